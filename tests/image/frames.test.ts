@@ -52,7 +52,9 @@ test('a frame of a file that changed since says so', async () => {
   const later = Date.now() / 1000 + 5;
   utimesSync(join(root.path, 'total.lisp'), later, later);
   const { text } = await session.call('eval_form', { form: '(frames::total (list 5))' });
-  expect(text).toMatch(/0: \(FRAMES::PRICE 5\) {2}total\.lisp.* \(the file changed since it was loaded, but not here\)\n/);
+  expect(text).toMatch(
+    /0: \(FRAMES::PRICE 5\) {2}total\.lisp.* \(the file changed since it was loaded, but not here\)\n/,
+  );
 });
 
 test('a load that fails tells the line of its top-level form', async () => {
