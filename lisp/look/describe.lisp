@@ -78,13 +78,18 @@ about the evaluation, else NIL.")
 or NIL. KINDS are keywords such as :FUNCTION."
   (apply **evaluation-of** name kinds))
 
+(sb-ext:defglobal **maker-of** (constantly nil)
+  "A function of a method of which SBCL keeps no source. It returns the path of the file whose load made it, or NIL.")
+
 (defun method-data (method)
   "Return a JSON object with the place, the qualifiers and the specializers of METHOD."
   (let ((description (method-description method))
         (function (and (not (typep method 'sb-mop:standard-accessor-method))
                        (method-function method))))
     (or (place-data (introspect "FIND-DEFINITION-SOURCE" method) description function)
-        (object "description" description "evaluated" (evaluation-data method :method)))))
+        (object "description" description
+                "evaluated" (evaluation-data method :method)
+                "maker" (funcall **maker-of** method)))))
 
 (defvar *holders* nil
   "A cache while many methods are described: a table from packages to VARIABLES-BY-VALUE. Or NIL for

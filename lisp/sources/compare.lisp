@@ -111,6 +111,12 @@ beginning of its form. KEPT is an entry of **EVALUATED**."
               when (and kept (eq (first kept) identity))
                 return (make-json-object (evaluation-members kept)))))
 
+(setf **maker-of**
+      (lambda (method)
+        (loop for file being the hash-values of **files**
+              for definition = (gethash (definition-key :method nil method) (source-file-definitions file))
+              when (and definition (current-p definition)) return (source-file-path file))))
+
 (defun differing-data (definition file)
   "Return a JSON object about how the image differs from DEFINITION, made by the last load of FILE.
 Return NIL if it does not differ."

@@ -133,7 +133,10 @@ export class Places {
 
   /** Returns `FILE:LINE:COLUMN` of PLACE, which is in DEFINITION, as far as it is known. */
   locate(place: Place, definition: Definition): string {
-    if (place.file === undefined) return noSource().at;
+    if (place.file === undefined)
+      return place.maker === undefined
+        ? noSource().at
+        : `no source (made by code of ${this.fileName(place.maker)})`;
     const versions = this.#versions(place);
     if (versions === undefined) return noSource(this.fileName(place.file)).at;
     const { start, now, changed, inside } = whereNow(versions, place, definition);

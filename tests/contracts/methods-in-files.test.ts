@@ -65,6 +65,20 @@ test('methods of a setf function that is loaded are told', async () => {
   );
 });
 
+test('methods that code of a file made are told with the file', async () => {
+  at.put(
+    'made.lisp',
+    "(defpackage :made (:use :cl))\n(in-package :made)\n(defgeneric limit (x))\n(dolist (key '(:x :y))\n  (eval `(defmethod limit ((x (eql ,key))) ,key)))\n",
+  );
+  await at.answer('load_file', { path: 'made.lisp' });
+  const methods =
+    'Methods (2):\n    ((EQL :Y))  no source (made by code of made.lisp)\n    ((EQL :X))  no source (made by code of made.lisp)';
+  expect(await at.answer('describe_symbol', { symbol: 'made::limit' })).toContain(methods);
+  expect(await at.answer('read_definition', { name: '(defmethod made::limit ((eql :x)))' })).toBe(
+    'no source (made by code of made.lisp)  MADE::LIMIT ((EQL :X)) [METHOD]',
+  );
+});
+
 test('a class is read before the slots of others that have its name, which are told by their places', async () => {
   const text = '(in-package :cl-user)\n(defclass holder () ((held :reader held)))\n(defclass held () ())\n';
   at.put('held.lisp', text);

@@ -33,6 +33,8 @@ export interface Place {
   undated?: boolean;
   method?: string;
   description?: string;
+  /** Of what SBCL keeps no source: the file whose load made it. */
+  maker?: string;
 }
 
 export interface Caller {
