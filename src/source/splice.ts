@@ -46,9 +46,18 @@ export function splicedBefore(forms: TopLevelForms, extent: Extent, added: strin
   const lineStart = text.lastIndexOf('\n', lead - 1) + 1;
   const indentation = text.slice(lineStart, lead);
   const alone = indentation.trim() === '';
-  const at = alone ? commentStart(text, lineStart, endAbove(forms, extent)) + indentation.length : lead;
+  const at = commentedStart(forms, extent);
   const breaks = breaksBetween(blankBefore(text, at), blankBehind(text, end));
   return { start: at, end: at, text: `${added}${eol.repeat(breaks)}${alone ? indentation : ''}` };
+}
+
+/** Returns the start of the comment lines right above the form at EXTENT of FORMS; its LEAD when there are none. */
+export function commentedStart(forms: TopLevelForms, extent: Extent): number {
+  const { text } = forms.source;
+  const lineStart = text.lastIndexOf('\n', extent.lead - 1) + 1;
+  const indentation = text.slice(lineStart, extent.lead);
+  if (indentation.trim() !== '') return extent.lead;
+  return commentStart(text, lineStart, endAbove(forms, extent)) + indentation.length;
 }
 
 /** Returns the end of the last token before EXTENT of FORMS; 0 when there is none. */

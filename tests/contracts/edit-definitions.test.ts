@@ -148,6 +148,31 @@ describe('what is deleted', () => {
   });
 });
 
+describe('what is moved', () => {
+  const SHAPE = '(defclass shape () ((name :accessor shape-name)))';
+  const out = { definition: 'shape', op: 'delete' };
+
+  test('takes its comment along, also into another file', async () => {
+    await edit({ definition: 'last-one', op: 'after', text: SHAPE }, out);
+    expect(shop()).toBe(`${SHOP.replace(`;; A shape.\n${SHAPE}\n\n`, '')};; A shape.\n${SHAPE}\n`);
+    at.put('shop.lisp', SHOP);
+    at.put('other.lisp', '(in-package :ed)\n');
+    await edit(out, { path: 'other.lisp', text: `(defvar *new* 1)\n\n${SHAPE}` });
+    expect(readFileSync(join(at.root, 'other.lisp'), 'latin1')).toBe(
+      `(in-package :ed)\n\n(defvar *new* 1)\n\n;; A shape.\n${SHAPE}\n`,
+    );
+    expect(shop()).toBe(SHOP.replace(`;; A shape.\n${SHAPE}\n\n`, ''));
+  });
+
+  test('leaves it where the new text has one, and where it is only deleted', async () => {
+    await edit({ definition: 'last-one', op: 'after', text: `; Mine.\n${SHAPE}` }, out);
+    expect(shop()).toBe(`${SHOP.replace(`${SHAPE}\n`, '')}; Mine.\n${SHAPE}\n`);
+    at.put('shop.lisp', SHOP);
+    await edit(out);
+    expect(shop()).toBe(SHOP.replace(`${SHAPE}\n`, ''));
+  });
+});
+
 describe('without asking anybody, it refuses', () => {
   afterAll(() => {
     expect(at.questions).toEqual([]);

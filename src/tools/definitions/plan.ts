@@ -13,7 +13,8 @@ import { knowFeatures } from '../lookup.ts';
 import { partInFile, splicesAtEnd, splicesOf } from './edit-splices.ts';
 import { type EditedFile, EditedFiles, type PlannedFile } from './edited-files.ts';
 import type { Edit } from './edits.ts';
-import { Locator } from './locate.ts';
+import { type Located, Locator } from './locate.ts';
+import { movedWithComments, type Placed } from './moved.ts';
 import type { Origins } from './origins.ts';
 import { checkReadable } from './readable.ts';
 
@@ -31,8 +32,14 @@ export async function planEdits(
   await knowFeatures(origins.image, context);
   const files = new EditedFiles(origins.workspace, origins.places.features, context);
   const locator = new Locator(origins, files, home, context);
+  const placed: Placed[] = [];
   for (const edit of edits) {
-    const { file, splices } = await changesOf(edit, files, locator);
+    // Answers name the files in the order in which they are opened.
+    if (edit.query === undefined) await files.open(edit.path, edit.part === undefined);
+    placed.push({ edit, located: edit.query === undefined ? undefined : await locator.find(edit) });
+  }
+  for (const { edit, located } of movedWithComments(placed, origins.places.features)) {
+    const { file, splices } = await changesOf(edit, located, files);
     // A loop instead of push(...splices), because there can be more splices than a function call can take as
     // arguments.
     for (const splice of splices) file.splices.push({ ...splice, label: edit.label });
@@ -46,9 +53,9 @@ export async function planEdits(
   return plans;
 }
 
-async function changesOf(edit: Edit, files: EditedFiles, locator: Locator) {
+async function changesOf(edit: Edit, located: Located | undefined, files: EditedFiles) {
   if (edit.query !== undefined) {
-    const located = await locator.find(edit);
+    if (located === undefined) throw new Error('The definition of this edit was not located.');
     return { file: located.file, splices: splicesOf(edit, located) };
   }
   if (edit.part !== undefined) {

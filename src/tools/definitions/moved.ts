@@ -1,0 +1,67 @@
+// Moves the comment of a definition along when the edits of one call take the definition out and put it in elsewhere.
+
+import type { Features } from '../../source/form.ts';
+import { TopLevelForms } from '../../source/position.ts';
+import { commentedStart } from '../../source/splice.ts';
+import { allNamed } from '../../source/targets.ts';
+import { SourceText } from '../../source/text.ts';
+import type { Edit } from './edits.ts';
+import type { Located } from './locate.ts';
+
+/** An edit, and the definition that it is about if it names one. */
+export interface Placed {
+  edit: Edit;
+  located?: Located | undefined;
+}
+
+/** Returns PLACED, the edits of a call. The comment right above a definition that one of them deletes is deleted too,
+ *  and put above the same definition in the text of another, if that text, read under FEATURES, has it without one. */
+export function movedWithComments(placed: readonly Placed[], features: Features): Placed[] {
+  const moved = [...placed];
+  for (const [index, { edit, located }] of placed.entries()) {
+    if (located === undefined || edit.query === undefined || edit.change.kind !== 'delete') continue;
+    const { file, target } = located;
+    const lead = commentedStart(file.forms, target);
+    if (lead === target.lead) continue;
+    const comment = file.source.text.slice(lead, target.lead).replace(/^[ \t]+/gm, '');
+    const definition = { symbol: edit.query.symbol, head: target.head, comment };
+    for (const [to, other] of moved.entries()) {
+      const commented = withComment(other, definition, features);
+      if (commented === undefined) continue;
+      moved[to] = commented;
+      moved[index] = { edit, located: { file, target: { ...target, lead } } };
+      break;
+    }
+  }
+  return moved;
+}
+
+/** Returns PLACED with COMMENT above the definition of SYMBOL that begins with HEAD in its text; undefined when its text
+ *  has none, or one with a comment. */
+function withComment(
+  placed: Placed,
+  { symbol, head, comment }: { symbol: string; head: string; comment: string },
+  features: Features,
+): Placed | undefined {
+  const { edit, located } = placed;
+  const text = newTextOf(edit);
+  if (text === undefined) return undefined;
+  const forms = new TopLevelForms(new SourceText(text), features);
+  const same = allNamed(forms, { name: symbol }).find((each) => each.head === head);
+  const atLine = same !== undefined && /(^|\n)$/.test(text.slice(0, same.lead));
+  if (!atLine || commentedStart(forms, same) !== same.lead) return undefined;
+  const commented = text.slice(0, same.lead) + comment + text.slice(same.lead);
+  return { edit: withNewText(edit, commented), located };
+}
+
+/** Returns the whole forms that EDIT puts into a file; undefined when it puts none in. */
+function newTextOf(edit: Edit): string | undefined {
+  if (edit.query === undefined) return edit.part === undefined ? edit.text : undefined;
+  return 'text' in edit.change ? edit.change.text : undefined;
+}
+
+/** Returns EDIT, which puts whole forms into a file, with TEXT in their place. */
+function withNewText(edit: Edit, text: string): Edit {
+  if (edit.query === undefined) return edit.part === undefined ? { ...edit, text } : edit;
+  return 'text' in edit.change ? { ...edit, change: { ...edit.change, text } } : edit;
+}
