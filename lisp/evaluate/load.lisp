@@ -115,13 +115,16 @@ pathname."
 the text of FILE. With FORGET, remove from the image what FILE no longer defines."
   (let* ((source (sb-ext:parse-native-namestring file))
          (fasl (sb-ext:parse-native-namestring fasl))
+         (before (loaded-systems))
          (*phase* "compile"))
     (flet ((compile-it ()
              (compile-and-load (if content (copy-beside fasl source content) source) fasl source forget)))
       (let ((members (call-as-job-part nil (lambda ()
                                              (call-with-quiet-compiler
                                               (lambda () (call-in-folder-of fasl #'compile-it)))))))
-        (list* "phase" *phase* members)))))
+        (list* "phase" *phase*
+               "twins" (twins-data (set-difference (loaded-systems) before :test #'string=))
+               members)))))
 
 (define-operation ("load-files" :members t) (files folder)
   "Compile and load each of FILES, native names, in the order in which their systems load them. All are one compilation

@@ -8,8 +8,8 @@
   (apply (contrib-function "ASDF" name) arguments))
 
 (defun loaded-systems ()
-  "Return the names of the systems that are loaded."
-  (asdf-call "ALREADY-LOADED-SYSTEMS"))
+  "Return the names of the systems that are loaded; none while ASDF itself is not."
+  (and (contrib-function "ASDF" "ALREADY-LOADED-SYSTEMS") (asdf-call "ALREADY-LOADED-SYSTEMS")))
 
 (defun registry ()
   "Return ASDF's table of .asd files by system name, or NIL."

@@ -68,6 +68,8 @@ describe('a system', () => {
   system('cased', { cased: '(defvar *cased* t)\n' });
   system('vendored', { vendored: '(defvar *vendored* :copy)\n' });
   writeFileSync(join(elsewhere.path, 'vendored.asd'), '(asdf:defsystem "vendored" :components ())\n');
+  system('bundled', { bundled: '(defvar *bundled* :copy)\n' });
+  writeFileSync(join(elsewhere.path, 'bundled.asd'), '(asdf:defsystem "bundled" :components ())\n');
   system('leaving', { leaving: '(defvar *leaving* t)\n', left: '(defvar *left* t)\n' });
   write(
     'prim/prim.asd',
@@ -119,6 +121,15 @@ describe('a system', () => {
       `Loaded system vendored\n\nNote: vendored was loaded from vendored/vendored.asd; the other vendored, in ${elsewhere.path}/vendored.asd, is not used.`,
     );
     expect((await load('vendored', { force: true })).text).toBe('Loaded system vendored');
+  });
+
+  test('that a file loads, while another of its name is found, is told once too', async () => {
+    write('bundle.lisp', '(require :asdf)\n(asdf:load-system "bundled" :force t)\n');
+    const loadBundle = () => session.text('load_file', { path: 'bundle.lisp' });
+    expect(await loadBundle()).toBe(
+      `Loaded bundle.lisp\n\nNote: bundled was loaded from bundled/bundled.asd; the other bundled, in ${elsewhere.path}/bundled.asd, is not used.`,
+    );
+    expect(await loadBundle()).toBe('Loaded bundle.lisp');
   });
 
   test('of the distribution is found', async () => {

@@ -7,6 +7,14 @@ export interface LoadFileData extends Remarks {
   /** The phase in which the load ended: 'load' when it succeeded. */
   phase?: 'compile' | 'load';
   value?: { file: string; failed?: boolean; notLoaded?: boolean; agreement?: Agreement };
+  twins?: Twin[];
+}
+
+/** A system that was loaded from FILE while ASDF can also find OTHER, of the same name. Each is reported once. */
+export interface Twin {
+  name: string;
+  file: string;
+  other: string;
 }
 
 export interface LoadFilesData extends Remarks {
@@ -26,9 +34,7 @@ export interface LoadSystemData extends Remarks {
     loaded?: string[];
     /** Source files of the system that no longer exist. */
     gone?: string[];
-    /** Systems that were loaded from FILE, although ASDF can also find a system of the same name in OTHER.
-     *  Each is reported once. */
-    twins?: { name: string; file: string; other: string }[];
+    twins?: Twin[];
     agreement?: Agreement;
   } & Partial<MissingSystem>;
 }

@@ -13,7 +13,7 @@ import type { Workspace } from '../../files/workspace.ts';
 import type { Image } from '../../image/image.ts';
 import type { CallOptions, Reply } from '../../image/wire/call.ts';
 import type { Remarks, Warning } from '../../image/wire/data.ts';
-import type { LoadSystemData, MissingSystem } from '../../image/wire/loading.ts';
+import type { LoadSystemData, MissingSystem, Twin } from '../../image/wire/loading.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import {
@@ -115,8 +115,13 @@ export function loadFile(image: Image, { places, holds, shownWarnings }: LoadCon
         await places.prepare([file]);
         places.keepLoaded([file]);
         shownWarnings.keep(reply.data.warnings);
-        return heldResultOr(reply, { name: 'load-file', args: request, holds, places, keep }, (finalReply) =>
-          loadResult(finalReply, fileHeadline(finalReply, places.fileName(file)), places),
+        return heldResultOr(
+          reply,
+          { name: 'load-file', args: request, holds, places, keep },
+          (finalReply) => {
+            const result = loadResult(finalReply, fileHeadline(finalReply, places.fileName(file)), places);
+            return { ...result, text: joinSections([result.text, twinsText(finalReply.data.twins, places)]) };
+          },
         );
       });
     },
@@ -258,7 +263,7 @@ async function loadNamedSystem(
         result.text,
         goneText(finalReply.data, places),
         note,
-        twinsText(finalReply.data, places),
+        twinsText(finalReply.data.value?.twins, places),
       ]),
     };
   });
@@ -360,9 +365,9 @@ export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemD
 /** Maximum number of systems with a twin that get a note of their own. */
 const TWIN_LIMIT = 5;
 
-/** Returns notes about loaded systems that have a twin, which is another system with the same name; '' when
- *  there are none. */
-export function twinsText({ value: { twins = [] } = {} }: LoadSystemData, places: Places): string {
+/** Returns notes about TWINS, loaded systems that have a twin, which is another system with the same name; '' when there
+ *  are none. */
+export function twinsText(twins: readonly Twin[] = [], places: Places): string {
   const notes = twins
     .slice(0, TWIN_LIMIT)
     .map(

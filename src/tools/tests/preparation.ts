@@ -99,7 +99,7 @@ async function load(
       groupedWarnings({ warnings: fresh }, places),
       sameText(warnings.length - fresh.length),
       goneText(data, places),
-      twinsText(data, places),
+      twinsText(data.value?.twins, places),
       displacedSection(data, places),
       // The run itself lists the variables not set again.
       agreementSection({ ...data.value?.agreement, unset: [], unsetTotal: 0 }, places),
