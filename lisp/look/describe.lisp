@@ -134,10 +134,18 @@ functions with methods for SPECIALIZER."
                              when (and name (symbolp name) (symbol-package name))
                                collect (symbol-package name)))))
 
+(defun identity-text (object)
+  "Return OBJECT as text: its class and its address."
+  (let ((*print-readably* nil))
+    (with-output-to-string (stream)
+      (print-unreadable-object (object stream :identity t)
+        (write-string (class-text (class-of object)) stream)))))
+
 (defun specializer-text (specializer)
   "Return SPECIALIZER as in a DEFMETHOD form, with package prefixes. If the object of an EQL
-specializer is no literal, return a variable with this value, or else the class of the object. The
-object itself is not printed, since its print method may fail or never end."
+specializer is no literal, return a variable with this value, or else the class and the address of
+the object, as SBCL prints objects. The object itself is not printed, since its print method may
+fail or never end."
   (if (typep specializer 'class)
       (class-text specializer)
       (let ((object (sb-mop:eql-specializer-object specializer)))
@@ -146,7 +154,7 @@ object itself is not printed, since its print method may fail or never end."
             (let ((variable (variable-holding object (specializer-packages specializer))))
               (if variable
                   (format nil "(EQL ~A)" (symbol-text variable))
-                  (format nil "(EQL #<~A>)" (class-text (class-of object)))))))))
+                  (format nil "(EQL ~A)" (identity-text object))))))))
 
 (defun doc-text (name type)
   "Return the documentation of NAME as TYPE, at most 4000 characters, or NIL."

@@ -4,8 +4,9 @@
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; An argument is one of the lists (:VALUE object), (:CLASS class) for any instance of the class,
-;;; and (:UNDEFINED class) for a class that is not defined yet
+;;; An argument is one of the lists (:VALUE object), followed by the variable that was given for the
+;;; object, if any; (:CLASS class) for any instance of the class; and (:UNDEFINED class) for a class
+;;; that is not defined yet
 
 (defun literal (kind text)
   "Return the object that TEXT denotes. KIND is the kind of the literal, which the server has
@@ -15,10 +16,10 @@ checked."
         (t (with-standard-io-syntax (let ((*read-eval* nil)) (values (read-from-string text)))))))
 
 (defun global-value (symbol)
-  "Return the value of the global variable or constant SYMBOL as a list (:VALUE object), or NIL."
+  "Return a list of :VALUE, the value of the global variable or constant SYMBOL, and SYMBOL, or NIL."
   (and (member (variable-kind symbol) '(:special :constant :global :always-bound))
        (boundp symbol)
-       (list :value (symbol-value symbol))))
+       (list :value (symbol-value symbol) symbol)))
 
 (defun named-argument (symbol)
   "Return the argument that SYMBOL denotes: the class SYMBOL, or else the value of the variable
@@ -56,10 +57,13 @@ NIL. Names are looked up in PACKAGE."
     (t (format nil "#<~A>" (class-text (class-of object))))))
 
 (defun argument-text (argument)
-  "Return ARGUMENT as text for answers: a class by its name, a value as an EQL specializer."
-  (if (eq (first argument) :value)
-      (format nil "(EQL ~A)" (value-text (second argument)))
-      (class-text (second argument))))
+  "Return ARGUMENT as text for answers: a class by its name, a value as an EQL specializer, an object
+that is no literal by the variable that was given for it."
+  (destructuring-bind (kind value &optional variable) argument
+    (cond ((not (eq kind :value)) (class-text value))
+          ((and variable (not (typep value '(or symbol number character string))))
+           (format nil "(EQL ~A)" (symbol-text variable)))
+          (t (format nil "(EQL ~A)" (value-text value))))))
 
 ;;; Applicable methods and their order
 

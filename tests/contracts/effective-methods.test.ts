@@ -199,6 +199,8 @@ test('an argument can be a class, a literal or a variable, and nothing is evalua
     /with DISPATCH::CIRCLE, (.*)/.exec(await order('draw', 'circle', argument))?.[1];
   expect(await given('*default*')).toBe('(EQL 3)');
   expect(await given('(eql *default*)')).toBe('(EQL 3)');
+  await session.eval('(defvar dispatch::*held* (list 1))');
+  expect(await given('*held*')).toBe('(EQL DISPATCH::*HELD*)');
   expect(await given('(eql 3)')).toBe('(EQL 3)');
   expect(await given("'circle")).toBe('(EQL DISPATCH::CIRCLE)');
   expect(await given("(eql 'circle)")).toBe('(EQL DISPATCH::CIRCLE)');
