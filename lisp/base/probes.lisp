@@ -606,6 +606,11 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
 
 (define-probe (system-thread-p) (not (system-thread-p sb-thread:*current-thread*)))
 (define-probe (thread-number) (in-thread (lambda () (plusp (thread-number sb-thread:*current-thread*)))))
+(define-probe (float-modes)
+  (let ((before (float-modes)))
+    (and (typep before 'unsigned-byte)
+         (progn (setf (float-modes) before) (eql before (float-modes)))
+         (handler-case (/ 1.0 (- 1.0 1.0)) (division-by-zero () t)))))
 (define-probe (compiler-lock) (typep compiler-lock 'sb-thread:mutex))
 (define-probe (exit-under-way) (null exit-under-way))
 (define-probe (allow-signals) (progn (allow-signals) t))

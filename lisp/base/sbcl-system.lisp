@@ -127,6 +127,9 @@ code is loaded, and have no such function."))
   "The lock that is held while the compiler runs." ("SB-KERNEL" "**WORLD-LOCK**" "SB-C" "**WORLD-LOCK**"))
 (define-internal-variable exit-under-way
   "True in a thread that ends because the process exits." ("SB-IMPL" "*EXIT-IN-PROGRESS*"))
+(define-internal float-modes ()
+  "Return the floating-point modes of this thread, which SETF sets. A new thread has those of the thread that makes it."
+  ("SB-VM" "FLOATING-POINT-MODES"))
 (define-internal allow-signals ()
   "Let signals to the process reach this thread again." ("SB-UNIX" "UNBLOCK-DEFERRABLE-SIGNALS"))
 (define-internal end-process (code &rest options)

@@ -17,12 +17,18 @@ and old words that would look like live pointers are cleared."
           (sb-thread:abort-thread)
           (values-list values)))))
 
+(defun callable-p (object)
+  "True when OBJECT is a function, or a symbol that names one."
+  (typecase object
+    (function t)
+    (symbol (and (fboundp object) (not (macro-function object)) (not (special-operator-p object))))))
+
 (defun guard-threads ()
   "Guard each thread that is made from now on."
   (encapsulate 'sb-thread:make-thread 'live-lisp
                (lambda (make function &rest options)
                  ;; Any other object goes on to SBCL, which signals an error.
-                 (apply make (if (typep function '(or function symbol)) (guarded function) function) options))))
+                 (apply make (if (callable-p function) (guarded (coerce function 'function)) function) options))))
 
 (sb-ext:defglobal **own-threads** '()
   "The threads that the agent cannot do without.")

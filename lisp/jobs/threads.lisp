@@ -1,18 +1,38 @@
 ;;;; Threads of jobs. Creating a thread takes longer than all else in a short job, so a spare thread
 ;;;; is kept ready. Each thread serves only one job, so no state of an evaluation reaches another.
+;;;; After its answer, each job makes the spare for the next one: so a program that looks at the
+;;;; threads sees none come or go while it runs.
 
 (in-package "LIVE-LISP.JOBS")
 
 (sb-ext:defglobal **make-thread** 'sb-thread:make-thread
   "The function that makes the thread of a job. It takes the arguments of SB-THREAD:MAKE-THREAD.")
 
+(defstruct (spare (:constructor make-spare ()))
+  "A THREAD that waits for the semaphore GATE, and then calls RUN-JOB with JOB and FUNCTION. JOB is :BEGINS until the
+thread waits, NIL until a job is handed over, and :GONE when the thread must run none."
+  (gate (sb-thread:make-semaphore :name "live-lisp spare")) thread (job :begins) (function nil))
+
+(sb-ext:defglobal **spare** nil "The spare that stands ready, or NIL.")
+
+(sb-ext:defglobal **spare-maker** (constantly nil)
+  "The function, KEEP-SPARE, that a thread calls after its job.")
+
+(defun run-last (job function)
+  "Call RUN-JOB with JOB and FUNCTION, and make the spare thread of a later job, which gets none of the floating-point
+modes that the job has set."
+  (let ((modes (float-modes)))
+    (unwind-protect (run-job job function)
+      (setf (float-modes) modes)
+      (funcall **spare-maker**))))
+
 (defun run-in-new-thread (job function)
-  "Make a thread that calls RUN-JOB with JOB and FUNCTION. If the system cannot make a thread,
+  "Make a thread that calls RUN-LAST with JOB and FUNCTION. If the system cannot make a thread,
 answer JOB with that error."
   (handler-case
       (setf (job-thread job)
-            (funcall **make-thread** #'run-job :name (thread-name-for (job-operation job))
-                                               :arguments (list job function)))
+            (funcall **make-thread** #'run-last :name (thread-name-for (job-operation job))
+                                                :arguments (list job function)))
     (error (condition)
       (remhash (job-id job) **jobs**)
       (let ((why (report-text 500 condition)))
@@ -30,14 +50,6 @@ answer JOB with that error."
                    why))))))))
 
 ;;; The spare thread
-
-(defstruct (spare (:constructor make-spare ()))
-  "A THREAD that waits for the mutex GATE, and then calls RUN-JOB with JOB and FUNCTION. JOB is
-:BEGINS until the thread waits, NIL until a job is handed over, and :GONE if the thread must not run
-any job."
-  (gate (sb-thread:make-mutex :name "live-lisp spare")) thread (job :begins) (function nil))
-
-(sb-ext:defglobal **spare** nil "The SPARE that is ready, or NIL. Only the reader thread sets it.")
 
 (sb-ext:defglobal **keeps-spare** nil
   "True in the server's own images once their guards are installed.")
@@ -58,9 +70,9 @@ runs the job."
     (unwind-protect
          (sb-sys:with-local-interrupts
            (sb-ext:compare-and-swap (spare-job spare) :begins nil)
-           (sb-thread:with-mutex ((spare-gate spare)))
+           (sb-thread:wait-on-semaphore (spare-gate spare))
            (when (job-p (spare-job spare))
-             (run-job (spare-job spare) (spare-function spare))))
+             (run-last (spare-job spare) (spare-function spare))))
       (let ((job (sb-ext:compare-and-swap (spare-job spare) nil :gone)))
         (cond ((or (not (job-p job)) (job-answered job)))
               ((or (job-terminating job) (exiting-p)) (end-job job))
@@ -76,31 +88,36 @@ has ended."
       (if taken
           (setf (sb-thread:thread-name thread) (thread-name-for (job-operation job)))
           (setf (spare-job spare) :gone))
-      (sb-thread:release-mutex (spare-gate spare))
+      (sb-thread:signal-semaphore (spare-gate spare))
       taken)))
 
 (defun keep-spare ()
-  "Make a spare thread for the next job. If that fails, the job gets a new thread."
+  "Make a spare thread for the next job unless there is one. If that fails, the job gets a new thread."
   (when **keeps-spare**
     (sb-thread:with-recursive-lock (**making-spare**)
-      (unless (exiting-p)
+      (unless (or **spare** (exiting-p))
         (let ((spare (make-spare)))
-          (sb-thread:grab-mutex (spare-gate spare))
           (ignore-errors
            (setf (spare-thread spare)
                  (funcall **make-thread** #'run-spare :name (thread-name-for "spare")
                           :arguments (list spare))
                  **spare** spare)))))))
 
+(setf **spare-maker** #'keep-spare)
+
+(defun take-spare ()
+  "Return the spare that stands ready, or NIL. It stands ready no more."
+  (loop for spare = **spare**
+        when (eq spare (sb-ext:compare-and-swap (symbol-value '**spare**) spare nil)) return spare))
+
 (defun start-job (id operation function)
   "Start a job for the request ID of OPERATION. The job calls FUNCTION, which returns the answer
 members."
-  (let ((job (make-job id operation)) (spare (shiftf **spare** nil)))
+  (let ((job (make-job id operation)) (spare (take-spare)))
     (setf **begun** (logand (1+ **begun**) most-positive-fixnum))
     (setf (gethash id **jobs**) job)
     (unless (and spare (hand-over spare job function))
-      (run-in-new-thread job function))
-    (keep-spare)))
+      (run-in-new-thread job function))))
 
 ;;; Other jobs
 
