@@ -89,6 +89,13 @@ a character no longer fits the head. SUCCESSOR, or NIL, gets all further output:
   (sb-gray:stream-write-char stream #\Newline)
   nil)
 
+(defun captured-p (stream)
+  "True when output to STREAM goes to a capture, also through synonym streams."
+  (loop for each = stream then (symbol-value (synonym-stream-symbol each))
+        repeat 10
+        while (and (typep each 'synonym-stream) (boundp (synonym-stream-symbol each)))
+        finally (return (typep each 'capture-stream))))
+
 (defun tail-string (capture)
   "Return the characters in the ring of CAPTURE, oldest first."
   (let* ((tail (capture-tail capture)) (size (length tail))

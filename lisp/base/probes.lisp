@@ -286,6 +286,28 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
       (call-with-fasl "
 (car" #'list)
       nil)))
+(define-probe (+warned+ +failed+)
+  (flet ((values-for (mark)
+           (rest (multiple-value-list
+                  (handler-bind ((warning (lambda (condition)
+                                            (funcall mark)
+                                            (muffle-warning condition))))
+                    (compile nil '(lambda () (car 1))))))))
+    (equal '((nil nil) (t nil) (nil t))
+           (list (values-for (lambda ()))
+                 (values-for (lambda () (setf (symbol-value +warned+) t)))
+                 (values-for (lambda () (setf (symbol-value +failed+) t)))))))
+(define-probe (+in-unit+)
+  (and (null (symbol-value +in-unit+))
+       (with-compilation-unit () (symbol-value +in-unit+))
+       ;; Without the outer unit the inner one ends with its own warnings.
+       (let ((before nil))
+         (handler-bind ((warning #'muffle-warning))
+           (with-compilation-unit ()
+             (handler-bind ((style-warning (lambda (condition) (setf before t) (muffle-warning condition))))
+               (progv (list +in-unit+) '(nil)
+                 (compile nil '(lambda () (probe-undefined)))))))
+         before)))
 (define-probe (stream-position)
   (call-with-file ".lisp" "1
 2" (lambda (path)

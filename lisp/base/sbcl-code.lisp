@@ -172,6 +172,14 @@ callers know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
   "Conditions of COMPILE-FILE about a file that cannot be read." ("SB-C" "INPUT-ERROR-IN-COMPILE-FILE"))
 (define-internal-type compiler-error
   "Errors of the compiler that it turns into errors at run time." ("SB-C" "COMPILER-ERROR"))
+(define-internal-name +warned+
+  "Names the variable of which COMPILE and COMPILE-FILE return the value as their second value."
+  ("SB-C" "*WARNINGS-P*"))
+(define-internal-name +failed+
+  "Names the variable of which COMPILE and COMPILE-FILE return the value as their third value." ("SB-C" "*FAILURE-P*"))
+(define-internal-name +in-unit+
+  "Names the variable that is not NIL within a compilation unit."
+  ("SB-C" "*COMPILATION-UNIT*" "SB-C" "*IN-COMPILATION-UNIT*"))
 (define-internal-type redefinition
   "Warnings that something is redefined." ("SB-KERNEL" "REDEFINITION-WARNING"))
 (define-internal-type uninteresting-redefinition

@@ -80,7 +80,8 @@ definitions. FILE is the native name of a file to make, with type lisp; the fasl
                            (let ((*compile-verbose* nil) (*compile-print* nil)
                                  (*macroexpand-hook* #'expand-remembering))
                              (unwind-protect (compile-text code *form-file*)
-                               (setf number *form-number*)))))))))))
+                               (setf number *form-number*))))))
+                      :together t)))))
     (list* "formNumber" number members)))
 
 (defun compile-without-loading (source fasl)
@@ -104,4 +105,4 @@ load the libraries that it would load."
              (call-with-quiet-compiler
               (lambda ()
                 (call-in-folder-of fasl (lambda () (compile-without-loading source fasl)))))))
-      (call-undoing-definitions (lambda () (call-as-job-part nil #'compile-it))))))
+      (call-undoing-definitions (lambda () (call-as-job-part nil #'compile-it :together t))))))

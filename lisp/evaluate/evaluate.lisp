@@ -277,18 +277,23 @@ source text of FORM."
   (prog1 (list* "package" (package-name (usable-package *package*)) (warning-members))
     (setf *remarks* (make-remarks))))
 
-(defun call-as-job-part (package function)
-  "Call FUNCTION with the session's variables bound, in PACKAGE (NIL: the session's), and collect warnings. FUNCTION
+(defun call-as-job-part (package function &key together)
+  "Call FUNCTION with the session's variables bound, in PACKAGE (NIL: the session's), and collect warnings. With
+TOGETHER all that is compiled is one compilation unit, and files are loaded in spite of warnings. FUNCTION
 returns members of an answer, as a property list. Return these members, or when FUNCTION was left, members that say why.
 Also return members about warnings, about the restarts that were invoked, and about changed readtables and styles."
-  (let ((*remarks* (make-remarks)) (members '())
-        (*error-keeper* #'keep-error) (*form-text* nil) (*fresh-readtable* nil)
+  (let ((*remarks* (make-remarks)) (members '()) (ended nil)
+        (*error-keeper* #'keep-error) (*form-text* nil) (*fresh-readtable* nil) (*loads-in-spite* together)
         (*so-far* (cons #'remarks-so-far *so-far*))
         (*taken* (make-hash-table :test 'equal)) (*went-on-by* '()))
     (call-in-session package
                      (lambda ()
-                       (setf members (job-result *job* (lambda () (call-collecting-warnings function)))
+                       (setf members (job-result *job* (lambda ()
+                                                         (multiple-value-prog1
+                                                             (call-collecting-warnings function :together together)
+                                                           (setf ended t))))
                              members (list* "package" (package-name (usable-package *package*)) members))))
+    (unless ended (forget-undefined))
     (append members (warning-members) (taken-members) (and *fresh-readtable* (list "freshReadtable" t)) (style-members))))
 
 (defun done-members ()

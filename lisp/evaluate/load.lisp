@@ -121,7 +121,8 @@ the text of FILE. With FORGET, remove from the image what FILE no longer defines
              (compile-and-load (if content (copy-beside fasl source content) source) fasl source forget)))
       (let ((members (call-as-job-part nil (lambda ()
                                              (call-with-quiet-compiler
-                                              (lambda () (call-in-folder-of fasl #'compile-it)))))))
+                                              (lambda () (call-in-folder-of fasl #'compile-it))))
+                                      :together t)))
         (list* "phase" *phase*
                "twins" (twins-data (set-difference (loaded-systems) before :test #'string=))
                members)))))
@@ -148,7 +149,8 @@ fasls. Stop at the first file that is not loaded to its end; the member \"file\"
                                             (call-in-folder-of
                                              (sb-ext:parse-native-namestring (format nil "~A/1.fasl" folder))
                                              (lambda () (call-making-way #'load-all)))))
-                                         '()))))
+                                         '())
+                                       :together t)))
         (list* "phase" *phase* "file" at "value" (reverse loaded) members)))))
 
 (define-operation ("load-source" :members t) (file)
@@ -160,7 +162,8 @@ fasls. Stop at the first file that is not loaded to its end; the member \"file\"
                          (let ((source (sb-ext:parse-native-namestring file)))
                            (load-packages-of source)
                            (call-user-code (lambda () (load source))))
-                         (list "value" (object "file" file)))))))
+                         (list "value" (object "file" file)))))
+                    :together t))
 
 ;;; Some forms of a file
 
@@ -203,7 +206,8 @@ it was loaded. CONTINUES is true when this load continues the previous one."
     (flet ((load-it () (load-part (copy-beside fasl source content) fasl source)))
       (let ((members (call-as-job-part nil (lambda ()
                                              (call-with-quiet-compiler
-                                              (lambda () (call-in-folder-of fasl #'load-it)))))))
+                                              (lambda () (call-in-folder-of fasl #'load-it))))
+                                      :together t)))
         (list* "phase" *phase* members)))))
 
 ;;; Systems
@@ -315,4 +319,5 @@ system is not found, else NIL."
                            (load-asdf)
                            (call-finding-all
                             (lambda ()
-                              (system-members name force)))))))))
+                              (system-members name force)))))))
+                    :together t))

@@ -226,3 +226,9 @@ consequence of how systems are named."
 (defun about-names-p (condition)
   "True when CONDITION, a warning, is only about the names of systems."
   (or (stamp-warning-p condition) (naming-warning-p condition)))
+
+(defun repeated-by-asdf-p (condition)
+  "True when CONDITION is ASDF's warning that the compiler warned while a file was compiled: the compiler's own warnings
+are told."
+  (let ((class (contrib-symbol "UIOP" "COMPILE-WARNED-WARNING")))
+    (and class (typep condition class))))

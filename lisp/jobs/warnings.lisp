@@ -1,5 +1,8 @@
-;;;; Collects the warnings that code of the user causes while it is compiled and run. They are not
-;;;; printed, but kept as data, each with the form that it is about.
+;;;; Collects the warnings that code of the user causes while it is compiled and run. Those that would
+;;;; be printed to the output of the call are kept as data instead, each with the form that it is
+;;;; about. The program's code gets what a plain SBCL gives it: a warning that it would find in a
+;;;; stream of its own is printed there, COMPILE returns the same values, and a compilation unit of
+;;;; the program ends where it would end.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -9,11 +12,12 @@
 (defstruct (remarks (:constructor make-remarks ()))
   "The warnings of a call. WARNINGS are the kept ones, newest first. COUNT counts all, NOTES only
 the compiler's notes, FILE-NOTES only notes about files. KEYS identify the warnings. CALLS are lists
-of one of WARNINGS, the call that it is about, and the function that was called. REDEFINED are texts
+of one of WARNINGS, the call that it is about, and the function that was called. UNDEFINED are lists
+of one of WARNINGS, a kind such as :FUNCTION, and a name that was undefined. REDEFINED are texts
 about redefinitions, newest first. LACKS-MANAGER is true if a file names a library manager and none
 is set up."
-  (warnings '()) (count 0) (notes 0) (file-notes 0) (keys '()) (calls '()) (redefined '())
-  (lacks-manager nil))
+  (warnings '()) (count 0) (notes 0) (file-notes 0) (keys '()) (calls '()) (undefined '())
+  (redefined '()) (lacks-manager nil))
 
 (defvar *remarks* (make-remarks) "The REMARKS of this call.")
 (defvar *form-number* nil "The number of the form being evaluated, counted from 1.")
@@ -144,16 +148,38 @@ if there is no warning. Keywords in FORM stay; variables replace other arguments
         (compile nil `(lambda ,parameters (,(first form) ,@arguments)))))
     text))
 
+(defun undefined-by (condition)
+  "When CONDITION says that something undefined is used, return its kind, such as :FUNCTION, and its name in a list."
+  (and (typep condition '(and warning simple-condition))
+       (destructuring-bind (&optional kind name &rest more) (simple-condition-format-arguments condition)
+         (and (member kind '(:function :variable :type))
+              name
+              (null more)
+              (list kind name)))))
+
+(defun defined-now-p (kind name)
+  "True when NAME names a function, variable or type, as KIND says."
+  (ecase kind
+    (:function (and (typep name '(or symbol (cons (eql setf) (cons symbol null)))) (fboundp name)))
+    (:variable (or (boundp name) (not (member (known :variable :kind name) '(:unknown nil)))))
+    (:type (ignore-errors (sb-ext:valid-type-specifier-p name)))))
+
+(defun checked-call (warning form)
+  "Return WARNING, a JSON object about the call FORM, with the text of the warning about such a call now, or NIL when
+the call fits the function that it has now."
+  (let ((text (call-text form)) (members (copy-list (json-object-members warning))))
+    (when text
+      (setf (second (member "text" members :test #'equal)) text)
+      (make-json-object members))))
+
 (defun warning-now (warning)
-  "Return WARNING, a JSON object. If it is about a call of a function that was replaced since,
-return it with the text for the new function, or return NIL if the call fits the new function."
+  "Return WARNING, a JSON object, or NIL if what it calls undefined has been defined since. If it is
+about a call of a function that was replaced since, return what CHECKED-CALL returns."
   (destructuring-bind (&optional form function) (rest (assoc warning (remarks-calls *remarks*)))
-    (if (or (null form) (eq function (function-called form)))
-        warning
-        (let ((text (call-text form)) (members (copy-list (json-object-members warning))))
-          (when text
-            (setf (second (member "text" members :test #'equal)) text)
-            (make-json-object members))))))
+    (destructuring-bind (&optional kind name) (rest (assoc warning (remarks-undefined *remarks*)))
+      (cond ((and kind (defined-now-p kind name)) nil)
+            ((or (null form) (eq function (function-called form))) warning)
+            (t (checked-call warning form))))))
 
 (defparameter *against-before*
   "(This compares with what the image had before; in a fresh image there may be no such warning.)"
@@ -173,6 +199,7 @@ compiler signals the same warning again, it is not counted again."
            (text (told-text condition))
            (called (function-called form))
            (call (and called (about-call-p condition form) form))
+           (undefined (undefined-by condition))
            (form (and form
                       (not (whole-definition-p form context))
                       (printing-plainly (print-safely 200 form))))
@@ -196,6 +223,8 @@ compiler signals the same warning again, it is not counted again."
                         "offset" offset
                         "start" start)
                 (remarks-warnings *remarks*))
+          (when undefined
+            (push (cons (first (remarks-warnings *remarks*)) undefined) (remarks-undefined *remarks*)))
           (when call
             (push (list (first (remarks-warnings *remarks*)) call called)
                   (remarks-calls *remarks*))))))))
@@ -205,42 +234,83 @@ compiler signals the same warning again, it is not counted again."
 when a file is loaded again."
   (ignore-errors (typep redefinition 'uninteresting-redefinition)))
 
-(defun note-warning (condition)
-  "Handle CONDITION, a warning or a compiler note: keep it, and continue. Redefinitions are kept
-separately, as the user meant to replace the definition."
-  (cond ((about-names-p condition))
+(defun keep-remark (condition)
+  "Keep CONDITION, a warning or a compiler note, in *REMARKS*. Redefinitions are kept separately, as
+the user meant to replace the definition."
+  (cond ((or (about-names-p condition) (repeated-by-asdf-p condition)))
         ((not (typep condition 'redefinition))
          (keep-warning (severity condition) condition))
         ((and (not (uninteresting-p condition))
               (< (length (remarks-redefined *remarks*)) *warning-limit*))
-         (pushnew (report-text 200 condition) (remarks-redefined *remarks*) :test #'string=)))
-  (let ((restart (find-restart 'muffle-warning condition)))
-    (when restart (invoke-restart restart))))
+         (pushnew (report-text 200 condition) (remarks-redefined *remarks*) :test #'string=))))
+
+(defvar *loads-in-spite* nil
+  "True while a tool compiles files that it loads in spite of warnings: then COMPILE-FILE reports no
+failure.")
+
+(defun mark-compilation (&key failed)
+  "Have the COMPILE or COMPILE-FILE that this thread runs return that it warned and, with FAILED,
+that it failed. SBCL notes this itself only when it prints the warning."
+  (unless (and *loads-in-spite* *compile-file-truename*)
+    (dolist (variable (list +warned+ (and failed +failed+)))
+      (when (and variable (boundp variable)) (setf (symbol-value variable) t)))))
+
+(defun note-warning (condition)
+  "Handle CONDITION, a warning or a compiler note that would be printed to the output of this call:
+keep it, and continue without printing it."
+  (when (captured-p *error-output*)
+    (keep-remark condition)
+    (when (typep condition 'warning)
+      (mark-compilation :failed (not (typep condition 'style-warning))))
+    (let ((restart (find-restart 'muffle-warning condition)))
+      (when restart (invoke-restart restart)))))
 
 (defun note-compiler-error (condition)
-  "Keep CONDITION, which the compiler turns into an error at run time, and continue. COMPILE-FILE
-itself signals no error for a file that it cannot read. So ASDF is made to retry from here."
+  "Handle CONDITION, which the compiler turns into an error at run time, as NOTE-WARNING handles a
+warning. COMPILE-FILE itself signals no error for a file that it cannot read. So ASDF is made to
+retry from here."
   (let ((problem (encapsulated-condition condition)))
     (retry-with-libraries problem)
     (when (lacks-manager-p (unread-cause problem))
       (setf (remarks-lacks-manager *remarks*) t))
-    (keep-warning "error" problem)))
+    (when (captured-p *error-output*) (keep-warning "error" problem))))
 
-(defun call-collecting-warnings (function)
-  "Call FUNCTION in one compilation unit. Warnings are kept, and not printed."
+(defun call-in-unit (function)
+  "Call FUNCTION in one compilation unit, which prints nothing."
+  (let ((output *error-output*)
+        (*error-output* (capturing (make-capture 0 0))))
+    ;; An error can be held meanwhile in another compilation unit, which ends much later.
+    (with-compilation-unit (:override t
+                            :policy (and *debug-level* `(optimize (debug ,*debug-level*))))
+      (let ((*error-output* output))
+        (funcall function)))))
+
+(defun call-outside-units (function)
+  "Call FUNCTION in no compilation unit, so that those of the program end where they do in a plain
+SBCL. With *DEBUG-LEVEL* it needs a unit."
+  (if (or *debug-level* (null +in-unit+))
+      (call-in-unit function)
+      (progv (list +in-unit+) '(nil)
+        (funcall function))))
+
+(defun call-collecting-warnings (function &key together)
+  "Call FUNCTION. Keep the warnings that would be printed to the output of this call. With TOGETHER,
+all that FUNCTION compiles is one compilation unit."
   (handler-bind ((warning #'note-warning)
                  (sb-ext:compiler-note #'note-warning)
                  (compiler-error #'note-compiler-error))
-    (let ((output *error-output*)
-          (*error-output* (make-broadcast-stream))
-          ;; Each use of an undefined variable is reported with its place; above a limit, SBCL would
-          ;; only count them. An undefined function is reported once for a file.
-          (sb-ext:*undefined-warning-limit* nil))
-      ;; An error can be held meanwhile in another compilation unit, which ends much later.
-      (with-compilation-unit (:override t
-                              :policy (and *debug-level* `(optimize (debug ,*debug-level*))))
-        (let ((*error-output* output))
-          (funcall function))))))
+    ;; Each use of an undefined variable is reported with its place; above a limit, SBCL would only
+    ;; count them. An undefined function is reported once for a file.
+    (let ((sb-ext:*undefined-warning-limit* nil))
+      (if together (call-in-unit function) (call-outside-units function)))))
+
+(defun forget-undefined ()
+  "Forget the warnings about undefined names: when an error ends a call, the error says which one
+matters."
+  (let ((undefined (mapcar #'first (remarks-undefined *remarks*))))
+    (setf (remarks-warnings *remarks*)
+          (remove-if (lambda (warning) (member warning undefined)) (remarks-warnings *remarks*)))
+    (decf (remarks-count *remarks*) (length undefined))))
 
 (defun warning-members ()
   "Return the answer members about the warnings of this call."

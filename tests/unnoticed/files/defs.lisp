@@ -1,0 +1,8 @@
+(in-package "CL-USER")
+(defparameter *defs* 1 "A parameter.")
+(defun defs-function (a) (list a *defs*))
+(defmacro defs-macro (a) `(list ,a))
+(defstruct defs-structure a b)
+(defclass defs-class () ((a :initarg :a :accessor defs-a)))
+(defgeneric defs-generic (a))
+(defmethod defs-generic ((a integer)) (1+ a))

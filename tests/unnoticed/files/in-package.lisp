@@ -1,0 +1,3 @@
+(defpackage "PROBE-FILE-PACKAGE" (:use "CL"))
+(in-package "PROBE-FILE-PACKAGE")
+(setf *readtable* (copy-readtable))

@@ -1,0 +1,1 @@
+(defsystem "probe-system" :components ((:file "probe-system")))

@@ -1,0 +1,3 @@
+(defpackage "PROBE-SYSTEM" (:use "CL"))
+(in-package "PROBE-SYSTEM")
+(defvar *loaded* :loaded)

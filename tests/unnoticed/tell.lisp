@@ -1,0 +1,45 @@
+;;;; Evaluates probes, and writes what came of each to a file: in a plain SBCL, and in an image of the server.
+
+(defpackage "UNNOTICED"
+  (:use "COMMON-LISP")
+  (:export "*OUTCOMES*" "TELL" "TELL-ALL"))
+
+(in-package "UNNOTICED")
+
+(defvar *outcomes* nil "The file to which outcomes are appended.")
+
+(defun outcome (form)
+  "Evaluate FORM. Return its values, or the type and report of the serious condition that ended it; and the types of all
+conditions that it signalled to handlers around it."
+  (let* ((seen '())
+         (outcome (handler-bind ((condition (lambda (condition) (push (type-of condition) seen))))
+                    (handler-case (list* :values (multiple-value-list (eval form)))
+                      (serious-condition (condition)
+                        (list :condition (type-of condition) (remove #\Newline (princ-to-string condition))))))))
+    (list outcome (reverse seen))))
+
+(defun tell (number form)
+  "Evaluate FORM, the probe with NUMBER, and append a line with its outcome to the file *OUTCOMES*."
+  (let ((outcome (outcome form)))
+    (with-open-file (out *outcomes* :direction :output :if-exists :append :if-does-not-exist :create
+                                    :external-format :utf-8)
+      (with-standard-io-syntax
+        (let ((*package* (find-package "KEYWORD")) (*print-readably* nil) (*print-circle* t)
+              (*print-length* 60) (*print-level* 12))
+          (format out "~D ~A~%" number (substitute #\Space #\Newline (prin1-to-string outcome))))))
+    :told))
+
+(defun tell-all (file mark)
+  "Tell each probe in FILE, which has a form a line, and write MARK and the number of the probe on a line before its
+output."
+  (with-open-file (in file :external-format :utf-8)
+    (loop for line = (read-line in nil)
+          for number from 0
+          while line
+          do (finish-output *error-output*)
+             (format t "~&~A~D~%" mark number)
+             (finish-output)
+             (tell number (read-from-string line))
+             (fresh-line *error-output*)
+             (finish-output *error-output*)))
+  (finish-output))
