@@ -121,6 +121,9 @@ callers know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
   "Names the variable with the established handlers." ("SB-KERNEL" "*HANDLER-CLUSTERS*"))
 (define-internal-variable first-handlers
   "The handlers that are established when a thread begins." ("SB-KERNEL" "**INITIAL-HANDLER-CLUSTERS**"))
+(define-internal-name +restarts+
+  "Names the variable with the established restarts." ("SB-KERNEL" "*RESTART-CLUSTERS*"))
+(define-internal-name +deadline+ "Names the variable with the deadline in force." ("SB-IMPL" "*DEADLINE*"))
 (define-internal closed-over (closure)
   "Return a list of the values that CLOSURE closes over." ("SB-KERNEL" "%CLOSURE-VALUES") '())
 (define-internal value-cell-p (object)

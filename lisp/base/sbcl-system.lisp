@@ -99,10 +99,20 @@
   "Return FUNCTION without its wrappers."
   ("SB-EXT" "UNENCAPSULATED-FUNCTION" "SB-IMPL" "STRIP-ENCAPSULATION") function)
 
+(sb-ext:defglobal **behind** (make-hash-table :test 'eq)
+  "Maps the function of each installed hook to the function that was called before by its name.")
+
+(defun behind-hooks (function)
+  "Return FUNCTION, or when it is that of a hook, the function that the hook is about."
+  (loop for each = function then before
+        for before = (gethash each **behind**)
+        while before
+        finally (return each)))
+
 (defun plain-definition (name)
-  "Return the function NAME without wrappers such as that of TRACE. Since 2.6.6 FDEFINITION returns the outermost
-wrapper."
-  (inner-function (fdefinition name)))
+  "Return the function NAME without the agent's hooks and wrappers such as that of TRACE. Since 2.6.6 FDEFINITION returns
+the outermost wrapper."
+  (behind-hooks (inner-function (fdefinition name))))
 
 (define-internal-name +spawn+ "Names the function that starts a process." ("SB-IMPL" "SPAWN"))
 (define-internal-name +end-other-threads+

@@ -92,11 +92,11 @@
 ;;; Code objects
 
 (defun global-function (name)
-  "Return the function that a call of NAME calls, with wrappers such as that of TRACE. Return NIL when NAME is no global
-function."
+  "Return the function that a call of NAME calls, with wrappers such as that of TRACE, but without the agent's hooks.
+Return NIL when NAME is no global function."
   (and (fboundp name)
        (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))
-       (called-function name)))
+       (behind-hooks (called-function name))))
 
 (define-ability "code" "who_calls and who_references leave out what has no name of its own")
 

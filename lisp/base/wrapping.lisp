@@ -37,12 +37,14 @@ When NAME is wrapped, each function gets a wrapper of its own, so a wrapper that
         (funcall set function name)
         (unwind-protect
              (progn
-               (loop for (key) in wrappers do (ignore-errors (unencapsulate name key)))
+               (loop for (key) in wrappers do (apart (unencapsulate name key)))
                (funcall set (if (functionp function) (inner-function function) function) name)
                function)
           (wrap-again name wrappers)))))
 
+(define-hook (setf fdefinition) function-set)
+(define-hook (setf symbol-function) function-set)
+
 (defun listen-for-functions ()
-  "Install the hook: from now on wrapped functions can be replaced."
-  (dolist (setter '((setf fdefinition) (setf symbol-function)))
-    (encapsulate setter 'live-lisp-wrapping #'function-set)))
+  "Install the hooks: from now on wrapped functions can be replaced."
+  (install-hooks 'function-set))

@@ -66,7 +66,7 @@ memory. Once enough memory is given back, as by threads that end, make it the fi
            (setf (aref now 0) (min (+ used +reserve+) (aref (limits-before limits) 0)))))))
 
 (defun call-unlimited (function &rest arguments)
-  "Call FUNCTION with ARGUMENTS, and lift the limit of the address space meanwhile, also for processes that it starts."
+  "Hook: call FUNCTION with ARGUMENTS, and lift the limit of the address space meanwhile, also for processes that it starts."
   (flet ((change (limits step)
            (sb-thread:with-mutex (**limits-lock**)
              (when (zerop (incf (limits-lifting limits) step)) (keep-reserve limits))
@@ -85,11 +85,12 @@ memory. Once enough memory is given back, as by threads that end, make it the fi
   (ignore-errors
    (limit-address-space (parse-integer (or (sb-ext:posix-getenv "LIVE_LISP_MEMORY_MB") "") :junk-allowed t))))
 
+(define-hook +spawn+ call-unlimited)
+
 (defun free-children ()
   "Have SBCL start child processes without the limit: some, such as node and java, reserve more address space than they
 ever use."
-  (when +spawn+
-    (encapsulate +spawn+ 'live-lisp #'call-unlimited)))
+  (install-hooks 'call-unlimited))
 
 ;;; SBCL writes zeros to its whole card table, a MB for each GB of its heap, so that all of the table takes memory. Most
 ;;; of the table is unused until the heap fills.

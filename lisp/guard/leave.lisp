@@ -12,23 +12,31 @@
   "Tell the server which job asks for the exit. Tell it nothing when a thread without a job does."
   (when *job* (send (object "exits" (job-id *job*)))))
 
+(defun told-before-exit (exit &rest options)
+  "Hook: tell the server the output of the jobs, and which job calls EXIT, if any. Then call EXIT with OPTIONS."
+  (apart (tell-written) (tell-who-exits) (wait-until-read))
+  (apply exit options))
+
+(define-hook sb-ext:exit told-before-exit)
+
 (defun tell-before-exit ()
-  "Make every call of EXIT first tell the server the output of the jobs, and which job calls it, if any."
-  (encapsulate 'sb-ext:exit 'live-lisp
-               (lambda (exit &rest options)
-                 (ignore-errors (tell-written) (tell-who-exits) (wait-until-read))
-                 (apply exit options))))
+  "Make every call of EXIT first tell the server what TOLD-BEFORE-EXIT tells."
+  (install-hooks 'told-before-exit))
 
 ;;; Exit hooks do not notice every exit: user code can remove them, and a thread that a signal reaches just after it has
 ;;; begun runs none.
+(defun exit-noted (function &rest arguments)
+  "Hook: set **EXITING**, and wait for a spare thread that is being made. Then call FUNCTION, by which an exit ends the
+other threads, with ARGUMENTS."
+  (setf **exiting** t)
+  (sb-thread:with-recursive-lock (**making-spare**))
+  (apply function arguments))
+
+(define-hook +end-other-threads+ exit-noted)
+
 (defun note-exits ()
-  "Make each exit set **EXITING**, and wait for a spare thread that is being made, before it ends the other threads."
-  (when +end-other-threads+
-    (encapsulate +end-other-threads+ 'live-lisp
-                 (lambda (function)
-                   (setf **exiting** t)
-                   (sb-thread:with-recursive-lock (**making-spare**))
-                   (funcall function)))))
+  "Make each exit do what EXIT-NOTED does."
+  (install-hooks 'exit-noted))
 
 (defun environment-of (process)
   "Return the first 100000 octets of the environment of PROCESS, a process id as decimal text; NIL when it is unknown."

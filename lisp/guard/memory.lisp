@@ -27,12 +27,14 @@ live. LEAST is the smallest number of octets in use since the first charge: only
 ;;; Charging growth to jobs and threads
 
 (defun start-thread-for-job (function &rest arguments)
-  "Call FUNCTION, which makes a thread, with ARGUMENTS, and record the job that starts it. A thread that such a thread
+  "Hook: call FUNCTION, which makes a thread, with ARGUMENTS, and record the job that starts it. A thread that such a thread
 makes in turn is recorded for the same job."
   (let ((starter (or *job* (gethash sb-thread:*current-thread* **starters**) (and *reading* :agent)))
         (thread (apply function arguments)))
     (when starter (setf (gethash thread **starters**) starter))
     thread))
+
+(define-hook sb-thread:make-thread start-thread-for-job)
 
 (defun jobs-now ()
   "Return the jobs that run. The table is read without its lock: a thread that holds the lock can be waiting for the end
@@ -169,7 +171,7 @@ little was added since everything was last collected: that can be garbage, and i
 thread that collected."
   (unless (sb-thread:holding-mutex-p **guarding**)
     ;; Another thread that has collected waits here. Otherwise it could fill the heap before this one goes on.
-    (let ((ends (sb-thread:with-mutex (**guarding**) (judge-fairly))))
+    (let ((ends (apart (sb-thread:with-mutex (**guarding**) (judge-fairly)))))
       (when ends (end-growers ends)))))
 
 (defmacro hooks-run-here-p ()
@@ -186,14 +188,17 @@ that is too late, and does not show which thread grows."
   "Put GUARD-HEAP back into *AFTER-GC-HOOKS* if user code removed it, where this SBCL runs it from there."
   (when (hooks-run-here-p) (pushnew #'guard-heap sb-ext:*after-gc-hooks*)))
 
+(defun collected (function &rest arguments)
+  "Hook: call FUNCTION, which a thread calls after it has collected garbage, with ARGUMENTS, and guard the heap."
+  (multiple-value-prog1 (apply function arguments)
+    (guard-heap)))
+
+(define-hook +after-collection+ collected)
+
 (defun note-collections ()
   "Have GUARD-HEAP run after each collection, in the collecting thread."
   (unless (hooks-run-here-p)
-    (encapsulate +after-collection+ 'live-lisp-memory
-                 (lambda (original)
-                   (multiple-value-prog1 (funcall original)
-                     ;; An error of the guard must not reach the program that allocates here.
-                     (ignore-errors (guard-heap))))))
+    (install-hooks 'collected))
   (keep-guard))
 
 (defun prepare-heap ()
@@ -203,7 +208,7 @@ that is too late, and does not show which thread grows."
 
 (defun note-threads ()
   "Record, from now on, for each new thread the job that makes it."
-  (encapsulate 'sb-thread:make-thread 'live-lisp-memory #'start-thread-for-job))
+  (install-hooks 'start-thread-for-job))
 
 (defun watch-memory ()
   "Begin to guard the heap. SBCL has three times the heap that the user asked for."

@@ -23,25 +23,40 @@ and old words that would look like live pointers are cleared."
     (function t)
     (symbol (and (fboundp object) (not (macro-function object)) (not (special-operator-p object))))))
 
+(defun guarded-made (make &rest arguments)
+  "Hook: call MAKE, which makes a thread, with ARGUMENTS, the first of which is the function of the thread. Guard that. Any
+other object goes on to SBCL, which signals an error."
+  (if (and arguments (callable-p (first arguments)))
+      (apply make (guarded (coerce (first arguments) 'function)) (rest arguments))
+      (apply make arguments)))
+
+(define-hook sb-thread:make-thread guarded-made)
+
 (defun guard-threads ()
   "Guard each thread that is made from now on."
-  (encapsulate 'sb-thread:make-thread 'live-lisp
-               (lambda (make function &rest options)
-                 ;; Any other object goes on to SBCL, which signals an error.
-                 (apply make (if (callable-p function) (guarded (coerce function 'function)) function) options))))
+  (install-hooks 'guarded-made))
 
 (sb-ext:defglobal **own-threads** '()
   "The threads that the agent cannot do without.")
 
-(defun refusing-for-own (function thread arguments)
-  "Call FUNCTION, which ends or interrupts THREAD, with THREAD and ARGUMENTS, unless THREAD is one of the agent's own:
-programs often kill all threads. During an exit, end the agent's threads too."
-  (cond ((exiting-p) (apply function thread arguments))
-        ;; The spare thread does nothing yet. Ending it would end a later job, which is not meant.
-        ((spare-thread-p thread) nil)
-        ((not (member thread **own-threads**)) (apply function thread arguments))
-        ;; Without a job it is SBCL itself, which interrupts the main thread for some signals: no warning then.
-        (*job* (warn "The thread ~A answers the server, so it is left alone." (sb-thread:thread-name thread)))))
+(defun refusing-for-own (function &rest arguments)
+  "Hook: call FUNCTION, which ends or interrupts a thread, the first of ARGUMENTS, with ARGUMENTS, unless the thread is
+one of the agent's own: programs often kill all threads. During an exit, end the agent's threads too."
+  (let ((thread (first arguments)))
+    (cond ((exiting-p) (apply function arguments))
+          ;; The spare thread does nothing yet. Ending it would end a later job, which is not meant.
+          ((and thread (spare-thread-p thread)) nil)
+          ((not (member thread **own-threads**)) (apply function arguments))
+          ;; Without a job it is SBCL itself, which interrupts the main thread for some signals: no warning then.
+          (*job* (warn "The thread ~A answers the server, so it is left alone." (sb-thread:thread-name thread))))))
+
+(defun ending-noted (function &rest arguments)
+  "Hook: record that this thread ends another, the first of ARGUMENTS, and do what REFUSING-FOR-OWN does with FUNCTION."
+  (when (typep (first arguments) 'sb-thread:thread) (note-ender (first arguments)))
+  (apply #'refusing-for-own function arguments))
+
+(define-hook sb-thread:terminate-thread ending-noted)
+(define-hook sb-thread:interrupt-thread refusing-for-own)
 
 (defun own-thread ()
   "Make this thread one that user code can neither end nor interrupt once GUARD-OWN-THREADS was called."
@@ -49,9 +64,4 @@ programs often kill all threads. During an exit, end the agent's threads too."
 
 (defun guard-own-threads ()
   "Keep user code from ending or interrupting the threads that the agent cannot do without."
-  (dolist (name '(sb-thread:terminate-thread sb-thread:interrupt-thread))
-    (let ((ends (eq name 'sb-thread:terminate-thread)))
-      (encapsulate name 'live-lisp
-                   (lambda (function thread &rest arguments)
-                     (when ends (note-ender thread))
-                     (refusing-for-own function thread arguments))))))
+  (install-hooks 'ending-noted 'refusing-for-own))

@@ -166,12 +166,12 @@ and the file.")
   "Hook: call FUNCTION, which returns SBCL's observer for a file to be compiled, with INFORMATION.
 Return an observer that calls this one and also records lists."
   (let ((observer (funcall function information)))
-    (or (ignore-errors (observer (recorder-for *compile-file-truename*) observer))
+    (or (apart (observer (recorder-for *compile-file-truename*) observer))
         observer)))
 
 (defun source-loaded (function stream &rest arguments)
   "Hook: record lists while FUNCTION, called with STREAM and ARGUMENTS, loads the source in STREAM."
-  (ignore-errors
+  (apart
    (when (typep stream 'tracking-stream)
      (setf (stream-observer stream) (observer (recorder-for stream)))))
   (apply function stream arguments))
@@ -180,18 +180,20 @@ Return an observer that calls this one and also records lists."
   "Hook: call FUNCTION with FORM and NUMBER. FUNCTION numbers the lists of FORM, the top-level form
 with NUMBER. Then store the places of the lists."
   (multiple-value-prog1 (funcall function form number)
-    (ignore-errors
+    (apart
      (let* ((information source-information)
             (stream (and information (information-stream information)))
             (recorder (and (typep stream 'tracking-stream)
                            (gethash (stream-observer stream) **recorders**))))
        (when recorder (take-form recorder form number form-paths))))))
 
+(define-hook +make-observer+ compiler-observes)
+(define-hook +load-source+ source-loaded)
+(define-hook +number-forms+ forms-numbered)
+
 (defun listen-for-reading ()
   "Install the hooks: from now on, record places of lists in files that SBCL compiles or loads."
-  (loop for (listener name) in `((compiler-observes ,+make-observer+) (source-loaded ,+load-source+)
-                                 (forms-numbered ,+number-forms+))
-        do (when name (encapsulate name 'live-lisp-spans (fdefinition listener)))))
+  (install-hooks 'compiler-observes 'source-loaded 'forms-numbered))
 
 ;;; Files that are read again
 

@@ -46,13 +46,12 @@ names that it defined, as texts."
 ;;; Hooks
 
 (defmacro noting (&body body)
-  "Evaluate BODY, which records something in *EFFECTS*, unless *EFFECTS* is NIL. Errors in BODY are ignored: they must
-not reach the program, in whose call the hook runs."
-  `(when *effects* (ignore-errors ,@body)))
+  "Evaluate BODY, which records something in *EFFECTS*, APART, unless *EFFECTS* is NIL."
+  `(when *effects* (apart ,@body)))
 
 (defun note-building ()
   "Record in *EFFECTS* that the running code builds the image."
-  (noting (setf (effects-builds *effects*) t)))
+  (when *effects* (setf (effects-builds *effects*) t)))
 
 (defun note-name (name)
   "Record that NAME was defined, undefined or declared. Return its symbol, or NIL when NAME has no NAME-TEXT."
@@ -139,10 +138,10 @@ serve only the compiler."
     (touch-exports '() package)
     package))
 
-(defun exported (function symbols &rest package)
-  "Hook: record that FUNCTION exports SYMBOLS from PACKAGE, and call FUNCTION with these."
-  (touch-exports symbols (or (first package) *package*))
-  (apply function symbols package))
+(defun exported (function &rest arguments)
+  "Hook: call FUNCTION, which exports symbols from a package, with ARGUMENTS, and record the symbols."
+  (touch-exports (first arguments) (or (second arguments) *package*))
+  (apply function arguments))
 
 (defun variable-defined (function symbol &rest arguments)
   "Hook: record that FUNCTION defines the variable SYMBOL, and call FUNCTION with SYMBOL and ARGUMENTS."
@@ -159,17 +158,17 @@ serve only the compiler."
   (touch name)
   (apply function name arguments))
 
-(defun generic-function-defined (function name &rest arguments)
-  "Hook: record that FUNCTION makes or changes the generic function NAME, remove methods that block its new lambda list,
-and call FUNCTION with NAME and ARGUMENTS."
-  (touch name)
-  ;; An odd number of ARGUMENTS does not matter here: FUNCTION itself signals an error about it.
-  (let ((lambda-list (loop for (name value) on arguments by #'cddr
-                           when (eq name :lambda-list) return value
-                           finally (return :none))))
+(defun generic-function-defined (function &rest arguments)
+  "Hook: record that FUNCTION makes or changes the generic function that the first of ARGUMENTS names, remove methods
+that block its new lambda list, and call FUNCTION with ARGUMENTS. Their number can be wrong, which FUNCTION tells."
+  (let* ((name (first arguments))
+         (lambda-list (loop for (key value) on (rest arguments) by #'cddr
+                            when (eq key :lambda-list) return value
+                            finally (return :none))))
+    (touch name)
     (unless (eq lambda-list :none)
       (making-way name lambda-list (find-if (lambda (argument) (typep argument 'source-location)) arguments) 'defgeneric)))
-  (apply function name arguments))
+  (apply function arguments))
 
 (defun method-defined (function class name qualifiers specializers lambda-list &rest more)
   "Hook: remove methods that block LAMBDA-LIST, and call FUNCTION, which adds a method to the generic function NAME,
@@ -178,24 +177,30 @@ with all other arguments."
   (making-way name lambda-list (find-if (lambda (argument) (typep argument 'source-location)) more) 'defmethod)
   (apply function class name qualifiers specializers lambda-list more))
 
+(define-hook +name-check+ name-checked)
+(define-hook +package-check+ package-checked)
+(define-hook add-method method-changed)
+(define-hook remove-method method-changed)
+(define-hook make-package building-called)
+(define-hook +proclaim+ building-called)
+(define-hook +define-package+ package-defined)
+(define-hook export exported)
+(define-hook +define-variable+ variable-defined)
+(define-hook +define-global+ variable-defined)
+(define-hook +declare-constructors+ constructors-declared)
+(define-hook +define-alien-type+ name-defined)
+(define-hook ensure-generic-function generic-function-defined)
+(define-hook +add-method+ method-defined)
+(define-hook load file-loaded)
+(define-hook sb-alien:load-shared-object called-whole)
+(define-hook (setf documentation) called-whole)
+(define-hook compile-file file-compiled)
+
 (defun listen-for-effects ()
   "Install the hooks: from now on SBCL's defining functions record into *EFFECTS*, *INTERNED* and *TOUCHED*."
-  (loop for (listener . names) in `((name-checked ,+name-check+)
-                                    (package-checked ,+package-check+)
-                                    (method-changed add-method remove-method)
-                                    (building-called make-package ,+proclaim+)
-                                    (package-defined ,+define-package+)
-                                    (exported export)
-                                    (variable-defined ,+define-variable+ ,+define-global+)
-                                    (constructors-declared ,+declare-constructors+)
-                                    (name-defined ,+define-alien-type+)
-                                    (generic-function-defined ensure-generic-function)
-                                    (method-defined ,+add-method+)
-                                    (file-loaded load)
-                                    (called-whole sb-alien:load-shared-object (setf documentation))
-                                    (file-compiled compile-file))
-        do (dolist (name names)
-             (when name (encapsulate name 'live-lisp-journal (fdefinition listener))))))
+  (install-hooks 'name-checked 'package-checked 'method-changed 'building-called 'package-defined 'exported
+                 'variable-defined 'constructors-declared 'name-defined 'generic-function-defined 'method-defined
+                 'file-loaded 'called-whole 'file-compiled))
 
 ;;; Effects that only the operator's name shows
 

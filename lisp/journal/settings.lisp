@@ -62,5 +62,7 @@ ALONE, or FORM contains the name of a setting."
   (let ((*effects* effects) (globals (ignore-errors (global-settings))) (mark (mark-before *readtable*))
         (begun (and (alone-p) **begun**)))
     (unwind-protect (multiple-value-list (call-user-code (lambda () (funcall **eval** form))))
-      (noting (note-operator form)
-              (note-settings form globals mark (eql begun **begun**))))))
+      ;; Not APART: these look at the settings that FORM has left.
+      (ignore-errors
+       (note-operator form)
+       (note-settings form globals mark (eql begun **begun**))))))

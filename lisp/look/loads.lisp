@@ -52,7 +52,7 @@ new code, is not on this disk."
 (defun code-noted (function code reason)
   "Hook: record CODE, a new code object, with its file or form. Then call FUNCTION with CODE and
 REASON."
-  (ignore-errors
+  (apart
    (when (typep code 'code) (note-news code))
    (when (and (typep code 'code) (not *passing*))
      (note-run code)
@@ -67,7 +67,7 @@ REASON."
 being loaded, or else the whole top-level form that FORM is part of, if it may be a definition."
   (let ((whole evaluated-form))
     (when (consp whole)
-      (ignore-errors
+      (apart
        (cond ((not (and evaluated-index *load-truename*))
               (when (definer-head-p whole) (note-definer whole)))
              ((not *compile-file-truename*)
@@ -93,14 +93,18 @@ would never be collected."
   (multiple-value-prog1 (apply function arguments)
     (scrub-stack)))
 
+(define-hook +note-code+ code-noted)
+(define-hook +evaluate-simply+ part-evaluated)
+(define-hook +evaluate-compiled+ run-once)
+(define-hook +interpret+ interpreted)
+(define-hook +name-check+ name-defined)
+(define-hook +know-slot+ slot-expanded)
+(define-hook +record-expansion+ expansion-recorded)
+(define-hook +run-finalizers+ finalizers-run)
+
 (defun listen-for-code ()
   "Install the hooks of this file and of runs.lisp, which from now on record new code, evaluated
 forms and new names."
-  (loop for (listener name) in `((code-noted ,+note-code+) (part-evaluated ,+evaluate-simply+)
-                                 (run-once ,+evaluate-compiled+)
-                                 (interpreted ,+interpret+) (name-defined ,+name-check+)
-                                 (slot-expanded ,+know-slot+)
-                                 (expansion-recorded ,+record-expansion+)
-                                 (finalizers-run ,+run-finalizers+))
-        do (when name (encapsulate name 'live-lisp-look (fdefinition listener))))
+  (install-hooks 'code-noted 'part-evaluated 'run-once 'interpreted 'name-defined 'slot-expanded
+                 'expansion-recorded 'finalizers-run)
   (setf **listening** (and +note-code+ t)))

@@ -80,7 +80,7 @@ kept."
 (defun making-way (name lambda-list location by)
   "While a tool loads, call MAKE-WAY with the same arguments. Its errors are ignored: they must not
 reach the program."
-  (when (and *making-way* *touched*) (ignore-errors (make-way name lambda-list location by))))
+  (when (and *making-way* *touched*) (apart (make-way name lambda-list location by))))
 
 ;;; The removed methods in answers
 

@@ -29,13 +29,12 @@ Else NIL.")
   "The source location of the DEFPACKAGE being evaluated, or T if it is unknown. Else NIL.")
 
 (defmacro with-touched ((variable) &body body)
-  "If changes are recorded, evaluate BODY with VARIABLE bound to this thread's TOUCHED. Errors in
-BODY are ignored."
+  "If changes are recorded, evaluate BODY with VARIABLE bound to this thread's TOUCHED, by APART."
   `(when *touched*
      (let ((,variable (if (eq *touched* :nothing-yet) (setf *touched* (make-touched)) *touched*)))
        ;; Nothing is recorded meanwhile: looking at a name can make SBCL change another name.
        (let ((*touched* nil))
-         (ignore-errors ,@body)))))
+         (apart ,@body)))))
 
 (defvar *around* '()
   "The truenames of the files whose load or compilation began the innermost load of this thread.")
