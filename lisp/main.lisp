@@ -92,6 +92,7 @@ program starts needs this core. End the process if the original file has been re
   ;; Load these now: a lookup must not intern symbols later.
   (ignore-errors (require "SB-INTROSPECT"))
   (ignore-errors (require "SB-CLTL2"))
+  (tell-formats)
   (listen-for-functions)
   (listen-for-effects)
   (listen-for-code)

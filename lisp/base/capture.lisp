@@ -21,8 +21,10 @@ a character no longer fits the head. SUCCESSOR, or NIL, gets all further output:
   (lock (sb-thread:make-mutex :name "capture")))
 
 (defclass capture-stream (sb-gray:fundamental-character-output-stream)
-  ((capture :initarg :capture :reader stream-capture))
-  (:documentation "A character output stream that writes to its capture."))
+  ((capture :initarg :capture :reader stream-capture)
+   (octets :initform '() :accessor pending-octets))
+  (:documentation "An output stream that writes to its capture. It takes octets too, as a terminal does: those of a
+character in UTF-8 that is not whole yet are pending, the last first."))
 
 ;; Otherwise SBCL finalizes this class at the first output, and must then compile the code that makes streams again.
 (sb-mop:finalize-inheritance (find-class 'sb-gray:fundamental-character-output-stream))
@@ -81,6 +83,30 @@ a character no longer fits the head. SUCCESSOR, or NIL, gets all further output:
         (declare (ignore rest))
         (keep (stream-capture stream) simple (+ offset start) (+ offset end)))))
   string)
+
+(defun octets-wanted (first)
+  "Return how many octets a character in UTF-8 takes that begins with the octet FIRST, or 1 when none begins so."
+  (cond ((<= #xC2 first #xDF) 2)
+        ((<= #xE0 first #xEF) 3)
+        ((<= #xF0 first #xF4) 4)
+        (t 1)))
+
+(defmethod sb-gray:stream-write-byte ((stream capture-stream) octet)
+  (check-type octet (unsigned-byte 8))
+  (let ((octets (reverse (push octet (pending-octets stream)))))
+    (when (>= (length octets) (octets-wanted (first octets)))
+      (setf (pending-octets stream) '())
+      (write-string (sb-ext:octets-to-string (coerce octets '(vector (unsigned-byte 8)))
+                                             :external-format '(:utf-8 :replacement #\ufffd))
+                    stream)))
+  octet)
+
+(defmethod sb-gray:stream-write-sequence ((stream capture-stream) sequence &optional (start 0) end)
+  (if (stringp sequence)
+      (write-string sequence stream :start start :end end)
+      (map nil (lambda (each) (if (characterp each) (write-char each stream) (write-byte each stream)))
+           (subseq sequence start end)))
+  sequence)
 
 (defmethod sb-gray:stream-line-column ((stream capture-stream))
   (capture-column (stream-capture stream)))

@@ -91,7 +91,7 @@ then looks like the one before: a program that asks for its name or parameters f
 
 (defun install-hook (name listener function before)
   "Install a hook; the parameters are the elements of **HOOKS**. A generic function is wrapped: it stays what it is."
-  (let ((called (called-function name)))
+  (let ((called (called-function name)) (type (known :function :type name)))
     (if (typep called 'generic-function)
         (encapsulate name listener (fdefinition listener))
         (progn
@@ -101,7 +101,9 @@ then looks like the one before: a program that asks for its name or parameters f
                 (documentation function t) (documentation called t)
                 (gethash function **behind**) called)
           (sb-ext:without-package-locks
-            (setf (fdefinition name) function))))))
+            (setf (fdefinition name) function))
+          ;; SBCL has forgotten it. By the type of a function the compiler warns of wrong calls.
+          (when type (setf (known :function :type name) type))))))
 
 (defun install-hooks (&rest listeners)
   "Install the hooks of LISTENERS, names of functions."

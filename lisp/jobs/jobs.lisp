@@ -331,14 +331,40 @@ The program's *DEBUGGER-HOOK* is called first."
            (push sb-thread:*current-thread* **crowded**)))
      (answer-condition condition))))
 
+(sb-ext:defglobal **stream-format** '(:utf-8 :replacement #\ufffd)
+  "The external format of the standard streams of a fresh SBCL.")
+
+(sb-ext:defglobal **input** nil "A stream that is at its end, for characters and octets, or NIL before the first job.")
+
+(defun ended-input ()
+  "Return a stream that is at its end. It takes no part in what the process reads. A program can have closed the one
+before."
+  ;; LOAD-TIME-VALUE fetches SBCL's functions when the agent is loaded: a program can redefine them.
+  (let ((input **input**))
+    (if (and input (open-stream-p input))
+        input
+        (setf **input** (funcall (load-time-value #'open) #p"/dev/null" :element-type :default
+                                                                        :external-format **stream-format**)))))
+
+(defun format-told (function &rest arguments)
+  "Hook: call FUNCTION, which returns the external format of a stream, with ARGUMENTS. A stream that writes to a capture
+has none of its own: return that of a fresh SBCL's output."
+  (if (and arguments (captured-p (first arguments)))
+      **stream-format**
+      (apply function arguments)))
+
+(define-hook stream-external-format format-told)
+
+(defun tell-formats ()
+  "Have the streams of jobs tell their external format."
+  (install-hooks 'format-told))
+
 (defmacro with-job-streams ((capture) &body body)
   "Evaluate BODY with output streams that write to CAPTURE, and input streams that are at their
 end."
   (let ((input (gensym "INPUT")) (output (gensym "OUTPUT")) (terminal (gensym "TERMINAL")))
-    ;; The element type of input and terminal is CHARACTER. LOAD-TIME-VALUE fetches SBCL's functions
-    ;; when the agent is loaded: a program can redefine them, and the job cannot be interrupted here
-    ;; yet.
-    `(let* ((,input (funcall (load-time-value #'make-string-input-stream) ""))
+    ;; As in ENDED-INPUT. The job cannot be interrupted here yet.
+    `(let* ((,input (ended-input))
             (,output (capturing ,capture))
             (,terminal (funcall (load-time-value #'make-two-way-stream) ,input ,output))
             (*standard-input* ,input) (*standard-output* ,output)
