@@ -1,7 +1,7 @@
 /** Finds in the current text of a file a top-level form of an older text, or the form that defines a name. */
 
-import { bareName, elementsOf, type Form, formText } from './form.ts';
-import { bare, MARK, type Token, tokensOf, upperCase } from './lexer.ts';
+import { bareName, elementsOf, type Form, namedBy, within } from './form.ts';
+import { bare, MARK, nameOf, type Token, tokensOf, upperCase } from './lexer.ts';
 import { formsMentioning } from './mentioning.ts';
 import type { TopLevelForms } from './position.ts';
 import { headNameOf, partsOfName } from './qualified.ts';
@@ -67,8 +67,8 @@ export function formDefining({ name, method }: Definition, now: TopLevelForms): 
 /** True when the form at START of NOW contains the symbol of DEFINITION. */
 export function isNamed(start: number, { name }: Definition, now: TopLevelForms): boolean {
   const { symbol } = partsOfName(name);
-  for (const { kind, name: written } of tokensOf(now.textAt(start)))
-    if (kind === 'atom' && bare(written) === symbol) return true;
+  const form = now.at(start);
+  if (form !== undefined) for (const part of within(form)) if (part.bare === symbol) return true;
   return false;
 }
 
@@ -82,53 +82,44 @@ function outlineOf(forms: TopLevelForms): Entry[] {
 
 function entryAt(forms: TopLevelForms, at: number): Entry | undefined {
   const found = forms.at(at);
-  return (
-    found && {
-      start: found.start,
-      text: forms.textAt(found.start),
-      head: headOf(found.form, forms.source.text),
-    }
-  );
+  return found && { start: found.start, text: found.text, head: headOf(found) };
 }
 
-/** Returns the head of FORM, a part of TEXT; undefined when FORM is no list with an operator and a name. */
-export function headOf(form: Form, text: string): Head | undefined {
+/** Returns the head of FORM; undefined when FORM is no list with an operator and a name. */
+export function headOf(form: Form): Head | undefined {
   const [operator, second, ...rest] = elementsOf(form);
-  const name = second && nameOf(second);
+  const name = nameIn(second);
   if (operator?.kind !== 'atom' || !operator.name || !name) return undefined;
   const list = rest.findIndex((part) => part.kind === 'cons');
-  const qualifiers = rest.slice(0, Math.max(list, 0)).map((part) => namesIn(formText(text, part)));
+  const qualifiers = rest.slice(0, Math.max(list, 0)).map((part) => namesIn(part.text));
   const required = list === -1 ? [] : elementsOf(rest[list]);
   const optional = required.findIndex((part) => bareName(part).startsWith('&'));
-  const specializers = required
-    .slice(0, optional === -1 ? undefined : optional)
-    .map((part) => specializerOf(part, text));
+  const specializers = required.slice(0, optional === -1 ? undefined : optional).map(specializerOf);
   return { operator: operator.name, name, method: [...qualifiers, ...specializers].join(' ') };
 }
 
-/** Returns the methods that a user may mean by FORM, a part of TEXT, each as the METHOD of a Head. The list in FORM can
+/** Returns the methods that a user may mean by FORM, each as the METHOD of a Head. The list in FORM can
  *  be a lambda list, or a list of only specializers: (defmethod area (circle)) means `T` or `CIRCLE`. Returns [] when
  *  no list follows the name. */
-export function methodsMeant(form: Form, text: string): string[] {
+export function methodsMeant(form: Form): string[] {
   const rest = elementsOf(form).slice(2);
   const list = rest.findIndex((part) => part.kind === 'cons');
   if (list === -1) return [];
   const parts = [...rest.slice(0, list), ...elementsOf(rest[list])];
-  const alone = parts.map((part) => namesIn(formText(text, part))).join(' ');
-  return [...new Set([headOf(form, text)?.method ?? alone, alone])];
+  const alone = parts.map((part) => namesIn(part.text)).join(' ');
+  return [...new Set([headOf(form)?.method ?? alone, alone])];
 }
 
 /** Returns the name that PART is or begins with: `NAME` or `SETF NAME`. */
-function nameOf(part: Form): string {
-  const elements = elementsOf(part);
-  const named = elements.length === 2 && bareName(elements[0]) === 'SETF' ? elements : [elements[0] ?? part];
-  return named.map(bareName).join(' ');
+function nameIn(part: Form | undefined): string {
+  const { symbol, setf } = namedBy(part);
+  return `${setf ? 'SETF ' : ''}${bareName(symbol)}`;
 }
 
-/** Returns the specializer of PARAMETER, of a method in TEXT: `CLASS`, `EQL OBJECT`, or T. */
-function specializerOf(parameter: Form, text: string): string {
+/** Returns the specializer of PARAMETER, of a method: `CLASS`, `EQL OBJECT`, or T. */
+function specializerOf(parameter: Form): string {
   const specializer = elementsOf(parameter)[1];
-  return specializer === undefined ? 'T' : namesIn(formText(text, specializer));
+  return specializer === undefined ? 'T' : namesIn(specializer.text);
 }
 
 /** Returns the names (without packages) and the literals in METHOD, joined by spaces. METHOD has the qualifiers and
@@ -141,8 +132,10 @@ export function namesIn(method: string): string {
 
 /** Returns TOKEN's name without package, but with the mark of a keyword or uninterned symbol; for a literal its
  *  text. */
-function wordOf({ kind, name, start, end }: Token, text: string): string {
-  if (kind !== 'atom' || name === '') return literalWord(text.slice(start, end));
+function wordOf(token: Token, text: string): string {
+  const written = text.slice(token.start, token.end);
+  const name = token.kind === 'atom' ? nameOf(token.kind, written) : '';
+  if (name === '') return literalWord(written);
   const mark = name.startsWith(MARK + MARK) ? '#:' : name.startsWith(MARK) ? ':' : '';
   return mark + bare(name);
 }

@@ -79,7 +79,7 @@ export function imbalanceOf(text: string): Imbalance | undefined {
       swallowing ??= element.start;
     at = element.end;
   }
-  const { start } = nextToken(text, at, false);
+  const { start } = nextToken(text, at);
   if (start < text.length) return openString(text, swallowing ?? start);
   const region = search.end();
   if (region === undefined) return undefined;
@@ -103,7 +103,7 @@ function* elementsOf(text: string): Generator<Element> {
   let [line, lineStart, lastLine] = [1, 0, 0];
   let [column, measured] = [0, 0];
   for (let at = 0, nextLine = text.indexOf('\n'); ; ) {
-    const { kind, start, end } = nextToken(text, at, false);
+    const { kind, start, end } = nextToken(text, at);
     for (; nextLine !== -1 && nextLine < start; nextLine = text.indexOf('\n', lineStart)) {
       line++;
       lineStart = nextLine + 1;

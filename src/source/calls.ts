@@ -1,11 +1,11 @@
 /** Finds the calls of a function in a source file, with their arguments, and its other mentions. */
 
 import { type Argument, argumentOf, elementsOf } from './fits.ts';
-import { bareName, type Form, resolve } from './form.ts';
+import { bareName, type Form, operatorOf } from './form.ts';
 import { formatCalls } from './format-calls.ts';
 import { MARK, upperCase } from './lexer.ts';
 import type { SourceText } from './text.ts';
-import { operatorOf, walkSource } from './walk.ts';
+import { walkSource } from './walk.ts';
 
 /** A call or other mention of a function, which begins at offset START. It has either ARGS, when it is a call whose
  *  arguments can be checked, or HOW, a text such as 'as a name' that says how the function is mentioned. */
@@ -43,7 +43,7 @@ export interface Callee extends Omit<Wanted, 'bare'> {
 interface Walk extends Callee, Wanted {
   top: number;
   found: Mention[];
-  seen: Set<Form>;
+  seen: Set<number>;
 }
 
 /** Returns the mentions of CALLEE in SOURCE under FEATURES. */
@@ -108,7 +108,7 @@ function note(form: Form, elements: readonly Form[], state: Walk, data: boolean)
   } else if (operatorOf(first) === 'QUOTE' && isName(second, state)) {
     state.found.push({ start, top, how: 'as a name' });
   } else if (bareName(first) === 'FUNCALL' && second && isReference(second, state)) {
-    state.seen.add(second);
+    state.seen.add(second.resolved.at);
     state.found.push({ start, top, also: second.start, ...callOf(elements.slice(2), data) });
   }
 }
@@ -191,7 +191,7 @@ function isName(form: Form | undefined, state: Walk): boolean {
 
 /** True when FORM is the wanted symbol: unqualified if BARE allows that, or qualified by one of HOMES. */
 export function isNamed(form: Form | undefined, { name: wanted, homes, bare }: Wanted): boolean {
-  const atom = resolve(form);
+  const atom = form?.resolved;
   if (atom?.kind !== 'atom' || bareName(atom) !== wanted) return false;
   const name = atom.name ?? '';
   const mark = name.lastIndexOf(MARK);

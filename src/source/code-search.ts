@@ -1,6 +1,8 @@
 // Searches a Lisp text by tokens, so that names in comments and strings do not match.
 
-import { bare, MARK, type Token, tokensOf } from './lexer.ts';
+import { Reading } from './form.ts';
+import { bare, MARK, nameOf, type Token, tokensOf } from './lexer.ts';
+import { treeOf } from './tree.ts';
 
 /** A match: UTF-16 indices where it begins and ends. */
 export type Occurrence = [start: number, end: number];
@@ -56,8 +58,9 @@ function readOn(words: Int32Array, bits: Int32Array, last: number): boolean {
 function bitsIn(wanted: readonly Token[], pattern: string) {
   const [exact, bareOnes] = [new Map<string, Int32Array>(), new Map<string, Int32Array>()];
   for (const [index, token] of wanted.entries()) {
-    const known = isWhole(token) ? exact : bareOnes;
-    const key = keyOf(token, pattern, !isWhole(token));
+    const whole = isWhole(token, pattern);
+    const known = whole ? exact : bareOnes;
+    const key = keyOf(token, pattern, !whole);
     const words = known.get(key) ?? new Int32Array(Math.ceil(wanted.length / BITS));
     known.set(key, words);
     const at = Math.floor(index / BITS);
@@ -70,8 +73,9 @@ function bitsIn(wanted: readonly Token[], pattern: string) {
   };
 }
 
-/** True when TOKEN, of a pattern, is a qualified symbol or a literal: it does not match its name in all packages. */
-function isWhole({ kind, name }: Token): boolean {
+/** True when TOKEN of PATTERN is a qualified symbol or a literal: it does not match its name in all packages. */
+function isWhole({ kind, start, end }: Token, pattern: string): boolean {
+  const name = nameOf(kind, pattern.slice(start, end));
   return name.includes(MARK) || (kind === 'atom' && name === '');
 }
 
@@ -81,11 +85,12 @@ const RADIX = /^#\d*[brox]/i;
 /** Returns a key that equal tokens share. The key of a symbol has its package, unless IS_BARE. Strings, characters and
  *  the like have no name, so their text is the key. */
 function keyOf(token: Token, text: string, isBare: boolean): string {
-  const { kind, name, start, end } = token;
-  if (kind !== 'atom') return name === '' ? kind : `${kind} ${isBare ? bareName(token) : name}`;
+  const { kind, start, end } = token;
   const written = text.slice(start, end);
+  const name = nameOf(kind, written);
+  if (kind !== 'atom') return name === '' ? kind : `${kind} ${name}`;
   if (name === '') return `"${RADIX.test(written) ? written.toUpperCase() : written}`;
-  return isBare ? `:${bareName(token)}` : `:${name}`;
+  return `:${isBare && !name.startsWith(MARK) ? bare(name) : name}`;
 }
 
 /** `brokenCall` does not return calls longer than this many characters. */
@@ -98,19 +103,10 @@ export function brokenCall(text: string, start: number): { from: number; call: s
   const from = text[start] === '(' ? start : start - 1;
   if (text[from] !== '(') return undefined;
   const part = text.slice(from, from + LONGEST);
-  let [depth, last, call] = [0, 0, ''];
-  for (const { kind, start: begin, end } of tokensOf(part)) {
-    call += `${begin > last ? ' ' : ''}${part.slice(begin, end).replace(/\s+/g, ' ')}`;
-    last = end;
-    if (kind.endsWith('(')) depth++;
-    if (kind === ')') depth--;
-    if (depth === 0) return part.slice(0, end).includes('\n') ? { from, call } : undefined;
-  }
-  return undefined;
-}
-
-function bareName({ name }: Token): string {
-  return name.startsWith(MARK) ? name : bare(name);
+  const tree = treeOf(part);
+  const behind = tree.behind(0);
+  const spans = behind !== undefined && part.slice(0, tree.end(behind - 1)).includes('\n');
+  return spans ? { from, call: tree.line(0, behind) } : undefined;
 }
 
 /** Returns TEXT with comments and string contents replaced by spaces, so that all offsets stay. */
@@ -130,14 +126,5 @@ function blank(text: string): string {
 
 /** Returns the number of top-level lists in TEXT; those behind #+ or #- count too. */
 export function topLevelLists(text: string): number {
-  let [depth, lists, skipped] = [0, 0, 0];
-  for (const { kind } of tokensOf(text)) {
-    if (depth === 0 && (kind === '#+' || kind === '#-')) skipped++;
-    else if (depth === 0 && kind === '(' && skipped === 0) lists++;
-    if (kind.endsWith('(')) depth++;
-    if (kind === ')') depth = Math.max(0, depth - 1);
-    // The feature expression behind #+ or #- ends here.
-    if (depth === 0 && skipped > 0 && (kind === ')' || kind === 'atom')) skipped--;
-  }
-  return lists;
+  return new Reading(treeOf(text)).forms().filter(({ mark }) => mark === '(').length;
 }

@@ -1,7 +1,7 @@
 /** Reads the text of one definition: its name, its lambda list, and the accessors of a class or structure. */
 
 import { elementsOf, type LambdaList, lambdaListOf } from './fits.ts';
-import { bareName, type Form, formText, readForm } from './form.ts';
+import { bareName, type Form, namedBy, readForm } from './form.ts';
 
 export interface Definition {
   operator: string;
@@ -34,9 +34,8 @@ export function definitionOf(text: string, features: ReadonlySet<string>): Defin
   const elements = elementsOf(readForm(text, 0, features)) ?? [];
   const [first, second] = elements;
   const operator = bareName(first);
-  const parts = elementsOf(second) ?? [];
-  const setf = parts.length === 2 && bareName(parts[0]) === 'SETF';
-  const name = bareName(setf ? parts[1] : parts.length > 0 ? parts[0] : second);
+  const { symbol, setf } = namedBy(second);
+  const name = bareName(symbol);
   if (name === '') return undefined;
   const base = { operator, name, setf };
   if (FUNCTIONS.includes(operator)) return withList(base, elements[2]);
@@ -45,11 +44,11 @@ export function definitionOf(text: string, features: ReadonlySet<string>): Defin
     return {
       ...base,
       ...classParts(elements[3]),
-      superclasses: (elementsOf(elements[2]) ?? []).map((each) => formText(text, each)),
+      superclasses: (elementsOf(elements[2]) ?? []).map((each) => each.text),
       defaults: defaultInitargs(elements.slice(4)),
     };
   return operator === 'DEFSTRUCT'
-    ? { ...base, ...structureParts(name, parts.slice(1), elements.slice(2)) }
+    ? { ...base, ...structureParts(name, elementsOf(second)?.slice(1) ?? [], elements.slice(2)) }
     : undefined;
 }
 

@@ -1,6 +1,6 @@
 /** Checks whether the arguments of a call fit a lambda list. Both are read from source text. */
 
-import { bareName, type Form, readForm, resolve } from './form.ts';
+import { bareName, type Form, readForm, spineOf } from './form.ts';
 import { MARK } from './lexer.ts';
 
 /** What a lambda list accepts: how many required and optional arguments, whether any number more (REST), keywords. */
@@ -19,31 +19,30 @@ export interface LambdaList {
  *  stands there, which may be any number of arguments. */
 export type Argument = { keyword?: string; unknown?: boolean; list?: Form };
 
-/** Returns the elements of FORM; undefined when it is no proper list, or so long that it may be circular. */
-export function elementsOf(form: Form | undefined): Form[] | undefined {
-  const elements: Form[] = [];
-  let cell = resolve(form);
-  for (; cell?.kind === 'cons'; cell = resolve(cell.cdr)) {
-    if (cell.car === undefined || elements.length > 10_000) return undefined;
-    elements.push(cell.car);
-  }
-  // The reader returns an atom without name for ().
-  return cell === undefined || (elements.length === 0 && isEmpty(cell)) ? elements : undefined;
+/** Returns the elements of FORM; undefined when it is no proper list. */
+export function elementsOf(form: Form | undefined): readonly Form[] | undefined {
+  const { elements, tail } = spineOf(form);
+  return tail === undefined || (elements.length === 0 && isEmpty(tail)) ? elements : undefined;
 }
 
 function isEmpty(form: Form): boolean {
   return form.kind === 'atom' && (form.name === undefined || form.name === 'NIL');
 }
 
+/** Lambda lists nested deeper than this in that of a macro are not looked at. */
+const MAX_DEPTH = 100;
+
 /** Returns what the lambda list FORM accepts; undefined when that cannot be determined. Required parameters may be
  *  lists: with a specializer in a method, nested lambda lists in a MACRO. */
-export function lambdaListOf(form: Form | undefined, macro = false): LambdaList | undefined {
-  const elements = elementsOf(form) ?? dottedElements(form);
-  if (elements === undefined) return undefined;
+export function lambdaListOf(form: Form | undefined, macro = false, depth = 0): LambdaList | undefined {
+  const { elements, tail } = spineOf(form);
+  const proper = elementsOf(form) !== undefined;
+  // The last symbol of a dotted lambda list binds the rest.
+  if (!proper && (elements.length === 0 || tail?.kind !== 'atom')) return undefined;
   const list: LambdaList = {
     required: 0,
     optional: 0,
-    rest: elementsOf(form) === undefined,
+    rest: !proper,
     otherKeys: false,
   };
   let mode = 'required';
@@ -61,7 +60,10 @@ export function lambdaListOf(form: Form | undefined, macro = false): LambdaList 
       mode = 'keys';
     } else if (name.startsWith('&')) mode = name === '&OPTIONAL' ? 'optional' : 'aux';
     else if (mode === 'required') {
-      const inner = macro && element?.kind === 'cons' ? lambdaListOf(element, true) : undefined;
+      const inner =
+        macro && depth < MAX_DEPTH && element?.kind === 'cons'
+          ? lambdaListOf(element, true, depth + 1)
+          : undefined;
       list.inner ??= inner && new Map();
       if (inner) list.inner?.set(list.required, inner);
       list.required++;
@@ -69,14 +71,6 @@ export function lambdaListOf(form: Form | undefined, macro = false): LambdaList 
     else if (mode === 'keys') list.keys?.push(keyOf(element));
   }
   return list;
-}
-
-/** Returns the elements of a dotted lambda list, whose last symbol binds the rest. */
-function dottedElements(form: Form | undefined): Form[] | undefined {
-  const elements: Form[] = [];
-  let cell = resolve(form);
-  for (; cell?.kind === 'cons' && cell.car; cell = resolve(cell.cdr)) elements.push(cell.car);
-  return elements.length > 0 && cell?.kind === 'atom' ? elements : undefined;
 }
 
 function keyOf(form: Form | undefined): string {
@@ -99,7 +93,7 @@ export function parsedLambdaList(
 
 /** Classifies FORM as an argument of a call. */
 export function argumentOf(form: Form): Argument {
-  const { kind, name = '' } = resolve(form) ?? form;
+  const { kind, name = '' } = form.resolved;
   if (kind === 'made') return { unknown: true };
   if (kind === 'cons' || elementsOf(form)) return { list: form };
   return kind === 'atom' && name.startsWith(MARK) && name.length > 1 ? { keyword: name.slice(1) } : {};

@@ -1,188 +1,429 @@
-/** Reads Lisp text into the forms that the SBCL reader would build, each part with its offset. */
+/** Reads the tree of a Lisp text: the forms that the SBCL reader would build under a set of features, or all that is
+ *  written. */
 
-import { bare, MARK, nextToken, type Token } from './lexer.ts';
+import { bare, MARK, nextToken } from './lexer.ts';
+import { isFeature, isPrefix, RADIX, Tree, treeOf } from './tree.ts';
 
 /** Feature names: 'SBCL' for a keyword, otherwise 'PACKAGE::NAME'. */
 export type Features = ReadonlySet<string>;
-type Reader = ReturnType<typeof newReader>;
 
-/** A form as read. 'cons' is a list, with CAR and CDR. 'comma' has as CAR the form behind the comma, 'label' (#1=) the
- *  labelled form. 'made' is a `#.` form: CAR is the form to evaluate, NAME the name of that form. 'atom' is anything
- *  else; NAME is as in Token, and missing for (). TEMPLATE marks the list that stands for a backquote. */
-export interface Form {
-  kind: 'atom' | 'comma' | 'cons' | 'label' | 'made';
-  start: number;
-  name?: string;
-  /** Offset of the first #+ or #- directly before it, if any. */
-  lead?: number;
-  template?: true;
-  car?: Form | undefined;
-  cdr?: Form | undefined;
-}
-
-/** UTF-16 indices of a part of a text. */
-export interface Span {
-  start: number;
-  end: number;
-}
-
-const MAX_DEPTH = 500; // A form nested deeper counts as malformed, lest it overflow the stack.
-
-/** By macro character: the operator of the list that the reader builds, as (QUOTE X) for 'X. */
+/** The operators of the lists that the reader builds for a prefix, as (QUOTE X) for 'X. That of a backquote is no
+ *  symbol. */
 const OPERATORS = new Map([
   ["'", 'QUOTE'],
   ["#'", 'FUNCTION'],
+  ['`', ''],
 ]);
 
-/** Returns the state of a reader of SOURCE at index AT, under FEATURES. */
-export function newReader(source: string, at: number, features: Features) {
-  const labels = new Map<number, Form>();
-  const skipped: Span[] = [];
-  const lead = undefined as number | undefined;
-  return { source, at, features, depth: 0, suppressed: false, lead, labels, skipped };
+/** Prefixes that leave no trace in the form behind them. */
+const TRANSPARENT = new Set(['#=', '::']);
+
+/** Tokens that begin a form that has no prefix. */
+const FIRST = new Set(['atom', '(', '#(']);
+
+/** Expressions nested deeper than this behind #+ are not evaluated, lest they overflow the stack. */
+const MAX_DEPTH = 200;
+
+const NONE: readonly never[] = [];
+
+/** A form of a text, which reads what is in it when that is asked for. */
+export class Form {
+  readonly #reading: Reading;
+  /** The number of its first token; it distinguishes the forms of a text. */
+  readonly at: number;
+  /** The kind of that token; 'operator' for the operator for which a prefix stands, 'broken' for a form that is malformed
+   *  or cut off. */
+  readonly mark: string;
+  readonly start: number;
+  readonly end: number;
+  /** The number of the token behind it. */
+  readonly behind: number;
+  /** The form behind a prefix. */
+  readonly inner: Form | undefined;
+  /** Offset of the first #+ or #- directly before it, if any. */
+  lead: number | undefined;
+  /** The list that contains it, or the form of the prefix before it; the index in the elements of that list. */
+  around: Form | undefined;
+  index = 0;
+  /** The prefixes before it, the outermost first, in a reading of all that is written. */
+  marks: readonly string[] = NONE;
+  #items: Items | undefined;
+  #name: string | undefined;
+
+  constructor(reading: Reading, mark: string, at: number, behind: number, inner?: Form) {
+    this.#reading = reading;
+    this.mark = mark;
+    this.at = at;
+    this.start = reading.tree.start(at);
+    this.end = mark === 'broken' ? this.tree.text.length : reading.tree.end(behind - 1);
+    this.behind = behind;
+    this.inner = inner;
+    if (inner !== undefined) inner.around = this;
+  }
+
+  /** 'cons' for a list that has elements, such as (QUOTE X) for 'X; 'comma', and 'made' for #., with INNER; 'label' for a
+   *  reference such as #1#; 'atom' for anything else. */
+  get kind(): 'atom' | 'cons' | 'comma' | 'label' | 'made' {
+    if (this.mark === '(') return this.#reading.isEmpty(this) ? 'atom' : 'cons';
+    if (OPERATORS.has(this.mark)) return 'cons';
+    if (this.mark === ',') return 'comma';
+    if (this.mark === '#.') return 'made';
+    return this.resolved === this ? 'atom' : 'label';
+  }
+
+  /** The name of a symbol or number as `nameOf` gives it, and of the form behind #. ; undefined for a list, a comma and
+   *  the like; '' for other atoms. */
+  get name(): string | undefined {
+    if (this.mark === 'atom') return this.#nameOfAtom();
+    if (this.mark === 'operator') return OPERATORS.get(this.tree.kind(this.at));
+    let made: Form = this;
+    while (made.mark === '#.' && made.inner !== undefined) made = made.inner;
+    if (made !== this) return made.name ?? '';
+    return this.mark !== '(' && this.kind === 'atom' ? '' : undefined;
+  }
+
+  /** The name of a symbol or number without its package; '' for anything else. */
+  get bare(): string {
+    return this.mark === 'atom' ? bare(this.#nameOfAtom()) : '';
+  }
+
+  #nameOfAtom(): string {
+    this.#name ??= this.tree.name(this.at);
+    return this.#name;
+  }
+
+  /** Whether it is written in parentheses. */
+  get isList(): boolean {
+    return this.mark === '(' || this.mark === '#(';
+  }
+
+  get isString(): boolean {
+    return this.mark === 'atom' && this.tree.text.charAt(this.start) === '"';
+  }
+
+  /** Its text. */
+  get text(): string {
+    return this.tree.text.slice(this.start, this.end);
+  }
+
+  /** The tree that it is a part of. */
+  get tree(): Tree {
+    return this.#reading.tree;
+  }
+
+  /** The name that it designates: the contents of a string, or the name of a symbol in any package; undefined for
+   *  anything else. */
+  get designated(): string | undefined {
+    return this.isString ? this.text.slice(1, -1).replace(/\\(.)/gs, '$1') : this.bare || undefined;
+  }
+
+  /** Whether it is the list that stands for a backquote. */
+  get template(): boolean {
+    return this.mark === '`';
+  }
+
+  /** The first element, read without the others where the text shows it. */
+  get first(): Form | undefined {
+    return (this.#items === undefined && this.#reading.firstIn(this)) || this.elements[0];
+  }
+
+  /** The elements of a list or vector, or of the list that stands for a prefix; without the part behind a dot. */
+  get elements(): readonly Form[] {
+    return this.#read().elements;
+  }
+
+  /** The part behind a dot. */
+  get tail(): Form | undefined {
+    return this.#read().tail;
+  }
+
+  #read(): Items {
+    this.#items ??= this.#reading.itemsOf(this);
+    return this.#items;
+  }
+
+  /** The form that this one refers to when it is a label; itself when it is anything else. */
+  get resolved(): Form {
+    return this.mark === '##' ? this.#reading.labelled(this) : this;
+  }
 }
 
-/** Returns the spans that #+ and #- exclude under FEATURES from the form at or after INDEX of SOURCE. Each span begins
- *  at its #+ or #-. */
-export function skippedIn(source: string, index: number, features: Features): readonly Span[] {
-  const reader = newReader(source, index, features);
-  readTopLevel(reader);
-  return reader.skipped;
+interface Items {
+  elements: readonly Form[];
+  tail?: Form | undefined;
 }
 
-/** Returns the top-level form that TOKEN begins. A malformed or cut off form is an atom, and READER then is at the end
- *  of the text. Returns undefined at the end of the text or at a `)`. */
-export function readTopLevel(reader: Reader, token = firstToken(reader)): Form | undefined {
-  const form = read(reader, token);
-  if (form !== undefined) return form;
-  reader.at = reader.source.length;
-  return token.kind === 'end' || token.kind === ')' ? undefined : { kind: 'atom', start: token.start };
+/** A prefix before a form: the number of its token, and the offset of the #+ or #- directly before it. */
+interface Prefix {
+  at: number;
+  lead: number | undefined;
 }
 
-/** Returns the form at or after INDEX of SOURCE, without what #+ and #- exclude under FEATURES. */
-export function readForm(source: string, index: number, features: Features): Form | undefined {
-  return readTopLevel(newReader(source, index, features));
-}
+/** Reads a tree under FEATURES. Without these it reads all that is written: what #+ excludes too, the dots of lists as
+ *  elements, lists that are not closed, and prefixes as marks of the forms behind them. */
+export class Reading {
+  readonly tree: Tree;
+  readonly #features: Features | undefined;
+  /** Whether a form was missing, as in (a '). */
+  #failed = false;
+  #depth = 0;
+  /** By the number of a reference: the form that it refers to. */
+  readonly #labelled = new Map<number, Form>();
 
-/** Returns the first token of the next top-level form. */
-export function firstToken(reader: Reader): Token {
-  reader.labels.clear();
-  return next(reader);
-}
+  constructor(tree: Tree, features?: Features) {
+    this.tree = tree;
+    this.#features = features;
+  }
 
-/** Returns the next token that #+ and #- do not exclude. Sets `reader.lead` to the first #+ or #- before it. */
-function next(reader: Reader): Token {
-  for (let lead: number | undefined; ; ) {
-    const token = nextToken(reader.source, reader.at, reader.suppressed);
-    reader.at = token.end;
-    if (token.kind !== '#+' && token.kind !== '#-') {
-      reader.lead = lead;
-      return token;
+  /** Returns the top-level form at or after the token FROM. One that is malformed or cut off reaches to the end of the
+   *  text. Returns undefined at the end of the text or at a `)`. */
+  form(from: number): Form | undefined {
+    this.#failed = false;
+    const form = this.#read(from);
+    if (form !== undefined && !this.#lacks(form)) return form;
+    const first = this.#past(from)?.at;
+    if (first === undefined || this.tree.kind(first) === 'end' || this.tree.kind(first) === ')')
+      return undefined;
+    return new Form(this, 'broken', first, this.tree.count());
+  }
+
+  /** Returns all top-level forms; in a reading of all that is written also those behind a `)` too many. */
+  forms(): Form[] {
+    const forms: Form[] = [];
+    for (let at = 0; this.tree.kind(at) !== 'end'; ) {
+      const form = this.form(at);
+      if (form !== undefined) forms.push(form);
+      else if (this.#features !== undefined || this.tree.kind(at) !== ')') return forms;
+      at = form?.behind ?? at + 1;
     }
-    const test = read(reader, undefined, false);
-    const kept = test && holds(test, reader.features) === (token.kind === '#+');
-    if (kept === undefined || (!kept && !read(reader, undefined, true))) return { ...token, kind: 'end' };
-    lead = kept ? (lead ?? token.start) : undefined;
-    if (!kept) reader.skipped.push({ start: token.start, end: reader.at });
+    return forms;
+  }
+
+  /** Whether a form is missing in FORM. */
+  #lacks(form: Form): boolean {
+    if (this.#features === undefined || !this.tree.mayLack(form.at, form.behind)) return false;
+    for (const _ of within(form));
+    return this.#failed;
+  }
+
+  /** Returns the form at or after the token FROM; undefined at the end of a list or of the text, and when one is
+   *  missing. */
+  #read(from: number): Form | undefined {
+    let prefixes: Prefix[] | undefined;
+    let lead: number | undefined;
+    let at = from;
+    for (let kind = this.tree.kind(at); isFeature(kind) || isPrefix(kind); kind = this.tree.kind(at)) {
+      if (isPrefix(kind)) {
+        prefixes ??= [];
+        prefixes.push({ at: at++, lead });
+        lead = undefined;
+        continue;
+      }
+      const past = this.#past(at);
+      if (past === undefined) return this.#fail();
+      ({ at, lead } = past);
+      if (this.#features === undefined) prefixes = undefined;
+    }
+    const form = this.#plain(at);
+    if (form === undefined)
+      return prefixes === undefined && this.tree.kind(at) === ')' ? undefined : this.#fail();
+    form.lead = lead;
+    return prefixes === undefined ? form : this.#prefixed(prefixes, form);
+  }
+
+  #fail(): undefined {
+    this.#failed = true;
+  }
+
+  /** Returns the atom or list that begins with the token AT. */
+  #plain(at: number): Form | undefined {
+    const kind = this.tree.kind(at);
+    if (kind === ')' || kind === 'end') return undefined;
+    if (kind !== '(' && kind !== '#(') return new Form(this, kind, at, at + 1);
+    const behind = this.tree.behind(at) ?? (this.#features === undefined ? this.tree.count() : undefined);
+    return behind === undefined ? undefined : new Form(this, kind, at, behind);
+  }
+
+  #prefixed(prefixes: readonly Prefix[], form: Form): Form {
+    if (this.#features === undefined) {
+      form.marks = prefixes.map(({ at }) => this.tree.kind(at));
+      return form;
+    }
+    return prefixes.reduceRight<Form>((inner, { at, lead }) => {
+      const mark = this.tree.kind(at);
+      const whole = TRANSPARENT.has(mark) ? inner : new Form(this, mark, at, inner.behind, inner);
+      whole.lead = lead ?? whole.lead;
+      return whole;
+    }, form);
+  }
+
+  /** Passes over feature expressions from the token FROM on, and over what they exclude. Returns the number of the next
+   *  token, with the offset of the first #+ or #- directly before it; undefined when something is missing. */
+  #past(from: number): Prefix | undefined {
+    let lead: number | undefined;
+    for (let at = from; ; ) {
+      const kind = this.tree.kind(at);
+      if (!isFeature(kind)) return { at, lead };
+      const test = this.#test(at);
+      const next = test === undefined ? undefined : test.holds ? test.behind : this.#skipped(test.behind);
+      if (next === undefined) return undefined;
+      lead = test?.holds ? (lead ?? this.tree.start(at)) : undefined;
+      at = next;
+    }
+  }
+
+  /** Evaluates the feature expression behind the token AT, #+ or #-. Returns whether the form behind it counts, and the
+   *  number of the token behind the expression; undefined without one. */
+  #test(at: number): { holds: boolean; behind: number } | undefined {
+    if (this.#depth > MAX_DEPTH) return undefined;
+    this.#depth++;
+    const test = this.#read(at + 1);
+    const holds =
+      this.#features === undefined ||
+      (test !== undefined && this.#holds(test, this.#features, 0) === (this.tree.kind(at) === '#+'));
+    this.#depth--;
+    return test && { holds, behind: test.behind };
+  }
+
+  /** Returns whether the feature expression TEST, which is nested in DEPTH others, is true. */
+  #holds(test: Form, features: Features, depth: number): boolean {
+    const symbol = (test.kind === 'cons' ? test.first : test)?.name ?? '';
+    const name = symbol.replace(MARK, symbol.startsWith(MARK) ? '' : '::');
+    if (test.kind !== 'cons') return features.has(name);
+    if (depth > MAX_DEPTH) return false;
+    for (const part of test.elements.slice(1)) {
+      const value = this.#holds(part, features, depth + 1);
+      if (name === 'NOT') return !value;
+      if (value === (name === 'OR')) return value;
+    }
+    return name === 'AND';
+  }
+
+  /** Returns the number of the token behind the excluded form at the token FROM; undefined without one. SBCL then takes a
+   *  radix prefix, or that of a package, for all of the form. */
+  #skipped(from: number): number | undefined {
+    let at: number | undefined = from;
+    for (let left = 1; left > 0 && at !== undefined; ) {
+      const kind = this.tree.kind(at);
+      if (kind === ')' || kind === 'end') return undefined;
+      if (isFeature(kind)) {
+        const test = this.#test(at);
+        if (test?.holds === false) left++;
+        at = test?.behind;
+        continue;
+      }
+      if (!isPrefix(kind) || kind === '::' || RADIX.test(kind)) left--;
+      at = kind === '(' || kind === '#(' ? this.tree.behind(at) : at + 1;
+    }
+    return at;
+  }
+
+  /** Returns the first element of FORM, a list, when neither a prefix nor a feature expression stands before it. */
+  firstIn({ mark, at }: Form): Form | undefined {
+    return mark === '(' && FIRST.has(this.tree.kind(at + 1)) ? this.#plain(at + 1) : undefined;
+  }
+
+  /** Whether FORM, a list, has no elements. */
+  isEmpty(form: Form): boolean {
+    return !FIRST.has(this.tree.kind(form.at + 1)) && form.elements.length === 0;
+  }
+
+  /** Returns what FORM contains. */
+  itemsOf(form: Form): Items {
+    if (form.inner !== undefined && OPERATORS.has(form.mark)) {
+      const operator = new Form(this, 'operator', form.at, form.at + 1);
+      return { elements: [operator, form.inner] };
+    }
+    if (!form.isList) return { elements: NONE };
+    const elements: Form[] = [];
+    let dot: number | undefined;
+    for (let each = this.#read(form.at + 1); each !== undefined; each = this.#read(each.behind)) {
+      each.around = form;
+      each.index = elements.length;
+      if (each.mark === '.' && this.#features !== undefined) dot = elements.length;
+      else elements.push(each);
+    }
+    return dot === undefined ? { elements } : { elements: elements.slice(0, dot), tail: elements[dot] };
+  }
+
+  /** Returns the form that REFERENCE, #N#, refers to; itself when there is no such label. */
+  labelled(reference: Form): Form {
+    const passed: number[] = [];
+    let form = reference;
+    for (let label = this.tree.labelOf(form.at); form.mark === '##'; label = this.tree.labelOf(form.at)) {
+      const next: Form | undefined =
+        this.#labelled.get(form.at) ?? (label === undefined ? undefined : this.#read(label + 1));
+      if (next === undefined || next.at === form.at) break;
+      passed.push(form.at);
+      form = next;
+    }
+    for (const at of passed) this.#labelled.set(at, form);
+    return form;
   }
 }
 
-function read(reader: Reader, token?: Token, suppressed = reader.suppressed): Form | undefined {
-  if (reader.depth >= MAX_DEPTH) return undefined;
-  const outer = reader.suppressed;
-  reader.suppressed = suppressed;
-  reader.depth++;
-  const first = token ?? next(reader);
-  const { lead } = reader;
-  const form = build(reader, first);
-  if (form !== undefined && lead !== undefined) form.lead = lead;
-  reader.depth--;
-  reader.suppressed = outer;
-  return form;
-}
-
-function build(reader: Reader, { kind, start, name }: Token): Form | undefined {
-  const atom: Form = { kind: 'atom', start, name: OPERATORS.get(kind) ?? name };
-  if (kind === 'end' || kind === ')') return undefined;
-  if (kind === 'atom' || kind === '.') return atom;
-  if (kind === '##') return reader.labels.get(Number(name)) ?? atom;
-  if (kind === '(') return readList(reader, start);
-  if (kind === '#(') return readList(reader, start) && atom;
-  const label: Form = { kind: 'label', start };
-  if (kind === '#=') reader.labels.set(Number(name), label);
-  const car = read(reader);
-  if (car === undefined) return undefined;
-  if (kind === '#=' && resolve(car) !== label) label.car = resolve(car);
-  if (kind === '#=') return car;
-  if (kind === ',') return { kind: 'comma', start, car };
-  if (kind === '#.') return { kind: 'made', start, name: car.name ?? '', car };
-  if (kind === '`')
-    return { kind: 'cons', start, template: true, car: atom, cdr: { kind: 'cons', start, car } };
-  return OPERATORS.has(kind) ? { kind: 'cons', start, car: atom, cdr: { kind: 'cons', start, car } } : atom;
-}
-
-function readList(reader: Reader, start: number): Form | undefined {
-  const elements: Form[] = [];
-  const tail: Form[] = [];
-  let part = elements;
-  for (let token = next(reader); token.kind !== ')'; token = next(reader)) {
-    const form = read(reader, token);
-    if (form === undefined) return undefined;
-    if (token.kind === '.') part = tail;
-    else part.push(form);
+/** Yields FORM and the forms in it, in the order of the text. */
+export function* within(form: Form): Generator<Form, void> {
+  const left = [form];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    yield next;
+    if (next.inner !== undefined) left.push(next.inner);
+    else {
+      if (next.tail !== undefined) left.push(next.tail);
+      for (let index = next.elements.length - 1; index >= 0; index--) left.push(next.elements[index] as Form);
+    }
   }
-  const cons = (cdr: Form | undefined, car: Form): Form => ({ kind: 'cons', start, car, cdr });
-  return elements.reduceRight<Form | undefined>(cons, tail[0]) ?? { kind: 'atom', start };
 }
 
-/** Returns whether the feature expression TEST is true. */
-function holds(test: Form, features: Features): boolean {
-  const symbol = (test.kind === 'cons' ? test.car : test)?.name ?? '';
-  const name = symbol.replace(MARK, symbol.startsWith(MARK) ? '' : '::');
-  if (test.kind !== 'cons') return features.has(name);
-  for (let cell = test.cdr; cell?.kind === 'cons'; cell = cell.cdr) {
-    const value = cell.car !== undefined && holds(cell.car, features);
-    if (name === 'NOT') return !value;
-    if (value === (name === 'OR')) return value;
-  }
-  return name === 'AND';
+/** Returns the symbol that FORM, the name in a definition, is or begins with, or the NAME of (setf NAME). */
+export function namedBy(form: Form | undefined): { symbol: Form | undefined; setf: boolean } {
+  const parts = elementsOf(form);
+  const setf = parts.length === 2 && bareName(parts[0]) === 'SETF';
+  return { symbol: setf ? parts[1] : (parts[0] ?? form), setf };
+}
+
+/** Yields the symbols, strings and other atoms of TEXT, but those of feature expressions. */
+export function* atomsIn(text: string): Generator<Form, void> {
+  for (const form of new Reading(treeOf(text)).forms())
+    for (const part of within(form)) if (part.mark === 'atom') yield part;
+}
+
+/** Returns the form at or after INDEX of SOURCE, as a Reading under FEATURES or of all that is written has it. */
+export function readForm(source: string, index: number, features?: Features): Form | undefined {
+  const tree = treeOf(source);
+  const number = tree.tokenAt(index);
+  // Where a reader macro took what looks like a string, the tokens of the whole text are wrong, but not those from here.
+  const { start } = nextToken(source, index);
+  const known = start === tree.start(number) && (number === 0 || tree.end(number - 1) <= index);
+  return new Reading(known ? tree : new Tree(source, index), features).form(known ? number : 0);
 }
 
 /** Returns the name of the symbol FORM without its package. */
 export function bareName(form: Form | undefined): string {
-  return bare(resolve(form)?.name ?? '');
+  return bare(form?.resolved.name ?? '');
 }
 
-/** Returns FORM, or the form that it labels. */
-export function resolve(form: Form | undefined): Form | undefined {
-  return form?.kind === 'label' && form.car !== undefined ? resolve(form.car) : form;
+/** Returns the name of FORM, mostly an operator, as in `nameOf`: a symbol of Common Lisp has no package in it. Returns ''
+ *  when FORM is a list or missing. */
+export function operatorOf(form: Form | undefined): string {
+  return form?.resolved.name ?? '';
 }
 
-/** Returns the elements of FORM, labels resolved; none when it is no list. */
+/** Returns the elements of FORM, labels resolved, and those behind a dot; none when it is no list. */
 export function elementsOf(form: Form | undefined): Form[] {
-  const elements: Form[] = [];
-  const cells = new Set<Form>();
-  for (let cell = resolve(form); cell?.kind === 'cons' && !cells.has(cell); cell = resolve(cell.cdr)) {
-    cells.add(cell);
-    const element = resolve(cell.car);
-    if (element !== undefined) elements.push(element);
-  }
-  return elements;
+  return spineOf(form).elements.map((element) => element.resolved);
 }
 
-/** Returns the text of FORM, a part of TEXT. */
-export function formText(text: string, { start, kind }: Form): string {
-  let depth = 0;
-  for (let at = start; ; ) {
-    const token = nextToken(text, at, false);
-    if (token.kind === 'end') return text.slice(start);
-    if (token.kind.endsWith('(')) depth++;
-    if (token.kind === ')') depth--;
-    at = token.end;
-    const prefix = /^[',`#]/.test(token.kind) && !token.kind.endsWith('(') && token.kind !== '##';
-    // An atom that begins with a prefix is either the operator for which the prefix stands, as ' for QUOTE, and ends
-    // behind the prefix. Or it is a literal with a prefix, such as #P"a".
-    const operator = kind === 'atom' && (token.kind === '`' || OPERATORS.has(token.kind));
-    if (depth === 0 && (!prefix || operator)) return text.slice(start, at);
+/** Returns the elements of FORM, those behind a dot included, and as TAIL what stands behind the last dot and is no
+ *  list. TAIL is the form itself when that is no list, and for a circular list one in it. */
+export function spineOf(form: Form | undefined): { elements: readonly Form[]; tail: Form | undefined } {
+  let tail = form?.resolved;
+  if (tail?.kind === 'cons' && tail.tail === undefined) return { elements: tail.elements, tail: undefined };
+  const elements: Form[] = [];
+  const seen = new Set<number>();
+  for (; tail?.kind === 'cons' && !seen.has(tail.at); tail = tail.tail?.resolved) {
+    seen.add(tail.at);
+    for (const element of tail.elements) elements.push(element);
   }
+  return { elements, tail };
 }

@@ -2,10 +2,10 @@
 
 import { isNamed, type Wanted } from './calls.ts';
 import { elementsOf } from './fits.ts';
-import { bareName, type Form, resolve } from './form.ts';
+import { bareName, type Form, operatorOf } from './form.ts';
 import { MARK } from './lexer.ts';
 import type { SourceText } from './text.ts';
-import { operatorOf, walkSource } from './walk.ts';
+import { walkSource } from './walk.ts';
 
 /** What to look for, all by bare names: classes that change, and the initargs and slots that they lose. */
 export interface Sought {
@@ -83,7 +83,7 @@ function makingIn(
     const wanted = classes.find((each) => isNamed(quoted, each));
     return wanted && { name: wanted.name, keys };
   }
-  const literal = designator === undefined || resolve(designator)?.name === '';
+  const literal = designator === undefined || designator.resolved.name === '';
   if (literal || !keys.some((key) => initargs.includes(key))) return undefined;
   return { keys, how: 'its class is computed' };
 }
@@ -117,7 +117,7 @@ function quotedIn(form: Form | undefined): Form | undefined {
 
 function keywordsIn(forms: readonly Form[]): string[] {
   return forms.flatMap((form) => {
-    const { kind, name = '' } = resolve(form) ?? form;
+    const { kind, name = '' } = form.resolved;
     return kind === 'atom' && name.startsWith(MARK) && name.length > 1 ? [name.slice(1)] : [];
   });
 }

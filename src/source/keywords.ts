@@ -1,7 +1,7 @@
 /** Finds the keywords that must be renamed together with a symbol: those of the keyword parameters and of the initargs
  *  that have its name, in definitions and calls. */
 
-import type { Part, Tree } from './tree.ts';
+import { atomsIn, bareName, type Form, namedBy } from './form.ts';
 
 /** The bare names of functions, classes and structures that take a keyword with the name of a symbol. When X is
  *  renamed, (defun area (&key x)) puts AREA into FUNCTIONS; then the :x in (area :x 1) is renamed, too. STRUCTURES take
@@ -22,34 +22,53 @@ export function noTakers(): Takers {
 const INITIALIZING = new Set(['INITIALIZE-INSTANCE', 'REINITIALIZE-INSTANCE', 'SHARED-INITIALIZE']);
 
 /** True when PART is the variable of a keyword parameter with a keyword of the same name, as X in (&key (x 1)). */
-export function namesKeyword(part: Part): boolean {
+export function namesKeyword(part: Form): boolean {
   return lambdaListOf(part) !== undefined;
 }
 
 /** Returns the lambda list of which PART is a keyword parameter, with a default or without. */
-function lambdaListOf(part: Part): Part | undefined {
+function lambdaListOf(part: Form): Form | undefined {
   if (isParameter(part)) return part.around;
   const { around } = part;
   return part.index === 0 && around !== undefined && isParameter(around) ? around.around : undefined;
 }
 
 /** True when PART is an element of a lambda list behind &KEY, such as (X 1); not when it is in such an element. */
-export function isParameter(part: Part): boolean {
-  return part.section === '&KEY';
+export function isParameter(part: Form): boolean {
+  return sectionOf(part) === '&KEY';
 }
 
-/** Adds to TAKERS the functions and classes that TREE, the parsed TEXT, defines with the symbol as a keyword parameter,
+/** By list: the last lambda list keyword before each of its elements, such as &KEY; '' if there is none. */
+const sections = new WeakMap<Form, readonly string[]>();
+
+function sectionOf({ around, index }: Form): string {
+  if (around === undefined) return '';
+  const known = sections.get(around) ?? sectionsOf(around);
+  sections.set(around, known);
+  return known[index] ?? '';
+}
+
+function sectionsOf({ elements }: Form): string[] {
+  let section = '';
+  return elements.map(({ bare }) => {
+    const before = section;
+    if (bare.startsWith('&')) section = bare;
+    return before;
+  });
+}
+
+/** Adds to TAKERS the functions and classes that TEXT defines with the symbol as a keyword parameter,
  *  or as a slot with an initarg of the same name. NAMED tells whether a part is the symbol. */
-export function noteTakers(tree: Tree, text: string, named: (part: Part) => boolean, takers: Takers): void {
+export function noteTakers(text: string, named: (part: Form) => boolean, takers: Takers): void {
   const [withSymbol, withInitarg] = [
-    new Map<Part | undefined, string>(),
-    new Map<Part | undefined, string>(),
+    new Map<Form | undefined, string>(),
+    new Map<Form | undefined, string>(),
   ];
-  for (const part of tree.atoms) {
-    if (part.kind !== 'symbol') continue;
-    if (isInitarg(part, text)) withInitarg.set(part.around, part.name);
+  for (const part of atomsIn(text)) {
+    if (part.bare === '') continue;
+    if (isInitarg(part)) withInitarg.set(part.around, part.bare);
     if (!named(part)) continue;
-    withSymbol.set(part.around, part.name);
+    withSymbol.set(part.around, part.bare);
     const lambdaList = lambdaListOf(part);
     if (lambdaList !== undefined) noteDefinition(definitionAround(lambdaList), takers);
   }
@@ -66,48 +85,47 @@ function noteDefinition(definition: Definition | undefined, takers: Takers): voi
   else takers.functions.add(definition.name);
 }
 
-/** True when one of TAKERS takes PART, a keyword in TEXT. The keyword can stand in a call, after :INITARG, in the
+/** True when one of TAKERS takes PART, a keyword. The keyword can stand in a call, after :INITARG, in the
  *  :DEFAULT-INITARGS of a class, in a declaration or in a lambda list. */
-export function takesKeyword(part: Part, text: string, takers: Takers): boolean {
+export function takesKeyword(part: Form, takers: Takers): boolean {
   const list = part.around;
   if (list === undefined) return false;
   if (part.index === 0) return isDeclared(list, takers);
-  if (isInitarg(part, text)) return isOfClass(definitionAround(list), takers);
-  if (list.items[0]?.name === 'DEFAULT-INITARGS')
+  if (isInitarg(part)) return isOfClass(definitionAround(list), takers);
+  if (list.first?.bare === 'DEFAULT-INITARGS')
     return part.index % 2 === 1 && list.around !== undefined && isOfClass(asDefinition(list.around), takers);
-  return isInCall(part, list, text, takers);
+  return isInCall(part, list, takers);
 }
 
 /** Whether PART is the keyword behind :INITARG. */
-function isInitarg(part: Part, text: string): boolean {
-  return part.around?.items[part.index - 1]?.name === 'INITARG' && text[part.start] === ':';
+function isInitarg(part: Form): boolean {
+  return part.around?.elements[part.index - 1]?.bare === 'INITARG' && part.text.startsWith(':');
 }
 
 /** True when PARAMETER, a list that begins with a keyword, declares a keyword parameter of one of TAKERS: (:name type)
  *  in an FTYPE, or (:name variable) in ((:name variable) default). */
-function isDeclared(parameter: Part, { functions, ...takers }: Takers): boolean {
+function isDeclared(parameter: Form, { functions, ...takers }: Takers): boolean {
   const { around } = parameter;
   if (isParameter(parameter)) {
     const declaration = around?.around?.around;
-    const [operator, , ...declared] = declaration?.items ?? [];
-    return operator?.name === 'FTYPE' && declared.some(({ name }) => functions.has(name));
+    const [operator, , ...declared] = declaration?.elements ?? [];
+    return operator?.bare === 'FTYPE' && declared.some(({ bare }) => functions.has(bare));
   }
   if (around === undefined || parameter.index > 0 || !isParameter(around) || around.around === undefined)
     return false;
   return takesInDefinition(definitionAround(around.around), { functions, ...takers });
 }
 
-/** True when PART is an argument of the call LIST of TEXT, and the called function or class is one of TAKERS. */
-function isInCall(part: Part, list: Part, text: string, takers: Takers): boolean {
-  const [operator, ...args] = list.items.slice(0, Math.min(part.index, 3));
+/** True when PART is an argument of the call LIST, and the called function or class is one of TAKERS. */
+function isInCall(part: Form, list: Form, takers: Takers): boolean {
+  const [operator, ...args] = list.elements.slice(0, Math.min(part.index, 3));
   const { functions, classes, structures } = takers;
   // In #S(AREA :X 1) keywords have odd indices, in (make-instance 'area :x 1) odd distances from the class.
-  if (/#s$/i.test(text.slice(Math.max(0, list.start - 2), list.start)))
-    return structures.has(operator?.name ?? '') && part.index % 2 === 1;
+  if (list.marks.at(-1) === '#s') return structures.has(operator?.bare ?? '') && part.index % 2 === 1;
   const quoted = args.filter(({ marks }) => /^#?'$/.test(marks.at(-1) ?? ''));
-  const called = [operator?.name ?? '', ...quoted.map(({ name }) => name)];
+  const called = [operator?.bare ?? '', ...quoted.map(({ bare }) => bare)];
   if (called.some((name) => functions.has(name))) return true;
-  if (quoted.some(({ name, index }) => classes.has(name) && (part.index - index) % 2 === 1)) return true;
+  if (quoted.some(({ bare, index }) => classes.has(bare) && (part.index - index) % 2 === 1)) return true;
   return called.includes('CALL-NEXT-METHOD') && takesInDefinition(definitionAround(list), takers);
 }
 
@@ -125,24 +143,24 @@ function isOfClass(definition: Definition | undefined, { classes }: Takers): boo
 /** A form that defines NAME. */
 interface Definition {
   name: string;
-  form: Part;
+  form: Form;
 }
 
 /** Returns the class that DEFINITION initializes, if it is a method of INITIALIZE-INSTANCE or the like. */
 function classInitialized({ name, form }: Definition): string | undefined {
   if (!INITIALIZING.has(name)) return undefined;
-  const lambdaList = form.items.slice(2).find(({ kind }) => kind === 'list');
-  return lambdaList?.items[0]?.items[1]?.name;
+  const lambdaList = form.elements.slice(2).find(({ isList }) => isList);
+  return lambdaList?.elements[0]?.elements[1]?.bare;
 }
 
 /** Returns the innermost definition around the list INNER: a list whose operator begins with DEF, a local function, or
  *  a :CONSTRUCTOR option of a structure. */
-function definitionAround(inner: Part): Definition | undefined {
+function definitionAround(inner: Form): Definition | undefined {
   for (let form = inner.around; form !== undefined; form = form.around) {
-    const [operator, named] = form.items;
-    const local = /^(?:FLET|LABELS|MACROLET)$/.test(form.around?.around?.items[0]?.name ?? '');
-    if (local && operator?.kind === 'symbol') return { name: operator.name, form };
-    if (operator?.name === 'CONSTRUCTOR' && named !== undefined) return { name: named.name, form };
+    const [operator, named] = form.elements;
+    const local = /^(?:FLET|LABELS|MACROLET)$/.test(form.around?.around?.first?.bare ?? '');
+    if (local && operator?.bare) return { name: operator.bare, form };
+    if (operator?.bare === 'CONSTRUCTOR' && named !== undefined) return { name: named.bare, form };
     const definition = asDefinition(form);
     if (definition !== undefined) return definition;
   }
@@ -150,11 +168,8 @@ function definitionAround(inner: Part): Definition | undefined {
 }
 
 /** Returns FORM as a definition, when its operator begins with DEF. */
-function asDefinition(form: Part): Definition | undefined {
-  const [operator, named] = form.items;
-  if (!operator?.name.startsWith('DEF') || named === undefined) return undefined;
-  // A function (setf NAME), or a structure with options.
-  const name =
-    named.kind !== 'list' ? named : named.items[0]?.name === 'SETF' ? named.items[1] : named.items[0];
-  return { name: name?.name ?? '', form };
+function asDefinition(form: Form): Definition | undefined {
+  const [operator, named] = form.elements;
+  if (!operator?.bare.startsWith('DEF') || named === undefined) return undefined;
+  return { name: bareName(namedBy(named).symbol), form };
 }

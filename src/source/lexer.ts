@@ -1,16 +1,15 @@
 /** The lexer: splits Lisp source text into the tokens of SBCL's standard readtable. */
 
-/** A token. KIND is 'atom', 'end', or the macro character, such as '(' or '#+', without the number of a dispatch macro.
- *  START and END are UTF-16 indices. NAME of a symbol or number is its name as the reader interns it, with the package
- *  as in MARK; '' for other atoms, such as strings and #x1F. NAME of a dispatch macro is its number. */
+/** A token. KIND is 'atom', 'end', or the macro character, such as '(' or '#+', without the number of a dispatch macro;
+ *  '::' is the prefix in `package::(form)`, which only sets the package for the form. START and END are UTF-16
+ *  indices. */
 export interface Token {
   kind: string;
   start: number;
   end: number;
-  name: string;
 }
 
-/** Separates package and name in a token's NAME. The package COMMON-LISP is left out. A keyword begins with one MARK,
+/** Separates package and name in a token's name. The package COMMON-LISP is left out. A keyword begins with one MARK,
  *  an uninterned symbol with two. The character is not ':', so that the symbol |:quote| differs from :quote. */
 export const MARK = '\0';
 
@@ -25,74 +24,59 @@ const PREFIXES = new Map([
   ['COMMON-LISP', ''],
   ['KEYWORD', MARK],
 ]);
-const DELIMITER = /[\t\n\f\r "'(),;`]/;
-// Each of these sticky patterns matches the longest run of one class of characters. A byte order mark is white space.
+const DELIMITERS = '\t\n\f\r "\'(),;`';
+const [BACKSLASH, BAR] = ['\\', '|'].map((char) => char.charCodeAt(0));
+/** By ASCII code: whether the character ends a symbol. */
+const ENDS_SYMBOL = Array.from({ length: 128 }, (_, code) => DELIMITERS.includes(String.fromCharCode(code)));
+// A byte order mark is white space.
 const BLANKS = /(?:^\ufeff)?[\t\n\f\r ]*/y;
-const CONSTITUENTS = /[^\t\n\f\r "'(),;`\\|:]*/y;
 const STRING_CHARACTERS = /[^"\\]*/y;
+const SYMBOL_CHARACTERS = /[^\\|:]*/y;
 const NOT_ASCII = /[^\0-\x7f]/;
 const RUN_OR_CHARACTER = /[\0-\x7f]+|./gsu;
 const COMMENT_BOUND = /#\||\|#/g;
 
-/** Returns the token of SOURCE at or after index FROM, of kind 'end' when there is none or it is cut off. SUPPRESSED
- *  means that #+ or #- excludes the text: the reader then reads some tokens differently. */
-export function nextToken(source: string, from: number, suppressed: boolean): Token {
-  for (let start = skipBlank(source, from); ; ) {
-    const sharp = source.charAt(start) === '#';
-    const token = sharp ? dispatchToken(source, start, suppressed) : plainToken(source, start);
-    if (token.end > source.length) return { ...token, kind: 'end' };
-    // The prefix in `package::(form)` is no token: it only sets the package for the form.
-    if (token.kind === 'atom' && token.name.endsWith(MARK + MARK) && !suppressed) token.kind = 'blank';
-    if (token.kind !== 'blank') return token;
-    start = skipBlank(source, token.end);
-  }
+/** Returns the token of SOURCE at or after index FROM, of kind 'end' when there is none or it is cut off. */
+export function nextToken(source: string, from: number): Token {
+  const start = skipBlank(source, from);
+  const token = source.charAt(start) === '#' ? dispatchToken(source, start) : plainToken(source, start);
+  return token.end > source.length ? { ...token, kind: 'end' } : token;
 }
 
-/** Yields the tokens of TEXT from index FROM on, up to the first unreadable one. An array of a million tokens would be
- *  too large. */
-export function* tokensOf(text: string, from = 0): Generator<Token, void> {
-  for (
-    let token = nextToken(text, from, false);
-    token.kind !== 'end';
-    token = nextToken(text, token.end, false)
-  )
-    yield token;
+/** Yields the tokens of TEXT up to the first unreadable one. */
+export function* tokensOf(text: string): Generator<Token, void> {
+  for (let token = nextToken(text, 0); token.kind !== 'end'; token = nextToken(text, token.end)) yield token;
 }
 
 function plainToken(source: string, start: number): Token {
   const kind = source.charAt(start);
-  const token = { kind, start, end: start + 1, name: '' };
-  if (kind === '') return { ...token, kind: 'end', end: start };
-  if (kind === '"') return { ...token, kind: 'atom', end: endOfString(source, start + 1) };
-  if (kind === ',' && /[@.]/.test(source.charAt(start + 1))) return { ...token, end: start + 2 };
-  if (DELIMITER.test(kind)) return token;
-  const symbol = scanSymbol(source, start);
-  return kind === '.' && symbol.end === token.end ? token : { kind: 'atom', start, ...symbol };
+  if (kind === '') return { kind: 'end', start, end: start };
+  if (kind === '"') return { kind: 'atom', start, end: endOfString(source, start + 1) };
+  if (kind === ',') return { kind, start, end: start + (/[@.]/.test(source.charAt(start + 1)) ? 2 : 1) };
+  if (DELIMITERS.includes(kind)) return { kind, start, end: start + 1 };
+  const end = endOfSymbol(source, start);
+  if (kind === '.' && end === start + 1) return { kind, start, end };
+  const prefix = source.endsWith('::', end) && symbolName(source.slice(start, end)).endsWith(MARK + MARK);
+  return { kind: prefix ? '::' : 'atom', start, end };
 }
 
-function dispatchToken(source: string, start: number, suppressed: boolean): Token {
+function dispatchToken(source: string, start: number): Token {
   let at = start + 1;
   while (/\d/.test(source.charAt(at))) at++;
   const char = source.charAt(at).toLowerCase();
-  const token = { kind: `#${char}`, start, end: at + 1, name: source.slice(start + 1, at) };
-  if (char === '\\') return { kind: 'atom', start, end: scanSymbol(source, at).end, name: '' };
-  if (char === ':') {
-    const symbol = scanSymbol(source, at + 1);
-    return { kind: 'atom', start, end: symbol.end, name: symbol.name && MARK + MARK + symbol.name };
-  }
-  if (char === '*' || /[brox]/.test(char)) {
-    // Behind such a prefix SBCL 2.2.9 also reads a number after white space, and the value of a form.
-    const number = char === '*' || suppressed ? at + 1 : skipBlank(source, at + 1);
-    const { end } = scanSymbol(source, number);
-    const isForm = end === number || source.charAt(number) === '#';
-    if (char === '*' || suppressed || !isForm) return { kind: 'atom', start, end, name: '' };
+  const kind = `#${char}`;
+  if (char === '\\') return { kind: 'atom', start, end: endOfSymbol(source, at) };
+  if (char === ':' || char === '*') return { kind: 'atom', start, end: endOfSymbol(source, at + 1) };
+  if (/[brox]/.test(char)) {
+    // Behind such a prefix SBCL also reads a number after white space, and the value of a form.
+    const end = endOfSymbol(source, at + 1);
+    const apart = end === at + 1 || source.charAt(at + 1) === '#';
+    return apart ? { kind, start, end: at + 1 } : { kind: 'atom', start, end };
   }
   // An illegal sub-character is left for the next token: it may be the parenthesis that closes the list.
-  if (char === '' || /[\s<)]/.test(char)) return { kind: 'atom', start, end: at, name: '' };
+  if (char === '' || /[\s<)]/.test(char)) return { kind: 'atom', start, end: at };
   // Standard readers reject #". Libraries that define it as a dispatch macro read a string after it.
-  if (char === '"') return { ...token, end: at };
-  if (suppressed && char === '#') return { ...token, kind: 'atom' };
-  return suppressed && !/[(.'+\-acps]/.test(char) ? { ...token, kind: 'blank' } : token;
+  return { kind, start, end: char === '"' ? at : at + 1 };
 }
 
 function skipBlank(source: string, from: number): number {
@@ -129,26 +113,45 @@ function endOfString(source: string, from: number): number {
   return at + 1;
 }
 
-/** Returns the name and the end of the symbol or number at START. The end is beyond SOURCE when it is cut off. */
-function scanSymbol(source: string, start: number): { end: number; name: string } {
+/** Returns the end of the symbol or number at START. It is beyond SOURCE when it is cut off. */
+function endOfSymbol(source: string, start: number): number {
+  for (let [at, quoted] = [start, false]; ; at++) {
+    const code = source.charCodeAt(at);
+    if (code === BACKSLASH) at++;
+    else if (code === BAR) quoted = !quoted;
+    else if (at >= source.length) return quoted ? source.length + 1 : at;
+    else if (!quoted && ENDS_SYMBOL[code]) return at;
+  }
+}
+
+/** Returns the name of a token of KIND, WRITTEN so: that of a symbol or number as the reader interns it, with the package
+ *  as in MARK; of a dispatch macro its number; '' for anything else, such as a string or #x1F. */
+export function nameOf(kind: string, written: string): string {
+  if (kind.startsWith('#')) return /^#(\d*)/.exec(written)?.[1] ?? '';
+  if (kind !== 'atom' || written.startsWith('"')) return '';
+  if (!written.startsWith('#')) return symbolName(written);
+  const [prefix = ''] = /^#\d*:/.exec(written) ?? [];
+  const name = prefix && symbolName(written.slice(prefix.length));
+  return name && MARK + MARK + name;
+}
+
+/** Returns the name of the symbol or number WRITTEN. */
+function symbolName(written: string): string {
+  if (!/[\\|:]/.test(written)) return upperCase(written);
   let name = '';
-  let at = start;
-  for (let quoted = false; ; at++) {
+  for (let [at, quoted] = [0, false]; at < written.length; at++) {
     if (!quoted) {
-      const end = endOfRun(CONSTITUENTS, source, at);
-      name += upperCase(source.slice(at, end));
+      const end = endOfRun(SYMBOL_CHARACTERS, written, at);
+      name += upperCase(written.slice(at, end));
       at = end;
     }
-    const char = source.charAt(at);
-    if (quoted && char === '') return { end: source.length + 1, name };
+    const char = written.charAt(at);
     if (char === '|') quoted = !quoted;
-    else if (char === '\\') name += source.charAt(++at);
-    else if (quoted) name += char;
-    else if (char === ':') name += MARK;
-    else break;
+    else if (char === '\\') name += written.charAt(++at);
+    else name += quoted || char !== ':' ? char : MARK;
   }
-  if (!name.includes(MARK)) return { end: at, name };
-  return { end: at, name: name.replace(PACKAGE, (_, home: string) => PREFIXES.get(home) ?? home + MARK) };
+  if (!name.includes(MARK)) return name;
+  return name.replace(PACKAGE, (_, home: string) => PREFIXES.get(home) ?? home + MARK);
 }
 
 /** Returns NAME as SBCL's reader interns it when no character is escaped: normalized (NFKC) and in upper case. Only a

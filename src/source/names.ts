@@ -1,7 +1,7 @@
 /** Finds the places of a name in a Lisp text. */
 
-import { type Features, skippedIn } from './form.ts';
-import { bare, MARK, nextToken, type Token } from './lexer.ts';
+import { type Features, type Form, readForm, within } from './form.ts';
+import { MARK } from './lexer.ts';
 import { canHave } from './mentioning.ts';
 import { TopLevelForms } from './position.ts';
 import type { SourceText } from './text.ts';
@@ -15,66 +15,37 @@ export interface Mention {
   called: boolean;
 }
 
-/** Yields the tokens of TEXT from START to END, a top-level form, without what #+ and #- exclude under FEATURES. */
-function* tokensOf(
-  text: string,
-  { start, end }: { start: number; end: number },
-  features: Features,
-): Generator<Token, void> {
-  const skipped = /#[+-]/.test(text.slice(start, end)) ? skippedIn(text, start, features) : [];
-  let token = nextToken(text, start, false);
-  while (token.kind !== 'end' && token.start < end) {
-    const { start: at } = token;
-    const left = skipped.find((span) => span.start <= at && at < span.end);
-    if (left === undefined) yield token;
-    token = nextToken(text, left?.end ?? token.end, false);
-  }
-}
-
 /** Returns the uses of NAME, a symbol of any package, in FORM of SOURCE under FEATURES, and the number of definitions
  *  of NAME in FORM. */
 export function mentionsOf(
   source: string,
-  form: TopLevelForm,
+  { start }: TopLevelForm,
   features: Features,
   name: string,
 ): { uses: Mention[]; definitions: number } {
-  const quotes = new Quotes();
   const uses: Mention[] = [];
   let definitions = 0;
-  let [first, last]: (Token | undefined)[] = [];
-  for (const token of tokensOf(source, form, features)) {
-    const quoted = quotes.pass(token);
-    const { kind, name: written } = token;
-    if (kind === 'atom' && written !== '' && !written.startsWith(MARK) && bare(written) === name) {
-      const opened = last?.kind === '(' || last?.kind === "#'" ? last : undefined;
-      if (first?.kind === '(' && last?.kind === 'atom' && bare(last.name).startsWith('DEF')) definitions++;
-      else uses.push({ index: (opened ?? token).start, called: opened !== undefined && !quoted });
-    }
-    [first, last] = [last, token];
+  const form = readForm(source, start, features);
+  const quotes: { end: number; quoted: boolean }[] = [];
+  for (const part of form ? within(form) : []) {
+    while ((quotes.at(-1)?.end ?? part.end) < part.end) quotes.pop();
+    if (part.mark === "'" || part.mark === ',') quotes.push({ end: part.end, quoted: part.mark === "'" });
+    if (part.bare !== name || part.name?.startsWith(MARK)) continue;
+    const before = elementBefore(part);
+    const opening = part.around?.mark === "#'" || (part.around?.mark === '(' && before === undefined);
+    if (part.index === 1 && part.around?.mark === '(' && before?.bare.startsWith('DEF')) definitions++;
+    else
+      uses.push({
+        index: (opening ? part.around : part)?.start ?? 0,
+        called: opening && !quotes.at(-1)?.quoted,
+      });
   }
   return { uses, definitions };
 }
 
-/** Tells of each token of a text whether it is quoted. The tokens must be passed to it in order. */
-class Quotes {
-  #depth = 0;
-  #pending = false;
-  #from: number | undefined;
-
-  /** Returns whether TOKEN is inside a quoted form. */
-  pass({ kind }: Token): boolean {
-    if (kind === "'") this.#pending = true;
-    if (kind === "'") return this.#from !== undefined;
-    if (kind === ')' && --this.#depth === this.#from) this.#from = undefined;
-    const quoted = this.#pending || this.#from !== undefined;
-    if (kind === '(' || kind === '#(') {
-      if (this.#pending) this.#from ??= this.#depth;
-      this.#depth++;
-    }
-    this.#pending = false;
-    return quoted;
-  }
+/** Returns the element before PART in its list; undefined when PART is the first, or behind a prefix or a dot. */
+function elementBefore({ around, index }: Form): Form | undefined {
+  return around?.inner === undefined ? around?.elements[index - 1] : undefined;
 }
 
 /** Returns the offsets of the symbol USED in SOURCE under FEATURES, except where the operator DEFINER defines it. */
@@ -86,12 +57,10 @@ export function symbolsIn(source: SourceText, features: Features, used: Used, de
     const end = forms.end(start);
     if (!canHave(source.text.slice(start, end), [used.name])) continue;
     const named = { ...used, current: forms.packageAt(start) };
-    let last = '';
-    for (const token of tokensOf(source.text, { start, end }, features)) {
-      if (token.kind === 'atom' && last !== definer && namesSymbol(token.name, named))
-        found.push(token.start);
-      last = token.kind === 'atom' ? bare(token.name) : '';
-    }
+    const form = forms.at(start);
+    for (const part of form ? within(form) : [])
+      if (part.mark === 'atom' && namesSymbol(part.name, named) && elementBefore(part)?.bare !== definer)
+        found.push(part.start);
   }
   return found;
 }

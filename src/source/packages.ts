@@ -1,8 +1,9 @@
 /** Tells which package a name in a text means, and whether it contains a symbol to rename. Knows the packages of the
  *  image, and those that texts define. */
 
-import { SPREADING } from './current-package.ts';
-import type { Part, Tree } from './tree.ts';
+import { spread } from './current-package.ts';
+import { type Form, Reading } from './form.ts';
+import { treeOf } from './tree.ts';
 
 /** A symbol to rename. PACKAGES are the proper names of the packages that contain it, EXPORTERS of those that export
  *  it. */
@@ -50,13 +51,13 @@ export class Packages {
     return this.#names.has(name) || this.#planned.has(name);
   }
 
-  /** Records the packages that TREE, the parsed TEXT, defines and that the image does not have. */
-  note(tree: Tree, text: string): void {
-    for (const form of tree.top.flatMap(spread)) {
-      const name = isPackageDefinition(form) ? designated(form.items[1], text) : undefined;
+  /** Records the packages that TEXT defines and that the image does not have. */
+  note(text: string): void {
+    for (const form of new Reading(treeOf(text)).forms().flatMap((top) => [...spread(top)])) {
+      const name = isPackageDefinition(form) ? form.elements[1]?.designated : undefined;
       if (name === undefined || this.#names.has(name)) continue;
       const planned: Planned = { uses: [], imports: [], shadows: new Set() };
-      for (const option of form.items.slice(2)) readOption(option, text, planned);
+      for (const option of form.elements.slice(2)) readOption(option, planned);
       this.#planned.set(name, planned);
     }
   }
@@ -76,63 +77,61 @@ export class Packages {
     );
   }
 
-  /** Returns whether PART, in an option of a package definition in TEXT, names the symbol of RENAMING. Returns
+  /** Returns whether PART, in an option of a package definition, names the symbol of RENAMING. Returns
    *  undefined when PART is in no such option, and 'deeper' when it is in a list nested in one. */
-  inDefinition(part: Part, renaming: Renaming, text: string): boolean | 'deeper' | undefined {
-    const option = listAround(part, text);
+  inDefinition(part: Form, renaming: Renaming): boolean | 'deeper' | undefined {
+    if (!isInDefinition(part)) return undefined;
+    const option = listAround(part);
     const form = option?.around;
     if (option === undefined || form === undefined) return undefined;
     if (!isPackageDefinition(form)) return isInDefinition(form) ? 'deeper' : undefined;
-    const key = option.items[0]?.name ?? '';
-    const [, first] = option.items;
+    const key = option.elements[0]?.bare ?? '';
+    const [, first] = option.elements;
     if (IMPORT_OPTIONS.has(key) && part === first) return false;
-    const named = IMPORT_OPTIONS.has(key) ? first : OWN_OPTIONS.has(key) ? form.items[1] : undefined;
-    const home = named && designated(named, text);
-    return home !== undefined && part !== option.items[0] && this.has(renaming, home) === true;
+    const named = IMPORT_OPTIONS.has(key) ? first : OWN_OPTIONS.has(key) ? form.elements[1] : undefined;
+    const home = named?.designated;
+    return home !== undefined && part !== option.elements[0] && this.has(renaming, home) === true;
   }
 }
 
-/** Returns FORM, a top-level form; for a PROGN and the like the top-level forms in it. */
-function spread(form: Part): Part[] {
-  return SPREADING.includes(form.items[0]?.name ?? '') ? form.items.flatMap(spread) : [form];
+/** Returns the list around PART. A list behind a dot belongs to the list around it: (:export a . #1=(b)). */
+function listAround({ around }: Form): Form | undefined {
+  let list = around;
+  while (list !== undefined && isRest(list)) list = list.around;
+  return list;
 }
 
-/** Returns the list around PART of TEXT. A list behind a dot belongs to the list around it: (:export a . #1=(b)). */
-function listAround({ around }: Part, text: string): Part | undefined {
-  return around !== undefined && isRest(around, text) ? listAround(around, text) : around;
+/** True when LIST stands behind a dot, and is no `#.` form. */
+function isRest(list: Form): boolean {
+  if (!list.isList || list.marks.includes('#.')) return false;
+  return list.around?.elements[list.index - 1]?.mark === '.';
 }
 
-/** True when LIST of TEXT stands behind a dot, and is no `#.` form. */
-function isRest(list: Part, text: string): boolean {
-  if (list.kind !== 'list' || list.marks.includes('#.')) return false;
-  const items = list.around?.items ?? [];
-  const before = items[list.index - 1];
-  return before?.kind === 'other' && text.slice(before.start, before.end) === '.';
-}
+/** By list: whether it is a package definition or in one. */
+const definitions = new WeakMap<Form, boolean>();
 
-/** True when a package definition contains LIST. */
-function isInDefinition(list: Part): boolean {
-  return list.around !== undefined && (isPackageDefinition(list.around) || isInDefinition(list.around));
+/** True when a package definition contains PART. */
+function isInDefinition({ around }: Form): boolean {
+  const passed: Form[] = [];
+  let list = around;
+  for (; list !== undefined && !definitions.has(list) && !isPackageDefinition(list); list = list.around)
+    passed.push(list);
+  const inside = list !== undefined && (definitions.get(list) ?? true);
+  for (const each of passed) definitions.set(each, inside);
+  return inside;
 }
 
 /** True when FORM is a DEFPACKAGE, or its operator has a similar name, such as DEFINE-PACKAGE of UIOP. */
-function isPackageDefinition(form: Part): boolean {
-  return form.kind === 'list' && /^DEF(?:INE-)?PACKAGE/.test(form.items[0]?.name ?? '');
+function isPackageDefinition(form: Form): boolean {
+  return /^DEF(?:INE-)?PACKAGE/.test(form.first?.bare ?? '');
 }
 
-function readOption(option: Part, text: string, planned: Planned): void {
-  const [key, ...parts] = option.items.flatMap((part) => (isRest(part, text) ? part.items : part));
-  const names = parts.flatMap((part) => designated(part, text) ?? []);
+function readOption(option: Form, planned: Planned): void {
+  const [key, ...parts] = option.elements.flatMap((part) => (isRest(part) ? part.elements : part));
+  const names = parts.flatMap((part) => part.designated ?? []);
   const [first, ...more] = names;
-  const name = key?.name ?? '';
+  const name = key?.bare ?? '';
   if (name === 'USE') planned.uses.push(...names);
   if (name === 'SHADOW') for (const each of names) planned.shadows.add(each);
   if (IMPORT_OPTIONS.has(name) && first !== undefined) planned.imports.push([first, new Set(more)]);
-}
-
-/** Returns the name that PART of TEXT designates: that of a string, or of a symbol in any package. Else undefined. */
-export function designated(part: Part | undefined, text: string): string | undefined {
-  if (part?.kind === 'symbol') return part.name;
-  if (part?.kind !== 'string') return undefined;
-  return text.slice(part.start + 1, part.end - 1).replace(/\\(.)/gs, '$1');
 }

@@ -1,7 +1,7 @@
 // Names the part of a definition that contains an offset, when that part does not run as part of a named function: for
 // example a slot initform.
 
-import { bare, tokensOf } from './lexer.ts';
+import { readForm } from './form.ts';
 import type { TopLevelForm } from './top-level.ts';
 
 /** A list that contains the offset: OPERATOR is the first symbol in it, LAST the last one before the offset, BEHIND the
@@ -33,15 +33,14 @@ export function hasParts(operator: string): boolean {
 /** Returns the name of the part of FORM, in SOURCE, that contains index AT; undefined when that part has no name. */
 export function partAt(source: string, form: TopLevelForm, at: number): string | undefined {
   const lists: Around[] = [];
-  for (const token of tokensOf(source, form.start)) {
-    if (token.start >= at) break;
-    const within = lists.at(-1);
-    if (token.kind.endsWith('(')) lists.push({ operator: '', last: '', behind: within?.last ?? '' });
-    if (token.kind === ')') lists.pop();
-    if (token.kind === 'atom' && within) {
-      within.last = bare(token.name);
-      within.operator ||= within.last;
-    }
+  let list = readForm(source, form.start);
+  while (list?.isList && list.start < at) {
+    const before = list.elements.filter(({ start }) => start < at);
+    const names = before.filter(({ mark }) => mark === 'atom').map((atom) => atom.bare);
+    const operator = names.find((name) => name !== '') ?? '';
+    lists.push({ operator, last: names.at(-1) ?? '', behind: lists.at(-1)?.last ?? '' });
+    const inner = before.at(-1);
+    list = inner && inner.end > at ? inner : undefined;
   }
   return PARTS.get(form.operator)?.(lists, lists.at(-1)?.last ?? '');
 }

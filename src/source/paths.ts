@@ -1,15 +1,8 @@
 /** Locates the parts of a form that SBCL identifies by paths: the index of an element, the index of an element in that
  *  element, and so on. */
 
-import {
-  elementsOf,
-  type Features,
-  type Form,
-  newReader,
-  readForm,
-  readTopLevel,
-  type Span,
-} from './form.ts';
+import { elementsOf, type Features, type Form, readForm } from './form.ts';
+import type { Span } from './tree.ts';
 
 /** Returns the spans of the parts at PATHS of the form at index START of SOURCE, under FEATURES, in text order. Leaves
  *  out parts within other parts, and paths that lead nowhere in the text. */
@@ -20,10 +13,7 @@ export function spansOf(
   features: Features,
 ): Span[] {
   const form = readForm(source, start, features);
-  const spans = paths.flatMap((path) => {
-    const part = partAt(form, path);
-    return part === undefined ? [] : [{ start: part.start, end: endOf(source, part.start, features) }];
-  });
+  const spans = paths.flatMap((path) => partAt(form, path) ?? []);
   spans.sort((one, other) => one.start - other.start || other.end - one.end);
   let end = 0;
   return spans.filter((span) => {
@@ -35,10 +25,4 @@ export function spansOf(
 
 function partAt(form: Form | undefined, path: readonly number[]): Form | undefined {
   return path.reduce<Form | undefined>((part, index) => elementsOf(part)[index], form);
-}
-
-function endOf(source: string, start: number, features: Features): number {
-  const reader = newReader(source, start, features);
-  readTopLevel(reader);
-  return reader.at;
 }

@@ -1,17 +1,9 @@
 /** Locates the top-level forms of a Lisp source file, and the lists in them that use a name. */
 
 import { packageAtStart, packageEntered, USUAL_PACKAGE } from './current-package.ts';
-import {
-  elementsOf,
-  type Features,
-  type Form,
-  firstToken,
-  newReader,
-  readTopLevel,
-  resolve,
-} from './form.ts';
-import { type Kept, KeptForms, type TopLevelForm } from './kept-forms.ts';
+import { type Features, type Form, Reading, readForm, within } from './form.ts';
 import { lastUpTo, type SourceText } from './text.ts';
+import { treeOf } from './tree.ts';
 import { isUse, type Used, useIn, usesIn } from './uses.ts';
 
 /** The place of one use of a name. STARTS are the possible offsets of the use in the text. They are empty when a macro
@@ -32,52 +24,59 @@ export interface KnownUses {
   inside: number;
 }
 
-/** How many forms `readAhead` reads between two pauses. */
+/** How many tokens, and how many forms, `readAhead` reads between two pauses. */
+const TOKENS = 2000;
 const FORMS = 50;
 
 /** The top-level forms of a text under FEATURES. Reads only as far as a caller asks. */
 export class TopLevelForms {
   readonly source: SourceText;
   #features: Features;
-  readonly #reader: ReturnType<typeof newReader>;
+  /** The number of the token behind the last form read. */
+  #at = 0;
   readonly #starts: number[] = [];
   readonly #leads = new Map<number, number>();
   readonly #ends = new Map<number, number>();
   /** NAMES are the packages that IN-PACKAGE forms make current, ENDS the ends of these forms: a package is current from
    *  the end of its form on. The first entry is the package at the start of the text. */
   readonly #entered: { ends: number[]; names: (string | undefined)[] };
-  readonly #known = new Map<number, Kept>();
-  readonly #kept: KeptForms;
 
-  /** Reads SOURCE; KEPT is the cache of forms, which several texts can share. */
-  constructor(source: SourceText, features: Features, kept = new KeptForms()) {
+  constructor(source: SourceText, features: Features) {
     this.source = source;
     this.#features = features;
-    this.#kept = kept;
-    this.#reader = newReader(source.text, 0, features);
     this.#entered = { ends: [0], names: [packageAtStart(source.file)] };
   }
 
   /** Returns the offset of the Nth form (0-based), or undefined past the last. */
   start(n: number): number | undefined {
+    if (this.#starts.length > n) return this.#starts[n];
+    const reading = this.#reading();
     while (this.#starts.length <= n) {
-      const form = readTopLevel(this.#reader);
+      const form = reading.form(this.#at);
       if (form === undefined) break;
-      const name = packageEntered(form, this.source.text);
+      this.#at = form.behind;
+      const name = packageEntered(form);
       if (name !== undefined) {
-        this.#entered.ends.push(this.#reader.at);
+        this.#entered.ends.push(form.end);
         this.#entered.names.push(name);
       }
-      this.#ends.set(form.start, this.#reader.at);
+      this.#ends.set(form.start, form.end);
       if (form.lead !== undefined) this.#leads.set(form.start, form.lead);
       this.#starts.push(form.start);
     }
     return this.#starts[n];
   }
 
-  /** Finds the start of each form. Awaits TURN after every FORMS forms, since a text can have many. */
+  /** Finds the start of each form. Awaits TURN now and then, since a text can have many, and a form can be long. */
   async readAhead(turn: () => Promise<void>): Promise<void> {
+    const { tree } = this.#reading();
+    while (tree.read(TOKENS)) await turn();
     for (let n = 0; this.start(n) !== undefined; n += FORMS) await turn();
+  }
+
+  /** A reading is not kept: the trees of texts that were not asked for lately go. */
+  #reading(): Reading {
+    return new Reading(treeOf(this.source.text), this.#features);
   }
 
   /** Returns the offsets of all forms. */
@@ -98,14 +97,12 @@ export class TopLevelForms {
 
   /** Returns the start of the form at or after INDEX; undefined when there is none. */
   formStart(index: number): number | undefined {
-    // The start of a list is known without reading it.
-    const token = firstToken(newReader(this.source.text, index, this.#features));
-    return token.kind === '(' ? token.start : this.at(index)?.start;
+    return this.at(index)?.start;
   }
 
   /** Returns where in the text of the form at or after INDEX the KNOWN uses of USED are; [] without such a form. */
   spots(index: number, { at, whole, inside }: KnownUses, used: Used): Spot[] {
-    const { form } = this.at(index) ?? {};
+    const form = this.at(index);
     if (form === undefined) return [];
     const named = { ...used, current: this.packageAt(form.start) };
     const exact = new Set(whole && isUse(form, named) ? [form.start, ...at] : at);
@@ -125,7 +122,7 @@ export class TopLevelForms {
 
   /** Returns the offsets of the uses of USED in the form at or after INDEX. */
   uses(index: number, used: Used): number[] {
-    const { form } = this.at(index) ?? {};
+    const form = this.at(index);
     return form ? usesIn(form, { ...used, current: this.packageAt(form.start) }) : [];
   }
 
@@ -145,26 +142,13 @@ export class TopLevelForms {
   }
 
   /** Returns the form at or after INDEX. */
-  at(index: number): TopLevelForm | undefined {
-    return this.#readAt(index).found;
-  }
-
-  #readAt(index: number): Kept {
-    let kept = this.#known.get(index);
-    if (kept === undefined) {
-      const reader = newReader(this.source.text, index, this.#features);
-      const form = readTopLevel(reader);
-      const found = form && { form, start: form.start, end: reader.at };
-      kept = { found, forget: () => this.#known.delete(index) };
-      this.#known.set(index, kept);
-    }
-    this.#kept.use(kept);
-    return kept;
+  at(index: number): Form | undefined {
+    return readForm(this.source.text, index, this.#features);
   }
 
   /** Returns the text of the form that begins at index START. */
   textAt(start: number): string {
-    return this.source.text.slice(start, this.at(start)?.end);
+    return this.source.text.slice(start, this.#ends.get(start) ?? this.at(start)?.end);
   }
 
   /** Returns the current package at INDEX, or the most likely one when unsure. */
@@ -190,16 +174,7 @@ function theOne(starts: readonly number[], known: ReadonlySet<number>): Spot {
  *  outermost. */
 function listsAt(form: Form, starts: ReadonlySet<number>): ReadonlyMap<number, Form> {
   const found = new Map<number, Form>();
-  const seen = new Set<Form>();
-  const visit = (part: Form | undefined): void => {
-    const list = resolve(part);
-    if (list === undefined || seen.has(list)) return;
-    seen.add(list);
-    if (list.kind === 'comma' || list.kind === 'made') visit(list.car);
-    if (list.kind !== 'cons') return;
-    if (starts.has(list.start) && !found.has(list.start)) found.set(list.start, list);
-    elementsOf(list).forEach(visit);
-  };
-  visit(form);
+  for (const list of within(form))
+    if (list.kind === 'cons' && starts.has(list.start) && !found.has(list.start)) found.set(list.start, list);
   return found;
 }

@@ -1,12 +1,13 @@
 /** Finds the edits that rename symbols in a text, and the places that have the old name but are not renamed. */
 
+import { atomsIn, type Form } from './form.ts';
 import { formatCalls } from './format-calls.ts';
 import { isParameter, namesKeyword, noteTakers, type Takers, takesKeyword } from './keywords.ts';
 import { upperCase } from './lexer.ts';
-import { designated, type Packages, type Renaming } from './packages.ts';
+import type { Packages, Renaming } from './packages.ts';
 import { spokenAs, spokenOf } from './prose.ts';
 import { spelled, symbolIn, writtenSymbol } from './symbol-text.ts';
-import { type Part, type Tree, treeOf } from './tree.ts';
+import { treeOf } from './tree.ts';
 
 /** What to rename in a text. */
 export interface Task {
@@ -64,42 +65,42 @@ export function scanFor(text: string, task: Task): Scan {
   const tree = treeOf(text);
   const scan: Scan = { edits: [], kept: [], ...(tree.cut !== undefined && { cut: tree.cut }) };
   const byName = new Map(task.renamings.map((renaming) => [renaming.from, renaming]));
-  for (const part of tree.atoms) {
+  for (const part of atomsIn(text)) {
     const current = () => task.packageAt(part.start);
-    if (part.kind === 'string') inString(text, part, task, scan, current());
-    const renaming = byName.get(part.kind === 'symbol' ? part.name : (designated(part, text) ?? ''));
-    if (renaming !== undefined) atName(text, part, renaming, task, scan, current());
+    if (part.isString) inString(part, task, scan, current());
+    const renaming = byName.get(part.designated ?? '');
+    if (renaming !== undefined) atName(part, renaming, task, scan, current());
   }
-  for (const [start, end] of tree.gaps) inProse(text, start, end, task, scan);
+  for (const { start, end } of tree.gaps()) inProse(text, start, end, task, scan);
   scan.edits.sort((one, other) => one.start - other.start);
   return scan;
 }
 
 /** Adds to SCAN the edit of PART, or why PART stays. PART is a symbol or string with the old name of RENAMING. */
-function atName(text: string, part: Part, renaming: Renaming, task: Task, scan: Scan, current: string): void {
+function atName(part: Form, renaming: Renaming, task: Task, scan: Scan, current: string): void {
   const { start, end } = part;
-  const token = text.slice(start, end);
-  const named = task.packages.inDefinition(part, renaming, text);
+  const token = part.text;
+  const named = task.packages.inDefinition(part, renaming);
   const edit = (how: Edit['how']) =>
     scan.edits.push({ start, end, text: renamed(token, renaming), from: renaming.from, how });
   if (typeof named === 'boolean') {
     if (named) edit('name');
     return;
   }
-  const { prefix } = part.kind === 'string' ? { prefix: '#' } : writtenSymbol(token);
+  const { prefix } = part.isString ? { prefix: '#' } : writtenSymbol(token);
   if (prefix === '' || prefix === '#') {
     const takers = task.takers.get(renaming.from);
-    if (namedBeside(part, text, renaming, task.packages)) edit('name');
+    if (namedBeside(part, renaming, task.packages)) edit('name');
     else if (named === 'deeper') scan.kept.push({ start, why: 'package definition' });
-    else if (prefix === '' && takers !== undefined && takesKeyword(part, text, takers)) edit('keyword');
-    else scan.kept.push({ start, why: part.kind === 'string' ? 'string' : 'keyword' });
+    else if (prefix === '' && takers !== undefined && takesKeyword(part, takers)) edit('keyword');
+    else scan.kept.push({ start, why: part.isString ? 'string' : 'keyword' });
     return;
   }
   const known = task.packages.has(renaming, prefix ?? current, current);
   if (known === undefined) scan.kept.push({ start, why: 'unknown package' });
   if (known !== true) return;
   if (isLoopWord(part)) scan.kept.push({ start, why: 'word of LOOP' });
-  else scan.edits.push(symbolEdit(text, part, renaming, task));
+  else scan.edits.push(symbolEdit(part, renaming, task));
 }
 
 /** Words of LOOP after which a variable, a type or a form always stands, never another word. */
@@ -120,12 +121,12 @@ const JOINED = new Map(
   ]),
 );
 
-const loopWords = new WeakMap<Part, ReadonlySet<Part>>();
+const loopWords = new WeakMap<Form, ReadonlySet<Form>>();
 
 /** True when PART is a word of a LOOP, such as FOR, not a form or variable with such a name. */
-function isLoopWord(part: Part): boolean {
-  const { around, name } = part;
-  if (!LOOP_WORDS.has(name) || around?.items[0]?.name !== 'LOOP') return false;
+function isLoopWord(part: Form): boolean {
+  const { around, bare } = part;
+  if (!LOOP_WORDS.has(bare) || around?.first?.bare !== 'LOOP') return false;
   const words = loopWords.get(around) ?? wordsOfLoop(around);
   loopWords.set(around, words);
   return words.has(part);
@@ -133,18 +134,18 @@ function isLoopWord(part: Part): boolean {
 
 /** Returns the elements of a LOOP that are words of its syntax. An element after a word that takes a form or a variable
  *  is not one of them, whatever its name. */
-function wordsOfLoop({ items }: Part): ReadonlySet<Part> {
-  const words = new Set<Part>();
+function wordsOfLoop({ elements }: Form): ReadonlySet<Form> {
+  const words = new Set<Form>();
   let joined: string | undefined;
-  for (const [index, part] of items.entries()) {
-    const before = items[index - 1];
-    if (before === undefined || !LOOP_WORDS.has(part.name)) continue;
-    const behindAnd = joined === 'variables' && before.name === 'AND';
-    const isForm = before.name === '=' || (words.has(before) && (behindAnd || BEFORE_FORMS.has(before.name)));
+  for (const [index, part] of elements.entries()) {
+    const before = elements[index - 1];
+    if (before === undefined || !LOOP_WORDS.has(part.bare)) continue;
+    const behindAnd = joined === 'variables' && before.bare === 'AND';
+    const isForm = before.bare === '=' || (words.has(before) && (behindAnd || BEFORE_FORMS.has(before.bare)));
     // IT is a word even there: it means the value of the last test.
-    if (isForm && part.name !== 'IT') continue;
+    if (isForm && part.bare !== 'IT') continue;
     words.add(part);
-    joined = JOINED.get(part.name) ?? joined;
+    joined = JOINED.get(part.bare) ?? joined;
   }
   return words;
 }
@@ -156,9 +157,8 @@ function renamed(token: string, { to }: Renaming): string {
   return token.slice(0, base) + spelled(to, token.slice(base));
 }
 
-function symbolEdit(text: string, part: Part, renaming: Renaming, { keywords }: Task): Edit {
-  const { start, end } = part;
-  const token = text.slice(start, end);
+function symbolEdit(part: Form, renaming: Renaming, { keywords }: Task): Edit {
+  const { start, end, text: token } = part;
   const edit: Edit = {
     start,
     end,
@@ -169,45 +169,42 @@ function symbolEdit(text: string, part: Part, renaming: Renaming, { keywords }: 
   // In (&key old), OLD names the keyword and the variable. To keep the keyword for callers, write ((:old new)).
   if (keywords || !namesKeyword(part)) return edit;
   const named = `(:${spelled(renaming.from, token)} ${edit.text})`;
-  return { ...edit, text: part.around?.items[0] === part && isParameter(part.around) ? named : `(${named})` };
+  return { ...edit, text: part.around?.first === part && isParameter(part.around) ? named : `(${named})` };
 }
 
 /** True when PART, a keyword or a string, names the symbol of RENAMING, as in (intern "NAME" :package): PART is one of
  *  the first two arguments of a call, and the other names a package that has the symbol. PART may be wrapped in a call,
  *  and then also the package, as in (intern (string :name) (find-package :package)). False in definitions and their
  *  options, and when the name is also that of a package. */
-function namedBeside(part: Part, text: string, renaming: Renaming, packages: Packages): boolean {
+function namedBeside(part: Form, renaming: Renaming, packages: Packages): boolean {
   if (packages.knows(renaming.from)) return false;
-  const means = (other: Part) => {
-    const name = isPlainName(other, text) ? (designated(other, text) ?? '') : '';
+  const means = (other: Form) => {
+    const name = isPlainName(other) ? (other.designated ?? '') : '';
     return name !== '' && packages.knows(packages.proper(name)) && packages.has(renaming, name) === true;
   };
-  const beside = otherArgument(part, text);
+  const beside = otherArgument(part);
   if (beside !== undefined && means(beside)) return true;
-  const outer = part.around && isCall(part.around, text) ? otherArgument(part.around, text) : undefined;
-  return outer !== undefined && (means(outer) || (isCall(outer, text) && outer.items.some(means)));
+  const outer = part.around && isCall(part.around) ? otherArgument(part.around) : undefined;
+  return outer !== undefined && (means(outer) || (isCall(outer) && outer.elements.some(means)));
 }
 
 /** Returns the second argument of the call around PART if PART is the first, and the first if PART is the second.
  *  Returns undefined for other parts, and in a list that is a definition or no call. */
-function otherArgument(part: Part, text: string): Part | undefined {
+function otherArgument(part: Form): Form | undefined {
   const { around } = part;
-  if (around === undefined || !isCall(around, text) || around.items[0]?.name.startsWith('DEF'))
-    return undefined;
-  const [, first, second] = around.items;
+  if (around === undefined || !isCall(around) || around.first?.bare.startsWith('DEF')) return undefined;
+  const [, first, second] = around.elements;
   return part === first ? second : part === second ? first : undefined;
 }
 
-/** True when LIST of TEXT looks like a call: it begins with a symbol that is neither a keyword nor uninterned. */
-function isCall(list: Part, text: string): boolean {
-  const [operator] = list.items;
-  return operator?.kind === 'symbol' && !isPlainName(operator, text);
+/** True when LIST looks like a call: it begins with a symbol that is neither a keyword nor uninterned. */
+function isCall({ first }: Form): boolean {
+  return first !== undefined && first.bare !== '' && !isPlainName(first);
 }
 
-/** True when PART of TEXT is a string, a keyword or an uninterned symbol. */
-function isPlainName(part: Part, text: string): boolean {
-  if (part.kind !== 'symbol') return part.kind === 'string';
-  return /^#?:/.test(text.slice(part.start, part.end));
+/** True when PART is a string, a keyword or an uninterned symbol. */
+function isPlainName(part: Form): boolean {
+  return part.isString || (part.bare !== '' && /^#?:/.test(part.text));
 }
 
 /** Operators of Common Lisp that have a control string of FORMAT as an argument. */
@@ -221,9 +218,9 @@ const FORMATTING = new Set(
 /** Adds to SCAN the edits and kept places within the string PART. TASK's symbols can be in it in three ways: the whole
  *  string is a symbol with package prefix, a FORMAT directive ~/NAME/ calls a function, or the text mentions a
  *  symbol. */
-function inString(text: string, part: Part, task: Task, scan: Scan, current: string): void {
-  const { start, end } = part;
-  const inside = text.slice(start + 1, end - 1);
+function inString(part: Form, task: Task, scan: Scan, current: string): void {
+  const { start } = part;
+  const inside = part.text.slice(1, -1);
   for (const renaming of task.renamings) {
     if (!upperCase(inside).includes(renaming.from)) continue;
     const whole = /^[^\s:]+::?[^\s:]+$/.test(inside) ? [{ at: 0, written: inside, home: '' }] : [];
@@ -234,7 +231,7 @@ function inString(text: string, part: Part, task: Task, scan: Scan, current: str
       const from = start + 1 + at;
       // A string that begins with ~/NAME/ can be a path in the user's home directory.
       const isPath = found.prefix === undefined && inside.startsWith('~/') && at === 2;
-      if (isPath && !FORMATTING.has(part.around?.items[0]?.name ?? '')) {
+      if (isPath && !FORMATTING.has(part.around?.first?.bare ?? '')) {
         scan.kept.push({ start: from, why: 'string' });
         continue;
       }
@@ -242,7 +239,7 @@ function inString(text: string, part: Part, task: Task, scan: Scan, current: str
       scan.edits.push({ ...edit, from: renaming.from, how: 'name' });
     }
   }
-  if (designated(part, text) !== undefined) inProse(text, start + 1, end - 1, task, scan, true);
+  inProse(part.tree.text, start + 1, part.end - 1, task, scan, true);
 }
 
 /** Adds to SCAN the mentions of TASK's symbols from START to END of TEXT: a comment, or the contents of a string when
@@ -265,17 +262,17 @@ function inProse(text: string, start: number, end: number, task: Task, scan: Sca
   }
 }
 
-/** Adds to TASK's takers the definitions in TREE, the parsed TEXT, in which RENAMING's symbol is a keyword parameter or
+/** Adds to TASK's takers the definitions in TEXT in which RENAMING's symbol is a keyword parameter or
  *  a slot with an initarg of that name. Calls of these take a keyword of that name. */
-export function noteKeywords(tree: Tree, text: string, renaming: Renaming, task: Task): void {
+export function noteKeywords(text: string, renaming: Renaming, task: Task): void {
   const takers = task.takers.get(renaming.from);
   if (takers === undefined) return;
-  const named = (part: Part) => {
-    if (part.kind !== 'symbol' || part.name !== renaming.from) return false;
-    const { prefix } = writtenSymbol(text.slice(part.start, part.end));
+  const named = (part: Form) => {
+    if (part.bare !== renaming.from) return false;
+    const { prefix } = writtenSymbol(part.text);
     if (prefix === '' || prefix === '#') return false;
     const current = task.packageAt(part.start);
     return task.packages.has(renaming, prefix ?? current, current) === true;
   };
-  noteTakers(tree, text, named, takers);
+  noteTakers(text, named, takers);
 }

@@ -1,10 +1,10 @@
 /** Computes how a text changes when a form is inserted, replaced or removed: with its comments, and with the white
  *  space and line breaks around it. */
 
-import { newReader, readTopLevel } from './form.ts';
-import { tokensOf } from './lexer.ts';
+import { Reading } from './form.ts';
 import type { TopLevelForms } from './position.ts';
-import { lastUpTo, type SourceText } from './text.ts';
+import type { SourceText } from './text.ts';
+import { treeOf } from './tree.ts';
 
 /** A replacement of the text from START to END by TEXT. */
 export interface Splice {
@@ -57,19 +57,14 @@ export function commentedStart(forms: TopLevelForms, extent: Extent): number {
   const lineStart = text.lastIndexOf('\n', extent.lead - 1) + 1;
   const indentation = text.slice(lineStart, extent.lead);
   if (indentation.trim() !== '') return extent.lead;
-  return commentStart(text, lineStart, endAbove(forms, extent)) + indentation.length;
+  return commentStart(text, lineStart, endAbove(text, extent.lead)) + indentation.length;
 }
 
-/** Returns the end of the last token before EXTENT of FORMS; 0 when there is none. */
-function endAbove(forms: TopLevelForms, { start, lead }: Extent): number {
-  const { text } = forms.source;
-  const starts = forms.starts();
-  let end = starts[lastUpTo(starts, start) - 1] ?? 0;
-  for (const token of tokensOf(text, end)) {
-    if (token.start >= lead) break;
-    end = token.end;
-  }
-  return end;
+/** Returns the end of the last token before INDEX of TEXT; 0 when there is none. */
+function endAbove(text: string, index: number): number {
+  const tree = treeOf(text);
+  const number = tree.tokenAt(index);
+  return number === 0 ? 0 : tree.end(number - 1);
 }
 
 /** Matches a comment line about the form below it. A line with four semicolons is a title of a section, and one with |#
@@ -150,15 +145,16 @@ export function spliced(text: string, splices: readonly Splice[]): string | Spli
  *  complete. */
 export function unfinishedLine(text: string, features: ReadonlySet<string>): number | undefined {
   const whole = `${text}\n()`;
-  const reader = newReader(whole, 0, features);
+  const reading = new Reading(treeOf(whole), features);
   const lineOf = (index: number) => text.slice(0, index).split('\n').length;
-  for (let last = 0; ; ) {
-    const form = readTopLevel(reader);
+  for (let [at, last] = [0, 0]; ; ) {
+    const form = reading.form(at);
     if (form === undefined) return lineOf(last);
-    if (form.start === text.length + 1 && reader.at === whole.length)
+    if (form.start === text.length + 1 && form.mark === '(')
       return form.lead === undefined ? undefined : lineOf(form.lead);
-    if (reader.at > text.length) return lineOf(form.start);
-    last = reader.at;
+    if (form.end > text.length) return lineOf(form.start);
+    last = form.end;
+    at = form.behind;
   }
 }
 

@@ -1,6 +1,6 @@
 /** Parses the text of a symbol into package and name, and writes another name in the same style. */
 
-import { lowerCase, MARK, nextToken, upperCase } from './lexer.ts';
+import { bare, lowerCase, nameOf, nextToken, upperCase } from './lexer.ts';
 
 /** The text of a symbol, parsed. PREFIX is the package prefix: '' for a keyword, '#' for an uninterned symbol, and
  *  undefined when the text has none. BASE is the index in the text of the first character of the symbol's name. */
@@ -14,12 +14,12 @@ export function writtenSymbol(token: string): Written {
   if (token.startsWith('#:')) return { prefix: '#', base: 2 };
   const [, home = '', colons = ''] = /^((?:[^\\|:]|\\.|\|[^|]*\|)*)(::?)/s.exec(token) ?? [];
   if (colons === '') return { base: 0 };
-  return { prefix: nameOf(home), base: home.length + colons.length };
+  return { prefix: packageOf(home), base: home.length + colons.length };
 }
 
-/** Returns the name of the symbol TEXT, which has no package prefix, as the reader interns it. */
-function nameOf(text: string): string {
-  return text === '' ? '' : nextToken(text, 0, false).name;
+/** Returns the name of the package that the prefix TEXT names. */
+function packageOf(text: string): string {
+  return text === '' ? '' : nameOf('atom', text);
 }
 
 /** Matches a name that must be escaped in a text, lest the reader take it for a number or something else. */
@@ -41,13 +41,14 @@ export function spelled(name: string, base: string): string {
 /** Returns the name and, if it has one, the package prefix of the symbol TEXT; undefined when TEXT is not one
  *  symbol. */
 export function symbolIn(text: string): { name: string; prefix?: string } | undefined {
-  const { kind, name, start, end } = nextToken(text, 0, false);
+  const { kind, start, end } = nextToken(text, 0);
   const token = text.slice(start, end);
+  const name = nameOf(kind, token);
   if (kind !== 'atom' || name === '' || text.slice(end).trim() !== '' || token.startsWith('#'))
     return undefined;
   const { prefix, base } = writtenSymbol(token);
   const written = token.slice(base);
   // TEXT is a number, or dots alone.
   if (!/[\\|]/.test(written) && NOT_PLAIN.test(written)) return undefined;
-  return { name: name.slice(name.lastIndexOf(MARK) + 1), ...(prefix !== undefined && { prefix }) };
+  return { name: bare(name), ...(prefix !== undefined && { prefix }) };
 }

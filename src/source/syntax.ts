@@ -1,7 +1,7 @@
 /** Knows which lists in Common Lisp forms are not themselves forms, such as bindings, clauses and declarations. Their
  *  first element is no operator. */
 
-import { bareName, elementsOf, type Form, resolve } from './form.ts';
+import { bareName, elementsOf, type Form, operatorOf } from './form.ts';
 import { MARK } from './lexer.ts';
 
 /** Lists that are not forms, each with the forms in it that are evaluated. */
@@ -13,7 +13,7 @@ type Syntax = (elements: readonly Form[]) => Parts;
 /** Returns those of ELEMENTS, the elements of a form, that are lists but not forms, each with the forms in it that are
  *  evaluated. */
 export function nonForms(elements: readonly Form[]): Parts {
-  const name = resolve(elements[0])?.name ?? '';
+  const name = operatorOf(elements[0]);
   // A method in a DEFGENERIC has no name.
   if (name === `${MARK}METHOD`) return methodList(elements, 1);
   return (name.startsWith(MARK) ? undefined : SYNTAX.get(bareName(elements[0])))?.(elements) ?? new Map();
@@ -67,7 +67,7 @@ function from(index: number, forms: (part: Form) => Form[]): Syntax {
 
 /** Returns those of LISTS that are lists, each with the forms that FORMS finds in it. */
 function parts(lists: readonly Form[], forms: (part: Form) => Form[]): Parts {
-  return new Map(lists.filter((list) => resolve(list)?.kind === 'cons').map((list) => [list, forms(list)]));
+  return new Map(lists.filter((list) => list.resolved.kind === 'cons').map((list) => [list, forms(list)]));
 }
 
 /** Is used for lists in which no form is evaluated. */
@@ -92,19 +92,29 @@ function inFunction(definition: Form): Form[] {
   return [...defaultsIn(list), ...body];
 }
 
+/** Lambda list keywords before parameters that have defaults. */
+const OPTIONAL: readonly string[] = ['&OPTIONAL', '&KEY', '&AUX'];
+
 /** Returns the forms in LIST, a lambda list: the defaults of its parameters. */
 function defaultsIn(list: Form | undefined): Form[] {
-  let optional = false;
-  return elementsOf(list).flatMap((parameter) => {
-    optional ||= ['&OPTIONAL', '&KEY', '&AUX'].includes(resolve(parameter)?.name ?? '');
-    return optional ? behindName(parameter).slice(0, 1) : defaultsIn(parameter);
-  });
+  const defaults: Form[] = [];
+  const lists = [list];
+  while (lists.length > 0) {
+    const parameters = elementsOf(lists.pop());
+    const first = parameters.findIndex((parameter) => OPTIONAL.includes(operatorOf(parameter)));
+    const required = first === -1 ? parameters : parameters.slice(0, first);
+    for (const parameter of parameters.slice(required.length))
+      defaults.push(...behindName(parameter).slice(0, 1));
+    // Of a macro a required parameter can be a lambda list.
+    for (const parameter of required.reverse()) lists.push(parameter);
+  }
+  return defaults;
 }
 
 /** Returns the lambda list of a method with the evaluated forms in it: the objects of EQL specializers, and defaults.
  *  The lambda list is the first list of ELEMENTS from index FIRST on, behind the name and the qualifiers. */
 function methodList(elements: readonly Form[], first = 2): Parts {
-  const list = elements.slice(first).find((element) => resolve(element)?.kind === 'cons');
+  const list = elements.slice(first).find((element) => element.resolved.kind === 'cons');
   if (list === undefined) return new Map();
   const specializers = elementsOf(list).map((parameter) => elementsOf(parameter)[1]);
   const evaluated = specializers

@@ -2,7 +2,7 @@
 
 import { headOf } from './again.ts';
 import { onOneLine } from './definitions.ts';
-import { elementsOf, type Form, formText } from './form.ts';
+import { elementsOf, type Form } from './form.ts';
 import { formsMentioning } from './mentioning.ts';
 import type { TopLevelForms } from './position.ts';
 
@@ -43,9 +43,9 @@ export function targetsNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
 /** Returns all forms that name WANTED, methods included. */
 export function allNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
   return formsMentioning(forms, wanted.name).flatMap((top) => {
-    const form = forms.at(top)?.form;
-    const place = { text: forms.source.text, top, home: forms.homeAt(top) };
-    return form ? within({ ...form, lead: forms.lead(top) }, wanted, place, 0) : [];
+    const form = forms.at(top);
+    const place = { top, lead: forms.lead(top), home: forms.homeAt(top) };
+    return form ? within(form, wanted, place, 0) : [];
   });
 }
 
@@ -61,19 +61,15 @@ function preferred(all: Target[], { operator, methods }: Wanted): Target[] {
   return [others, defining, found].find(({ length }) => length > 0) ?? [];
 }
 
-/** The text, and start and package of the top-level form that is searched. */
-interface Place {
-  text: string;
-  top: number;
-  home: string;
-}
+/** The top-level form that is searched: its start, the #+ or #- before it, and its package. */
+type Place = Pick<Target, 'top' | 'lead' | 'home'>;
 
 function within(form: Form, wanted: Wanted, place: Place, depth: number): Target[] {
   const [operator, name, ...rest] = elementsOf(form);
   if (operator?.kind !== 'atom' || name === undefined) return [];
   const target = targetOf(form, wanted, place);
   if (target?.operator.startsWith('DEF')) return [target];
-  const written = formText(place.text, name);
+  const written = name.text;
   const names = (name.kind !== 'cons' && !/^\(\s*\)$/.test(written)) || /^\(setf\s/i.test(written);
   const inner =
     names || depth === DEPTH ? [] : [name, ...rest].flatMap((each) => within(each, wanted, place, depth + 1));
@@ -83,32 +79,31 @@ function within(form: Form, wanted: Wanted, place: Place, depth: number): Target
   return [target];
 }
 
-function targetOf(form: Form, wanted: Wanted, { text, ...place }: Place): Target | undefined {
+function targetOf(form: Form, wanted: Wanted, place: Place): Target | undefined {
   const [operator, name, ...rest] = elementsOf(form);
   if (operator === undefined || name === undefined) return undefined;
-  const head = headOf(form, text);
-  const bare = head?.name ?? stringIn(text, name);
+  const head = headOf(form);
+  const bare = head?.name ?? stringIn(name);
   const named = name.kind === 'cons' && !bare?.startsWith('SETF ') ? (elementsOf(name)[0] ?? name) : name;
   const is = (one: string | undefined, other: string) => one === undefined || one === other;
-  const same =
-    bare === wanted.name && is(wanted.operator, head?.operator ?? formText(text, operator).toUpperCase());
+  const same = bare === wanted.name && is(wanted.operator, head?.operator ?? operator.text.toUpperCase());
   if (!same) return undefined;
   const list = rest.findIndex(({ kind }) => kind === 'cons');
   const parts = head?.operator === 'DEFMETHOD' ? rest.slice(0, list + 1) : [];
-  const shown = [operator, name, ...parts].map((part) => onOneLine(formText(text, part)));
+  const shown = [operator, name, ...parts].map((part) => onOneLine(part.text));
   return {
     ...place,
     start: form.start,
-    end: form.start + formText(text, form).length,
-    lead: form.lead ?? form.start,
+    end: form.end,
+    lead: form.start === place.top ? place.lead : (form.lead ?? form.start),
     operator: head?.operator ?? '',
     method: head?.method ?? '',
-    written: onOneLine(formText(text, named)),
+    written: onOneLine(named.text),
     head: `(${shown.join(' ')})`,
   };
 }
 
-/** Returns the name in PART of TEXT, in upper case, when PART is a string, as in (defsystem "name" ...). */
-function stringIn(text: string, part: Form): string | undefined {
-  return text[part.start] === '"' ? formText(text, part).slice(1, -1).toUpperCase() : undefined;
+/** Returns the name in PART, in upper case, when PART is a string, as in (defsystem "name" ...). */
+function stringIn(part: Form): string | undefined {
+  return part.isString ? part.text.slice(1, -1).toUpperCase() : undefined;
 }

@@ -1,148 +1,206 @@
-/** Parses a Lisp text into lists, symbols and strings, just as it is written: what #+ excludes is included. */
+/** The tree of a Lisp text: its tokens, and which parentheses belong together. It has all that is written, whatever the
+ *  features, and is kept for the texts that were asked for last. `form.ts` reads it. */
 
-import { bare, nextToken, type Token } from './lexer.ts';
+import { nameOf, nextToken } from './lexer.ts';
 
-/** A part of a text. NAME is that of a symbol, as the reader interns it, without package; '' for anything else. */
-export interface Part {
-  kind: 'list' | 'symbol' | 'string' | 'other';
+/** A half-open span of a text, in UTF-16 indices. */
+export interface Span {
   start: number;
   end: number;
-  name: string;
-  /** The elements of a list, without feature expressions. */
-  items: readonly Part[];
-  /** The list that contains this part, if one does. */
-  around: Part | undefined;
-  /** The index of this part in the items of that list. */
-  index: number;
-  /** The last lambda list keyword before this part in that list, such as &KEY; '' if there is none. */
-  section: string;
-  /** The prefixes directly before it, as `'`, `#'` or `` ` ``, the outermost first. */
-  marks: readonly string[];
 }
 
-/** A parsed text. CUT is the offset of the first unreadable part, such as an unclosed string; ATOMS include the parts
- *  of an unclosed list. */
-export interface Tree {
-  top: Part[];
-  /** Symbols and strings, without those of feature expressions. */
-  atoms: Part[];
-  /** Spans of comments and white space. */
-  gaps: [start: number, end: number][];
-  cut?: number;
+/** The tokens of a text by number, in its order; see Token. It reads as far as it is asked. Past the last token, and
+ *  where the text cannot be read any further, the kind is 'end'. */
+export class Tree {
+  readonly text: string;
+  // An object for each token would take several times as much memory.
+  readonly #kinds: string[] = [];
+  readonly #starts: number[] = [];
+  readonly #ends: number[] = [];
+  /** By opening parenthesis: the number of the token behind the closing one; 0 for others. */
+  readonly #behind: number[] = [];
+  /** The lists that are open where reading stopped, and the last element of each so far; -1 for none. */
+  readonly #open: number[] = [];
+  readonly #last: number[] = [-1];
+  readonly #unsure: number[] = [];
+  /** The tokens with which an element that stands in no list begins. */
+  readonly #tops: number[] = [];
+  #at: number;
+  #done = false;
+  #labels: Map<string, number[]> | undefined;
+
+  /** Begins at index FROM of TEXT. */
+  constructor(text: string, from = 0) {
+    this.text = text;
+    this.#at = from;
+  }
+
+  /** Reads COUNT more tokens. Returns whether the text goes on. */
+  read(count: number): boolean {
+    for (let read = 0; read < count && !this.#done; read++) this.#readToken();
+    return !this.#done;
+  }
+
+  #readToken(): void {
+    const { kind, start, end } = nextToken(this.text, this.#at);
+    this.#at = kind === 'end' ? start : end;
+    this.#done = kind === 'end';
+    if (this.#done) return;
+    const number = this.#kinds.length;
+    const last = this.#last[this.#last.length - 1] ?? -1;
+    if (last >= 0 && this.#isUnsure(kind, number, last)) this.#unsure.push(number);
+    if (this.#open.length === 0 && !isPrefix(this.#kinds[number - 1] ?? 'atom')) this.#tops.push(number);
+    let element = number;
+    this.#kinds.push(kind);
+    this.#starts.push(start);
+    this.#ends.push(end);
+    this.#behind.push(0);
+    if (kind === ')' && this.#open.length > 0) {
+      element = this.#open.pop() as number;
+      this.#behind[element] = number + 1;
+      this.#last.pop();
+    }
+    this.#last[this.#last.length - 1] = element;
+    if (kind !== '(' && kind !== '#(') return;
+    this.#open.push(number);
+    this.#last.push(number);
+  }
+
+  /** Whether a form may lack at the token NUMBER of KIND in a list, whose element before it is LAST: the list ends behind
+   *  a prefix or a feature expression, or a feature expression follows one of these. */
+  #isUnsure(kind: string, number: number, last: number): boolean {
+    if (kind !== ')' && !isFeature(kind)) return false;
+    return isFeature(this.#kinds[last - 1] ?? '') || isPrefix(this.#kinds[number - 1] ?? '');
+  }
+
+  /** Returns the number of the first token that begins at or behind INDEX. */
+  tokenAt(index: number): number {
+    while (this.#at < index && this.read(1));
+    return firstFrom(this.#starts, index);
+  }
+
+  kind(number: number): string {
+    while (number >= this.#kinds.length && this.read(1));
+    return this.#kinds[number] ?? 'end';
+  }
+
+  /** Returns where the token begins; past the last one where reading stopped. */
+  start(number: number): number {
+    return this.kind(number) === 'end' ? this.#at : (this.#starts[number] as number);
+  }
+
+  end(number: number): number {
+    return this.kind(number) === 'end' ? this.#at : (this.#ends[number] as number);
+  }
+
+  /** Returns the name of the token; '' for a number behind a radix prefix, as in #x FF. */
+  name(number: number): string {
+    if (RADIX.test(this.#kinds[number - 1] ?? '')) return '';
+    return nameOf(this.kind(number), this.text.slice(this.start(number), this.end(number)));
+  }
+
+  /** Returns the number of the token behind the list that the parenthesis NUMBER opens; undefined when it is not
+   *  closed. */
+  behind(number: number): number | undefined {
+    while (this.kind(number) !== 'end' && !this.#behind[number] && this.read(1));
+    return this.#behind[number] || undefined;
+  }
+
+  /** Returns the number of tokens. */
+  count(): number {
+    this.read(Number.POSITIVE_INFINITY);
+    return this.#kinds.length;
+  }
+
+  /** The offset of the first unreadable part, such as a string that is not closed. */
+  get cut(): number | undefined {
+    this.count();
+    return this.#at < this.text.length ? this.#at : undefined;
+  }
+
+  /** Whether a form may be missing among the tokens from FROM to TO - 1; see `Reading`. */
+  mayLack(from: number, to: number): boolean {
+    return (this.#unsure[firstFrom(this.#unsure, from)] ?? to) < to;
+  }
+
+  /** Returns the last label #N= before the token NUMBER, which is #N#, in the same top-level form; undefined without
+   *  one. */
+  labelOf(number: number): number | undefined {
+    if (this.#labels === undefined) {
+      this.#labels = new Map();
+      for (let each = 0; each < this.count(); each++) {
+        if (this.#kinds[each] !== '#=') continue;
+        const known = this.#labels.get(this.name(each));
+        if (known === undefined) this.#labels.set(this.name(each), [each]);
+        else known.push(each);
+      }
+    }
+    const labels = this.#labels.get(this.name(number)) ?? [];
+    const label = labels[firstFrom(labels, number) - 1] ?? -1;
+    return label < (this.#tops[firstFrom(this.#tops, number + 1) - 1] ?? 0) ? undefined : label;
+  }
+
+  /** Returns the text of the tokens from FROM to BEHIND - 1 on one line, without comments. */
+  line(from: number, behind: number): string {
+    let line = '';
+    for (let number = from; number < behind; number++) {
+      const apart = number > from && this.start(number) > this.end(number - 1);
+      if (apart && this.kind(number) !== ')' && !this.kind(number - 1).endsWith('(')) line += ' ';
+      line += this.text.slice(this.start(number), this.end(number)).replace(/\s+/g, ' ');
+    }
+    return line;
+  }
+
+  /** Returns the spans of comments and white space. */
+  gaps(): Span[] {
+    const gaps: Span[] = [];
+    for (let [number, end] = [0, 0]; number <= this.count(); end = this.end(number++))
+      if (this.start(number) > end) gaps.push({ start: end, end: this.start(number) });
+    return gaps;
+  }
 }
 
-/** A list nested deeper counts as unclosed, lest it overflow the stack. */
-const MAX_DEPTH = 1000;
+/** Returns the index of the first number in SORTED that is at least LIMIT; its length when there is none. */
+function firstFrom(sorted: readonly number[], limit: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] as number) < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
 
-/** Shared by all parts without items or marks: allocating a list for each would take most of the time. */
-const NONE: readonly never[] = [];
+/** Matches the kind of a radix prefix. */
+export const RADIX = /^#[brox]$/;
 
-/** Prefixes, which apply to the form behind them and are no parts themselves. */
-const MARKS = new Set(["'", "#'", '`', ',', ',@', ',.', '#.', '#=']);
+/** Whether a token of KIND is #+ or #-. */
+export function isFeature(kind: string): boolean {
+  return kind === '#+' || kind === '#-';
+}
 
-/** Returns the parts of TEXT. */
+const FORMS = new Set(['atom', '(', '#(', ')', '.', '##', '#+', '#-', 'end']);
+
+/** Whether a token of KIND belongs to the form behind it, as `'` does. */
+export function isPrefix(kind: string): boolean {
+  return !FORMS.has(kind);
+}
+
+/** At most this many characters of texts have their trees kept, each counted with EACH more. */
+const KEPT = 4 * 1024 * 1024;
+const EACH = 1000;
+
+// Two generations: a single map from which the oldest entry is deleted each time would be slow, since to find that entry
+// it passes over all those deleted before.
+let [young, old, size] = [new Map<string, Tree>(), new Map<string, Tree>(), 0];
+
+/** Returns the tree of TEXT. */
 export function treeOf(text: string): Tree {
-  const reader: Reader = { text, at: 0, depth: 0, atoms: [], gaps: [] };
-  const top: Part[] = [];
-  for (;;) {
-    const token = next(reader);
-    const found = token.kind === 'end' ? 'cut' : partAt(reader, token, undefined, NONE);
-    if (found === 'cut') {
-      const { atoms, gaps, stopped } = reader;
-      return { top, atoms, gaps, ...(stopped !== undefined && { cut: stopped }) };
-    }
-    if (found !== undefined) top.push(found);
-  }
-}
-
-interface Reader {
-  text: string;
-  at: number;
-  depth: number;
-  /** Offset where reading stopped before the end. */
-  stopped?: number;
-  atoms: Part[];
-  gaps: [number, number][];
-}
-
-function next(reader: Reader): Token {
-  const token = nextToken(reader.text, reader.at, false);
-  if (token.start > reader.at) reader.gaps.push([reader.at, token.start]);
-  if (token.kind === 'end' && token.start < reader.text.length) reader.stopped = token.start;
-  reader.at = token.kind === 'end' ? reader.text.length : token.end;
-  return token;
-}
-
-/** Returns the part that TOKEN begins, behind the prefixes MARKS, in the list AROUND; undefined for a #+ or #-, 'cut'
- *  where the text ends or cannot be read. */
-function partAt(
-  reader: Reader,
-  token: Token,
-  around: Part | undefined,
-  marks: readonly string[],
-): Part | undefined | 'cut' {
-  const { kind, start, end } = token;
-  if (kind === 'end') return 'cut';
-  if (kind === '#+' || kind === '#-') return skipFeature(reader);
-  if (MARKS.has(kind)) {
-    if (marks.length > MAX_DEPTH) return stop(reader, start);
-    return partAt(reader, next(reader), around, [...marks, kind]);
-  }
-  const part: Part = {
-    kind: 'other',
-    start,
-    end,
-    name: '',
-    items: NONE,
-    around,
-    index: 0,
-    section: '',
-    marks,
-  };
-  if (kind === '(' || kind.endsWith('(')) return listAt(reader, part);
-  if (kind !== 'atom') return part;
-  if (reader.text[start] === '"') part.kind = 'string';
-  else if (token.name !== '') {
-    part.kind = 'symbol';
-    part.name = bare(token.name);
-  }
-  reader.atoms.push(part);
-  return part;
-}
-
-function listAt(reader: Reader, list: Part): Part | 'cut' {
-  const items: Part[] = [];
-  list.kind = 'list';
-  list.items = items;
-  if (reader.depth >= MAX_DEPTH) return stop(reader, list.start);
-  reader.depth++;
-  let section = '';
-  for (;;) {
-    const token = next(reader);
-    if (token.kind === ')') {
-      reader.depth--;
-      list.end = token.end;
-      return list;
-    }
-    const part = partAt(reader, token, list, NONE);
-    if (part === 'cut') return 'cut';
-    if (part === undefined) continue;
-    part.index = items.push(part) - 1;
-    part.section = section;
-    if (part.name.startsWith('&')) section = part.name;
-  }
-}
-
-function stop(reader: Reader, at: number): 'cut' {
-  reader.stopped = at;
-  return 'cut';
-}
-
-/** Skips the feature expression behind a #+ or #-. Its symbols are not recorded: they name features. */
-function skipFeature(reader: Reader): undefined | 'cut' {
-  const { atoms } = reader;
-  reader.atoms = [];
-  const found = partAt(reader, next(reader), undefined, NONE);
-  reader.atoms = atoms;
-  return found === 'cut' ? 'cut' : undefined;
+  const known = young.get(text);
+  if (known !== undefined) return known;
+  const tree = old.get(text) ?? new Tree(text);
+  size += text.length + EACH;
+  if (size > KEPT / 2) [young, old, size] = [new Map(), young, text.length + EACH];
+  young.set(text, tree);
+  return tree;
 }

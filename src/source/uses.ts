@@ -1,7 +1,7 @@
 /** Finds the uses of a name in a form. A function is used as an operator, as #'F or as 'F, a variable wherever it
  *  stands. */
 
-import { elementsOf, type Form, resolve } from './form.ts';
+import { elementsOf, type Form, operatorOf } from './form.ts';
 import { nonForms } from './syntax.ts';
 
 /** A name whose uses are looked for. */
@@ -31,22 +31,23 @@ export function namesSymbol(token: string | undefined, { name, packages, current
  *  others: the use is then in the code that a local macro expands into. */
 export function usesIn(form: Form, used: Used): number[] {
   const found = { code: new Set<number>(), templates: new Set<number>() };
-  const seen = new Set<Form>();
-  const visit = (part: Form | undefined, template: boolean): void => {
-    const list = resolve(part);
-    if (list?.kind === 'comma') visit(list.car, false);
-    if (list?.kind !== 'cons' || seen.has(list)) return;
-    seen.add(list);
+  const seen = new Set<number>();
+  const left = [{ list: form.resolved, template: false }];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { list, template } = next;
+    if (list.kind === 'comma' && list.inner) left.push({ list: list.inner.resolved, template: false });
+    if (list.kind !== 'cons' || seen.has(list.at)) continue;
+    seen.add(list.at);
     const start = useIn(list, used, list === form);
     if (start !== undefined) found[template ? 'templates' : 'code'].add(start);
-    if (resolve(list.car)?.name === 'QUOTE') return;
+    if (operatorOf(list.first) === 'QUOTE') continue;
     const elements = elementsOf(list);
-    const inner = template || list.template === true;
+    const inner = template || list.template;
     // A binding, clause or parameter can begin with the name of a function and is no call.
     const lists = used.variable || inner ? new Map<Form, Form[]>() : nonForms(elements);
-    for (const element of elements) for (const part of lists.get(element) ?? [element]) visit(part, inner);
-  };
-  visit(form, false);
+    for (const element of elements)
+      for (const part of lists.get(element) ?? [element]) left.push({ list: part.resolved, template: inner });
+  }
   return [...(found.code.size > 0 ? found.code : found.templates)].sort((one, other) => one - other);
 }
 
@@ -60,10 +61,10 @@ export function useIn(list: Form, used: Used, whole = false): number | undefined
 
 /** True when LIST calls USED or names it by FUNCTION or QUOTE. */
 export function isUse(list: Form, used: Used): boolean {
-  const operator = resolve(list.car)?.name;
-  const argument = resolve(resolve(list.cdr)?.car);
+  const operator = list.first?.resolved.name;
   if (operator !== 'QUOTE' && operator !== 'FUNCTION') return namesSymbol(operator, used);
+  const [, argument] = elementsOf(list);
   if (argument?.kind === 'atom') return !used.setf && namesSymbol(argument.name, used);
-  const place = resolve(resolve(argument?.cdr)?.car);
-  return used.setf === true && resolve(argument?.car)?.name === 'SETF' && namesSymbol(place?.name, used);
+  const [setf, place] = elementsOf(argument);
+  return used.setf === true && setf?.name === 'SETF' && namesSymbol(place?.name, used);
 }

@@ -14,7 +14,6 @@ import { WHOLE_FILE_LIMIT } from '../files/lines.ts';
 import { type Bounds, type RegularFile, readRegular, readRegularAsync } from '../files/regular.ts';
 import { decode } from '../files/text.ts';
 import type { Features } from '../source/form.ts';
-import { KeptForms } from '../source/kept-forms.ts';
 import { TopLevelForms } from '../source/position.ts';
 import { SourceText } from '../source/text.ts';
 import { type TopLevelForm, topLevelForms } from '../source/top-level.ts';
@@ -23,12 +22,6 @@ import { type TopLevelForm, topLevelForms } from '../source/top-level.ts';
 interface Version {
   told: string;
   settled: boolean;
-}
-
-/** What all versions share: the image's FEATURES under which they are read, and the cache of their forms (KEPT). */
-interface Reading {
-  features: () => Features;
-  kept: KeptForms;
 }
 
 /** A version of a file, with its forms parsed on demand. */
@@ -44,13 +37,14 @@ export class Source {
   agreed = false;
   /** The features of the image when it was loaded, when that is known. */
   loadedUnder: Features | undefined;
-  readonly #reading: Reading;
+  /** Returns the features of the image, under which all versions are read. */
+  readonly #features: () => Features;
   #forms: TopLevelForms | undefined;
   #formsAsLoaded: TopLevelForms | undefined;
   #list: readonly TopLevelForm[] | undefined;
 
-  constructor(file: string, version: Version, written: number, octets: Uint8Array, reading: Reading) {
-    this.#reading = reading;
+  constructor(file: string, version: Version, written: number, octets: Uint8Array, features: () => Features) {
+    this.#features = features;
     const { text, bom, encoding } = decode(octets);
     this.version = version;
     this.written = written;
@@ -60,19 +54,19 @@ export class Source {
 
   /** Returns the top-level forms, parsed again when the features of the image have changed. */
   forms(): TopLevelForms {
-    const features = this.#reading.features();
+    const features = this.#features();
     if (this.#forms?.holdUnder(features)) return this.#forms;
     this.#list = undefined;
-    this.#forms = new TopLevelForms(this.text, features, this.#reading.kept);
+    this.#forms = new TopLevelForms(this.text, features);
     return this.#forms;
   }
 
   /** Returns its top-level forms under FEATURES, which are not always those of the image now. */
-  formsUnder(features: Features = this.#reading.features()): TopLevelForms {
+  formsUnder(features: Features = this.#features()): TopLevelForms {
     const forms = this.forms();
     if (forms.holdUnder(features)) return forms;
     if (!this.#formsAsLoaded?.holdUnder(features))
-      this.#formsAsLoaded = new TopLevelForms(this.text, features, this.#reading.kept);
+      this.#formsAsLoaded = new TopLevelForms(this.text, features);
     return this.#formsAsLoaded;
   }
 
@@ -100,7 +94,7 @@ const EPOCH = 2_208_988_800;
 export class Sources {
   readonly #newest = new Map<string, Source>();
   readonly #older = new Map<string, Source>();
-  readonly #reading: Reading;
+  readonly #features: () => Features;
   /** Files read since the last microtask, which clears the map. */
   readonly #read = new Map<string, Source | undefined>();
   /** Files that `prepare` read, as they were then. */
@@ -110,7 +104,7 @@ export class Sources {
 
   /** FEATURES returns the features to read files under. FORBIDS returns why the file at a real path may not be read. */
   constructor(features: () => Features, forbids?: Bounds['forbids']) {
-    this.#reading = { features, kept: new KeptForms() };
+    this.#features = features;
     this.#bounds = { limit: WHOLE_FILE_LIMIT, ...(forbids && { forbids }) };
   }
 
@@ -172,7 +166,7 @@ export class Sources {
     const kept = this.#newest.get(file);
     const version = versionOf(stats);
     const written = Math.floor(stats.mtimeMs / 1000) + EPOCH;
-    const source = new Source(file, version, written, octets, this.#reading);
+    const source = new Source(file, version, written, octets, this.#features);
     if (kept?.written === written && kept.text.text === source.text.text) {
       kept.version = version;
       return kept;
@@ -190,7 +184,7 @@ export class Sources {
 
   /** The features that files are read under. */
   get features(): Features {
-    return this.#reading.features();
+    return this.#features();
   }
 
   /** Records that the present version of FILE was just loaded. */

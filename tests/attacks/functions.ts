@@ -57,13 +57,12 @@ const fileText = (text: string) => ({ text, encoding: 'UTF-8', bom: false }) as 
 function rename(name: string, text: string): void {
   const [all, packages] = [forms(text), new Packages([['P', 'P']], [])];
   const renaming = { from: name, to: 'BAR', packages: new Set(['P']), exporters: new Set<string>() };
-  const tree = treeOf(text);
-  packages.note(tree, text);
+  packages.note(text);
   const taking = new Set(['BAR']);
   const takers = new Map([[name, { functions: taking, classes: taking, structures: taking }]]);
   const packageAt = (index: number) => all.packageAt(index) ?? 'P';
   const task = { renamings: [renaming], packages, packageAt, takers, keywords: true, prose: true };
-  noteKeywords(tree, text, renaming, task);
+  noteKeywords(text, renaming, task);
   spliced(text, scanFor(text, task).edits);
 }
 

@@ -52,7 +52,7 @@ function withFault(
 ) {
   const places: number[] = [];
   for (let at = 0; ; ) {
-    const { kind, start, end } = nextToken(text, at, false);
+    const { kind, start, end } = nextToken(text, at);
     if (kind === 'end') break;
     if (!removes || kind === sign) places.push(sign === '(' ? start : end);
     at = end;

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { KeptForms } from '../../src/source/kept-forms.ts';
 import { mentionsOf } from '../../src/source/names.ts';
 import { TopLevelForms } from '../../src/source/position.ts';
 import { SourceText } from '../../src/source/text.ts';
@@ -30,7 +29,7 @@ test('a definition is counted apart, and a name is of the form that it stands in
 test('forms that are kept no more are read again, and one that is larger than all that is kept is told too', () => {
   const large = `(${'a '.repeat(200_000)}(b))`;
   const text = `(first (second))\n${large}\n(third (fourth))`;
-  const forms = new TopLevelForms(new SourceText(text), NONE, new KeptForms());
+  const forms = new TopLevelForms(new SourceText(text), NONE);
   for (let round = 0; round < 2; round++) {
     for (const [start, name, use] of [
       ['(first', 'SECOND', '(second'],

@@ -46,14 +46,14 @@ export function prefixOf({ name }: DefinitionQuery): string | undefined {
 
 function queryAt(forms: TopLevelForms, start: number): DefinitionQuery {
   const text = forms.textAt(start).trim();
-  const form = forms.at(start)?.form;
+  const form = forms.at(start);
   const [first, second, third] = elementsOf(form);
   if (form === undefined || first === undefined)
     return { name: text, symbol: bareName(form) || text.replace(/^"|"$/g, '').toUpperCase() };
   const isSetf = bareName(first) === 'SETF' && second !== undefined && third === undefined;
   if (isSetf) return { name: text, symbol: `SETF ${bareName(second)}` };
-  const head = headOf(form, forms.source.text);
-  const nameText = second && forms.textAt(second.start).trim();
+  const head = headOf(form);
+  const nameText = second?.text;
   const operator = bareName(first);
   if (nameText?.startsWith('"') && operator !== '')
     return { name: nameText, symbol: nameText.slice(1, -1).toUpperCase(), operator };
@@ -62,7 +62,7 @@ function queryAt(forms: TopLevelForms, start: number): DefinitionQuery {
       `${text} names no definition. Give a symbol, (setf area), or (defmethod area (circle)).`,
     );
   }
-  const methods = methodsMeant(form, forms.source.text);
+  const methods = methodsMeant(form);
   const shown = onOneLine(text);
   return { name: nameText, symbol: head.name, operator, head: shown, ...(methods.length > 0 && { methods }) };
 }

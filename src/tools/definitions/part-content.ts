@@ -1,8 +1,8 @@
 // Prepares the text that is compiled when only some forms of a file are loaded. Each of these forms keeps its
 // place.
 
-import { SPREADING } from '../../source/current-package.ts';
-import { bareName, elementsOf, type Form, formText } from '../../source/form.ts';
+import { spread } from '../../source/current-package.ts';
+import { bareName, elementsOf, type Form } from '../../source/form.ts';
 import { canHave } from '../../source/mentioning.ts';
 import { lineAt } from '../../source/splice.ts';
 import type { PlannedFile } from './edited-files.ts';
@@ -51,7 +51,7 @@ export function contentOf({ bytes, before, after, newForms, numbers }: PlannedFi
   for (const [number, start] of newForms.starts().entries()) {
     const found = newForms.at(start);
     if (found === undefined || numbers[number] === null) continue;
-    for (const [first, end] of partsToBlank(found.form, after)) {
+    for (const [first, end] of partsToBlank(found)) {
       const from = offsetOf(first);
       const to = offsetOf(end);
       putAtom(content.subarray(from, to));
@@ -74,18 +74,18 @@ function putAtom(part: Buffer): void {
   part[part.length - 1] = multibyte ? QUOTE : ATOM;
 }
 
-/** Returns the start and the end of each part of FORM, a top-level form of TEXT, that is to be overwritten:
- *  all except parts that only set how later forms are read and compiled. */
-function partsToBlank(form: Form, text: string): [start: number, end: number][] {
+/** Returns the start and the end of each part of FORM, a top-level form, that is to be overwritten: all except
+ *  parts that only set how later forms are read and compiled. */
+function partsToBlank(form: Form): [start: number, end: number][] {
   if (isSetting(form)) return [];
-  if (!hasSetting(form)) return [[form.start, form.start + formText(text, form).length]];
+  if (!hasSetting(form)) return [[form.start, form.end]];
   const parts = elementsOf(form).slice(operatorOf(form) === 'EVAL-WHEN' ? 2 : 1);
-  return parts.flatMap((part) => partsToBlank(part, text));
+  return parts.flatMap(partsToBlank);
 }
 
 /** True when FORM, or a top-level form inside it, sets how later forms are read and compiled. */
 function hasSetting(form: Form): boolean {
-  return isSetting(form) || (SPREADING.includes(operatorOf(form)) && elementsOf(form).some(hasSetting));
+  return [...spread(form)].some(isSetting);
 }
 
 /** True when FORM only sets how later forms are read and compiled. */
@@ -115,18 +115,15 @@ export function lineOfReaderSetting({ after, newForms, numbers, changed }: Plann
   const found = newForms.starts().find((start, number) => {
     if (start >= last || numbers[number] === null) return false;
     if (!canHave(after.slice(start, newForms.end(start)), READER_VARIABLES)) return false;
-    const form = newForms.at(start)?.form;
-    return form !== undefined && setsAmongOthers(form);
+    const form = newForms.at(start);
+    return form !== undefined && [...spread(form)].some(setsAmongOthers);
   });
   return found === undefined ? undefined : lineAt(newForms.source, found);
 }
 
 /** True when FORM, at top level, sets how later forms are read and also does more. */
 function setsAmongOthers(form: Form): boolean {
-  if (isSetting(form)) return false;
-  return SPREADING.includes(operatorOf(form))
-    ? elementsOf(form).some(setsAmongOthers)
-    : assigns(form, SEARCH_DEPTH);
+  return !isSetting(form) && assigns(form, SEARCH_DEPTH);
 }
 
 /** True when FORM assigns a variable that controls the reader. Lists are searched DEPTH levels deep. */

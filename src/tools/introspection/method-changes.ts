@@ -18,7 +18,7 @@ export function lambdaListWithMethod(
   text = '',
 ): LambdaList | undefined {
   const form = readForm(text, 0, features);
-  const specializers = form && headOf(form, text)?.method;
+  const specializers = form && headOf(form)?.method;
   const replaced = methods.find(({ place }) => namesIn(place.description ?? '') === specializers);
   const [own, old] = [arglist, replaced?.arglist].map((text) => text && parsedLambdaList(text));
   const others = methods

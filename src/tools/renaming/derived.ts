@@ -2,9 +2,9 @@
 // names.
 
 import type { RenameFacts, StructureData } from '../../image/wire/renaming.ts';
+import { type Form, within } from '../../source/form.ts';
 import { noTakers, type Takers } from '../../source/keywords.ts';
 import { bareOf } from '../../source/qualified.ts';
-import type { Part } from '../../source/tree.ts';
 
 /** NAMES maps the derived names to their new names. TAKERS are the functions, classes and structures that
  *  take the symbol's name as a keyword. */
@@ -15,7 +15,7 @@ export interface Following {
 
 /** Returns the derived names when the symbol of FACTS is renamed to TO. FORMS are the top-level forms that
  *  define the symbol. A name that stands in them is not derived. */
-export function followingNames(facts: RenameFacts, to: string, forms: readonly Part[]): Following {
+export function followingNames(facts: RenameFacts, to: string, forms: readonly Form[]): Following {
   const from = bareOf(facts.name);
   const written = new Set(forms.flatMap(namesWritten));
   const following: Following = { names: new Map(), takers: noTakers() };
@@ -65,6 +65,6 @@ function madeOf(name: string, from: string, to: string): string | undefined {
 }
 
 /** Returns the names of all symbols in FORM. */
-function namesWritten(form: Part): string[] {
-  return form.kind === 'list' ? form.items.flatMap(namesWritten) : form.name === '' ? [] : [form.name];
+function namesWritten(form: Form): string[] {
+  return [...within(form)].map(({ bare }) => bare);
 }

@@ -11,6 +11,7 @@ import { filesBelow } from '../../files/walk.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile } from '../../files/write.ts';
 import type { RenameFacts } from '../../image/wire/renaming.ts';
+import { type Form, readForm } from '../../source/form.ts';
 import type { Takers } from '../../source/keywords.ts';
 import { canHave } from '../../source/mentioning.ts';
 import { Packages, type Renaming } from '../../source/packages.ts';
@@ -21,7 +22,6 @@ import { type Edit, noteKeywords, type Scan, scanFor, type Task } from '../../so
 import { spliced } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
 import type { TopLevelForm } from '../../source/top-level.ts';
-import { type Part, treeOf } from '../../source/tree.ts';
 import { visibleName } from '../../visible.ts';
 import { isLispFile } from '../parentheses.ts';
 import type { Places } from '../places.ts';
@@ -81,11 +81,11 @@ const TIME_LIMIT_MS = 10_000;
 const OTHER_FILE_LIMIT = 1024 * 1024;
 const OTHER_FILES_LIMIT = 64 * 1024 * 1024;
 
-/** Returns the top-level forms that define the symbol of FACTS, parsed from the files. */
-export function definingForms(facts: RenameFacts, ground: Ground): Part[] {
+/** Returns the top-level forms that define the symbol of FACTS, as parts of their texts. */
+export function definingForms(facts: RenameFacts, ground: Ground): Form[] {
   return formsNow(facts, ground).flatMap(({ file, form }) => {
     const text = ground.places.sourceText(file)?.text ?? '';
-    return treeOf(text).top.filter(({ start }) => start === form.start);
+    return readForm(text, form.start) ?? [];
   });
 }
 
@@ -202,7 +202,7 @@ class Planning {
     );
     if (!isLispFile(file)) return named;
     const defines = !this.#loaded.has(file) && /\bdef(?:ine-)?package\b/i.test(text);
-    if (defines) this.#packages.note(treeOf(text), text);
+    if (defines) this.#packages.note(text);
     return named;
   }
 
@@ -215,7 +215,7 @@ class Planning {
     for (const file of files.filter(isLispFile)) {
       await turn();
       const text = this.#ground.places.sourceText(file)?.text.replace(/^\ufeff/, '') ?? '';
-      noteKeywords(treeOf(text), text, first, this.#task(file, text, this.#renamings));
+      noteKeywords(text, first, this.#task(file, text, this.#renamings));
     }
     const classes = this.#takers.get(first.from)?.classes ?? new Set();
     for (const [name = '', ...below] of this.#facts.heirs ?? [])

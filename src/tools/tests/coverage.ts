@@ -2,9 +2,9 @@
 
 import type { CoverageData, MeasuredDefinition } from '../../image/wire/testing.ts';
 import { fewOf, fittingRows } from '../../kernel/reply.ts';
-import type { Span } from '../../source/form.ts';
 import { spansOf } from '../../source/paths.ts';
 import { commonPrefix } from '../../source/qualified.ts';
+import type { Span } from '../../source/tree.ts';
 import type { Forms, Places } from '../places.ts';
 import type { Recorded } from './reached.ts';
 

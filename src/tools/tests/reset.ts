@@ -4,6 +4,7 @@ import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
 import { toResult } from '../../kernel/outcome.ts';
 import type { CallContext, Result, Tool } from '../../kernel/tool.ts';
+import { Reading } from '../../source/form.ts';
 import { bare } from '../../source/lexer.ts';
 import { bareOf, codeName, partsOfName } from '../../source/qualified.ts';
 import { treeOf } from '../../source/tree.ts';
@@ -94,10 +95,10 @@ function definitionsIn(file: string, symbol: string, places: Places): (NamedText
 
 /** True when TEXT, a form of OPERATOR that defines a variable, has a value after the name. */
 function hasValue(operator: string, text: string): boolean {
-  const [, , value, ...more] = treeOf(text).top.at(-1)?.items ?? [];
+  const [, , value, ...more] = new Reading(treeOf(text)).forms().at(-1)?.elements ?? [];
   if (value === undefined) return false;
   if (DEFINERS.includes(operator)) return true;
-  return operator.startsWith('DEF') && !OTHERS.test(operator) && more.every(({ kind }) => kind === 'string');
+  return operator.startsWith('DEF') && !OTHERS.test(operator) && more.every(({ isString }) => isString);
 }
 
 /** Returns the form that sets the variable SYMBOL to the value in TEXT, its definition in the file at PATH. The image
