@@ -209,6 +209,7 @@ export class Reading {
   /** Returns the form at or after the token FROM; undefined at the end of a list or of the text, and when one is
    *  missing. */
   #read(from: number): Form | undefined {
+    if (FIRST.has(this.tree.kind(from))) return this.#plain(from) ?? this.#fail();
     let prefixes: Prefix[] | undefined;
     let lead: number | undefined;
     let at = from;
@@ -380,12 +381,6 @@ export function namedBy(form: Form | undefined): { symbol: Form | undefined; set
   const parts = elementsOf(form);
   const setf = parts.length === 2 && bareName(parts[0]) === 'SETF';
   return { symbol: setf ? parts[1] : (parts[0] ?? form), setf };
-}
-
-/** Yields the symbols, strings and other atoms of TEXT, but those of feature expressions. */
-export function* atomsIn(text: string): Generator<Form, void> {
-  for (const form of new Reading(treeOf(text)).forms())
-    for (const part of within(form)) if (part.mark === 'atom') yield part;
 }
 
 /** Returns the form at or after INDEX of SOURCE, as a Reading under FEATURES or of all that is written has it. */

@@ -1,7 +1,8 @@
 /** Finds the keywords that must be renamed together with a symbol: those of the keyword parameters and of the initargs
  *  that have its name, in definitions and calls. */
 
-import { atomsIn, bareName, type Form, namedBy } from './form.ts';
+import { bareName, type Form, namedBy } from './form.ts';
+import { atomsIn } from './mentioning.ts';
 
 /** The bare names of functions, classes and structures that take a keyword with the name of a symbol. When X is
  *  renamed, (defun area (&key x)) puts AREA into FUNCTIONS; then the :x in (area :x 1) is renamed, too. STRUCTURES take
@@ -57,14 +58,19 @@ function sectionsOf({ elements }: Form): string[] {
   });
 }
 
-/** Adds to TAKERS the functions and classes that TEXT defines with the symbol as a keyword parameter,
- *  or as a slot with an initarg of the same name. NAMED tells whether a part is the symbol. */
-export function noteTakers(text: string, named: (part: Form) => boolean, takers: Takers): void {
+/** Adds to TAKERS the functions and classes that TEXT defines with SYMBOL as a keyword parameter, or as a slot with an
+ *  initarg of the same name. NAMED tells whether a part is the symbol. */
+export function noteTakers(
+  text: string,
+  symbol: string,
+  named: (part: Form) => boolean,
+  takers: Takers,
+): void {
   const [withSymbol, withInitarg] = [
     new Map<Form | undefined, string>(),
     new Map<Form | undefined, string>(),
   ];
-  for (const part of atomsIn(text)) {
+  for (const part of atomsIn(text, [symbol])) {
     if (part.bare === '') continue;
     if (isInitarg(part)) withInitarg.set(part.around, part.bare);
     if (!named(part)) continue;

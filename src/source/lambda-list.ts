@@ -14,8 +14,9 @@ export function definedLambdaList(
   source: string,
   start: number,
 ): { name: string; lambdaList: string } | undefined {
-  const [definer, defined, list] = readForm(source, start)?.elements ?? [];
-  if (!DEFINERS.includes(bareName(definer)) || list?.mark !== '(') return undefined;
+  const form = readForm(source, start);
+  const [definer, defined, list] = form?.elements ?? [];
+  if (form?.start !== start || !DEFINERS.includes(bareName(definer)) || list?.mark !== '(') return undefined;
   const { symbol, setf } = namedBy(defined);
   const name = bareName(symbol);
   const lambdaList = defined?.isList && !setf ? undefined : listText(list);

@@ -1,7 +1,9 @@
 /** Finds quickly the texts and top-level forms that may contain a name, so that the others need not be read. */
 
+import { type Form, Reading, within } from './form.ts';
 import { upperCase } from './lexer.ts';
 import type { TopLevelForms } from './position.ts';
+import { treeOf } from './tree.ts';
 
 const ESCAPE = /[\\|]/;
 
@@ -12,17 +14,28 @@ export function canHave(text: string, symbols: readonly string[]): boolean {
   return symbols.some((symbol) => ESCAPE.test(symbol) || upper.includes(upperCase(symbol)));
 }
 
+/** True when TEXT may contain one of SYMBOLS, however that is escaped. */
+export function mayHave(text: string, symbols: readonly string[]): boolean {
+  return ESCAPE.test(text) || canHave(text, symbols);
+}
+
 /** Returns the starts of the forms that may contain NAME, which is `NAME` or `SETF NAME`. Forms with any escape
  *  character are included. */
 export function formsMentioning(forms: TopLevelForms, name: string): number[] {
   const symbol = symbolIn(name);
-  return forms.starts().filter((start) => {
-    const text = forms.source.text.slice(start, forms.end(start));
-    return ESCAPE.test(text) || canHave(text, [symbol]);
-  });
+  return forms
+    .starts()
+    .filter((start) => mayHave(forms.source.text.slice(start, forms.end(start)), [symbol]));
 }
 
 /** Returns the symbol of NAME, which is `NAME` or `SETF NAME`. */
 export function symbolIn(name: string): string {
   return name.replace(/^SETF /, '');
+}
+
+/** Yields the symbols, strings and other atoms of TEXT, but those of feature expressions and of top-level forms that
+ *  cannot have one of SYMBOLS. */
+export function* atomsIn(text: string, symbols: readonly string[]): Generator<Form, void> {
+  for (const form of new Reading(treeOf(text)).forms())
+    if (mayHave(form.text, symbols)) for (const part of within(form)) if (part.mark === 'atom') yield part;
 }

@@ -1,9 +1,10 @@
 /** Finds the edits that rename symbols in a text, and the places that have the old name but are not renamed. */
 
-import { atomsIn, type Form } from './form.ts';
+import type { Form } from './form.ts';
 import { formatCalls } from './format-calls.ts';
 import { isParameter, namesKeyword, noteTakers, type Takers, takesKeyword } from './keywords.ts';
 import { upperCase } from './lexer.ts';
+import { atomsIn } from './mentioning.ts';
 import type { Packages, Renaming } from './packages.ts';
 import { spokenAs, spokenOf } from './prose.ts';
 import { spelled, symbolIn, writtenSymbol } from './symbol-text.ts';
@@ -65,7 +66,7 @@ export function scanFor(text: string, task: Task): Scan {
   const tree = treeOf(text);
   const scan: Scan = { edits: [], kept: [], ...(tree.cut !== undefined && { cut: tree.cut }) };
   const byName = new Map(task.renamings.map((renaming) => [renaming.from, renaming]));
-  for (const part of atomsIn(text)) {
+  for (const part of atomsIn(text, [...byName.keys()])) {
     const current = () => task.packageAt(part.start);
     if (part.isString) inString(part, task, scan, current());
     const renaming = byName.get(part.designated ?? '');
@@ -274,5 +275,5 @@ export function noteKeywords(text: string, renaming: Renaming, task: Task): void
     const current = task.packageAt(part.start);
     return task.packages.has(renaming, prefix ?? current, current) === true;
   };
-  noteTakers(text, named, takers);
+  noteTakers(text, renaming.from, named, takers);
 }

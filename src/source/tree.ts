@@ -151,12 +151,10 @@ export class Tree {
     return line;
   }
 
-  /** Returns the spans of comments and white space. */
-  gaps(): Span[] {
-    const gaps: Span[] = [];
+  /** Yields the spans of comments and white space. */
+  *gaps(): Generator<Span, void> {
     for (let [number, end] = [0, 0]; number <= this.count(); end = this.end(number++))
-      if (this.start(number) > end) gaps.push({ start: end, end: this.start(number) });
-    return gaps;
+      if (this.start(number) > end) yield { start: end, end: this.start(number) };
   }
 }
 
@@ -187,7 +185,7 @@ export function isPrefix(kind: string): boolean {
 }
 
 /** At most this many characters of texts have their trees kept, each counted with EACH more. */
-const KEPT = 4 * 1024 * 1024;
+const KEPT = 2 * 1024 * 1024;
 const EACH = 1000;
 
 // Two generations: a single map from which the oldest entry is deleted each time would be slow, since to find that entry

@@ -38,10 +38,10 @@ export function usesIn(form: Form, used: Used): number[] {
     if (list.kind === 'comma' && list.inner) left.push({ list: list.inner.resolved, template: false });
     if (list.kind !== 'cons' || seen.has(list.at)) continue;
     seen.add(list.at);
+    const elements = elementsOf(list);
     const start = useIn(list, used, list === form);
     if (start !== undefined) found[template ? 'templates' : 'code'].add(start);
-    if (operatorOf(list.first) === 'QUOTE') continue;
-    const elements = elementsOf(list);
+    if (operatorOf(elements[0]) === 'QUOTE') continue;
     const inner = template || list.template;
     // A binding, clause or parameter can begin with the name of a function and is no call.
     const lists = used.variable || inner ? new Map<Form, Form[]>() : nonForms(elements);

@@ -292,6 +292,7 @@ export class Places {
     const lineAt = (index: number) => source.text.positionAt(index).line;
     const outline: (Defined & { line: number; lastLine: number })[] = [];
     const turn = takingTurns();
+    await forms.readAhead(turn);
     for (let number = 0, start = forms.start(0); start !== undefined; start = forms.start(++number)) {
       for (const defined of definedAt(forms, start)) {
         outline.push({ ...defined, line: lineAt(defined.start), lastLine: lineAt(defined.end) });

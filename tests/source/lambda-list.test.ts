@@ -26,6 +26,7 @@ test.each([
   '(defun f (a #+sbcl b) a)',
   '(defun f (a #.(list)) a)',
   'defun f (a)',
+  "'(defun f (a) a)",
   '',
 ])('of %j is not told', (source) => {
   expect(definedLambdaList(source, 0)).toBeUndefined();

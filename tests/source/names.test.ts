@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mentionsOf } from '../../src/source/names.ts';
+import { mentionsOf, symbolsIn } from '../../src/source/names.ts';
 import { TopLevelForms } from '../../src/source/position.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { topLevelForms } from '../../src/source/top-level.ts';
@@ -26,7 +26,20 @@ test('a definition is counted apart, and a name is of the form that it stands in
   ]);
 });
 
-test('forms that are kept no more are read again, and one that is larger than all that is kept is told too', () => {
+test('what a feature excludes between two forms is in neither, and a comma makes code of what is quoted', () => {
+  expect(mentionsIn('(a) #+no (f) (b)').map(({ uses }) => uses)).toEqual([[], []]);
+  const called = mentionsIn("'(f ,(f) `(f)) ',(f) ''(f)").map(({ uses }) => uses.map((use) => use.called));
+  expect(called).toEqual([[false, true, false], [true], [false]]);
+});
+
+test('a use is found however deep it stands', () => {
+  const text = `${'(g '.repeat(100_000)}(f)${')'.repeat(100_000)}`;
+  const source = new SourceText(text);
+  expect(new TopLevelForms(source, NONE).uses(0, { name: 'F' })).toEqual([300_000]);
+  expect(symbolsIn(source, NONE, { name: 'F' }, 'DEFTYPE')).toEqual([300_001]);
+});
+
+test('forms of a text are told again and again, also of a large one', () => {
   const large = `(${'a '.repeat(200_000)}(b))`;
   const text = `(first (second))\n${large}\n(third (fourth))`;
   const forms = new TopLevelForms(new SourceText(text), NONE);
