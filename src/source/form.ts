@@ -31,8 +31,8 @@ export class Form {
   readonly #reading: Reading;
   /** The number of its first token; it distinguishes the forms of a text. */
   readonly at: number;
-  /** The kind of that token; 'operator' for the operator for which a prefix stands, 'broken' for a form that is malformed
-   *  or cut off. */
+  /** The kind of that token; 'operator' for the operator for which a prefix stands; under features 'broken' for a form
+   *  that does not end, which is an atom but for `within`. */
   readonly mark: string;
   readonly start: number;
   readonly end: number;
@@ -54,8 +54,8 @@ export class Form {
     this.#reading = reading;
     this.mark = mark;
     this.at = at;
-    this.start = reading.tree.start(at);
-    this.end = mark === 'broken' ? this.tree.text.length : reading.tree.end(behind - 1);
+    this.start = this.tree.start(at);
+    this.end = inner?.end ?? (mark === 'broken' ? this.tree.text.length : this.tree.end(behind - 1));
     this.behind = behind;
     this.inner = inner;
     if (inner !== undefined) inner.around = this;
@@ -75,7 +75,7 @@ export class Form {
    *  the like; '' for other atoms. */
   get name(): string | undefined {
     if (this.mark === 'atom') return this.#nameOfAtom();
-    if (this.mark === 'operator') return OPERATORS.get(this.tree.kind(this.at));
+    if (this.mark === 'operator') return OPERATORS.get(this.token);
     let made: Form = this;
     while (made.mark === '#.' && made.inner !== undefined) made = made.inner;
     if (made !== this) return made.name ?? '';
@@ -99,6 +99,11 @@ export class Form {
 
   get isString(): boolean {
     return this.mark === 'atom' && this.tree.text.charAt(this.start) === '"';
+  }
+
+  /** The kind of its first token. */
+  get token(): string {
+    return this.tree.kind(this.at);
   }
 
   /** Its text. */
@@ -164,8 +169,6 @@ interface Prefix {
 export class Reading {
   readonly tree: Tree;
   readonly #features: Features | undefined;
-  /** Whether a form was missing, as in (a '). */
-  #failed = false;
   #depth = 0;
   /** By the number of a reference: the form that it refers to. */
   readonly #labelled = new Map<number, Form>();
@@ -178,9 +181,8 @@ export class Reading {
   /** Returns the top-level form at or after the token FROM. One that is malformed or cut off reaches to the end of the
    *  text. Returns undefined at the end of the text or at a `)`. */
   form(from: number): Form | undefined {
-    this.#failed = false;
     const form = this.#read(from);
-    if (form !== undefined && !this.#lacks(form)) return form;
+    if (form !== undefined) return form;
     const first = this.#past(from)?.at;
     if (first === undefined || this.tree.kind(first) === 'end' || this.tree.kind(first) === ')')
       return undefined;
@@ -199,17 +201,10 @@ export class Reading {
     return forms;
   }
 
-  /** Whether a form is missing in FORM. */
-  #lacks(form: Form): boolean {
-    if (this.#features === undefined || !this.tree.mayLack(form.at, form.behind)) return false;
-    for (const _ of within(form));
-    return this.#failed;
-  }
-
   /** Returns the form at or after the token FROM; undefined at the end of a list or of the text, and when one is
    *  missing. */
   #read(from: number): Form | undefined {
-    if (FIRST.has(this.tree.kind(from))) return this.#plain(from) ?? this.#fail();
+    if (FIRST.has(this.tree.kind(from))) return this.#plain(from);
     let prefixes: Prefix[] | undefined;
     let lead: number | undefined;
     let at = from;
@@ -221,19 +216,13 @@ export class Reading {
         continue;
       }
       const past = this.#past(at);
-      if (past === undefined) return this.#fail();
+      if (past === undefined) return undefined;
       ({ at, lead } = past);
       if (this.#features === undefined) prefixes = undefined;
     }
     const form = this.#plain(at);
-    if (form === undefined)
-      return prefixes === undefined && this.tree.kind(at) === ')' ? undefined : this.#fail();
-    form.lead = lead;
-    return prefixes === undefined ? form : this.#prefixed(prefixes, form);
-  }
-
-  #fail(): undefined {
-    this.#failed = true;
+    if (form !== undefined) form.lead = lead;
+    return form === undefined || prefixes === undefined ? form : this.#prefixed(prefixes, form);
   }
 
   /** Returns the atom or list that begins with the token AT. */
@@ -241,8 +230,9 @@ export class Reading {
     const kind = this.tree.kind(at);
     if (kind === ')' || kind === 'end') return undefined;
     if (kind !== '(' && kind !== '#(') return new Form(this, kind, at, at + 1);
-    const behind = this.tree.behind(at) ?? (this.#features === undefined ? this.tree.count() : undefined);
-    return behind === undefined ? undefined : new Form(this, kind, at, behind);
+    const behind = this.tree.behind(at);
+    const broken = behind === undefined && this.#features !== undefined;
+    return new Form(this, broken ? 'broken' : kind, at, behind ?? this.tree.count());
   }
 
   #prefixed(prefixes: readonly Prefix[], form: Form): Form {
@@ -335,7 +325,7 @@ export class Reading {
       const operator = new Form(this, 'operator', form.at, form.at + 1);
       return { elements: [operator, form.inner] };
     }
-    if (!form.isList) return { elements: NONE };
+    if (form.token !== '(' && form.token !== '#(') return { elements: NONE };
     const elements: Form[] = [];
     let dot: number | undefined;
     for (let each = this.#read(form.at + 1); each !== undefined; each = this.#read(each.behind)) {

@@ -32,8 +32,9 @@ export function mentionsOf(
     if (part.mark === "'" || part.mark === ',') quotes.push({ end: part.end, quoted: part.mark === "'" });
     if (part.bare !== name || part.name?.startsWith(MARK)) continue;
     const before = elementBefore(part);
-    const opening = part.around?.mark === "#'" || (part.around?.mark === '(' && before === undefined);
-    if (part.index === 1 && part.around?.mark === '(' && before?.bare.startsWith('DEF')) definitions++;
+    const opened = part.around?.token;
+    const opening = opened === "#'" || (opened === '(' && before === undefined);
+    if (part.index === 1 && opened === '(' && before?.bare.startsWith('DEF')) definitions++;
     else
       uses.push({
         index: (opening ? part.around : part)?.start ?? 0,

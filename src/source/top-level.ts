@@ -25,7 +25,7 @@ export function topLevelForms(forms: TopLevelForms): TopLevelForm[] {
 }
 
 function headAt(form: Form | undefined): { operator: string; name?: string } {
-  const [operator, second] = form?.mark === '(' ? form.elements : [];
+  const [operator, second] = form?.token === '(' ? form.elements : [];
   if (operator?.mark !== 'atom') return { operator: '' };
   const { symbol, setf } = namedBy(second?.mark === '(' || second?.mark === 'atom' ? second : undefined);
   const name = symbol?.mark === 'atom' ? symbol.name : '';

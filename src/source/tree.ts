@@ -19,10 +19,8 @@ export class Tree {
   readonly #ends: number[] = [];
   /** By opening parenthesis: the number of the token behind the closing one; 0 for others. */
   readonly #behind: number[] = [];
-  /** The lists that are open where reading stopped, and the last element of each so far; -1 for none. */
+  /** The lists that are open where reading stopped. */
   readonly #open: number[] = [];
-  readonly #last: number[] = [-1];
-  readonly #unsure: number[] = [];
   /** The tokens with which an element that stands in no list begins. */
   readonly #tops: number[] = [];
   #at: number;
@@ -47,30 +45,14 @@ export class Tree {
     this.#done = kind === 'end';
     if (this.#done) return;
     const number = this.#kinds.length;
-    const last = this.#last[this.#last.length - 1] ?? -1;
-    if (last >= 0 && this.#isUnsure(kind, number, last)) this.#unsure.push(number);
     if (this.#open.length === 0 && !isPrefix(this.#kinds[number - 1] ?? 'atom')) this.#tops.push(number);
-    let element = number;
     this.#kinds.push(kind);
     this.#starts.push(start);
     this.#ends.push(end);
     this.#behind.push(0);
-    if (kind === ')' && this.#open.length > 0) {
-      element = this.#open.pop() as number;
-      this.#behind[element] = number + 1;
-      this.#last.pop();
-    }
-    this.#last[this.#last.length - 1] = element;
-    if (kind !== '(' && kind !== '#(') return;
-    this.#open.push(number);
-    this.#last.push(number);
-  }
-
-  /** Whether a form may lack at the token NUMBER of KIND in a list, whose element before it is LAST: the list ends behind
-   *  a prefix or a feature expression, or a feature expression follows one of these. */
-  #isUnsure(kind: string, number: number, last: number): boolean {
-    if (kind !== ')' && !isFeature(kind)) return false;
-    return isFeature(this.#kinds[last - 1] ?? '') || isPrefix(this.#kinds[number - 1] ?? '');
+    const opened = kind === ')' ? this.#open.pop() : undefined;
+    if (opened !== undefined) this.#behind[opened] = number + 1;
+    if (kind === '(' || kind === '#(') this.#open.push(number);
   }
 
   /** Returns the number of the first token that begins at or behind INDEX. */
@@ -116,11 +98,6 @@ export class Tree {
   get cut(): number | undefined {
     this.count();
     return this.#at < this.text.length ? this.#at : undefined;
-  }
-
-  /** Whether a form may be missing among the tokens from FROM to TO - 1; see `Reading`. */
-  mayLack(from: number, to: number): boolean {
-    return (this.#unsure[firstFrom(this.#unsure, from)] ?? to) < to;
   }
 
   /** Returns the last label #N= before the token NUMBER, which is #N#, in the same top-level form; undefined without

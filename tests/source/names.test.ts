@@ -32,6 +32,10 @@ test('what a feature excludes between two forms is in neither, and a comma makes
   expect(called).toEqual([[false, true, false], [true], [false]]);
 });
 
+test('a name is found in a form that does not end, and in one behind a prefix that has no form', () => {
+  expect(mentionsIn("(a (f)) (b ') (g (f)) (c (f").map(({ uses }) => uses.length)).toEqual([1, 0, 1, 1]);
+});
+
 test('a use is found however deep it stands', () => {
   const text = `${'(g '.repeat(100_000)}(f)${')'.repeat(100_000)}`;
   const source = new SourceText(text);
