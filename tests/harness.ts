@@ -32,6 +32,10 @@ export function testSbcl(): string {
 export const ERAS = ['legacy', 'modern'] as const;
 export type Era = (typeof ERAS)[number];
 
+/** Arguments for a server over a workspace without systems, unlike this project, where each look for something that is
+ *  missing says that nothing is loaded yet. */
+export const NO_SYSTEMS = ['--root', join(PROJECT, 'docs')];
+
 /** Arguments for a server that loads libraries in a root of its own, in a test of something else than the sandbox: there
  *  they are compiled anew for each root, and without it once for all, by tests/build.ts. */
 export const LIBRARIES_AS_COMPILED = ['--no-sandbox'] as const;

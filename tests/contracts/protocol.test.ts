@@ -1,12 +1,12 @@
 // What a client sees of the tools beyond their texts: the list, names, errors, evaluation.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ERAS, type Era, type Session, startSession } from '../harness.ts';
+import { ERAS, type Era, NO_SYSTEMS, type Session, startSession } from '../harness.ts';
 
 let sessions: Record<Era, Session>;
 let session: Session;
 beforeAll(async () => {
-  const [legacy, modern] = await Promise.all(ERAS.map((era) => startSession({ era })));
+  const [legacy, modern] = await Promise.all(ERAS.map((era) => startSession({ era, args: NO_SYSTEMS })));
   if (legacy === undefined || modern === undefined) throw new Error('A session did not start.');
   sessions = { legacy, modern };
   session = legacy;

@@ -1,11 +1,11 @@
 // Forms that cannot be read: what is wrong, where, and that nothing is interned.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession } from '../harness.ts';
+import { NO_SYSTEMS, type Session, startSession } from '../harness.ts';
 
 let session: Session;
 beforeAll(async () => {
-  session = await startSession();
+  session = await startSession({ args: NO_SYSTEMS });
 });
 afterAll(() => session.close());
 
