@@ -38,34 +38,38 @@ values that a fresh SBCL has for what directs the printer, the reader, the debug
           (*print-gensym* t) (*print-array* t))
      ,@body))
 
-(defun call-apart (function)
-  "Do what APART does with its body for FUNCTION."
-  (declare (dynamic-extent function))
-  (let ((modes (float-modes)))
-    (sb-sys:without-interrupts
-      (unwind-protect
-           (with-own-specials
-             (setf (float-modes) **first-modes**)
-             (block nil
-               (let ((sb-ext:*invoke-debugger-hook* (lambda (condition hook)
-                                                      (declare (ignore hook))
-                                                      (note-kept-away condition)
-                                                      (return nil))))
-                 (handler-bind ((condition #'note-kept-away)
-                                (serious-condition (lambda (condition)
-                                                     (declare (ignore condition))
-                                                     (return nil)))
-                                (warning #'muffle-warning))
-                   (funcall function)))))
-        (setf (float-modes) modes)))))
+(defun call-with-own-specials (function)
+  "Call FUNCTION as WITH-OWN-SPECIALS does, with the floating-point modes of a fresh SBCL. Return its values, or NIL when
+it would have entered the debugger. A timeout of the program that ends FUNCTION is signalled to the program."
+  (let ((modes (float-modes)) (late nil))
+    (multiple-value-prog1
+        (unwind-protect
+             (with-own-specials
+               (setf (float-modes) **first-modes**)
+               (block nil
+                 ;; Only what nobody handles ends FUNCTION: SB-DI signals what it then makes an error.
+                 (let ((sb-ext:*invoke-debugger-hook* (lambda (condition hook)
+                                                        (declare (ignore hook))
+                                                        (when (typep condition 'sb-ext:timeout) (setf late condition))
+                                                        (return nil))))
+                   (handler-bind ((condition #'note-kept-away))
+                     (funcall function)))))
+          (setf (float-modes) modes))
+      (when late (cerror "Continue." late)))))
 
 (defmacro apart (&body body)
   "Evaluate BODY, which is the agent's, within a call of the program, so that neither notices the other: the program's
 handlers see no condition of BODY, its timers interrupt it later, and it finds its variables and floating-point modes as
-they were. Return the values of BODY, or NIL when a serious condition or the debugger ended it. A throw passes."
+they were. Return the values of BODY, or NIL when it would have entered the debugger. A throw passes."
   `(flet ((agent-part () ,@body))
      (declare (dynamic-extent #'agent-part))
-     (call-apart #'agent-part)))
+     (sb-sys:without-interrupts (call-with-own-specials #'agent-part))))
+
+(defmacro apart-for-long (&body body)
+  "As APART, for a BODY that can take long: it can be interrupted, so that its call can be ended."
+  `(flet ((agent-part () ,@body))
+     (declare (dynamic-extent #'agent-part))
+     (call-with-own-specials #'agent-part)))
 
 ;;; Hooks
 

@@ -368,7 +368,7 @@ Within another CALL-NOTING in this thread, only call FUNCTION: the outer one rec
         (unwind-protect (multiple-value-prog1 (funcall function) (setf done t))
           (when (or path (touched-p *touched*))
             (let ((touched (shiftf *touched* nil)))
-              (apart
+              (apart-for-long
                (sb-thread:with-mutex (**lock**)
                  (note-load touched done path (and by (funcall by)))))))))))
 
