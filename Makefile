@@ -1,6 +1,6 @@
 # The commands of a developer; `make` alone lists them. Each installs what it needs first.
 
-.PHONY: help demo test check check-fresh check-sbcl check-newest check-bench check-long bench build setup machine test-machine long-machine
+.PHONY: help demo test check check-fresh check-sbcl check-newest check-unnoticed check-bench check-long bench build setup machine test-machine long-machine
 .SILENT:
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
@@ -15,6 +15,7 @@ help:
 	echo 'make check-fresh  try a clone on a bare Debian or Ubuntu: RELEASE=trixie NODE=24'
 	echo 'make check-sbcl  run the tests on every SBCL that people have, and write docs/platforms.md'
 	echo 'make check-newest  run the main tests with the newest of these'
+	echo 'make check-unnoticed  compare an image with a plain SBCL: ANSI_DIR and SBCL_TESTS name suites'
 	echo 'make check-bench  measure shortly: no figure may be over twice its goal'
 	echo 'make check-long  run what takes long, and write four pages of docs/develop'
 	echo 'make bench   measure, and write docs/develop/benchmarks.md'
@@ -57,6 +58,11 @@ check-newest:
 
 check: test-machine $(INSTALLED)
 	node scripts/check.mjs
+
+# What differs between a plain SBCL and an image: in the ANSI tests of ANSI_DIR and SBCL's own of SBCL_TESTS, folders that
+# are copied before; without these in the probes of tests/unnoticed.
+check-unnoticed: test-machine build
+	node scripts/unnoticed.mjs
 
 # The very first start is over twice its goal, so it has no part in this. Its last line counts goals, as make check does.
 check-bench: test-machine build
