@@ -41,9 +41,8 @@ async function both(source, run, prepare = () => undefined) {
       await evaluate(folder, run(join(folder, 'outcome.txt')));
       const seconds = (performance.now() - began) / 1000;
       const file = join(folder, 'outcome.txt');
-      const lines = existsSync(file)
-        ? readFileSync(file, 'utf8').split('\n').filter(Boolean)
-        : ['(no outcome)'];
+      const text = existsSync(file) ? readFileSync(file, 'utf8') : '(no outcome)';
+      const lines = text.replaceAll(`${folder}/`, '').split('\n').filter(Boolean);
       outcomes.push({ lines, seconds });
     });
   }
