@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { PROJECT, SERVER, temporaryFolder } from '../harness.ts';
+import { NO_SYSTEMS, PROJECT, SERVER, temporaryFolder } from '../harness.ts';
 import { BUILT_IN } from '../names.ts';
 import { sandboxTest } from '../sandbox/namespaces.ts';
 import { marked } from '../server/processes.ts';
@@ -42,7 +42,7 @@ describe('call', () => {
       /^Found 1 symbol matching 'mapcar':\n\n {2}COMMON-LISP::MAPCAR \[FUNCTION\]\n$/,
     ],
   ])('of %s with %s prints the answer', async (name, json, text) => {
-    const { code, stdout, stderr } = await run(['call', name, json]);
+    const { code, stdout, stderr } = await run(['call', name, json, ...NO_SYSTEMS]);
     expect([code, stderr]).toEqual([0, '']);
     if (typeof text === 'string') expect(stdout).toBe(text);
     else expect(stdout).toMatch(text);
