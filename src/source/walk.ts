@@ -1,6 +1,6 @@
 /** Walks the forms of a source, and separates code from quoted data and backquotes. */
 
-import { type Form, operatorOf, spineOf, within } from './form.ts';
+import { type Form, operatorOf, spineOf } from './form.ts';
 import { canHave } from './mentioning.ts';
 import { TopLevelForms } from './position.ts';
 import { nonForms } from './syntax.ts';
@@ -43,6 +43,8 @@ interface Left {
   form: Form;
   depth: number;
   quoted: boolean;
+  /** Set for a list that is no form: only the `#.` forms in it are walked. */
+  mute?: true;
 }
 
 /** Walks the form TOP and its parts. */
@@ -53,12 +55,15 @@ function walk(top: Form, visitor: Visitor, seen: Set<number>): void {
     const { inner } = form;
     if (seen.has(form.at)) continue;
     if (form.kind === 'comma' && inner)
-      left.push({ form: inner, depth: Math.max(0, next.depth - 1), quoted: next.quoted });
+      left.push({ ...next, form: inner, depth: Math.max(0, next.depth - 1) });
     // The reader evaluates a `#.` form, even in data.
     else if (form.kind === 'made' && inner) left.push({ form: inner, depth: 0, quoted: false });
     else if (form.kind === 'cons') {
       seen.add(form.at);
-      for (const part of partsToWalk({ ...next, form }, visitor).reverse()) left.push(part);
+      const parts = next.mute
+        ? [...form.elements, ...(form.tail ? [form.tail] : [])].map((part) => ({ ...next, form: part }))
+        : partsToWalk({ ...next, form }, visitor);
+      for (const part of parts.reverse()) left.push(part);
     }
   }
 }
@@ -75,11 +80,7 @@ function partsToWalk({ form, depth, quoted }: Left, visitor: Visitor): Left[] {
   const isQuote = operatorOf(elements[0]) === 'QUOTE';
   return [
     ...parts.map((part) => ({ form: part, depth: inner, quoted: quoted || isQuote })),
-    ...[...lists.keys()].flatMap(madeIn).map((made) => ({ form: made, depth: 0, quoted: false })),
+    // Behind the parts, so that what was walked in them is not passed over once more.
+    ...[...lists.keys()].map((list) => ({ form: list, depth: 0, quoted: false, mute: true as const })),
   ];
-}
-
-/** Returns the `#.` forms in FORM, at any depth. */
-function madeIn(form: Form): Form[] {
-  return [...within(form)].filter(({ kind }) => kind === 'made');
 }
