@@ -60,9 +60,9 @@ export function withIsolates(line: string): string {
   return stacked.replace(leftwards, '\u2066$&\u2069');
 }
 
-/** Returns the file name NAME as visibleLine does, and also shows characters as codes that look like others:
- *  letters like Latin ones, marks on letters of such scripts or in stacks, signs outside ASCII, and repeated
- *  blanks. */
+/** Returns the file name NAME as visibleLine does. Also replaces characters that could be mistaken for others
+ *  with codes: letters that look like Latin letters, combining marks on ASCII, Latin, Greek and Cyrillic
+ *  letters, a third and further mark on one letter, signs outside ASCII, and repeated blanks. */
 export function visibleName(name: string): string {
   const words = name.replace(/[\p{L}\p{M}\p{N}]+/gu, imitationsIn);
   return visibleLine(withSigns(withMarks(words))).replace(/(?<= ) +/g, codesOf);

@@ -1,4 +1,5 @@
-// Learns from searches which request led to a call of which tool.
+// Records pairs of a search request and the tool that was called after it, so that later searches can use
+// them.
 
 import type { EndedCall } from '../kernel/executor.ts';
 import { type PastSearches, registeredName } from './catalog.ts';

@@ -12,7 +12,8 @@ export interface ToolSearchOptions {
   complexity?: Complexity;
   cemcpOnly?: boolean;
   includeSchema?: boolean;
-  /** Most tools to return; 0 for all. By default 20 literal hits; ranked tools fill up to five. */
+  /** Maximum number of tools to return; 0 for all. By default, at most 20 literal hits are returned. When
+   *  there are fewer than five, ranked tools are added up to five. */
   limit?: number;
 }
 
@@ -43,10 +44,11 @@ export interface ToolSearchResult {
 export type Searchable = ReadonlyMap<string, ToolMetadata> & { readonly ranking?: Ranking };
 
 const HIGH_TOKEN_COST = 5000;
-/** Without a limit, at most this many literal hits are returned, and ranked tools fill up to RANKED_LIMIT. */
+/** Without a limit, at most this many literal hits are returned. When there are fewer than RANKED_LIMIT,
+ *  ranked tools are added up to that number. */
 const HIT_LIMIT = 20;
 const RANKED_LIMIT = 5;
-/** At most this many further tools are named. */
+/** Maximum number of further tools of which an answer gives only the names. */
 const MORE_LIMIT = 15;
 /** The coverage below which a match is weak. */
 const LEAST_COVERAGE = 0.48;

@@ -144,8 +144,8 @@ function uniqueIndices(lines: readonly string[]): Map<string, number> {
 /** Returns the longest subsequence of PAIRS in which the second numbers ascend. In PAIRS, the first numbers
  *  already ascend. */
 function longestAscending(pairs: readonly [number, number][]): [number, number][] {
-  // Of all ascending subsequences of n + 1 pairs, take one with the lowest last number: ends[n] is the index
-  // of its last pair.
+  // ends[n] is the index of the last pair of a subsequence of n + 1 pairs with ascending second numbers.
+  // Among all such subsequences, it is one in which the last of these numbers is lowest.
   const ends: number[] = [];
   const predecessors: (number | undefined)[] = [];
   const secondOf = (index: number | undefined) => pairs[index ?? -1]?.[1] ?? -1;

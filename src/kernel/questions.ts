@@ -29,7 +29,7 @@ export interface PendingQuestion extends Pick<OpenQuestion, 'tool' | 'recordRefu
   awaitsArguments?: boolean;
 }
 
-/** Maximum number of characters of the arguments that a human is shown, to change them. */
+/** A human can edit the arguments of a call only if their JSON text has at most this many characters. */
 const ARGUMENTS_LIMIT = 2000;
 
 interface OpenEntry {

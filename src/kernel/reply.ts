@@ -108,7 +108,8 @@ export function beyondNote({ offset, shown, total }: Page, what: string): string
   return `Note: ${all}, and none from offset ${offset} on.`;
 }
 
-/** Returns the note after a PAGE of WHAT whose header does not give the total, or false (C13). */
+/** Returns the note that follows a PAGE of a list and gives the total, for a list with a header that does not
+ *  give it. Returns false when PAGE reaches the end of the list. WHAT is a plural noun for the rows. */
 export function pageNote(page: Page, what: string): string | false {
   return hasMore(page)
     ? `Note: ${page.total} ${what}; limit and offset reach the rest.`

@@ -165,8 +165,9 @@ export class Places {
     });
   }
 
-  /** Returns the spots of USES as indices, and START, the index of their form; see `sites`. SAME: the form was not
-   *  edited since it was loaded. Returns undefined when the file cannot be read. */
+  /** Returns where USES are in the file as it is now: `start`, the index of their form, and `spots`, with the
+   *  indices of the uses. `same` is true when the form was not edited since it was loaded. Returns undefined
+   *  when the file cannot be read. */
   spots(uses: readonly Place[], used: Used, definition: Definition) {
     const versions = uses[0] && this.#versions(uses[0]);
     return versions && usesNow(versions, uses, used, definition);

@@ -24,7 +24,8 @@ export interface AgentOptions {
   without?: readonly string[] | undefined;
 }
 
-/** Value of WITHOUT that leaves out every ability: the agent uses only what SBCL documents. */
+/** Value of the option `without` that turns off every optional ability of the agent. It then uses only what
+ *  SBCL documents. */
 export const EVERYTHING: readonly string[] = ['everything'];
 
 /** True when compiled files can be kept in FOLDER, which is created if needed. It must belong to this user alone, since
@@ -190,8 +191,10 @@ function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** Returns the CL_SOURCE_REGISTRY that puts TREES, or ROOT alone, before the user's EXISTING value. It uses the string
- *  syntax where that can express the folders, else the s-expression syntax. */
+/** Returns the value of CL_SOURCE_REGISTRY, the environment variable in which ASDF finds the folders to
+ *  search: first TREES with all their subfolders (or, if there are none, only the folder ROOT), then the
+ *  user's EXISTING value. The value has ASDF's string syntax if this can express the folders, else the
+ *  s-expression syntax. */
 export function sourceRegistry(
   { root, trees }: Pick<AgentOptions, 'root' | 'trees'>,
   existing: string | undefined,

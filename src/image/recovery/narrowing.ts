@@ -37,7 +37,7 @@ export class Narrowing {
     const end = this.#upTo === undefined ? entries.length : entries.indexOf(this.#upTo) + 1;
     const probes = Math.min(MAX_PROBES, end - first);
     const step = (end - first) / probes;
-    // This probe counts the threads that already run before the suspects.
+    // The probe at FIRST is made before any suspect entry is rebuilt. It counts the threads that run by then.
     const before = first > 0 ? [first] : [];
     return [...before, ...Array.from({ length: probes }, (_, n) => first + Math.ceil(step * (n + 1)))];
   }

@@ -1,6 +1,6 @@
 // Tells a call that it must end. A real AbortSignal would take 10 times as long for each call.
 
-/** The members of AbortSignal that calls use. An AbortSignal is an EndSignal. */
+/** The part of the interface AbortSignal that the code for calls needs. Every AbortSignal is an EndSignal. */
 export interface EndSignal {
   readonly aborted: boolean;
   /** The reason, once the signal has aborted. */

@@ -5,7 +5,7 @@ import { CallError } from '../../errors.ts';
 /** Maximum number of octets in a frame. A longer frame means that the peer is broken. */
 export const FRAME_LIMIT = 64 * 1024 * 1024;
 
-/** Maximum nesting of the values in a request, because the agent's stack is limited. */
+/** Maximum nesting of the values in a request: the Lisp code that reads them has a limited stack. */
 export const DEPTH_LIMIT = 100;
 
 /** The version of the messages' meaning, raised with every change. The agent's greeting has a version too;

@@ -56,7 +56,7 @@ export interface MeasuredDefinition {
   form: number;
   part?: number[];
   reached?: boolean;
-  /** Subforms that never ran, as paths like PART. */
+  /** Paths within the top-level form, as in `part`, of the subforms that never ran. */
   never?: number[][];
 }
 

@@ -7,7 +7,7 @@ export const TIMES = {
   again: 1000,
   terminate: 1300,
   ask: 1350,
-  /** Time for the image to react or, once it has reacted, for the call to end. */
+  /** Once the image has reacted as asked: time for the call to end, before the image is killed. */
   kill: 250,
   /** Longest time by which these steps are delayed while the image collects garbage or gets no CPU, and the
    *  extra time for each GB of heap. To copy 1 GB takes 2 s, and several collections can follow each
@@ -34,7 +34,7 @@ export const TIMES = {
   lastWords: 20,
   /** Time for a process to exit after it has announced its exit. */
   exit: 4000,
-  /** Time for the agent's status. */
+  /** Time for the agent to answer a request for its status. */
   status: 70,
   /** Interval between progress reports of a running call. */
   progress: 1000,

@@ -62,7 +62,7 @@ export function searchPattern(pattern: string, regex: boolean, caseSensitive: bo
 }
 
 /** Searches texts for one pattern in a thread, which `stop` ends. The search of each text may take MATCH_MS
- *  milliseconds, as `patience` counts them. */
+ *  milliseconds, as `remainingTime` counts them. */
 export class Searcher {
   readonly #pattern: RegExp;
   #thread: Worker | undefined;

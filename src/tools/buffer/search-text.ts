@@ -129,7 +129,7 @@ function inOneRow(one: Match, other: Match): boolean {
   return alike && one.endLine === one.line && other.endLine === other.line;
 }
 
-/** Returns the line that all MATCHES share, after the columns of the matches. */
+/** Returns the columns of MATCHES, followed by the text of the line that they are all on. */
 function lineText(matches: readonly Match[]): string {
   return matches
     .map(({ line, column, endLine, endColumn, text }, index) => {

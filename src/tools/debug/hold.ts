@@ -38,7 +38,8 @@ export const DEBUG_LEVEL = {
   maximum: 3,
 } as const;
 
-/** Returns, for the three arguments above, the options of an operation in the image. */
+/** Returns the options of an operation in the image for the tool arguments on_error, restarts and
+ *  debug_level. */
 export function errorOptions(
   args: {
     readonly on_error?: 'end' | 'hold';

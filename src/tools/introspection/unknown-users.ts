@@ -6,7 +6,7 @@ import type { Places } from '../places.ts';
 /** Maximum number of files to name. */
 const FILE_LIMIT = 3;
 
-/** Returns the notes on missing users. WHAT is a plural noun for the users, such as callers (C31). */
+/** Returns notes on why a list of WHAT may be incomplete. WHAT is a plural noun, such as 'callers'. */
 export function unknownNotes(
   { interpreted, unheard, unread = [] }: { interpreted?: boolean; unheard?: boolean; unread?: UnreadFile[] },
   what: string,

@@ -13,8 +13,8 @@ import type { KeptPlace, RenamePlan } from './plan.ts';
 const FILE_LIMIT = 40;
 const PLACE_LIMIT = 20;
 
-/** Returns how many places in how many files PLAN changes, and lists the files: with LINES, also the lines of
- *  each file, else the number of its places. */
+/** Returns a text with the number of places and of files that PLAN changes, and a list of the files. Each
+ *  file has the numbers of its changed lines if LINES is true, else the number of its changed places. */
 export function placesText({ changes }: RenamePlan, lines: boolean): string {
   const places = changes.reduce((sum, { edits }) => sum + edits.length, 0);
   const files = changes.map((change) => {

@@ -117,8 +117,9 @@ function wholeText(failure: TestFailure, where: (place: Place | undefined) => st
   return [failureText(failure), where(failure.place)].filter(Boolean).join(', ');
 }
 
-/** Returns only the values of FAILURE, for a line below that of BEFORE, an earlier failure of the same check, as in a
- *  loop. Returns undefined when there is no such failure, or no value to show. */
+/** Returns the text of a FAILURE of a check that has failed BEFORE, as in a loop. The text has only the
+ *  values: it stands below the line of BEFORE, which has the rest. Returns undefined when BEFORE is
+ *  undefined, or when FAILURE has no value to show. */
 function againText(failure: TestFailure, before: TestFailure | undefined): string | undefined {
   if (before === undefined || failure.got === undefined) return undefined;
   const { expected } = failure;
@@ -126,7 +127,7 @@ function againText(failure: TestFailure, before: TestFailure | undefined): strin
   return `${failure.check === undefined ? '=' : 'got'} ${failure.got}${wanted}`;
 }
 
-/** Returns a key that failures of the same check share: all of FAILURE but the values. */
+/** Returns all of FAILURE but the values, as JSON. The result is the same for failures of the same check. */
 function checkKey({ got: _, expected: __, ...rest }: TestFailure): string {
   return JSON.stringify(rest);
 }
