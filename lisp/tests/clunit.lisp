@@ -10,7 +10,7 @@ CLUnit's."
                   (with-home-values (package ("*REPORT-PROGRESS*" nil)) (funcall function)))))
 
 (defun clunit-run-case (package original arguments)
-  "Probe of CLUnit's EXECUTE-TEST-CASE: call ORIGINAL with ARGUMENTS, which begin with a
+  "Wrapper around CLUnit's EXECUTE-TEST-CASE: call ORIGINAL with ARGUMENTS, which begin with a
 test case. Record the result, unless CLUnit leaves the case for later, or skips it. PACKAGE is
 CLUnit's."
   (let ((case (first arguments)))
@@ -20,15 +20,15 @@ CLUnit's."
           (run)))))
 
 (defun clunit-function (package original arguments)
-  "Probe of CLUnit's TEST-FUNCTION: call ORIGINAL with ARGUMENTS, which begin with a test case that
-was left for later. It returns the function of the case. Return a function that calls it and records
-the result. PACKAGE is CLUnit's."
+  "Wrapper around CLUnit's TEST-FUNCTION: call ORIGINAL with ARGUMENTS, which begin with a test case
+that was left for later. It returns the function of the case. Return a function that calls it and
+records the result. PACKAGE is CLUnit's."
   (let ((function (apply original arguments))
         (name (slot-value (first arguments) (home-symbol package "NAME"))))
     (lambda () (clunit-call package name function))))
 
 (defun clunit-skip (package original arguments)
-  "Probe of CLUnit's SKIP-TEST-CASE: call ORIGINAL with ARGUMENTS, and record that the test
+  "Wrapper around CLUnit's SKIP-TEST-CASE: call ORIGINAL with ARGUMENTS, and record that the test
 case is skipped."
   (clunit-call package
                (home-call package "TEST-REPORT-NAME" (home-value package "*CLUNIT-TEST-REPORT*"))
@@ -37,7 +37,7 @@ case is skipped."
                  (apply original arguments))))
 
 (defun clunit-error (package original arguments)
-  "Probe of CLUnit's HANDLE-ERROR: hold or record the error, the first of ARGUMENTS, and call
+  "Wrapper around CLUnit's HANDLE-ERROR: hold or record the error, the first of ARGUMENTS, and call
 ORIGINAL with ARGUMENTS."
   (when *result*
     (when *hold* (invoke-debugger (first arguments)))
@@ -67,14 +67,14 @@ is the form of the expected value: CLUnit does not keep this value itself."
                          :text (message-text (value "FORMAT-STRING") (value "ARGS")))))))
 
 (defun clunit-check (package original arguments)
-  "Probe of CLUnit's HANDLE-ASSERTION: record the check, the first of ARGUMENTS, and call ORIGINAL
-with ARGUMENTS."
+  "Wrapper around CLUnit's HANDLE-ASSERTION: record the check, the first of ARGUMENTS, and call
+ORIGINAL with ARGUMENTS."
   (when *result* (clunit-note package (first arguments)))
   (apply original arguments))
 
 (defun clunit-run (package original arguments)
-  "Probe of CLUnit's RUN-TEST and RUN-SUITE: call ORIGINAL with ARGUMENTS. The report goes to the
-current *STANDARD-OUTPUT*, instead of the one when CLUnit was loaded. PACKAGE is CLUnit's."
+  "Wrapper around CLUnit's RUN-TEST and RUN-SUITE: call ORIGINAL with ARGUMENTS. The report goes to
+the current *STANDARD-OUTPUT*, instead of the one when CLUnit was loaded. PACKAGE is CLUnit's."
   (with-home-values (package ("*TEST-OUTPUT-STREAM*" *standard-output*))
     (apply original arguments)))
 

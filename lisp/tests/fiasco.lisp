@@ -11,14 +11,14 @@
   (length (slot-value (home-value package "*CONTEXT*") (home-symbol package slot))))
 
 (defun fiasco-call-body (package original arguments)
-  "Call ORIGINAL with ARGUMENTS. If errors are held, have Fiasco leave them to the debugger. PACKAGE
-is Fiasco's."
+  "Call ORIGINAL with ARGUMENTS. If *HOLD* is true, have Fiasco leave errors to the debugger.
+PACKAGE is Fiasco's."
   (if *hold*
       (with-home-values (package ("*DEBUG-ON-UNEXPECTED-ERROR*" t)) (apply original arguments))
       (apply original arguments)))
 
 (defun fiasco-run-body (package original arguments)
-  "Probe of Fiasco's RUN-TEST-BODY-IN-HANDLERS: call ORIGINAL with ARGUMENTS, which begin
+  "Wrapper around Fiasco's RUN-TEST-BODY-IN-HANDLERS: call ORIGINAL with ARGUMENTS, which begin
 with a test, and record the result. PACKAGE is Fiasco's."
   (let ((test (first arguments)))
     (if (fiasco-suite-p package test)
@@ -66,9 +66,9 @@ condition. PACKAGE is the framework's."
                      (fiasco-said form format-control format-arguments))))))
 
 (defun fiasco-note-failure (framework package type arguments)
-  "Record a failure of FRAMEWORK, as FIASCO-NOTE does, in the current test. In a suite without a
-current test, record the suite as a test. A held error is not recorded yet. PACKAGE is the
-framework's."
+  "Record a failure that FRAMEWORK reports, as FIASCO-NOTE does, in the current test. In a suite
+without a current test, record the suite as a test. Do not record an error that is about to be held
+for debugging. PACKAGE is the framework's."
   (let ((context (home-value package "*CONTEXT*")))
     (flet ((note () (fiasco-note package type arguments)))
       (cond ((and *hold* (eq type (home-symbol package "UNEXPECTED-ERROR"))))
@@ -79,8 +79,8 @@ framework's."
                            #'note))))))
 
 (defun fiasco-record (package original arguments)
-  "Probe of Fiasco's RECORD-FAILURE: record the failure that ARGUMENTS describe, and call ORIGINAL
-with ARGUMENTS."
+  "Wrapper around Fiasco's RECORD-FAILURE: record the failure that ARGUMENTS describe, and call
+ORIGINAL with ARGUMENTS."
   (fiasco-note-failure "fiasco" package (first arguments) (rest arguments))
   (apply original arguments))
 

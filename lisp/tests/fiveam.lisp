@@ -37,8 +37,8 @@ the test, is returned with the form."
                     (list :check check))))))
 
 (defun fiveam-fail (package original arguments)
-  "Probe of FiveAM's PROCESS-FAILURE: call ORIGINAL with ARGUMENTS, which begin with a check and a
-format control, and keep what answers show of the check. The message is formatted here, within
+  "Wrapper around FiveAM's PROCESS-FAILURE: call ORIGINAL with ARGUMENTS, which begin with a check
+and a format control, and keep what answers show of the check. The message is formatted here, within
 limits, since FiveAM's own printing of a value may never end."
   (declare (ignore package))
   (destructuring-bind (check &optional control &rest more) arguments
@@ -61,9 +61,9 @@ PACKAGE is FiveAM's."
                     (if (cddr failed) failed (list* :text (reason) failed)))))))
 
 (defun fiveam-run-test (package original arguments)
-  "Probe of FiveAM's RUN-TEST-LAMBDA: call ORIGINAL with ARGUMENTS, which begin with a test, and
-record the results of the test. Failed checks do not enter the debugger; errors do when they are
-held. PACKAGE is FiveAM's."
+  "Wrapper around FiveAM's RUN-TEST-LAMBDA: call ORIGINAL with ARGUMENTS, which begin with a test,
+and record the results of the test. Errors enter the debugger if *HOLD* is true; failed checks never
+do. PACKAGE is FiveAM's."
   (with-home-values (package ("*TEST-DRIBBLE*" (make-broadcast-stream)) ("*ON-FAILURE*" nil)
                              ("*ON-ERROR*" (and *hold* :debug)))
     (call-as-test "fiveam" (home-call package "NAME" (first arguments))
@@ -74,8 +74,8 @@ held. PACKAGE is FiveAM's."
                           (fiveam-note package object (getf (result-notes *result*) object)))))))))
 
 (defun fiveam-add-result (package original arguments)
-  "Probe of FiveAM's ADD-RESULT: call ORIGINAL with ARGUMENTS. For a failure, keep its place and
-what answers show of it."
+  "Wrapper around FiveAM's ADD-RESULT: call ORIGINAL with ARGUMENTS. For a failure, keep its place
+and what answers show of it."
   (let ((results (apply original arguments)))
     (when (and *result* (home-type-p package "TEST-FAILURE" (first results))
                (< (length (result-notes *result*)) (* 2 *noted-in-test*)))
@@ -84,8 +84,8 @@ what answers show of it."
     results))
 
 (defun fiveam-resolve (package original arguments)
-  "Probe of FiveAM's RUN-RESOLVING-DEPENDENCIES: call ORIGINAL with ARGUMENTS, which begin with a
-test. If the test is not run because of its dependencies, record it as skipped. PACKAGE is
+  "Wrapper around FiveAM's RUN-RESOLVING-DEPENDENCIES: call ORIGINAL with ARGUMENTS, which begin
+with a test. If the test is not run because of its dependencies, record it as skipped. PACKAGE is
 FiveAM's."
   (let* ((test (first arguments))
          (new (and (home-type-p package "TEST-CASE" test)

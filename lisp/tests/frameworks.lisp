@@ -1,11 +1,11 @@
-;;;; Test frameworks, and the probes in their functions that record which tests run.
+;;;; Test frameworks, and the wrappers around their functions that record which tests run.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defstruct (framework (:constructor make-framework
                                     (name packages probes entries holding finish protocol)))
   "A test framework. PACKAGES are names that its package can have. PROBES are lists of the name of
-one of its functions and a probe: while tests run, the probe is called in place of the function,
+one of its functions and a wrapper: while tests run, the wrapper is called in place of the function,
 with the package, the original function and the list of arguments. ENTRIES is a function that takes
 the package and returns its tests and suites as ENTRYs. HOLDING are lists of a variable's name and
 the value with which errors reach the debugger. FINISH is NIL or a function that takes the output of
@@ -21,7 +21,7 @@ without a report."
 (sb-ext:defglobal **frameworks** '() "All FRAMEWORKs, the last defined first.")
 
 (defun define-framework (name packages &key probes entries holding finish protocol)
-  "Define the framework NAME; the other parameters are slots of FRAMEWORK. The names of the probed
+  "Define the framework NAME; the other parameters are slots of FRAMEWORK. The names of the wrapped
 functions are added to PROTOCOL if it is given."
   (push (make-framework name packages probes entries holding finish
                         (and protocol (append (mapcar #'first probes) protocol)))
@@ -76,13 +76,14 @@ test began."
   "The names of the systems that ASDF is testing in this thread, the innermost first.")
 
 (sb-ext:defglobal **runs** 0 "The number of runs under way.")
-(sb-ext:defglobal **probed** '() "The names of the functions that have probes.")
+(sb-ext:defglobal **probed** '() "The names of the functions that have wrappers.")
 (sb-ext:defglobal **probes-lock** (sb-thread:make-mutex :name "live-lisp probes")
   "Guards **RUNS** and **PROBED**.")
 
 (defun probe-for (package around)
-  "Return a probe for a function of PACKAGE. During a run, the probe calls AROUND with PACKAGE, the
-original function and the list of arguments. Otherwise it only calls the original function."
+  "Return a function that SB-INT:ENCAPSULATE can put around a function of PACKAGE. During a run of
+tests, it calls the wrapper AROUND with PACKAGE, the original function and the list of arguments.
+Otherwise it only calls the original function."
   (lambda (original &rest arguments)
     (if *run*
         (funcall around package original arguments)
@@ -121,7 +122,7 @@ handle it."
       (funcall function)))
 
 (defun add-probes ()
-  "Install probes on those functions of loaded frameworks that have none yet."
+  "Install the wrappers of loaded frameworks on those functions that do not have theirs yet."
   (sb-thread:with-mutex (**probes-lock**)
     (dolist (framework **frameworks**)
       (dolist (package (framework-homes framework))
@@ -141,8 +142,8 @@ defines itself how it is tested, and still only SEEN tests have begun."
     (pushnew (component-name component) (run-unseen *run*) :test #'equal)))
 
 (defun perform-and-probe (original &rest arguments)
-  "Probe of ASDF's PERFORM: call ORIGINAL with ARGUMENTS. Then install probes on frameworks that
-were loaded meanwhile, and record a tested system of which no test was seen."
+  "Wrapper around ASDF's PERFORM: call ORIGINAL with ARGUMENTS. Then install the wrappers of
+frameworks that were loaded meanwhile, and record a tested system of which no test was seen."
   (destructuring-bind (operation component) arguments
     (let ((seen (and *run* (run-seen *run*)))
           (*tested-systems* (if (and *run* (operation-p operation "TEST-OP"))
@@ -154,7 +155,8 @@ were loaded meanwhile, and record a tested system of which no test was seen."
           (note-unseen seen operation component))))))
 
 (defun call-with-probes (function)
-  "Call FUNCTION while probes are installed. The last of several simultaneous runs removes them."
+  "Call FUNCTION while the wrappers are installed. The last of several simultaneous runs removes
+them."
   (sb-thread:with-mutex (**probes-lock**)
     (when (and (= 1 (incf **runs**)) (contrib-function "ASDF" "PERFORM"))
       (let ((performer (contrib-function "ASDF" "PERFORM")))

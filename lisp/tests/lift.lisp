@@ -7,7 +7,7 @@
   (format nil "~A.~A" (symbol-text suite) case))
 
 (defun lift-run-case (package original arguments)
-  "Probe of LIFT's RUN-TEST-INTERNAL: call ORIGINAL with ARGUMENTS, which begin with a suite
+  "Wrapper around LIFT's RUN-TEST-INTERNAL: call ORIGINAL with ARGUMENTS, which begin with a suite
 and the name of a case, and record the result of the case."
   (declare (ignore package))
   (destructuring-bind (suite case &rest more) arguments
@@ -18,8 +18,9 @@ and the name of a case, and record the result of the case."
                     (apply original arguments)))))
 
 (defun lift-do-case (package original arguments)
-  "Probe of LIFT's DO-TEST: call ORIGINAL with ARGUMENTS, which begin with a suite and the name of a
-case. Errors are held here, as LIFT handles them and signals them again. PACKAGE is LIFT's."
+  "Wrapper around LIFT's DO-TEST: call ORIGINAL with ARGUMENTS, which begin with a suite and the
+name of a case. If *HOLD* is true, errors enter the debugger here, since LIFT handles them and
+signals them again. PACKAGE is LIFT's."
   (destructuring-bind (suite case &rest more) arguments
     (declare (ignore more))
     (call-leaving-errors (and *hold*
@@ -44,7 +45,7 @@ parts that differ. PACKAGE is LIFT's."
             (put values)))))))
 
 (defun lift-problem (package original arguments)
-  "Probe of LIFT's REPORT-TEST-PROBLEM: call ORIGINAL with ARGUMENTS, and record the problem
+  "Wrapper around LIFT's REPORT-TEST-PROBLEM: call ORIGINAL with ARGUMENTS, and record the problem
 that it returns."
   (let ((problem (apply original arguments)) (condition (fifth arguments)))
     (when *result*
@@ -55,7 +56,7 @@ that it returns."
     problem))
 
 (defun lift-skipped (package original arguments)
-  "Probe of LIFT's SKIP-TEST-CASE: call ORIGINAL with ARGUMENTS, and record that the case is
+  "Wrapper around LIFT's SKIP-TEST-CASE: call ORIGINAL with ARGUMENTS, and record that the case is
 skipped."
   (declare (ignore package))
   (destructuring-bind (result suite case) arguments

@@ -19,8 +19,8 @@
              (note-failure package "error" :condition condition)))))
 
 (defun lisp-unit2-run-test (package original arguments)
-  "Probe of lisp-unit2's %RUN-TEST: call ORIGINAL with ARGUMENTS, which begin with a test. Record
-the test's checks, and errors in the contexts around its body. PACKAGE is lisp-unit2's."
+  "Wrapper around lisp-unit2's %RUN-TEST: call ORIGINAL with ARGUMENTS, which begin with a test.
+Record the test's checks, and errors in the contexts around its body. PACKAGE is lisp-unit2's."
   (destructuring-bind (test &key test-contexts) arguments
     (call-as-test "lisp-unit2" (home-call package "NAME" test)
                   (lambda ()

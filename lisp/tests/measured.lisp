@@ -16,12 +16,16 @@ REACHED is true when the definition was called."
   name file form part (reached nil))
 
 (defstruct (covering (:constructor make-covering ()))
-  "The coverage of a run. DEFINITIONS are MEASUREDs. MISSED counts definitions that cannot be
-measured. PUT are the names of functions that copies replace. METHODS are lists of a generic
-function, the method added to it, and the method replaced by this one. OPEN is a list of a generic
-function and its old methods while a method is being added, else NIL. RECORDS are lists of a file,
-the parts of it that can be marked, and the entries of COVERAGE-INFO for the code that marks them.
-FORMS is a table from lists of a file and a form number to top-level forms with definitions."
+  "The coverage of a run.
+DEFINITIONS: a vector of MEASUREDs.
+MISSED: the number of definitions that cannot be measured.
+PUT: the names of functions whose definitions are replaced by copies that record which parts run.
+METHODS: lists of a generic function, a method that was added to it, and the method that this one
+replaced, or NIL.
+OPEN: while a method is being added, a list of its generic function and the older methods, else NIL.
+RECORDS: lists of a file, the parts of its forms that the copies can record, and the entries of
+COVERAGE-INFO for the copies.
+FORMS: a table from lists of a file and a form number to top-level forms with definitions."
   (definitions (make-array 0 :adjustable t :fill-pointer t)) (missed 0) (put '()) (methods '())
   (open '()) (records '())
   (forms (make-hash-table :test 'equal)))

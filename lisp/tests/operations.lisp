@@ -103,8 +103,9 @@ missing."
         (funcall (framework-finish framework) output)))))
 
 (defun run-chosen (systems entries)
-  "With probes installed, test SYSTEMS, names of systems, and run ENTRIES. Return JSON members about
-systems that could not be tested because another is missing."
+  "Test SYSTEMS, names of systems, and run ENTRIES, while the wrappers of the test frameworks are
+installed. Return a plist of JSON members about systems that could not be tested because another is
+missing."
   (call-with-probes
    (lambda ()
      (call-holding

@@ -64,7 +64,7 @@ check. PACKAGE is Parachute's."
       (parachute-note-check package result errors))))
 
 (defun parachute-evaluate (package original arguments)
-  "Probe of Parachute's EVAL-IN-CONTEXT: call ORIGINAL with ARGUMENTS, of which the second
+  "Wrapper around Parachute's EVAL-IN-CONTEXT: call ORIGINAL with ARGUMENTS, of which the second
 is a result or a test, and record the outcome. PACKAGE is Parachute's."
   (let ((thing (second arguments)))
     (flet ((evaluate () (apply original arguments))

@@ -149,9 +149,9 @@ by name."
     (set-difference systems inner)))
 
 (defun plan-data (systems known)
-  "Return the test plan of SYSTEMS as a JSON object: their names, and the systems to load first,
-with force where ASDF would miss a change. With KNOWN, plan to load only systems that are loaded
-already."
+  "Return the test plan of SYSTEMS as a JSON object. It has their names, *UNREAD*, and the systems
+to load before the tests, each with a flag that is true if the load must be forced, since ASDF would
+miss a change. With KNOWN, plan only reloads: leave out the systems that were never loaded."
   (object "systems" (mapcar #'component-name systems)
           "unread" (reverse *unread*)
           "loads" (loop for system in (remove-duplicates (mapcan #'tested-with systems) :from-end t)
@@ -164,7 +164,7 @@ already."
 
 (define-operation ("test-plan" :members t) (system root known)
   "Plan the tests of SYSTEM, or of the systems below ROOT, the native name of a directory. With
-KNOWN, plan to load only systems that are loaded already."
+KNOWN, plan only reloads: leave out the systems that were never loaded."
   (call-as-job-part
    nil
    (lambda ()

@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun prove-run-group (package original arguments)
-  "Probe of Prove's %SUBTEST: call ORIGINAL with ARGUMENTS, which begin with the description of a
-group of checks. Record the group as a test, unless it is within a test. PACKAGE is Prove's."
+  "Wrapper around Prove's %SUBTEST: call ORIGINAL with ARGUMENTS, which begin with the description
+of a group of checks. Record the group as a test, unless it is within a test. PACKAGE is Prove's."
   (let* ((description (first arguments))
          (known (assoc description (gethash *package* (home-value package "*PACKAGE-TESTS*"))
                        :test #'equal :key #'string)))
@@ -39,7 +39,7 @@ such slot."
                            :expected (format nil "~:[~;not ~]~A" (value "NOTP") wanted)))))))
 
 (defun prove-add-report (package original arguments)
-  "Probe of Prove's ADD-REPORT: record the report of a check, the first of ARGUMENTS, and call
+  "Wrapper around Prove's ADD-REPORT: record the report of a check, the first of ARGUMENTS, and call
 ORIGINAL with ARGUMENTS. PACKAGE is Prove's."
   (destructuring-bind (report suite) arguments
     (let ((place (and (home-type-p package "FAILED-TEST-REPORT" report) (check-place package))))

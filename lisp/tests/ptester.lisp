@@ -21,8 +21,8 @@ those of TEST-CHECK. PACKAGE is PTester's."
                      (list :expected wanted :got (at-path got path)))))))))
 
 (defun ptester-check (package original arguments)
-  "Probe of PTester's TEST-CHECK: call ORIGINAL with ARGUMENTS while its report is discarded, and
-record the result of the check. PACKAGE is PTester's."
+  "Wrapper around PTester's TEST-CHECK: call ORIGINAL with ARGUMENTS while its report is discarded,
+and record the result of the check. PACKAGE is PTester's."
   (let* ((passed (with-home-values (package ("*BREAK-ON-TEST-FAILURES*" nil))
                    (let ((*error-output* (make-broadcast-stream))) (apply original arguments))))
          (place (and (not passed) (check-place package))))

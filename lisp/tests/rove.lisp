@@ -4,8 +4,8 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun rove-run-test (package original arguments)
-  "Probe of Rove's CALL-WITH-TESTING-WITH-OPTIONS: call ORIGINAL with ARGUMENTS. If the second is a
-name, this is a test: record its result. Else this is a group of checks in a test."
+  "Wrapper around Rove's CALL-WITH-TESTING-WITH-OPTIONS: call ORIGINAL with ARGUMENTS. If the second
+is a name, this is a test: record its result. Else this is a group of checks in a test."
   (declare (ignore package))
   (let ((name (second arguments)))
     (if name
@@ -35,7 +35,8 @@ and the values of arguments. The form of a negated check is (NOT FORM)."
              (or (said-of-check check form (reverse values)) (list :check check))))))
 
 (defun rove-note-check (package check)
-  "Record the outcome of CHECK. A held error is not recorded yet. PACKAGE is Rove's."
+  "Record the outcome of CHECK, except an error that is about to be held for debugging. PACKAGE is
+Rove's."
   (let* ((results (find-package "ROVE/CORE/RESULT"))
          (reason (rove-result "ASSERTION-REASON" check)))
     (unless (and reason *hold*)
@@ -46,15 +47,15 @@ and the values of arguments. The form of a negated check is (NOT FORM)."
             (t (apply #'note-failure package "failure" (rove-said check)))))))
 
 (defun rove-quietly (package original arguments)
-  "Probe of functions of Rove that also report: call ORIGINAL with ARGUMENTS. In a test, the report
-is discarded."
+  "Wrapper around functions of Rove that also report: call ORIGINAL with ARGUMENTS. In a test, the
+report is discarded."
   (declare (ignore package))
   (let ((*standard-output* (if *result* (make-broadcast-stream) *standard-output*)))
     (apply original arguments)))
 
 (defun rove-record (package original arguments)
-  "Probe of Rove's RECORD: call ORIGINAL with ARGUMENTS. If the second of them is a check, record
-its outcome."
+  "Wrapper around Rove's RECORD: call ORIGINAL with ARGUMENTS. If the second of them is a check,
+record its outcome."
   (let ((check (second arguments)))
     (when (and *result* (home-type-p (find-package "ROVE/CORE/RESULT") "ASSERTION" check))
       (rove-note-check package check))

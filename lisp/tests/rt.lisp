@@ -13,8 +13,8 @@
           :test #'equal))
 
 (defun rt-note-error (package entry condition)
-  "Handle CONDITION, an error in the test ENTRY: record it and leave the test, unless errors are
-held. An error while RT reports, printing values, is not recorded. PACKAGE is RT's."
+  "Handle CONDITION, an error in the test ENTRY: record it and leave the test, unless *HOLD* is
+true. An error while RT reports, printing values, is not recorded. PACKAGE is RT's."
   (let* ((reporting (getf (result-notes *result*) :compared))
          (expected (rt-expected-p package entry))
          (held (and *hold* (not expected))))
@@ -48,8 +48,8 @@ RT's."
                       :place nil)))))
 
 (defun rt-do-entry (package original arguments)
-  "Probe of RT's DO-ENTRY: call ORIGINAL with a test, the first of ARGUMENTS, without a report, and
-record the result. PACKAGE is RT's."
+  "Wrapper around RT's DO-ENTRY: call ORIGINAL with a test, the first of ARGUMENTS, without a
+report, and record the result. PACKAGE is RT's."
   (let ((entry (first arguments)))
     (call-as-test "rt" (home-call package "NAME" entry)
                   (lambda ()
@@ -63,8 +63,8 @@ record the result. PACKAGE is RT's."
                         (rt-note-entry package entry)))))))
 
 (defun rt-compare (package original arguments)
-  "Probe of RT's EQUALP-WITH-CASE: call ORIGINAL with ARGUMENTS. Keep the first of them, the values
-of the test."
+  "Wrapper around RT's EQUALP-WITH-CASE: call ORIGINAL with ARGUMENTS. Keep the first of them, the
+values of the test."
   (declare (ignore package))
   (when (and *result* (null (getf (result-notes *result*) :values)))
     (setf (getf (result-notes *result*) :values) (list (first arguments))))

@@ -4,8 +4,8 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun stefil-run-body (package original arguments)
-  "Probe of Stefil's RUN-TEST-BODY-IN-HANDLERS: call ORIGINAL with ARGUMENTS, which begin with a
-test, and record the result. Failed checks do not enter the debugger; errors do when they are held.
+  "Wrapper around Stefil's RUN-TEST-BODY-IN-HANDLERS: call ORIGINAL with ARGUMENTS, which begin with
+a test, and record the result. Errors enter the debugger if *HOLD* is true; failed checks never do.
 PACKAGE is Stefil's."
   (let ((test (first arguments)) (run (home-value package "*GLOBAL-CONTEXT*")))
     (loop for (slot value) in `(("DEBUG-ON-ASSERTION-FAILURE-P" nil)
@@ -18,14 +18,15 @@ PACKAGE is Stefil's."
                       (lambda () (apply original arguments))))))
 
 (defun stefil-begin-check (package original arguments)
-  "Probe of Stefil's RECORD/ASSERTION-BEGINS: count a check, and call ORIGINAL with ARGUMENTS."
+  "Wrapper around Stefil's RECORD/ASSERTION-BEGINS: count a check, and call ORIGINAL with
+ARGUMENTS."
   (declare (ignore package))
   (when *result* (note-checks 1))
   (apply original arguments))
 
 (defun stefil-record (package original arguments)
-  "Probe of Stefil's RECORD/FAILURE*: record the failure that ARGUMENTS describe, and call ORIGINAL
-with ARGUMENTS."
+  "Wrapper around Stefil's RECORD/FAILURE*: record the failure that ARGUMENTS describe, and call
+ORIGINAL with ARGUMENTS."
   (destructuring-bind (type &key description-initargs &allow-other-keys) arguments
     (let ((condition (getf description-initargs :condition)))
       (fiasco-note-failure "stefil" package type

@@ -45,7 +45,7 @@
              (note-failure package "error" :condition condition)))))
 
 (defun try-call-test (package original arguments)
-  "Probe of Try's CALL-TEST: call ORIGINAL with ARGUMENTS, and record the result of the
+  "Wrapper around Try's CALL-TEST: call ORIGINAL with ARGUMENTS, and record the result of the
 test. PACKAGE is Try's."
   (let ((trial (home-value package "*CALL-TEST*")) (function (home-value package "*CALL-TEST-FN*")))
     (if (and *result* (home-call package "WITH-TEST-TRIAL-P" trial))
@@ -62,8 +62,8 @@ test. PACKAGE is Try's."
                               (apply original arguments)))))))))
 
 (defun try-begin (package original arguments)
-  "Probe of Try's TRY/IMPLICIT: call ORIGINAL with ARGUMENTS while Try's debugging variables are
-NIL, so that failed checks do not enter the debugger. PACKAGE is Try's."
+  "Wrapper around Try's TRY/IMPLICIT: call ORIGINAL with ARGUMENTS while Try's debugging variables
+are NIL, so that failed checks do not enter the debugger. PACKAGE is Try's."
   (with-home-values (package ("*DEBUG*" nil) ("*TRY-DEBUG*" nil)) (apply original arguments)))
 
 (defun try-entries (package)

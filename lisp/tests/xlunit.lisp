@@ -26,8 +26,8 @@ XLUnit's. Return true if CONDITION ends the test. PACKAGE is XLUnit's."
                         (simple-condition-format-arguments condition))))
 
 (defun xlunit-run (package original arguments)
-  "Probe of XLUnit's RUN-ON-TEST-RESULTS: call ORIGINAL with ARGUMENTS, which begin with a test or
-suite and XLUnit's results. Record the result of a test. PACKAGE is XLUnit's."
+  "Wrapper around XLUnit's RUN-ON-TEST-RESULTS: call ORIGINAL with ARGUMENTS, which begin with a
+test or suite and XLUnit's results. Record the result of a test. PACKAGE is XLUnit's."
   (destructuring-bind (test results &rest options) arguments
     (declare (ignore options))
     (if (not (home-type-p package "TEST-CASE" test))
