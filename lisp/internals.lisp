@@ -136,9 +136,9 @@ RUN-PROBES."
   (funcall (intern "GETPID" "SB-POSIX")))
 
 (defun make-temporary-folder ()
-  "Make a folder for temporary files that only this user may enter, and return its name. The name
-contains the process id of the server, as do the names of the server's temporary folders; or that of
-this process, if no server started it."
+  "Make a folder for temporary files, with access for this user only, and return its name. The name
+contains the process id of the server, as the names of the server's own temporary folders do. If no
+server started this process, the name contains the id of this process instead."
   (funcall (intern "MKDTEMP" "SB-POSIX")
            (format nil "~A/live-lisp-~A-XXXXXX" (or (sb-ext:posix-getenv "TMPDIR") "/tmp")
                    (or (sb-ext:posix-getenv "LIVE_LISP_SERVER") (process-id)))))

@@ -180,8 +180,8 @@ reader thread first and this thread last, so this thread then waits to be ended.
   (own-thread)
   (unless **origin** (steadily (guard-own-threads)))
   (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
-    ;; From now on the reader thread notices when the server ends. It then also ends the processes
-    ;; that the image started.
+    ;; 0 turns the kernel's signal off. From now on the reader thread notices when the server ends,
+    ;; and it then also ends the processes that the image started.
     (end-with-server 0)
     (unless **origin** (steadily (guard)))
     (if-able "card table" (steadily (give-back-zeros)))

@@ -60,8 +60,8 @@ good, as by a restart. Then the answer is that of the held job; a thread of the 
                 (job-notes (take-over-job held id)) (list "left" t))))))
 
 (defun look-in-thread (id name function arguments)
-  "Begin the request ID for the operation NAME: call FUNCTION, which returns the members of the answer, in the thread of
-the held error that ARGUMENTS name."
+  "Begin the request ID for the operation NAME: call FUNCTION, which returns a plist for the answer,
+in the thread of the held error that ARGUMENTS name."
   (begin-for-held id name arguments
                   (lambda (held)
                     (let ((job (make-job id name)))

@@ -37,7 +37,8 @@ USER is the job that uses the error, or did last."
   (sort (mapcar #'held-number **held**) #'<))
 
 (defun note-held (condition seconds job)
-  "Return a new HELD for CONDITION, SECONDS and JOB, or NIL when too many are held."
+  "Make a HELD for CONDITION, SECONDS and JOB, add it to **HELD**, and return it. Return NIL when
+*HELD-LIMIT* errors are held already."
   (sb-thread:with-mutex (**held-lock**)
     (when (< (length **held**) *held-limit*)
       (let ((held (make-held (setf **held-count** (1+ (max **held-count** **held-above**))) condition seconds job)))
@@ -169,7 +170,8 @@ SBCL is in its debugger here, and would ask at the terminal what to do."
                     (cons (car call) (list "system" t)))))
 
 (defun held-members (held keeper)
-  "Return the answer members about HELD. KEEPER, a value of *ERROR-KEEPER* or NIL, keeps its condition."
+  "Return a plist of JSON members about HELD. KEEPER, a value of *ERROR-KEEPER* or NIL, keeps its
+condition."
   (multiple-value-bind (frames more) (first-frames (held-stack held))
     (list "condition" (let ((*offered* (held-offered held)))
                         (described (held-condition held) keeper t (held-calls frames) more))
@@ -183,7 +185,8 @@ stays among the running jobs."
         (gethash (job-id job) **jobs**) job))
 
 (defvar *follower* nil
-  "While a thread of the program runs a frame again, the job that reports the values of the frame; else NIL.")
+  "While a thread of the program runs a frame again, the job that reports the values of the frame;
+else NIL.")
 
 (defun serve-for-thread (held)
   "Run the commands for HELD in its thread, which is one of the program. Return when HELD is let go, or its time is

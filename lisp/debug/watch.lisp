@@ -109,7 +109,8 @@ error, or NIL."
 on."
   (setf (sb-ext:symbol-global-value '*break-on-signals*) type)
   (set-session-variable '*break-on-signals* type)
-  ;; This marks the setting as shown. Else the next answer would report it as if a form of the program had made it.
+  ;; STYLE-MEMBERS marks the new *BREAK-ON-SIGNALS* as reported. Else the next answer would report
+  ;; the change as if the program had made it.
   (style-members))
 
 (defun watch-errors (watch)

@@ -25,7 +25,8 @@ readtable current again."
     readtable))
 
 (defun compile-one-form (form file)
-  "Compile FORM as the only form of FILE, from MAKE-FORM-FILE, and return the COMPILER-VALUES after it."
+  "Compile FILE, a file from MAKE-FORM-FILE, with a readtable that makes the reader return FORM as
+its only form. Return what COMPILER-VALUES returns after the compilation of FORM."
   (let* ((after (compiler-values))
          (note `(eval-when (:compile-toplevel)
                   (funcall ,(lambda () (setf after (compiler-values))))))
@@ -35,8 +36,9 @@ readtable current again."
     after))
 
 (defun compile-text (text file)
-  "Read the forms of TEXT one by one, and compile each through FILE, from MAKE-FORM-FILE. Return members of the answer:
-the number of forms, or why a form cannot be read. The forms can change only a copy of the user's readtable."
+  "Read the forms of TEXT one by one, and compile each through FILE, from MAKE-FORM-FILE. Return the
+plist of JSON members of the answer: the number of forms, or why a form cannot be read. The forms
+can change only a copy of the user's readtable."
   (let* ((stream (make-string-input-stream text))
          (values (let ((*readtable* (copy-readtable))) (compiler-values)))
          (unreadable

@@ -4,8 +4,9 @@
 
 (defparameter *value-limit* 10000 "At most this many characters of one value are printed.")
 (defparameter *values-limit* 39000
-  "At most this many characters of the values of one call are printed. The server cuts an answer that has more than
-40000, and a tool lists at most 38000: a list from a tool that code returns as its value is shown whole.")
+  "At most this many characters of the values of one call are printed. The server cuts an answer
+that has more than 40000, and a tool lists at most 38000: a list from a tool that code returns as
+its value is shown whole.")
 
 ;;; Reading
 
@@ -204,7 +205,8 @@ was turned on because VALUE is circular. A value whose text is mostly blank is p
         (values text cut circular)))))
 
 (sb-ext:defglobal **told-as** nil
-  "NIL, or a function of a value. It returns the text to show for the value, or NIL when the value is to be printed.")
+  "NIL, or a function of a value. It returns the text to show for the value, or NIL when the value
+is to be printed.")
 
 (defun told-text (value)
   "Return the text to show for VALUE, from **TOLD-AS** or else printed, as VALUE-TEXT returns it."
@@ -303,7 +305,8 @@ Also return members about warnings, about the restarts that were invoked, and ab
                        collect (if (eq values :empty) #() values))))
 
 (defun evaluate-code (code package)
-  "Evaluate the forms of the text CODE in PACKAGE (NIL: the session's). Return the members of the answer."
+  "Evaluate the forms of the text CODE in PACKAGE (NIL: the session's). Return the plist of JSON
+members of the answer."
   (let* ((*form-number* 0)
          (*value-budget* *values-limit*)
          (*done* '())

@@ -54,7 +54,8 @@ with circular structure: a label on each gensym of a macro is hard to read."
     form))
 
 (defun expand-text (text mode)
-  "Read the form of TEXT and expand it as MODE says. Return the members of the answer."
+  "Read the form of TEXT and expand it as MODE says. Return the plist of JSON members of the
+answer."
   (let* ((data '())
          (unreadable
            (catching-unreadable

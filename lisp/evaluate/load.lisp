@@ -49,9 +49,10 @@ image differs from FILE after that."
       (make-json-object (append forgotten (agreement))))))
 
 (defun loaded-members (made failed source file forget)
-  "Load MADE, the fasl that was compiled from SOURCE (FILE or a copy of it), and return the members of the answer. MADE
-is NIL when the compiler made no fasl: then nothing is loaded. FAILED is the failure value of COMPILE-FILE. With FORGET,
-remove from the image what FILE no longer defines."
+  "Load MADE, the fasl that was compiled from SOURCE (FILE or a copy of it), and return the plist of
+JSON members of the answer. MADE is NIL when the compiler made no fasl: then nothing is loaded.
+FAILED is the failure value of COMPILE-FILE. With FORGET, remove from the image what FILE no longer
+defines."
   (setf *phase* "load")
   (let ((agreement (and made (load-noting made source file forget))))
     (list "value" (object "file" (true-name source)
@@ -93,8 +94,8 @@ the call, call FUNCTION a second time: what it compiled before the change does n
       (funcall function)))
 
 (defun compile-and-load (source fasl file forget)
-  "Compile the file SOURCE, FILE or a copy of it, into FASL, load that, and return the members of the answer. With
-FORGET, remove from the image what FILE no longer defines."
+  "Compile the file SOURCE, FILE or a copy of it, into FASL, load that, and return the plist of JSON
+members of the answer. With FORGET, remove from the image what FILE no longer defines."
   (call-fitting-structures
    (lambda ()
      (multiple-value-bind (made warnings failed) (compile-source source fasl)
@@ -188,7 +189,8 @@ at the same positions. FILE itself is not read, and need not exist."
         (compile-source copy fasl)))))
 
 (defun load-part (copy fasl file)
-  "Compile COPY into FASL as COMPILE-PART does, load FASL, and return the members of the answer."
+  "Compile COPY into FASL as COMPILE-PART does, load FASL, and return the plist of JSON members of
+the answer."
   (multiple-value-bind (made warnings failed) (compile-part copy fasl file)
     (declare (ignore warnings))
     (loaded-members made failed file file nil)))
@@ -263,8 +265,9 @@ what needs MISSING, or NIL."
           "initFile" **init-file**))
 
 (defun found-system (name)
-  "Return as two values the ASDF system that the user calls NAME, or NIL; and the list from NEEDED-SYSTEM if the .asd
-file of NAME cannot be loaded because another system is missing, or NIL."
+  "Return two values. The first is the ASDF system named NAME, or NIL if ASDF finds none. The second
+is the list from NEEDED-SYSTEM if loading the .asd file of NAME needs another system that is
+missing, else NIL."
   (multiple-value-bind (needed system) (call-user-code (lambda () (call-looking-again (lambda () (find-system name)))))
     (values system needed)))
 
@@ -300,7 +303,8 @@ system is not found, else NIL."
                   "agreement" (make-json-object (agreement)))))))
 
 (defun system-members (name force)
-  "Load the system NAME, again when FORCE is true, and return the members of the answer."
+  "Load the system NAME, again when FORCE is true, and return the plist of JSON members of the
+answer."
   (asdf-call "ENSURE-SOURCE-REGISTRY")
   (multiple-value-bind (system needed) (found-system name)
     (let ((plain (string-downcase (string-left-trim "#:" name))))

@@ -3,7 +3,8 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defparameter *probe* "#+CL:NIL 1 (CL:LIST (CL:WHEN CL:T 1) \"a\" #\\b 1.5 (CL:FUNCALL (CL:LAMBDA () :C)))"
-  "The text of a form with the value (1 \"a\" #\\b 1.5 :C). To evaluate it, SBCL must expand macros and compile.")
+  "The text of a form with the value (1 \"a\" #\\b 1.5 :C). To evaluate it, SBCL must expand macros
+and compile.")
 
 (defun evaluated-text (text)
   "Evaluate the one form of TEXT as EVALUATE does, and return the text of its value."
@@ -41,7 +42,9 @@ server can end a job."
     (error "An error to be told.")))
 
 (defun exercised-p ()
-  "True when the image works after a collection, here and in a new thread. A hook can end the image meanwhile."
+  "Collect garbage, which runs the program's *AFTER-GC-HOOKS* and finalizers. Return true if the
+image then works, here and in a new thread. If the hooks end the image, this function does not
+return."
   (sb-ext:gc)
   (and (fresh-session-works-p)
        (tells-errors-p)

@@ -52,7 +52,8 @@ stream. The result of VISIT takes the place of the list."
             thereis (named-at-p found))))
 
 (defun load-packages-of (file)
-  "Load ASDF and the library manager if FILE names a package of theirs: without it FILE cannot be read to its end."
+  "Load ASDF, the library manager, or both, if the text of FILE names their packages, since the
+reader signals an error at a symbol of a missing package. For an .asd file, always load ASDF."
   (let ((text (file-text file)))
     (flet ((named-p (names) (and text (some (lambda (name) (names-package-p text name)) names))))
       (when (and (not (find-package "ASDF"))

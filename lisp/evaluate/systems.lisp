@@ -96,7 +96,8 @@ if a fasl has the same second as a file that it depends on, ASDF takes it for ne
             thereis (name-at (+ found (length "defsystem"))))))
 
 (defvar *passed-over* :unasked
-  "The .asd files that ASDF ignores because it uses others of the same names; :UNASKED before the search for them.")
+  "The .asd files that ASDF ignores because it uses others of the same names; :UNASKED before the
+search for them.")
 
 (defun map-asd-files (visit)
   "Call VISIT with each .asd file below the directories of ASDF's source registry. Scans all of them."

@@ -7,7 +7,8 @@
 
 (defconstant +reserve+ (* 256 1024 1024) "Octets of room that raising a nearly reached limit makes.")
 
-(defconstant +reserves+ 8 "How often the limit is raised, until memory is given back.")
+(defconstant +reserves+ 8
+  "The number of times that the limit can be raised before memory must be given back.")
 
 (defstruct (limits (:constructor make-limits (before now &aux (first (aref now 0)))))
   "Limits of the address space. BEFORE are those that the process had, NOW those that this image set: each a vector of

@@ -14,7 +14,8 @@ live. LEAST is the smallest number of octets in use since the first charge: only
   "The GROWER of each key, a job or a thread. Use this table only with the mutex **GUARDING** held.")
 
 (sb-ext:defglobal **starters** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "The job that started a thread, by thread; :AGENT for threads that the reader thread started to run jobs.")
+  "The job that started a thread, by thread; :AGENT for threads that the reader thread started to
+run jobs.")
 
 (sb-ext:defglobal **guarding** (sb-thread:make-mutex :name "live-lisp memory")
   "Held while growth is charged.")
@@ -22,7 +23,8 @@ live. LEAST is the smallest number of octets in use since the first charge: only
 (sb-ext:defglobal **usage** 0 "The octets that were in use after the last collection.")
 
 (sb-ext:defglobal **reclaimed** 0
-  "The smallest number of octets in use since the last collection of all garbage that a lack of room made necessary.")
+  "The smallest number of octets in use since the last collection of all garbage that a lack of room
+made necessary.")
 
 ;;; Charging growth to jobs and threads
 

@@ -3,7 +3,8 @@
 
 (in-package "LIVE-LISP.JOBS")
 
-(defvar *hold* nil "If errors of this call are held, for how many seconds. Else NIL.")
+(defvar *hold* nil
+  "For how many seconds to hold each error of this tool call for debugging, or NIL to hold none.")
 
 (sb-ext:defglobal **held-above** 0 "The number of the last error that an earlier image held.")
 
@@ -15,8 +16,8 @@ impossible, it returns the reason as text.")
   "NIL, or a function that is called first with each condition that reaches the debugger.")
 
 (defvar *so-far* '()
-  "Functions without arguments. Each returns answer members about what this call has done so far.
-They are for the answer when an error is held before the call has ended.")
+  "Functions without arguments. Each returns a plist of JSON members about what this call has done
+so far. They are for the answer when an error is held before the call has ended.")
 
 (defvar *debug-level* nil
   "The DEBUG quality with which this call compiles. NIL stands for the session's.")
@@ -37,17 +38,18 @@ the restart's name, the condition's type and its report. A value is a pair of th
 in the order of invocation, from 0, and of REDEFINES-COMPILED-P of the condition.")
 
 (defvar *went-on-by* '()
-  "The names of the restarts by which this call continued after errors, newest first.")
+  "The names of the restarts that were invoked after errors in the current tool call, newest
+first.")
 
 (defun note-restart (restart)
-  "Record that this call continues by RESTART. A restart without a name is not recorded, since a
-later call could not choose it."
+  "Record that RESTART is invoked in the current tool call. Do not record a restart without a name,
+since a later call could not choose it."
   (when (and *taken* (restart-name restart))
     (push (string (restart-name restart)) *went-on-by*)))
 
 (defun restarts-until (before)
-  "Return the names of the restarts by which this call has continued since *WENT-ON-BY* was BEFORE,
-without duplicates, oldest first."
+  "BEFORE is an earlier value of *WENT-ON-BY*. Return the names of the restarts that were invoked
+since then, without duplicates, oldest first."
   (remove-duplicates (reverse (ldiff *went-on-by* before)) :test #'string= :from-end t))
 
 (defparameter *taken-told* 20 "An answer lists at most this many restarts of *TAKEN*.")
@@ -119,8 +121,8 @@ conditions it is invoked only once, since a restart that only tries again could 
                (call-as-program (lambda () (invoke-restart restart)))))))
 
 (defun taken-members ()
-  "Return answer members with the first *TAKEN-TOLD* restarts in *TAKEN*, their total number if
-there are more, and the names of all restarts by which this call continued."
+  "Return a plist of JSON members with the first *TAKEN-TOLD* restarts in *TAKEN*, their total
+number if there are more, and the names of all restarts by which this call continued."
   (let ((count (hash-table-count *taken*)))
     (list "taken" (loop with rows = (make-array (min count *taken-told*))
                         for key being the hash-keys of *taken* using (hash-value taken)

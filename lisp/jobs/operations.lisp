@@ -52,7 +52,7 @@ integers with an exponent."
   (if (and (floatp value) (= value (ftruncate value))) (values (truncate value)) value))
 
 (defun call-operation (operation arguments)
-  "Call OPERATION with ARGUMENTS, a hash table from a message, and return the answer members."
+  "Call OPERATION with ARGUMENTS, a hash table from a message, and return a plist of JSON members."
   (handler-case
       (apply (operation-function operation)
              (loop for (key . keyword) in (operation-parameters operation)

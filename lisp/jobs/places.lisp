@@ -57,7 +57,7 @@ Return NIL if it is unknown."
     (ignore-errors (place-top-level-form place))))
 
 (defun call-place (frame)
-  "Return the place of the call that FRAME is executing, as a property list of answer members.
+  "Return the place of the call that FRAME is executing, as a plist of JSON members.
 Return NIL when its file is unknown."
   ;; SBCL signals an error for each unknown part of the place.
   (ignore-errors

@@ -139,8 +139,9 @@ differ from those in the loaded file. PATHS is as for READ-SPANS."
     (if number (subseq spans 0 (* 2 number)) spans)))
 
 (defun take-form (recorder form number paths)
-  "Store the places of the lists in FORM, the top-level form with NUMBER, from RECORDER in its
-FILE-SPANS. Then empty RECORDER for the next form. PATHS is as for READ-SPANS."
+  "RECORDER has the positions of the lists in FORM, the top-level form with NUMBER. Store them in
+the FILE-SPANS of RECORDER's file, and empty RECORDER for the next form. PATHS is as for
+READ-SPANS."
   (when (consp form)
     (keep-spans (recorder-file recorder) number
                 (without-doubtful (read-spans (recorder-read recorder) paths)
@@ -287,9 +288,10 @@ forms that SBCL recorded. If FILE has offsets, those of FORM and of the next for
            (values (aref spans (* 2 number)) end)))))
 
 (defun span-members (path date form number offsets)
-  "Return answer members with the place of the list with NUMBER in the top-level form number FORM of
-the file PATH, which had DATE when it was compiled. Return NIL if the list is the whole form or
-NUMBER is NIL. If the place is unknown, return the member \"inside\". OFFSETS are as for SPAN-OF."
+  "Return a plist of JSON members with the place of the list with NUMBER in the top-level form
+number FORM of the file PATH, which had DATE when it was compiled. Return NIL if the list is the
+whole form or NUMBER is NIL. If the place is unknown, return the member \"inside\". OFFSETS are as
+for SPAN-OF."
   (when (and form number (plusp number))
     (multiple-value-bind (start end) (span-of (find-spans path date) form number offsets)
       (if start (list "start" start "end" end) (list "inside" t)))))

@@ -33,7 +33,7 @@ too, since programs use it to overwrite a line."
           (t (concatenate 'string "..." (subseq line (- (length line) 100)))))))
 
 (defun job-state (job)
-  "Return the state of JOB as a property list of answer members."
+  "Return the state of JOB as a plist of JSON members."
   (let ((total (capture-total (job-output job))))
     (list "characters" total
           "lastLine" (and (plusp total) (last-line (job-output job)))

@@ -50,7 +50,7 @@ names that it defined, as texts."
   `(when *effects* (apart ,@body)))
 
 (defun note-building ()
-  "Record in *EFFECTS* that the running code builds the image."
+  "Record in *EFFECTS* that the running code changes the image, so that a rebuild must repeat it."
   (when *effects* (setf (effects-builds *effects*) t)))
 
 (defun note-name (name)
@@ -86,7 +86,8 @@ a text for the operation, such as \"declaring ...\". Record an operation that do
   (apply check name doing))
 
 (defvar *interned* :unasked
-  "Pairs of a package and a name interned in it, newest first; or :UNASKED while interning is not recorded.")
+  "Pairs of a package and a name interned in it, newest first; or :UNASKED while interning is not
+recorded.")
 
 (defun package-checked (check package &rest doing)
   "Hook: call CHECK, SBCL's test whether the lock of PACKAGE allows an operation on it, and record the operation. DOING
@@ -131,7 +132,8 @@ serve only the compiler."
   (let ((*effects* nil)) (call-loading (lambda () (apply function arguments)))))
 
 (defun package-defined (function &rest arguments)
-  "Hook: call FUNCTION, which defines a package, with ARGUMENTS, and record that this builds the image."
+  "Hook: call FUNCTION, which defines a package, with ARGUMENTS. Record that the running code
+changes the image."
   (note-building)
   (let* ((*defining-package* (or (find-if (lambda (argument) (typep argument 'source-location)) arguments) t))
          (package (apply function arguments)))

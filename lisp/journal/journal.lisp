@@ -79,10 +79,11 @@ PATH is as for PUT-DOWN."
   (on-one-line (shortened 200 text)))
 
 (defun built-members (form text account package home mark policy restarts)
-  "Return the members that report how evaluating FORM changed the image, or NIL if there is nothing to report. ACCOUNT
-has what its parts did. TEXT is a function that returns the source text of FORM. PACKAGE was current before FORM, and
-HOME was its name then; MARK is the MARK of the readtable, and POLICY the compiler's policy before FORM. RESTARTS are
-the names of restarts by which FORM went on."
+  "Return a plist for a JSON message that reports how evaluating FORM changed the image, or NIL if
+there is nothing to report. ACCOUNT records what the parts of FORM did. TEXT is a function that
+returns the source text of FORM. PACKAGE, its name HOME, and the compiler's POLICY are those that
+were current before FORM; MARK is from MARK-BEFORE for the readtable at that time. RESTARTS are the
+names of the restarts that were invoked while FORM ran."
   (let ((builds (account-builds account)) (without (reverse (account-without account))))
     (append (when builds
               (list "text" (funcall text)

@@ -36,15 +36,15 @@ NIL if SBCL has not kept it."
     ((cons symbol) (short-expander-arglist (car expander)))))
 
 (defun name-arglist-members (name)
-  "Return the answer members about the lambda list of NAME, the name of a function or of a setf
+  "Return a plist of JSON members about the lambda list of NAME, the name of a function or of a setf
 expander."
   (if (fboundp name)
       (arglist-members name)
       (list "arglist" (expander-arglist (setf-expander (second name))))))
 
 (defun arglist-data (name)
-  "Return the answer members about the lambda list of the function name NAME. If SBCL has not kept
-it, add the places of the function's definitions."
+  "Return a plist of JSON members about the lambda list of the function name NAME. If SBCL has not
+kept it, add the places of the function's definitions."
   (let ((members (name-arglist-members name)))
     (if (or (second members) (not (fboundp name)))
         members
@@ -96,8 +96,8 @@ one."
          (format nil "~A~@[ ~A~]" (symbol-text type) (and options (plain-text 200 options))))))
 
 (defun generic-members (function methods offset limit)
-  "Return the answer members about FUNCTION, a generic function. If METHODS is true, include LIMIT
-of its methods from OFFSET on."
+  "Return a plist of JSON members about FUNCTION, a generic function. If METHODS is true, include
+LIMIT of its methods from OFFSET on."
   (let ((all (sb-mop:generic-function-methods function)))
     (list "combination" (combination-text function)
           "methodCount" (length all)

@@ -137,9 +137,10 @@ superclasses of CLASS."
         finally (return (values classes unknown))))
 
 (defun superclass-members (class superclasses unknown)
-  "Return the answer members about what changes when SUPERCLASSES become the direct superclasses of
-CLASS: the superclasses and inherited slots that it loses, and the superclasses that it gains.
-UNKNOWN are texts for superclasses that name no class. If there are any, the losses are unknown."
+  "Return a plist of JSON members about what changes when SUPERCLASSES become the direct
+superclasses of CLASS: the superclasses and inherited slots that it loses, and the superclasses that
+it gains. UNKNOWN are texts for superclasses that name no class. If there are any, the losses are
+unknown."
   (let* ((before (ancestors class))
          (now (ancestors-with class class superclasses))
          (kept-slots (mapcan #'slot-names (remove class now)))
@@ -217,8 +218,9 @@ SUPERCLASSES is as for LOST-INITARGS."
 ;;; All together
 
 (defun class-members (class limit superclasses unknown)
-  "Return the answer members about what a change of CLASS affects, with LIMIT of its subclasses.
-SUPERCLASSES are its direct superclasses after the change. UNKNOWN is as for SUPERCLASS-MEMBERS."
+  "Return a plist of JSON members about what a change of CLASS affects, with LIMIT of its
+subclasses. SUPERCLASSES are its direct superclasses after the change. UNKNOWN is as for
+SUPERCLASS-MEMBERS."
   (let ((below (classes-below class)) (structure (structure-description class)))
     (list* "class" (class-nature class)
            "slots" (slot-names class)

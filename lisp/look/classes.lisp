@@ -23,8 +23,8 @@ FAIL-LOOKUP if there is none."
   (typep class 'sb-mop:forward-referenced-class))
 
 (defun class-head (class symbol)
-  "Return the answer members that identify CLASS. It was found by SYMBOL, which can differ from its
-proper name."
+  "Return a plist of JSON members that identify CLASS. It was found by SYMBOL, which can differ from
+its proper name."
   (list "name" (symbol-text symbol)
         "properName" (let ((name (class-text class)))
                        (and (string/= name (symbol-text symbol)) name))

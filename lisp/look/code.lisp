@@ -84,8 +84,9 @@ uninterned symbol, which prints without a package prefix."
       (make-symbol (symbol-name atom))))
 
 (defun bare-parameter (part)
-  "Return PART, a name or a list of names in a lambda list, with uninterned symbols, which print
-without package prefixes. Even QUOTE and FUNCTION at the beginning of a list are names here."
+  "PART is a name or a list of names in a lambda list. Return a copy with an uninterned symbol in
+place of each symbol, so that it can be printed without package prefixes. A list such as (QUOTE X)
+is a list of two names here."
   (cond ((consp part) (bare-lambda-list part))
         ((and part (symbolp part) (not (keywordp part))) (make-symbol (symbol-name part)))
         (t part)))

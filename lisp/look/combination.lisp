@@ -247,9 +247,9 @@ enter, in order. Return all METHODS when the order in their combination is not k
           "entered" (json-boolean (entry-entered entry))))
 
 (defun order-members (function arguments offset limit)
-  "Return the answer members about the methods that a call of FUNCTION with ARGUMENTS enters, LIMIT
-of them from OFFSET on. Add methods that the call perhaps enters, if ARGUMENTS are not specific
-enough to decide."
+  "Return a plist of JSON members about the methods that a call of FUNCTION with ARGUMENTS enters,
+LIMIT of them from OFFSET on. Add methods that the call perhaps enters, if ARGUMENTS are not
+specific enough to decide."
   (multiple-value-bind (methods perhaps) (applicable-methods function arguments)
     (multiple-value-bind (form problem)
         (if methods (method-form function methods) (values nil (list "none" "")))
@@ -282,8 +282,8 @@ superclasses, or NIL."
           return (class-text (or (find-if #'forward-referenced-p (ancestors class)) class))))
 
 (defun dispatch-members (function arguments offset limit)
-  "Return the answer members about a call of FUNCTION, a generic function, with ARGUMENTS. NIL in
-ARGUMENTS stands for a text that denotes nothing."
+  "Return a plist of JSON members about a call of FUNCTION, a generic function, with ARGUMENTS. NIL
+in ARGUMENTS stands for a text that denotes nothing."
   (let ((methods (sb-mop:generic-function-methods function))
         (required (required-parameters function)))
     (flet ((refuse (problem &optional detail) (list "problem" problem "detail" detail)))

@@ -18,9 +18,9 @@ quality of 0."
     (warning () nil)))
 
 (defun arglist-members (name)
-  "Return the answer members about the lambda list of the function NAME. For a generic function,
-\"arglist\" is its own lambda list, and \"accepted\" covers what its methods together accept, or is
-NIL if this is the same."
+  "Return a plist of JSON members about the lambda list of the function NAME. For a generic
+function, \"arglist\" is its own lambda list, and \"accepted\" covers what its methods together
+accept, or is NIL if this is the same."
   (let ((function (and (not (and (symbolp name) (macro-function name))) (plain-definition name)))
         (recorded (recorded-arglist name)))
     (if (typep function 'generic-function)
@@ -69,9 +69,9 @@ SB-INTROSPECT."
                 collect (specializer-text specializer))))
 
 (sb-ext:defglobal **evaluation-of** (constantly nil)
-  "A function of a name or a method, and of keywords for kinds of definitions, such as :FUNCTION. If
-a known evaluation has made the current definition of one of these kinds, it returns a JSON object
-about the evaluation, else NIL.")
+  "The function that EVALUATION-DATA calls. Its arguments are a name or a method, and keywords for
+kinds of definitions, such as :FUNCTION. It returns a JSON object about the evaluation that made the
+current definition of one of these kinds, or NIL if no such evaluation is known.")
 
 (defun evaluation-data (name &rest kinds)
   "Return a JSON object about the evaluation that defined NAME, a name or a method, as one of KINDS,
@@ -79,7 +79,8 @@ or NIL. KINDS are keywords such as :FUNCTION."
   (apply **evaluation-of** name kinds))
 
 (sb-ext:defglobal **maker-of** (constantly nil)
-  "A function of a method of which SBCL keeps no source. It returns the path of the file whose load made it, or NIL.")
+  "A function that takes a method of which SBCL keeps no source, and returns the path of the file
+whose load made the method, or NIL.")
 
 (defun method-data (method)
   "Return a JSON object with the place, the qualifiers and the specializers of METHOD."
@@ -169,8 +170,8 @@ fail or never end."
         append (source-data name type)))
 
 (defun methods-members (function offset limit)
-  "Return the answer members about the methods of FUNCTION: their number, and LIMIT of them from
-OFFSET on. The values are NIL unless FUNCTION is a generic function."
+  "Return a plist of JSON members about the methods of FUNCTION: their number, and LIMIT of them
+from OFFSET on. The values are NIL unless FUNCTION is a generic function."
   (let ((methods (and (typep function 'generic-function)
                       (sb-mop:generic-function-methods function)))
         (*holders* (make-hash-table :test 'eq)))
@@ -198,8 +199,8 @@ function show LIMIT methods, from OFFSET on."
                      "sources" (function-sources symbol)))))))
 
 (defun setf-data (symbol offset limit)
-  "Return the setf function or setf expander of SYMBOL as a JSON object, or NIL. Of a generic
-function show LIMIT methods, from OFFSET on."
+  "Return the setf function or setf expander of SYMBOL as a JSON object, or NIL. For a generic
+function, include at most LIMIT of its methods, starting at OFFSET."
   (let ((name (list 'setf symbol)))
     (cond ((fboundp name)
            (make-json-object

@@ -145,7 +145,8 @@ precedence order."
           collect (position parameter required))))
 
 (defun condition-text (method positions)
-  "Return as text under which condition on the arguments at POSITIONS METHOD is applicable."
+  "Return a text that says what the arguments at POSITIONS, a list of indices, must be so that
+METHOD is applicable."
   (format nil "~{~A~^ and ~}"
           (loop for position in positions
                 for specializer = (elt (sb-mop:method-specializers method) position)

@@ -49,8 +49,8 @@ the same class with its subclasses, :CUT when the subclasses are too deep to sho
             "below" (and (eq mark :cut) (length (classes-below class))))))
 
 (defun up-members (class)
-  "Return the answer members about the classes above CLASS. A class that is not finalized has no
-precedence list: then all its known superclasses are listed."
+  "Return a plist of JSON members about the classes above CLASS. A class that is not finalized has
+no precedence list: then all its known superclasses are listed."
   (flet ((texts (classes)
            (loop for class in classes
                  collect (format nil "~A~:[~; (not defined)~]" (class-text class)

@@ -112,7 +112,7 @@ of these systems."
     (values files (length systems))))
 
 (defun test-data (index target limit)
-  "Return the answer members about the tests that reach TARGET, a function name, in INDEX, with
+  "Return a plist of JSON members about the tests that reach TARGET, a function name, in INDEX, with
 LIMIT tests. A test is a top-level form in a file of a system in TEST-SYSTEMS."
   (multiple-value-bind (files systems) (test-files)
     (multiple-value-bind (users more) (if (plusp systems) (reaching index target) '())
@@ -180,8 +180,8 @@ are left out: code with their expansions contains the symbols itself."
                 index finder))))
 
 (defun finding-members (index symbol limit)
-  "Return the answer members about functions in the packages of SYMBOL that look up symbols by name,
-and so may call the function SYMBOL: the first LIMIT by name, and their number."
+  "Return a plist of JSON members about functions in the packages of SYMBOL that look up symbols by
+name, and so may call the function SYMBOL: the first LIMIT by name, and their number."
   (let ((users (sort (functions-finding-names index (packages-with symbol)) #'string<
                      :key #'shown-name)))
     (list "finding" (users-data users limit)

@@ -99,9 +99,10 @@ local nicknames apply to PREFIX (contracts S3.2, C25, C26)."
 
 (defun named-symbol (text package-name &optional default)
   "Return four values: the symbol that TEXT names, its status as from FIND-SYMBOL, whether TEXT was
-(SETF NAME), and the package searched. PACKAGE-NAME and DEFAULT are as for PACKAGE-FOR. Calls
-FAIL-LOOKUP when the package or the symbol does not exist (contracts S3.4, S3.5). When no package
-was given, that answer says whether the session's package has the symbol (contract C26)."
+(SETF NAME), and the package searched. PACKAGE-NAME and DEFAULT are as for PACKAGE-FOR. If the
+package or the symbol does not exist, call FAIL-LOOKUP, which ends the operation with an answer that
+says so. If neither TEXT nor PACKAGE-NAME gives a package, the answer also says whether the
+session's package has the symbol."
   (multiple-value-bind (token setf) (strip-wrapping text)
     (multiple-value-bind (prefix rest) (split-prefix token)
       (multiple-value-bind (package called) (package-for prefix package-name default)

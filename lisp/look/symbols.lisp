@@ -306,10 +306,11 @@ it inherits (contract C11)."
         (t (equal label (callable-nature symbol)))))
 
 (define-operation "apropos" (pattern package type inherited offset limit)
-  "Search for PATTERN in the names of symbols, of PACKAGE or of all packages. TYPE, a label, limits
-the search to symbols of this nature. Return the total number of matches, and LIMIT rows from OFFSET
-on, each a list of home package, name and label. Without PACKAGE, if nothing matches, also count the
-matches in the session's package (contract C26)."
+  "Search for PATTERN in the names of the symbols in PACKAGE, or of the external symbols of all
+packages. TYPE, such as \"MACRO\", limits the search to symbols that name such a definition. With
+INHERITED, also search the symbols that PACKAGE inherits. Return the total number of matches, and at
+most LIMIT of them, starting at OFFSET: each as a list of home package, name and type. Without
+PACKAGE, if nothing matches, also count the matches in the session's package."
   (multiple-value-bind (found inheritable)
       (if package
           (matching-symbols pattern (named-package package))

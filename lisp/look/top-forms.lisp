@@ -4,9 +4,10 @@
 
 (defstruct (file-load (:constructor make-file-load (name mark created)))
   "The last load of a file. NAME is the file's name, CREATED its date at the load. MARK is an object
-unique to the load. STATE is :UNREAD until the file is read again, then T, or a text with the reason
-why this ended early. PLACES are its TOP-FORMs that use anything. MADE has the names of functions
-that are called by code made at run time by its forms."
+unique to the load. STATE is :UNREAD until the agent has read the file again to find uses of names.
+Then it is T, or a text that says why the result may be wrong. PLACES are the TOP-FORMs of the file
+in which such uses were found. When forms of the file compile code at run time, MADE has the names
+of the functions that this code calls."
   name mark created (state :unread) (places '()) (made '()))
 
 (sb-ext:defglobal **sources** (make-hash-table :test 'equal :synchronized t)

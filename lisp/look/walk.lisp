@@ -68,8 +68,8 @@ walked, since the index of compiled code has it."
 
 (defun note-names (form note)
   "Call NOTE with a kind and a name for each use in FORM. The kinds are :CALL for a function that
-FORM calls or refers to, :INNER for a function called within a function without a name, :VARIABLE,
-and :DATA for a symbol of the program in its data. Names in code that never runs, as in (when nil
+FORM calls or refers to, :INNER for a function called inside a LAMBDA, :VARIABLE for a variable, and
+:DATA for a symbol of the program in quoted data. Names in code that never runs, as in (when nil
 ...), count as :DATA. If the expansion of a macro fails, the rest of FORM is not walked."
   (let ((inner '()))
     (labels ((data (object kind)

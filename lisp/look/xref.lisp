@@ -121,10 +121,11 @@ gets an entry in OTHERS too."
                    groups))))
 
 (defun tell-rows (name rows kinds more possible)
-  "Return two blocks, for the functions and the others of ROWS. MORE are further entries for the
-others. A block is a cons of a function and a list of items. The function takes an item, and whether
-its places are wanted, and returns the item's row for the answer. NAME is the name that is used,
-KINDS are the kinds of uses. POSSIBLE is true when the users only mention NAME."
+  "Return two blocks of rows for the answer. The first block is for the ROWS-FUNCTIONS of ROWS, the
+second for its ROWS-OTHERS and for MORE, a list of such entries. A block is a cons of a function and
+a list of items. To get the row of an item, call the function with the item and a boolean that says
+whether to include places. NAME is the name that is used, KINDS are the kinds of uses. POSSIBLE is
+true when NAME only occurs in the data of these definitions."
   (flet ((row (group sites &optional kind text)
            (user-data group name kinds :kind kind :text text :sites (and sites (not possible))
                       :possible possible)))
@@ -141,7 +142,7 @@ KINDS are the kinds of uses. POSSIBLE is true when the users only mention NAME."
 (defparameter *most-places* 100 "At most this many top-level forms are sent with an answer.")
 
 (defun outside-members (places mentions)
-  "Return the answer members about top-level forms. PLACES are groups of forms that use a name,
+  "Return a plist of JSON members about top-level forms. PLACES are groups of forms that use a name,
 MENTIONS are groups of forms that only have it in their data. The server finds these forms in their
 files, and decides which of them count."
   (let ((all (append (mapcar (lambda (group) (user-data group nil '())) places)
@@ -224,7 +225,7 @@ is true, they have the places of the uses."
                  limit (- limit (length shown)))))
 
 (defun other-members (places mentions unknown)
-  "Return the answer members about PLACES and MENTIONS, groups of top-level forms, and about
+  "Return a plist of JSON members about PLACES and MENTIONS, groups of top-level forms, and about
 possible users that the index lacks. If UNKNOWN is true, add the files that could not be read
 again."
   (list* "interpreted" (and **interpreted** t)

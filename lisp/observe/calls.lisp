@@ -83,7 +83,7 @@ gone, return its slots instead."
                  (local-text condition))))
 
 (defun ended-members (call)
-  "Return the answer members about how CALL ended."
+  "Return a plist of JSON members about how CALL ended."
   (append
    (ecase (call-how call)
      (:running (list "running" t))
@@ -154,7 +154,7 @@ CALL-COST, and at most *SLOWER-LIMIT*. Return NIL if recording took at most a te
          (/ lasted (max (- lasted cost) (/ lasted *slower-limit*)) 1d0))))
 
 (defun observation-members (observation)
-  "Return the answer members with the totals of OBSERVATION."
+  "Return a plist of JSON members with the totals of OBSERVATION."
   (list "functions" (function-rows observation)
         "observed" (length (observation-probes observation))
         "calls" (reduce #'+ (observation-probes observation) :key #'probe-calls)

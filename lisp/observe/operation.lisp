@@ -25,17 +25,18 @@ function without arguments. Calls FAIL-LOOKUP if a form cannot be read."
 ;;; Calls
 
 (defun observe-calls (observation code seconds)
-  "Have OBSERVATION record calls while the forms of the text CODE run, or for SECONDS. Return the
-answer members with the values of CODE."
+  "Have OBSERVATION record calls while the forms of the text CODE run or, if CODE is NIL, for
+SECONDS. Return a property list for the JSON answer with the values of CODE, or NIL without CODE."
   (let* ((function (if code (prepared-form code) (lambda () (sleep seconds) (values))))
          (values (multiple-value-list
                   (call-observed observation (lambda () (call-user-code function))))))
     (and code (list "values" (list (told-values values *value-characters*))))))
 
 (defun calls-members (observation types limit compare)
-  "Return the answer members about the calls kept by OBSERVATION: the last LIMIT of them, or with
-TYPES the types of arguments and values of the LIMIT functions with the most calls. With COMPARE,
-add the first difference from the last observation of the same functions."
+  "Return a property list for the JSON answer about the calls that OBSERVATION has recorded. It has
+the last LIMIT calls. With TYPES, it has instead the types of the arguments and values of the LIMIT
+functions with the most calls. With COMPARE, it also has the first difference from the previous
+observation of the same functions."
   (let* ((calls (kept-calls observation)) (*gone-stacks* (call-stacks calls)))
     (list "kept" (length calls)
           "rows" (and (not types) (call-rows (last calls limit) (observation-job observation)))
@@ -69,7 +70,7 @@ types of LIMIT functions. COMPARE is as for CALLS-MEMBERS."
 
 (defun observe-profile (mode code seconds top)
   "Sample the stacks in MODE while the forms of the text CODE are repeated, or for SECONDS. Return
-the answer members about TOP functions. CODE also runs once before, for its values."
+a plist of JSON members about TOP functions. CODE also runs once before, for its values."
   (let* ((function (and code (prepared-form code)))
          (began (get-internal-real-time))
          (values (and function (multiple-value-list (call-user-code function))))

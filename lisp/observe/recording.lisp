@@ -71,7 +71,7 @@ ended."
 (defparameter *stack-limit* 262144
   "If fewer octets of the stack are left, the end of a call is not recorded.")
 (defconstant +quick-calls+ 65536
-  "Each time after this many calls of a function, their rate is checked.")
+  "The rate of calls of a function is checked each time it has been called this many times.")
 (defparameter *calls-a-second* 500000
   "Up to this many calls of a function per second, all are recorded.")
 

@@ -212,7 +212,7 @@ several pages of its own."
   (> octets (* 2 samples page-octets)))
 
 (defun profile-members (mode top octets)
-  "Return the answer members about the samples in MODE: their number, whether their limit was
+  "Return a plist of JSON members about the samples in MODE: their number, whether their limit was
 reached, and at most TOP functions. OCTETS is the number of octets allocated meanwhile, or NIL if it
 is unknown."
   (multiple-value-bind (spots samples all) (counted-samples mode)

@@ -179,9 +179,9 @@ strings."
        (and (typep identity '(and function (not generic-function))) (simple-function identity))))))
 
 (defun uses-in-texts (symbol fresh &optional (token (symbol-name symbol)))
-  "Return uses of SYMBOL, as USES-OF does, from the texts of loaded files: a user is a definition
-whose form contains TOKEN. This is for symbol macros and types, to which SBCL has no cross
-references. FRESH is as for USES-OF."
+  "Find uses of SYMBOL, a symbol macro or type, by searching the texts of loaded files, since SBCL
+has no cross references to such symbols. Each definition whose form contains TOKEN counts as a use.
+Return a list as from USES-OF. FRESH is as for USES-OF."
   (let ((uses '()))
     (loop for file being the hash-values of **files**
           for text = (source-file-text file)

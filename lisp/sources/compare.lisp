@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defun bounded-members (key items)
-  "Return answer members for ITEMS, JSON objects: the first *TOLD-LIMIT* under KEY, and their total
-number under KEY with \"Total\" appended. Return NIL if there are none."
+  "Return a plist of JSON members for ITEMS, JSON objects: the first *TOLD-LIMIT* under KEY, and
+their total number under KEY with \"Total\" appended. Return NIL if there are none."
   (and items
        (list key (page items 0 *told-limit*)
              (concatenate 'string key "Total") (length items))))
@@ -63,8 +63,8 @@ its value, and the value in the file. Return NIL if it was set since."
             "instances" (instance-count class))))
 
 (defun agreement ()
-  "Return answer members about differences between the image and the files of the load that this
-thread has recorded last."
+  "Return a plist of JSON members about differences between the image and the files of the load that
+this thread has recorded last."
   (when *loaded*
     (let ((files (noted-files *loaded*)))
       (append (bounded-members "doubles" (mapcar #'double-data (noted-doubles *loaded*)))
@@ -98,8 +98,8 @@ thread has recorded last."
     (and kept (eq (first kept) identity) kept)))
 
 (defun evaluation-members (kept)
-  "Return the answer members \"time\", the Unix time of the evaluation in KEPT, and \"by\", the
-beginning of its form. KEPT is an entry of **EVALUATED**."
+  "Return a plist of the JSON members \"time\", the Unix time of the evaluation in KEPT, and \"by\",
+the beginning of its form. KEPT is an entry of **EVALUATED**."
   (list "time" (unix-time (second kept)) "by" (third kept)))
 
 (setf **evaluation-of**
@@ -159,8 +159,8 @@ predicate WANTED must be true of their definitions."
     (remove nil (mapcar #'unset-data (sort-definitions unset)))))
 
 (defun unset-below (root)
-  "Return answer members about the variables that kept their values, although files below ROOT have
-others."
+  "Return a plist of JSON members about the variables that kept their values, although files below
+ROOT have others."
   (bounded-members "unset"
                    (sb-thread:with-mutex (**lock**)
                      (loop for file being the hash-values of **files**

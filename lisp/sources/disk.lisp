@@ -20,8 +20,9 @@ Return :UNREADABLE if TEXT cannot be split into forms."
           (t (shortened 40 (decoded form))))))
 
 (defun without-same (forms others)
-  "Return those of FORMS, pairs of a form and its number, whose form is not in OTHERS, which are
-such pairs too. If a form occurs in FORMS more often than in OTHERS, return its last occurrences."
+  "FORMS and OTHERS are lists of pairs of a form and its number. Return the pairs of FORMS with a
+form that is not in OTHERS. If a form occurs N times more often in FORMS than in OTHERS, return its
+last N pairs."
   (let ((counts (make-hash-table :test 'equal)))
     (loop for (form) in others do (incf (gethash form counts 0)))
     (remove-if (lambda (pair)
@@ -93,8 +94,9 @@ PACKAGE."
         when file collect file))
 
 (defun comparison (files wanted packages)
-  "Return answer members about the differences between the image and FILES, for definitions of which
-the predicate WANTED is true. Include definitions in PACKAGES made by evaluated forms only."
+  "Return a plist of JSON members about the differences between the image and FILES, for definitions
+of which the predicate WANTED is true. Include definitions in PACKAGES made by evaluated forms
+only."
   (let ((files (sort (copy-list files) #'string< :key #'source-file-path)))
     (append (list "files" (length files)
                   "unfinished" (loop for file in files

@@ -94,7 +94,7 @@ method is not missed if its file was loaded again without it."
          (or (null file) (<= (source-file-serial file) (definition-serial definition))))))
 
 (defun displaced-members ()
-  "Return answer members about removed methods that are MISSED-P."
+  "Return a plist of JSON members about removed methods that are MISSED-P."
   (setf **displaced** (remove-if-not #'missed-p *displaced*))
   (bounded-members "displaced"
                    (loop for definition in (sort-definitions **displaced**)

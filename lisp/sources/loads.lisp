@@ -25,8 +25,9 @@ export. SERIAL is the number of the load."
                              collect (make-definition :export symbol package serial location))))
 
 (defun method-definitions (log serial)
-  "Return DEFINITIONs for the methods in LOG, a slot of TOUCHED, and for their generic functions, if
-these have no DEFGENERIC. SERIAL is the number of the load."
+  "Return DEFINITIONs for the methods in LOG, a TOUCHED-LOG, and for each of their generic functions
+that a method definition made, without a DEFGENERIC. Leave out generic functions named in locked
+packages. SERIAL is the number of the load."
   (loop for (name . method) in (remove-if #'symbolp log)
         for function = (and (attached-p method) (sb-mop:method-generic-function method))
         for home = (symbol-package (name-symbol name))
@@ -253,8 +254,10 @@ OLD-TEXT with this number."
                           (and (< number (length old)) (string= form (aref old number))))))))
 
 (defun renumber (file definitions old-text)
-  "Give the definitions of FILE, except DEFINITIONS, the new numbers of their forms according to
-*FORM-NUMBERS*. If the form in OLD-TEXT is gone, treat the definition as made by an older load."
+  "Update the form numbers of the definitions of FILE, except DEFINITIONS, from *FORM-NUMBERS*. If
+the form of a definition is in OLD-TEXT but no longer in the file, treat the definition as made by
+an older load. Keep this form as its baseline if later loads must compare their definitions with
+it."
   (map-file-definitions
    (lambda (definition)
      (unless (member definition definitions :test #'eq)

@@ -15,7 +15,7 @@ it is spelled, such as \"a-test\" in \"(deftest a-test ...)\". Else return NIL."
       (and (or (eql 0 (search "def" operator :test #'char-equal))
                (search "test" operator :test #'char-equal))
            (or (named second)
-               ;; The name may come after a suite or options.
+               ;; The name may come after a list, as in (deftest (options) name ...).
                (and (eql 0 (position #\( second))
                     (not (eql 0 (position #\( third)))
                     (named third)))))))

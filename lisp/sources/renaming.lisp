@@ -118,8 +118,8 @@ functions that DEFSTRUCT made. Else return NIL."
                  (classes-below (find-class 't))))
 
 (defun heirs (name)
-  "Return a list for each class that accepts the keyword NAME, a string, as an initarg. It has the
-names, without packages, of the class and its subclasses."
+  "Return a list with one element for each class that accepts the keyword NAME, a string, as an
+initarg. The element is a list of the names, without packages, of the class and its subclasses."
   (loop for class in (remove-duplicates (append (classes-initialized name)
                                                 (classes-with-slots name)))
         collect (loop for each in (cons class (classes-below class))

@@ -29,7 +29,8 @@ Else NIL.")
   "The source location of the DEFPACKAGE being evaluated, or T if it is unknown. Else NIL.")
 
 (defmacro with-touched ((variable) &body body)
-  "If changes are recorded, evaluate BODY with VARIABLE bound to this thread's TOUCHED, by APART."
+  "If changes are recorded, evaluate BODY inside APART, with VARIABLE bound to the TOUCHED of this
+thread."
   `(when *touched*
      (let ((,variable (if (eq *touched* :nothing-yet) (setf *touched* (make-touched)) *touched*)))
        ;; Nothing is recorded meanwhile: looking at a name can make SBCL change another name.
@@ -53,8 +54,8 @@ or compiled, and which files began these loads."
   (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class)))
 
 (defun note-slots (symbol touched)
-  "If SYMBOL names a STANDARD-CLASS, record its direct slots in TOUCHED: its instances can get other
-slots."
+  "If SYMBOL names a STANDARD-CLASS, record the direct slots of the class in TOUCHED, for a
+comparison with its slots after the change."
   (let* ((cell (class-cell symbol)) (class (and cell (cell-class cell))))
     (when (typep class 'standard-class)
       (setf (gethash class (touched-slots touched)) (own-slots class)))))
