@@ -5,7 +5,7 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun no-class (symbol)
-  "Call FAIL-LOOKUP because SYMBOL names no class. The answer has the natures that it has instead."
+  "Call FAIL-LOOKUP because SYMBOL names no class. The answer says what SYMBOL names instead."
   (fail-lookup "failure" "no-class"
                "class" (symbol-text symbol)
                "natures" (append (natures symbol)

@@ -76,8 +76,9 @@ constants that it could change: global variables, functions and instances."
     (values names others)))
 
 (defun harmful-name (function &optional (depth 5))
-  "Return as text the first function or object that the code of FUNCTION refers to and that is not
-harmless, or NIL. Functions of the program that it calls are examined too, DEPTH calls deep."
+  "Return a text that names the first function or object to which the code of FUNCTION refers and
+that is not harmless, or NIL. Functions of the program that it calls are examined too, DEPTH calls
+deep."
   (if (not (typep function 'compiled-function))
       "code that is not compiled"
       (multiple-value-bind (names others) (code-names function)

@@ -179,8 +179,8 @@ from OFFSET on. The values are NIL unless FUNCTION is a generic function."
           "methods" (mapcar #'method-data (page methods offset limit)))))
 
 (defun callable-data (symbol offset limit)
-  "Return the function, macro or special operator SYMBOL as a JSON object, or NIL. Of a generic
-function show LIMIT methods, from OFFSET on."
+  "Return the function, macro or special operator SYMBOL as a JSON object, or NIL. For a generic
+function, include at most LIMIT of its methods, starting at OFFSET."
   (when (fboundp symbol)
     (let ((type (and (not (macro-function symbol)) (not (special-operator-p symbol))
                      (introspect "FUNCTION-TYPE" symbol)))
@@ -328,17 +328,17 @@ before the function exists."
              :alien-type)))))
 
 (defun things (symbol offset limit)
-  "Return JSON objects for all things that SYMBOL names. Of a generic function show LIMIT methods,
-from OFFSET on."
+  "Return JSON objects for all definitions that SYMBOL names. For a generic function, include at
+most LIMIT of its methods, starting at OFFSET."
   (append (remove nil (list (callable-data symbol offset limit) (setf-data symbol offset limit)
                             (class-data symbol) (variable-data symbol)))
           (further-data symbol)
           (remove nil (list (named-package-data symbol)))))
 
 (define-operation "describe" (name package offset limit)
-  "Return all things that the symbol NAME of PACKAGE names; of a generic function LIMIT methods,
-from OFFSET on. If it names nothing, return similar names, since a form with a misspelt name may
-have created the symbol."
+  "Return all definitions that the symbol NAME of PACKAGE names. For a generic function, include at
+most LIMIT of its methods, starting at OFFSET. If the symbol names nothing, return similar names,
+since a form with a misspelt name may have created the symbol."
   (multiple-value-bind (symbol status setf in) (named-symbol name package)
     (declare (ignore setf))
     (let ((home (symbol-package symbol)) (*package* (session-package)))

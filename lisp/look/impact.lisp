@@ -6,11 +6,11 @@
 ;;; Direct and indirect users of a name
 
 (defparameter *most-reaching* 5000
-  "At most this many users are followed to find the tests that reach a name.")
+  "At most this many functions are followed from use to use to find the tests that reach a name.")
 
 (defun reaching (index target)
-  "Return the users of TARGET, a function name, in INDEX: direct ones, and those that use it through
-other functions. The second value is true if there were too many to follow all."
+  "Return the functions in INDEX that use TARGET, a function name, directly or through other
+functions. The second value is true if there were too many to follow all."
   (let ((seen (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq))
         (pending (list target)) (found '())
         (left *most-reaching*))
@@ -188,8 +188,8 @@ name, and so may call the function SYMBOL: the first LIMIT by name, and their nu
           "findingCount" (length users))))
 
 (defun structure-users (index class)
-  "Return as texts the names of the functions in INDEX that call functions made by DEFSTRUCT for
-CLASS or for a structure that includes it."
+  "Return the names, as texts, of the functions in INDEX that call functions made by DEFSTRUCT for
+CLASS or for a structure that includes CLASS."
   (let ((names (mapcan #'structure-function-names
                        (remove-if-not #'structure-description (cons class (classes-below class)))))
         (found '()))

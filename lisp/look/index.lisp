@@ -129,7 +129,8 @@ package was renamed, or more users were added later than there were at first."
               thereis (not (eq name (package-name package))))))
 
 (defun new-index ()
-  "Return a new index of the whole image. Code and names defined meanwhile become news."
+  "Return a new index of the whole image. Code and names that are defined while it is built are
+added to **NEWS**."
   (setf **news-count** 0
         **news** (if (all-heard-p) '() t))
   (let ((index (make-use-index)))

@@ -164,13 +164,13 @@ names no variable."
           (and (variable-kind symbol) '("VARIABLE"))))
 
 (defun natures (symbol)
-  "Return the labels of all natures of SYMBOL, such as \"FUNCTION\" and \"CLASS\". The first is
-shown by apropos_search (contract C15)."
+  "Return words for all kinds of definitions that SYMBOL names, such as \"FUNCTION\" and \"CLASS\".
+The first is the one that apropos_search shows (contract C15)."
   (let ((callable (callable-nature symbol)) (others (other-natures symbol)))
     (if callable (cons callable others) others)))
 
 (defun natures-or-type (symbol)
-  "Return what NATURES returns for SYMBOL, or \"TYPE\" as the only label when it names nothing but a type."
+  "Return the NATURES of SYMBOL, or a list of only \"TYPE\" when SYMBOL names nothing but a type."
   (or (natures symbol) (and (type-name-p symbol) '("TYPE"))))
 
 (defun names-something-p (symbol)
@@ -184,6 +184,6 @@ shown by apropos_search (contract C15)."
        t))
 
 (defun label (symbol)
-  "Return the first label of SYMBOL, which lists show, or \"SYMBOL\" if it names nothing (contract
-C15)."
+  "Return the first of the NATURES of SYMBOL, which lists show, or \"SYMBOL\" if it has none
+(contract C15)."
   (or (callable-nature symbol) (first (other-natures symbol)) "SYMBOL"))

@@ -36,8 +36,8 @@
 
 (defun listed-symbols (by-status access type)
   "Return a list for each status that ACCESS, a word of *ACCESSES*, selects: the word for the
-status, and a sorted vector of its symbols. BY-STATUS is from SYMBOLS-BY-STATUS. If TYPE, a label,
-is not NIL, only symbols with this nature are returned."
+status, and a sorted vector of its symbols. BY-STATUS is from SYMBOLS-BY-STATUS. If TYPE is not NIL
+but a word such as \"MACRO\", return only symbols that name such a definition."
   (loop for index in (rest (assoc access *accesses* :test #'string=))
         for symbols = (elt by-status index)
         collect (list (elt '("external" "internal" "inherited") index)
@@ -47,8 +47,8 @@ is not NIL, only symbols with this nature are returned."
                             #'symbol-before-p))))
 
 (defun nature-list (symbol)
-  "Return a text with all natures of SYMBOL, such as \"FUNCTION, CLASS\", for the list of a
-package."
+  "Return a text with the kinds of all definitions of SYMBOL, such as \"FUNCTION, CLASS\", for the
+list of a package."
   (let* ((class (find-class symbol nil)) (type (and (not class) (type-name-p symbol)))
          (callable (callable-nature symbol)))
     (format nil "~{~A~^, ~}"
@@ -61,8 +61,8 @@ package."
                 '("SYMBOL")))))
 
 (defun symbol-rows (listed type offset limit)
-  "Return LIMIT rows from OFFSET on of LISTED, from LISTED-SYMBOLS. A row has the status, the home
-package, the name and the natures of a symbol. TYPE, if not NIL, is shown as its nature."
+  "LISTED is from LISTED-SYMBOLS. Return LIMIT rows for its symbols, from OFFSET on. A row has the
+status, the home package and the name of a symbol, and its NATURE-LIST, or TYPE if that is not NIL."
   (let ((start (or offset 0)) (left limit) (rows '()))
     (loop for (status symbols) in listed
           do (loop for index from start below (length symbols)
@@ -77,8 +77,8 @@ package, the name and the natures of a symbol. TYPE, if not NIL, is shown as its
 
 (define-operation "package-symbols" (package access type offset limit)
   "Return a description of PACKAGE, its number of symbols of each status, and how many symbols are
-selected by ACCESS, a word of *ACCESSES*, and by TYPE, a label. Also return LIMIT rows of the
-selected symbols, from OFFSET on."
+selected by ACCESS, a word of *ACCESSES*, and by TYPE, a word such as \"MACRO\". Also return LIMIT
+rows of the selected symbols, from OFFSET on."
   (let* ((package (named-package package))
          (by-status (symbols-by-status package))
          (listed (listed-symbols by-status access type)))

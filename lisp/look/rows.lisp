@@ -100,10 +100,10 @@ user exists, throw to DOUBTFUL."
   "A heap of more octets is neither walked nor fully collected.")
 
 (defun users-of (index name kinds)
-  "Return the users of NAME that still exist and count according to *WITHIN*, in the order of
-answers. KINDS is a bit mask of positions in *USE-KINDS*. If only a garbage collection can show
-whether a user exists, collect garbage. In a large heap only new objects are collected. All
-questions of one evaluation collect only once."
+  "Return the users (functions and top-level forms) of NAME that still exist and are in the files of
+*WITHIN*, in the order of answers. KINDS is a bit mask of positions in *USE-KINDS*. If only a
+garbage collection can show whether a function still exists, collect garbage. In a large heap only
+new objects are collected. All questions of one evaluation collect only once."
   (catch 'doubtful
     (return-from users-of (users-now index name kinds)))
   (let ((evaluation (asking-evaluation)))
@@ -217,9 +217,10 @@ name as text. Else return NIL."
          (name-text own))))
 
 (defun user-data (group name kinds &key kind text sites possible)
-  "Return GROUP, users with the same name that use NAME as one of KINDS, SBCL's kinds of cross
-references, as a JSON object. KIND and TEXT, unless NIL, replace the kind and the name of GROUP.
-SITES is true when the places of the uses are wanted, POSSIBLE when the users only mention NAME."
+  "Return a JSON object for GROUP, a list of functions (or forms) with the same name that use NAME
+as one of KINDS, SBCL's kinds of cross references. KIND and TEXT, unless NIL, replace the kind and
+the name of GROUP. SITES is true when the places of the uses are wanted. POSSIBLE is true when NAME
+only occurs in the data of GROUP."
   (let* ((user (first group)) (sort (sort-of user)))
     (case sort
       (:place (form-data user possible))

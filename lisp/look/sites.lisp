@@ -77,8 +77,9 @@ numbers that SBCL recorded for the forms at these places. Number 0 stands for th
                             (and file (span-members file created form number offsets))))))))
 
 (defun sites-of (users name kinds)
-  "Return JSON objects for the places where USERS use NAME as one of KINDS, SBCL's kinds of cross
-references. For a user without a recorded use, return the place of its definition."
+  "Return JSON objects for the places in USERS, functions and forms, where they use NAME as one of
+KINDS, SBCL's kinds of cross references. For a function of which SBCL recorded no such use, return
+the place of its definition."
   (loop for user in users
         append (or (loop for function in (functions-of user)
                          for found = (loop for (used number kind) in (uses-in function)

@@ -300,7 +300,7 @@ it inherits (contract C11)."
 ;;; The operation
 
 (defun of-type-p (symbol label)
-  "True when LABEL, such as \"CLASS\", is a nature of SYMBOL."
+  "True when LABEL, a word such as \"CLASS\", is one of the NATURES of SYMBOL."
   (cond ((string= label "CLASS") (classp symbol))
         ((string= label "VARIABLE") (and (variable-kind symbol) t))
         (t (equal label (callable-nature symbol)))))

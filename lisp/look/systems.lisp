@@ -63,9 +63,10 @@ if the system is not registered."
       (dolist (file (component-files part)) (setf (gethash file files) t)))))
 
 (defvar *within* nil
-  "NIL, or a table with native file names as keys: only users in these files count.")
+  "NIL, or a table with native file names as keys: only uses of a name in these files count.")
 
 (defun counts-p (file)
-  "True when users in FILE count according to *WITHIN*. FILE is the name of a source file, or NIL."
+  "True when uses of a name in FILE count according to *WITHIN*. FILE is the name of a source file,
+or NIL."
   (or (null *within*)
       (and (stringp file) (gethash (told-file file) *within*) t)))

@@ -106,7 +106,8 @@ the operator if there are several. Return NIL if there is none."
 
 (defun note-definer (form)
   "Record FORM, which may be a definition and is evaluated outside a file. Return a new TOP-FORM for
-it, which replaces the one with the same key. If this one has the same FORM, return it instead."
+it, which replaces the TOP-FORM with the same key. If the old TOP-FORM has the same FORM, return the
+old one instead."
   (let* ((key (definer-key form)) (known (gethash key **definers**)))
     (if (and known (eq form (top-form-form known)))
         known

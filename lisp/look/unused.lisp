@@ -23,7 +23,7 @@ DEFSTRUCT made."
     (sort names #'name-before-p)))
 
 (defun other-names (name users)
-  "Return the names of USERS other than NAME. Top-level forms have no name and are left out. One of
+  "Return the names of USERS other than NAME. Leave out top-level forms, which have no name: one of
 them is the form that defines NAME."
   (remove name (remove nil (mapcar #'name-of users)) :test #'equal))
 
@@ -47,8 +47,8 @@ variable."
     nil))
 
 (defun mentioner (index name)
-  "Return the name of a user in INDEX that has the symbol NAME in its data, or NIL. Users in which
-NAME is a DECLARED-VARIABLE-P are left out."
+  "Return the name of a function in INDEX that has the symbol NAME in its data, or NIL. Leave out
+functions in which NAME is a DECLARED-VARIABLE-P."
   (first (other-names name
                       (remove-if (lambda (user)
                                    (let ((code (and (user-p user) (user-code user))))
@@ -75,9 +75,9 @@ return NIL."
               "documentation" (first-line (ignore-errors (documentation name 'function)))))))
 
 (define-operation "unused-functions" (package within)
-  "Return the functions of PACKAGE that only themselves use, exported ones first. WITHIN is NIL or
-the name of a system: only users in its files count. The answer also has the files that may contain
-more users."
+  "Return the functions of PACKAGE that nothing uses but themselves, exported ones first. WITHIN is
+NIL or the name of a system: only uses in its files count. The answer also has the files that may
+contain uses which the index lacks."
   (let* ((home (named-package package)) (names (package-function-names home))
          (*within* (and within (system-files within))))
     (with-index (index)

@@ -151,9 +151,10 @@ files, and decides which of them count."
           "outsideCount" (and (> (length all) *most-places*) (length all)))))
 
 (defun mention-rows (users calls name)
-  "Return USERS, which have NAME in their data, as ROWS. Users whose name is also in CALLS, the ROWS
-of those that use NAME, are left out. So are forms that still run: the form that asks this question
-may be one, and its code with this data is gone after it has run."
+  "Return ROWS for USERS, functions and forms that have NAME in their data. CALLS are the ROWS of
+those that use NAME: leave out USERS with a name that is also in CALLS. Also leave out forms that
+still run. The form that asks this question may be one of them, and its code does not exist any more
+after it has run."
   (let ((rows (rows-for (remove-if (lambda (user)
                                      (and (eq :loose (sort-of user)) (running-p (user-code user))))
                                    users)
@@ -174,9 +175,10 @@ may be one, and its code with this data is gone after it has run."
     rows))
 
 (defun mentioned-rows (index target nature calls)
-  "Return as ROWS the users in INDEX that have TARGET in their data and are not in CALLS. NATURE,
-such as \"FUNCTION\", is the nature that the question is about. If TARGET has other natures but not
-this one, return empty ROWS, as the data mean the other thing."
+  "Return ROWS for the functions and forms in INDEX that have TARGET in their data and are not in
+CALLS. NATURE, such as \"FUNCTION\", is the kind of definition that the question is about. If TARGET
+names definitions, but none of this kind, return empty ROWS: the data refer to the other
+definitions."
   (let ((natures (and (symbolp target) (natures target))))
     (if (and natures (notany (lambda (each) (search nature each)) natures))
         (make-rows)
@@ -252,10 +254,10 @@ the files of *WITHIN*. Return NIL if *WITHIN* is NIL."
       (- (length (grouped all)) (length (grouped within))))))
 
 (define-operation "who-calls" (name package sites internals within offset limit)
-  "Return the callers of NAME, LIMIT rows from OFFSET on. Functions come first, then other callers,
-with INTERNALS SBCL's own functions, and then users that only mention NAME. WITHIN is NIL or the
-name of a system: only users in its files count. Without PACKAGE, NAME is looked up in CL-USER
-(contract S3.3)."
+  "Return the callers of NAME: LIMIT rows, from OFFSET on. Functions come first, then other callers.
+With INTERNALS, SBCL's own functions follow. Last come definitions that only have NAME in their
+data. WITHIN is NIL or the name of a system: only callers in its files count. Without PACKAGE, NAME
+is looked up in CL-USER (contract S3.3)."
   (multiple-value-bind (target symbol setf) (named-target name package "CL-USER")
     (let ((*within* (and within (system-files within))))
       (with-index (index)
@@ -298,8 +300,8 @@ word in answers.")
 
 (define-operation "who-references" (name package sites offset limit)
   "Return the functions that read, set or bind the variable NAME, in this order, LIMIT rows from
-OFFSET on. A function with several kinds of use has several rows. After these come other users, and
-users that only mention NAME."
+OFFSET on. A function with several kinds of use has several rows. Then come other definitions that
+use NAME, and last those that only have NAME in their data."
   (multiple-value-bind (target symbol setf) (named-target name package)
     (with-index (index)
       (let* ((uses (rows-for (users-of index target #b11100) target))

@@ -35,7 +35,7 @@ NIL."
   (eq (known :function :inlinep (definition-name definition)) 'inline))
 
 (defun compiled-in-p (definition)
-  "True when the code or the value of DEFINITION is compiled into its users."
+  "True when the code or the value of DEFINITION is compiled into the functions that use it."
   (case (definition-kind definition)
     ((:macro :compiler-macro :symbol-macro :constant) t)
     (:function (or (definition-inlined definition) (inline-p definition)))))
@@ -103,8 +103,9 @@ of a TOUCHED."
           collect definition))
 
 (defun changed-names (pairs old-text text)
-  "Return the names of definitions in PAIRS, from ENTER, that are compiled into their users, and
-whose forms differ between OLD-TEXT and TEXT, the old and the new text of the file."
+  "PAIRS are from ENTER, OLD-TEXT and TEXT are the old and the new text of the file. Return the
+names of the definitions in PAIRS that are COMPILED-IN-P and have another form in TEXT than in
+OLD-TEXT."
   (unless (or (null old-text) (null text) (string= old-text text))
     (loop for (new . old) in pairs
           when (and (or (compiled-in-p new) (compiled-in-p old))
@@ -209,8 +210,8 @@ Return a list as from USES-OF. FRESH is as for USES-OF."
           (subseq all 0 (min (length all) *outdated-limit*)))))
 
 (defun note-outdated (names fresh)
-  "Add the users of NAMES to **OUTDATED**: they have definitions of NAMES compiled in that have
-changed. FRESH is as for USES-OF."
+  "Add the functions that use NAMES to **OUTDATED**: definitions of NAMES that have changed are
+compiled into them. FRESH is as for USES-OF."
   (when names
     (note-uses (append (uses-of names fresh)
                        (loop for name in names
@@ -218,9 +219,9 @@ changed. FRESH is as for USES-OF."
                                append (uses-in-texts name fresh))))))
 
 (defun note-users-of-layouts (laid-out fresh)
-  "Add the users of structures in LAID-OUT, a slot of NOTED, to **OUTDATED**: code that refers to
-the old layout, code with functions of the structure compiled in, and forms with its quoted name,
-which may be a type specifier. FRESH is as for USES-OF."
+  "Add the code that uses the structures in LAID-OUT, a NOTED-LAID-OUT, to **OUTDATED**: code that
+refers to the old layout, code with functions of the structure compiled in, and forms with its
+quoted name, which may be a type specifier. FRESH is as for USES-OF."
   (loop for (symbol layout . names) in laid-out
         do (note-uses (remove-if (lambda (use) (member (second use) names :test #'equal))
                                  (append (layout-users symbol layout fresh)

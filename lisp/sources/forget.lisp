@@ -123,8 +123,8 @@ those left, with the reasons."
 
 (defun forget-old (path)
   "Remove definitions from the image that the file PATH, a native truename, no longer makes, if it
-was just loaded to its end. Return a plist of JSON members about definitions that are gone and
-left."
+was just loaded to its end. Return a plist of JSON members about the definitions that were removed,
+and about those that could not be."
   (let* ((file (find path (and *loaded* (noted-files *loaded*)) :key #'source-file-path
                      :test #'equal)))
     (when file

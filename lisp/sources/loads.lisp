@@ -320,7 +320,7 @@ end normally, so that DONE is false, and the file is PATH or was only compiled."
   "Record GROUP, a list of a SOURCE-FILE and its definitions that are new according to TOUCHED. PATH
 is the file whose load is recorded, or NIL. The file of GROUP can be another one, loaded meanwhile.
 DONE is true if the load ended normally. Put what answers report into NOTED. Return the names of
-changed definitions that are compiled into their users."
+changed definitions that are COMPILED-IN-P."
   (destructuring-bind (file . definitions) group
     (let ((failed (group-failed-p group touched done path)))
       (cond ((and (not failed)

@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (sb-ext:defglobal **outdated** '()
-  "Uses of definitions that have changed since: lists of the changed name, the name of its user, and
-the user's function.")
+  "Functions that were compiled with definitions that have changed since: lists of the name of the
+changed definition, the name of a function that uses it, and this function.")
 
 (defparameter *outdated-limit* 1000 "At most this many elements of **OUTDATED** are kept.")
 
@@ -107,7 +107,8 @@ constants. Uses and FRESH are as for USES-OF."
                        (user-text (second use) (third use))))))
 
 (defun use-kind (name)
-  "Return the word in answers for the kind of the definition NAME that is compiled into its users."
+  "NAME names a definition that is compiled into the code that uses it. Return the word in answers
+for its kind."
   (cond ((consp name) "inline function")
         ((macro-function name) "macro")
         ((eq (known :function :inlinep name) 'inline) "inline function")
