@@ -17,7 +17,8 @@ just answered takes a moment until it waits again: give it half a second."
   (sb-thread:signal-semaphore (held-gate held)))
 
 (defun why-not-there (number)
-  "Return as a JSON object that the held error NUMBER is in use, or why no error of that number is held."
+  "Return a JSON object that says that the held error NUMBER is in use, or why no error with this
+NUMBER is held."
   (let ((held (held-numbered number)))
     (object (if held "busy" "gone") t
             "why" (cond (held nil)
@@ -48,8 +49,9 @@ answer. Return the job."
     job))
 
 (defun left-by (held)
-  "Return the LEAVING of a job that runs a form in the thread of HELD. It is called when the form has left HELD for
-good, as by a restart. Then the answer is that of the held job; a thread of the program just goes on."
+  "Return the function LEAVING for a job that runs a form in the thread of HELD. It is called when
+the form has left HELD for good, as by a restart. The answer is then that of the held job. If HELD
+has no job, its thread, one of the program, just continues."
   (lambda (guest)
     (setf (held-end held) "a form evaluated in its thread left it by a non-local exit")
     (if (null (held-job held))
@@ -74,8 +76,8 @@ in the thread of the held error that ARGUMENTS name."
                                            (call-without-handlers (lambda () (run-job job function)))))))))
 
 (defun make-follower (held id name)
-  "Return a job for the request ID of the operation NAME. It runs nothing, and only reports how HELD's thread, which is
-one of the program, goes on."
+  "Return a job for the request ID of the operation NAME. The job runs nothing. It only reports how
+the thread of HELD, a thread of the program, continues."
   (let ((job (make-job id name)))
     (setf (job-thread job) (held-thread held)
           (job-follows job) t
@@ -99,7 +101,8 @@ held."
                       (command-held held (lambda () (go-on held job arguments)))))))
 
 (defun follow-no-more (job)
-  "If JOB only follows a thread of the program, answer it that the thread goes on."
+  "If JOB only reports on a thread of the program, answer its request with the news that the thread
+continues."
   (when (job-follows job)
     (answer job (list "value" (object "goesOn" t)))
     (end-job job)))

@@ -95,8 +95,8 @@ USER is the job that uses the error, or did last."
           "locks" (held-locks held)))
 
 (defun offered-restarts (held)
-  "Return the restarts for HELD. When a watch saw the error, SBCL was made to break at its signal: the restarts of that
-break are left out."
+  "Return the restarts for HELD. If a watch recorded the error, leave out the restarts of the break
+by which SBCL stopped when the error was signalled."
   (let* ((restarts (active-restarts (held-condition held)))
          (last (and (held-signalled held)
                     (position-if (lambda (restart) (member (string (restart-name restart)) '("RESET" "REASSIGN") :test #'string=))
@@ -141,7 +141,8 @@ SBCL is in its debugger here, and would ask at the terminal what to do."
         (held-command held))))
 
 (defun serve (held)
-  "Run the commands for HELD, in its thread, until its time is over. A command that goes on never returns here."
+  "Run the commands for HELD, in its thread, until its time is over. A command that lets the program
+continue never returns here."
   (let ((*held* held) (*hold* nil))
     (loop
       (setf (held-command held) nil)

@@ -73,8 +73,8 @@ before. Call FAIL-LOOKUP when there is no such part."
             "id" (and (null (part-why part)) (not (part-made part)) (object-id value)))))
 
 (defun inspection (object offset limit)
-  "Return as a JSON object OBJECT as text, its type, its id, the number of its parts, and LIMIT of the parts from OFFSET
-on."
+  "Return a JSON object with OBJECT as text, its type, its id, the number of its parts, and LIMIT of
+the parts from OFFSET on."
   (let ((parts (object-parts object)))
     (object "value" (if (stringp object)
                         (local-text object :limit 10000)
@@ -86,8 +86,9 @@ on."
             "parts" (mapcar #'part-data (page parts offset limit)))))
 
 (define-operation "inspect" (value package path offset limit)
-  "Show the object that the text VALUE means in PACKAGE. PATH, a list of names of parts, leads from it to the part to
-show instead. Show LIMIT parts from OFFSET on."
+  "Show the object for which the text VALUE stands in PACKAGE or, if PATH is given, one of its
+parts. PATH, a list of names of parts, leads from the object to this part. Show LIMIT parts from
+OFFSET on."
   (call-in-session (and package (named-package package))
                    (lambda ()
                      (inspection (object-at (meant-object value package) path) offset limit))))

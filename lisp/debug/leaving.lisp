@@ -59,8 +59,8 @@ NAME, as three values."
                     (first (last rest))))))
 
 (defun calling-form (method form)
-  "Return a CALL-METHOD form that calls METHOD as FORM, the form of an effective method, does; or NIL when FORM does not
-call METHOD."
+  "Return a CALL-METHOD form that calls METHOD with the next methods that FORM, the form of an
+effective method, gives it. Return NIL when FORM does not call METHOD."
   (cond ((atom form) nil)
         ((eq (first form) 'call-method)
          (let ((next (and (listp (third form)) (member method (third form)))))
@@ -99,7 +99,8 @@ the current definitions. The methods that would run before it are not called."
        (not (and (symbolp name) (macro-function name)))))
 
 (defun frame-call-again (frame)
-  "Return a function that makes the call of FRAME again; or NIL, and why there is none."
+  "Return a function that makes the call of FRAME again. If that is impossible, return NIL and the
+reason."
   (let* ((name (frame-name frame)) (method (method-name-p name))
          (arguments (rest (frame-call frame)))
          (why (why-not-left frame)))

@@ -112,9 +112,9 @@ in FRAME, and one whose argument is not kept."
                                        (lost-variables frame '())))))
 
 (defun evaluate-here (forms frame)
-  "Evaluate FORMS, lists of a form and a function that returns its source text, with the variables of FRAME unless it is
-NIL. Return the values of the last form. Forms that build the image are reported to the server, except those that use
-variables of FRAME."
+  "Evaluate FORMS, lists of a form and a function that returns its source text, with the variables
+of FRAME unless it is NIL. Return the values of the last form. Report forms that change the image to
+the server, except those that use variables of FRAME."
   (let ((values '()))
     (loop for (form text) in forms
           do (setf values
@@ -135,8 +135,9 @@ of its last form. If a text cannot be read, nothing is evaluated, and the second
     (loop for each in forms collect (call-user-code (lambda () (evaluate-here each frame))))))
 
 (define-operation ("debug-eval" :members t :starter #'look-in-thread) (frame codes package keep)
-  "Evaluate the texts CODES with the variables of the frame number FRAME of the error of this thread, or the default
-frame. They are read in PACKAGE, or in that of the frame's function. With KEEP the error goes on with their values."
+  "Evaluate the texts CODES with the variables of the frame number FRAME of the error of this
+thread, or the default frame. Read them in PACKAGE or, if it is NIL, in the package of the frame's
+function. With KEEP, keep their values for continuing from the error."
   (let ((found (asked-frame frame)) (*remarks* (make-remarks)) (*value-budget* 10000))
     (if (and frame (null found))
         (no-frame frame)

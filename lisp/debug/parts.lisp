@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defstruct (part (:constructor make-part (name value &optional why made)))
-  "A part of an object: its NAME as text, and its VALUE, or WHY it has none. MADE says that the value is a fresh list,
-whose id would be gone at once."
+  "A part of an object: its NAME as text, and its VALUE, or WHY it has none. MADE is true when the
+value is a fresh list. An id for it would be lost at once, since nothing else refers to the list."
   name value why made)
 
 (defparameter *sorted-limit* 2000 "A hash table with at most this many keys is sorted.")

@@ -49,8 +49,9 @@ FUNCTION."
       (unintern-new (interned-symbols *interned*) text))))
 
 (defun reader-problem (text start end)
-  "Return as a JSON object why the reader rejects the form of TEXT from START to END, or NIL. Its member \"name\" is
-true if a package or a symbol in it is missing, which another form can define."
+  "Return a JSON object that says why the reader rejects the form of TEXT from START to END, or NIL
+if it does not. The member \"name\" is true if the form has a name of a missing package or symbol,
+which another form can define."
   (let ((form (subseq text start end)))
     (call-uninterning
      form

@@ -31,7 +31,8 @@ with circular structure: a label on each gensym of a macro is hard to read."
       (object "text" (if too-long text marked) "cut" too-long))))
 
 (defun operator-data (form)
-  "Return as a JSON object the operator of FORM, which is no macro form, or FORM when it is a symbol; else NIL."
+  "FORM is no macro form. Return a JSON object about its operator or, if FORM is a symbol, about
+FORM. Otherwise return NIL."
   (let ((operator (if (consp form) (car form) form)))
     (and operator (symbolp operator) (not (keywordp operator))
          (object "name" (symbol-text operator)

@@ -74,7 +74,8 @@ if a fasl has the same second as a file that it depends on, ASDF takes it for ne
 ;;; Systems in files of another name: ASDF finds a system only in an .asd file of its own name.
 
 (defun file-text (file)
-  "Return the octets of FILE as a string, empty for a file of a million octets; or NIL when it cannot be read."
+  "Return the octets of FILE as a string. Return an empty string if FILE has a million octets or
+more, and NIL if it cannot be read."
   (ignore-errors
    (with-open-file (in (regular-file (sb-ext:native-namestring file)) :external-format :latin-1)
      (let ((text (make-string (if (< (file-length in) 1000000) (file-length in) 0))))
@@ -215,8 +216,8 @@ first needed. INIT-FILE is the user's init file as answers name it, if it was no
   t)
 
 (defun installing-form (system missing)
-  "Return as text a form that loads SYSTEM and installs MISSING, which SYSTEM needs, with Quicklisp. Return NIL when
-Quicklisp is not loaded or does not have MISSING."
+  "Return the text of a form that loads SYSTEM and installs MISSING, a system that SYSTEM needs,
+with Quicklisp. Return NIL when Quicklisp is not loaded or does not have MISSING."
   (let ((find (contrib-function "QL-DIST" "FIND-SYSTEM")))
     (when (and find (ignore-errors (funcall find missing)))
       (format nil "(ql:quickload ~S)" system))))

@@ -82,7 +82,8 @@ memory. Once enough memory is given back, as by threads that end, make it the fi
                         (apply #'call-unlimited #'sb-thread:make-thread options)))
 
 (defun bound-memory ()
-  "Bound the address space by the megabytes in LIVE_LISP_MEMORY_MB, if any."
+  "If the environment variable LIVE_LISP_MEMORY_MB is set, limit the address space to this number of
+megabytes."
   (ignore-errors
    (limit-address-space (parse-integer (or (sb-ext:posix-getenv "LIVE_LISP_MEMORY_MB") "") :junk-allowed t))))
 

@@ -61,8 +61,9 @@ other threads, with ARGUMENTS."
 (defconstant +kill+ 9 "The signal SIGKILL.")
 
 (defun end-descendants ()
-  "End the processes that this image started, and theirs: their environments have this image's LIVE_LISP_IMAGE. At most
-three rounds, as some can be started meanwhile. When the image ends before the server, the server does this instead."
+  "End the processes that this image started, and the processes that those started. All have this
+image's LIVE_LISP_IMAGE in their environments. Search for them at most three times, since some can
+start others before they end. When the image ends before the server, the server does this instead."
   (let ((mark (sb-ext:posix-getenv "LIVE_LISP_IMAGE")))
     (when mark
       (loop repeat 3

@@ -74,8 +74,9 @@ A job's thread counts as the agent's before and after the job's code runs."
          (loop for key being the hash-keys of **growers** collect key)))
 
 (defun put-down-growth (usage)
-  "Charge the growth since the last collection to the job or thread that caused this one. USAGE octets are in use now.
-If the agent caused the collection, charge all jobs that run code and all known growers."
+  "USAGE octets are in use now. Charge the growth since the previous collection to the job or thread
+that caused this collection. If the agent caused it, charge all jobs that run code and all known
+growers."
   (let ((delta (- usage (shiftf **usage** usage)))
         (here (growing-here)))
     (dolist (key (if here (list here) (possible-growers)))

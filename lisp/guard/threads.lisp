@@ -24,8 +24,8 @@ and old words that would look like live pointers are cleared."
     (symbol (and (fboundp object) (not (macro-function object)) (not (special-operator-p object))))))
 
 (defun guarded-made (make &rest arguments)
-  "Hook: call MAKE, which makes a thread, with ARGUMENTS, the first of which is the function of the thread. Guard that. Any
-other object goes on to SBCL, which signals an error."
+  "Hook: call MAKE, which makes a thread, with ARGUMENTS. Guard the first of them, the function of
+the thread. If it is another object, pass it to MAKE as it is: SBCL signals an error."
   (if (and arguments (callable-p (first arguments)))
       (apply make (guarded (coerce (first arguments) 'function)) (rest arguments))
       (apply make arguments)))

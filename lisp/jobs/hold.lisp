@@ -9,8 +9,8 @@
 (sb-ext:defglobal **held-above** 0 "The number of the last error that an earlier image held.")
 
 (sb-ext:defglobal **holder** (constantly nil)
-  "A function of a condition and a job that holds the condition in the thread of the job. If that is
-impossible, it returns the reason as text.")
+  "A function that takes a condition and a job, and holds the condition for debugging in the thread
+of the job. If that is impossible, it returns the reason as text.")
 
 (sb-ext:defglobal **on-break** nil
   "NIL, or a function that is called first with each condition that reaches the debugger.")

@@ -117,7 +117,7 @@ gone from a stack."
                           (or (not (typep specializer 'class)) (typep object specializer)))))))
 
 (defun print-slots (stream object)
-  "Print the slots of OBJECT on STREAM, each after a space. Of a class, print only the name."
+  "Print the slots of OBJECT on STREAM, each after a space. For a class, print only its name."
   (loop for (name . value) in (inner-slots object)
         with count = 0
         when (or (not (typep object 'class)) (string= name "NAME"))
@@ -179,8 +179,9 @@ slots."
          ,@body))))
 
 (defun local-text (value &key (limit *local-length*) (length 8) package)
-  "Return VALUE printed in at most LIMIT characters, without user code. Of a list or vector, LENGTH
-elements are printed. Symbols are printed as in PACKAGE, or with their packages when it is NIL."
+  "Return VALUE printed in at most LIMIT characters, without running user code. Print at most LENGTH
+elements of a list or vector. Print symbols as in PACKAGE, or with their packages when PACKAGE is
+NIL."
   (let ((value (without-gone value)))
     (flet ((text ()
              (let ((*print-length* length) (*package* (or package *package*)) (*local-length* limit))

@@ -77,8 +77,8 @@ package (0 is best). Further elements are ignored."
         (t (string< (first one) (first other)))))
 
 (defun nearest-three (found)
-  "Return the texts of the nearest three of FOUND, lists as for NEARER-P, without duplicates. Texts
-farther than the nearest are left out, unless their distance is at most 1."
+  "Return the texts of the nearest three of FOUND, lists as for NEARER-P, without duplicates. Leave
+out texts farther than the nearest, unless their distance is at most 1."
   (let* ((found (sort found #'nearer-p)) (most (max 1 (or (second (first found)) 0))) (texts '()))
     (loop for (text far) in found
           while (and (<= far most) (< (length texts) 3))

@@ -165,7 +165,7 @@ and the file.")
 
 (defun compiler-observes (function information)
   "Hook: call FUNCTION, which returns SBCL's observer for a file to be compiled, with INFORMATION.
-Return an observer that calls this one and also records lists."
+Return an observer that calls SBCL's observer and also records lists."
   (let ((observer (funcall function information)))
     (or (apart (observer (recorder-for *compile-file-truename*) observer))
         observer)))
@@ -236,8 +236,9 @@ native truename, in the version of DATE."
 and the keyword arguments of CALL-READING-AGAIN.")
 
 (sb-ext:defglobal **text-as-loaded** nil
-  "A function of a native truename and a date. It returns the file's text when a version of this
-date was loaded, with a character for each octet. It returns NIL if the text was not kept.")
+  "A function that takes the native truename and the date of a file. It returns the text of the
+version of the file with this date, with a character for each octet, if this version was loaded and
+its text was kept. Else it returns NIL.")
 
 (defun call-with-copy (function text)
   "Call FUNCTION with the native name of a temporary file that contains TEXT, a string with a

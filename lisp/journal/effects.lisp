@@ -112,12 +112,13 @@ is as for NAME-CHECKED. Interning is recorded apart: reading interns too, and so
     (when (sb-mop:method-generic-function method) (touch-method method))))
 
 (defun called-whole (function &rest arguments)
-  "Hook: record that calling FUNCTION builds the image, and call it with ARGUMENTS. Nothing that it does is recorded."
+  "Hook: record that calling FUNCTION changes the image, and call FUNCTION with ARGUMENTS. Record
+nothing of what FUNCTION does in detail."
   (note-building)
   (let ((*effects* nil)) (apply function arguments)))
 
 (defun building-called (function &rest arguments)
-  "Hook: record that calling FUNCTION builds the image, and call it with ARGUMENTS."
+  "Hook: record that calling FUNCTION changes the image, and call FUNCTION with ARGUMENTS."
   (note-building)
   (apply function arguments))
 
@@ -127,7 +128,8 @@ serve only the compiler."
   (let ((*effects* nil) (*touched* nil)) (apply function arguments)))
 
 (defun file-loaded (function &rest arguments)
-  "Hook: call FUNCTION, which loads a file, with ARGUMENTS. Record that it builds the image, and what the file defines."
+  "Hook: call FUNCTION, which loads a file, with ARGUMENTS. Record that the load changes the image,
+and what the file defines."
   (note-building)
   (let ((*effects* nil)) (call-loading (lambda () (apply function arguments)))))
 
@@ -211,7 +213,7 @@ with all other arguments."
     set-macro-character set-dispatch-macro-character make-dispatch-macro-character set-syntax-from-char
     set-pprint-dispatch readtable-case sb-ext:readtable-normalization
     logical-pathname-translations load-logical-pathname-translations)
-  "Operators whose calls, and places whose SETF, build the image and which no hook sees.")
+  "Operators that change the image without calling a hook, and places for which SETF does so.")
 
 (defun definer-p (operator)
   "True when OPERATOR names a macro of SBCL, ASDF or a library manager that defines or declares something."

@@ -69,8 +69,9 @@ Return NIL, or a text that says why it could not be evaluated."
             (missing (list "index" index "missing" missing))))))
 
 (defun call-muffling (function)
-  "Call FUNCTION, and muffle messages of the compiler and of LOAD. Other output of FUNCTION goes where that of the job
-goes, not to a stream of its own: a program can keep the streams that it finds, and write to them later."
+  "Call FUNCTION, and muffle messages of the compiler and of LOAD. Other output of FUNCTION goes to
+the output streams of the job, not to a stream made for this call: a program can keep the streams
+that it finds, and write to them later."
   (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
     (handler-bind ((warning #'muffle-warning) (sb-ext:compiler-note #'muffle-warning))
       (funcall function))))

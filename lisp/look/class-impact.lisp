@@ -48,8 +48,8 @@ superclass, and NIL if it has no others. Methods with qualifiers are ignored."
 
 (defun slot-accessor-data (class)
   "Return JSON objects for the readers and writers of the direct slots of CLASS, which is no
-structure. Accessors that also have a method for a superclass are left out. \"kept\" is true for
-those that also have a method for another class."
+structure. Leave out accessors that also have a method for a superclass. \"kept\" is true for those
+that also have a method for another class."
   (loop for name in (remove-duplicates
                      (loop for slot in (sb-mop:class-direct-slots class)
                            append (sb-mop:slot-definition-readers slot)

@@ -164,8 +164,8 @@ function TARGET. This includes calls in inlined code, for which there is no cros
 
 (defun functions-finding-names (index packages)
   "Return the functions in INDEX with names in PACKAGES, names of packages, that call INTERN or
-FIND-SYMBOL. They may call functions of symbols that they look up, without a cross reference. Macros
-are left out: code with their expansions contains the symbols itself."
+FIND-SYMBOL. They may call functions of symbols that they look up, without a cross reference. Leave
+out macros: code with their expansions contains the symbols itself."
   (let ((found '()))
     (dolist (finder '(intern find-symbol) found)
       (map-uses (lambda (user kind)

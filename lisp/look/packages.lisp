@@ -76,9 +76,9 @@ status, the home package and the name of a symbol, and its NATURE-LIST, or TYPE 
     (nreverse rows)))
 
 (define-operation "package-symbols" (package access type offset limit)
-  "Return a description of PACKAGE, its number of symbols of each status, and how many symbols are
-selected by ACCESS, a word of *ACCESSES*, and by TYPE, a word such as \"MACRO\". Also return LIMIT
-rows of the selected symbols, from OFFSET on."
+  "Return a description of PACKAGE, the number of its symbols with each status, and the number of
+symbols selected by ACCESS, a word of *ACCESSES*, and by TYPE, a word such as \"MACRO\". Also return
+LIMIT rows of the selected symbols, from OFFSET on."
   (let* ((package (named-package package))
          (by-status (symbols-by-status package))
          (listed (listed-symbols by-status access type)))

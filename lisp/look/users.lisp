@@ -96,7 +96,7 @@ it is :SETF. Return NIL if there is none."
 
 (defun map-reached (visit name)
   "Call VISIT for each simple function that NAME reaches, with its kind, a key of *USER-KINDS*, and
-the function. Closures made by a function of another name are left out."
+the function. Leave out closures made by a function with another name."
   (flet ((see (kind function)
            (let ((simple (and (functionp function)
                               (not (typep function

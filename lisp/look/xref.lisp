@@ -15,8 +15,8 @@ docs/develop/contracts.md)."
 
 (defmacro with-index ((index) &body body)
   "Evaluate BODY with INDEX bound to the current index, while the lock of the index is held. Before
-this, read files again that were loaded since the last question. This runs macros of the user, so
-the lock is not held meanwhile."
+this, while the lock is not held, read files again that were loaded since the last question: reading
+them runs macros of the user."
   `(progn
     (sb-thread:with-mutex (**index-lock**) (current-index))
     (read-new-texts)

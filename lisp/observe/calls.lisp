@@ -56,8 +56,8 @@ NIL if the caller is unknown, the observed form, or the function of ABOVE, which
         (t (printing-plainly (print-safely 100 name)))))
 
 (defun method-texts (call)
-  "Return as texts the methods that CALL, of a generic function, enters, in order. Those behind a
-method that has no CALL-NEXT-METHOD are left out."
+  "CALL is a call of a generic function. Return texts for the methods that it enters, in order.
+Leave out the methods after one that has no CALL-NEXT-METHOD."
   (let* ((name (probe-name (call-probe call)))
          (function (and (fboundp name) (plain-definition name))))
     (when (and (typep function 'generic-function) (notany #'gone-object-p (call-arguments call)))
@@ -74,8 +74,8 @@ method that has no CALL-NEXT-METHOD are left out."
         when (gethash around shown) return around))
 
 (defun condition-text (condition)
-  "Return the report of CONDITION. If one of its slots has an object that was on a stack and is
-gone, return its slots instead."
+  "Return the report of CONDITION. If one of its slots has an object that was allocated on a stack
+and no longer exists, return the slots instead."
   (shortened 100
              (if (loop for (nil . value) in (inner-slots condition)
                        always (eq value (without-gone value)))

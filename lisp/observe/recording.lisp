@@ -58,8 +58,8 @@ call."
   (begun 0 :type fixnum) (ended 0 :type fixnum) (values '()) how (condition nil))
 
 (defstruct (gone-object (:constructor make-gone-object (class)))
-  "Stands for an object of CLASS that was allocated on the stack, and so is gone when the call has
-ended."
+  "Stands for an object of CLASS that was allocated on the stack, and so does not exist any more
+when the call has ended."
   class)
 
 (defvar *unrecorded* nil

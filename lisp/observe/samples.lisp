@@ -194,8 +194,9 @@ which the program ran."
                                 (round (* 100 (cdr caller)) (spot-total spot)))))))
 
 (defun told-spots (spots top samples)
-  "Return TOP of SPOTS: three fourths with the highest SELF, the others with the highest TOTAL.
-Spots in less than one of 2000 samples are left out. SAMPLES is the number of samples."
+  "Return TOP elements of SPOTS: three fourths with the highest SELF, the others with the highest
+TOTAL. Leave out functions that are in less than one of 2000 samples. SAMPLES is the number of
+samples."
   (let* ((spots (remove-if (lambda (spot) (< (* 2000 (spot-total spot)) samples)) spots))
          (by-self (sort (remove 0 spots :key #'spot-self) #'> :key #'spot-self))
          (running (page by-self 0 (- top (floor top 4))))
@@ -213,8 +214,8 @@ several pages of its own."
 
 (defun profile-members (mode top octets)
   "Return a plist of JSON members about the samples in MODE: their number, whether their limit was
-reached, and at most TOP functions. OCTETS is the number of octets allocated meanwhile, or NIL if it
-is unknown."
+reached, and at most TOP functions. OCTETS is the number of octets allocated while the samples were
+taken, or NIL if it is unknown."
   (multiple-value-bind (spots samples all) (counted-samples mode)
     (list "samples" samples
           "full" (>= all (sample-limit mode))

@@ -66,7 +66,7 @@ are the smallest and the largest integer seen, or NIL."
 
 (defun places-of (parameters arguments)
   "Return pairs (place . argument) for ARGUMENTS, matched with the lambda list PARAMETERS. A place
-is the variable of a parameter, a keyword, or &REST. Arguments after unknown keywords are left out."
+is the variable of a parameter, a keyword, or &REST. Leave out arguments after unknown keywords."
   (let ((places '()) (section nil))
     (dolist (parameter parameters)
       (cond ((member parameter lambda-list-keywords)

@@ -163,7 +163,7 @@ of numbers count only if there is no other difference, as some predicates ignore
   "This many characters of a string are shown before the first difference.")
 
 (defparameter *outer-places* 6
-  "Of a long path, this many places are shown at its beginning, and as many at its end.")
+  "For a long path, this many places at its beginning are shown, and as many at its end.")
 
 (defun path-text (path package)
   "Return PATH, from DIFFERENCE, as text, with names as in PACKAGE."

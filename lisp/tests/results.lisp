@@ -167,7 +167,7 @@ the run skips this test."
   (or (result-left result) (plusp (+ (result-failed result) (result-errors result)))))
 
 (defun bare-text (name)
-  "Return NAME, a test's name, as text, without a package. Of a string such as CLASS.TEST, return
+  "Return NAME, a test's name, as text, without a package. For a string such as CLASS.TEST, return
 TEST."
   (let ((text (if (symbolp name) (symbol-name name) (test-text name))))
     (if (stringp name) (subseq text (1+ (or (position #\. text) -1))) text)))

@@ -18,7 +18,7 @@
                                                  (parameters (live-lisp:tool-parameters tool)))))
   "A TOOL that was sent to the server, with the HANDLER and PARAMETERS that it had then.
 REGISTRATION is the number of the registration, CLIENT-NAME the name by which clients call the tool.
-BEFORE is the offer that this one replaced, or NIL: late calls can still be for that offer."
+BEFORE is the OFFER that this OFFER replaced, or NIL: late calls can still be for the old one."
   tool handler parameters registration client-name before)
 
 (sb-ext:defglobal **offered** (make-hash-table :test 'equal :synchronized t)

@@ -12,7 +12,7 @@
    (handler :initarg :handler :initform nil :accessor live-lisp:tool-handler)
    (built-in
     :initarg :built-in :initform nil :reader built-in-name
-    :documentation "How clients call the tool of the server for which this one stands, or NIL.")
+    :documentation "The name that clients use for the tool of the server behind this tool, or NIL.")
    (order :initform nil :accessor tool-order
           :documentation "A number that grows with registration, or NIL."))
   (:documentation "A tool that clients and code can call by its name. TOOL-HANDLER is a function of
