@@ -66,8 +66,8 @@ export function marked(mark: '+' | '-' | ' ' | '|', line: string): QuestionLine 
   return new QuestionLine(mark + (/^[ -~\t]*$/.test(line) ? line : withIsolates(visibleLine(line, true))));
 }
 
-/** Returns TEXT. Of a text longer than LIMIT characters, returns the beginning and the end, LIMIT characters
- *  in all. */
+/** Returns TEXT. If it is longer than LIMIT characters, returns only its beginning and its end, LIMIT
+ *  characters in all. */
 function bounded(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const half = limit / 2;

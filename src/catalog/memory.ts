@@ -19,10 +19,11 @@ export interface RequestStore {
   add(served: ServedRequest): void;
 }
 
-/** Most requests that are remembered for a tool, and most characters of each. */
+/** Maximum number of requests that are remembered for a tool, and of characters of each. */
 const MOST_REQUESTS = 40;
 const REQUEST_LIMIT = 300;
-/** Most searches that wait for a call: a model that does not find its tool at once searches again. */
+/** Maximum number of searches that a later call can be assigned to: a model that does not find its tool at
+ *  once searches again. */
 const OPEN_LIMIT = 5;
 
 const NONE: readonly string[] = [];

@@ -5,7 +5,7 @@ import { NO_TERM } from './lexicon.ts';
 import { SHORTEST_TYPO } from './spelling.ts';
 import { isContentWord, stem, words } from './terms.ts';
 
-/** Most characters of a request that are read. */
+/** Maximum number of characters of a request that are read. */
 export const QUERY_LIMIT = 1000;
 
 /** The words of a catalog. */
@@ -23,9 +23,9 @@ export interface RequestTerm {
   word: string;
   /** The word's term; NO_TERM when no tool has it. */
   term: number;
-  /** Its weight, where 1 is that of a plain word that occurs once. */
+  /** The weight of the word. A plain word that occurs once has weight 1. */
   weight: number;
-  /** Its share in the subject of the request, for coverage. */
+  /** The weight of the word in the subject of the request, for coverage. */
   subjectWeight: number;
 }
 

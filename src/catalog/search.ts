@@ -20,12 +20,12 @@ export interface ToolSearchOptions {
 /** A tool that a search found. The schema is set only on request. */
 export interface CatalogEntry extends Omit<ToolMetadata, 'inputSchema'> {
   inputSchema?: ToolMetadata['inputSchema'];
-  /** True when its largest cost is above 5000 tokens (S1.13). */
+  /** True when the largest cost of the tool is above 5000 tokens (S1.13). */
   isHighTokenCost: boolean;
   /** The points of a literal hit (S1.2). */
   searchScore?: number;
-  /** Set when it is no literal hit: 'ranked' when the query names it (C27) or the ranking found it (S1.15), 'weak' when
-   *  the ranking found it and it covers little of the query's subject (C32). */
+  /** Set when the tool is no literal hit. 'ranked': the query names the tool (C27), or the ranking found it
+   *  (S1.15). 'weak': the ranking found the tool, but it covers little of the query's subject (C32). */
   match?: 'ranked' | 'weak';
 }
 

@@ -24,7 +24,7 @@ export function boundText(text: string, limit = TEXT_LIMIT): string {
 const LINE_LIMIT = 200;
 const LINE_BEFORE = 60;
 
-/** Returns LINE, trimmed. Of a long line, returns the part around INDEX. */
+/** Returns LINE, trimmed. If it is long, returns only the part around INDEX. */
 export function boundLine(line: string, index: number): string {
   const start = index > LINE_LIMIT - LINE_BEFORE ? index - LINE_BEFORE : 0;
   const end = start + LINE_LIMIT;

@@ -53,8 +53,8 @@ export function digestText(text: string): string {
   return `[${text.length} characters, SHA-256 ${digest}]`;
 }
 
-/** Returns TEXT. Of a text longer than LIMIT characters, returns the beginning and the digest of the whole,
- *  by which equal texts can be recognized. */
+/** Returns TEXT. If it is longer than LIMIT characters, returns its first LIMIT characters and a digest of
+ *  the whole text, by which equal texts can be recognized. */
 export function truncate(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const digest = createHash('sha256').update(text).digest('hex');

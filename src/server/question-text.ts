@@ -7,8 +7,8 @@ import { visibleLine } from '../visible.ts';
 import type { PreviewFile } from './preview-files.ts';
 import { fits, largest, type Message, messageIn, type Room, withBeginning } from './room.ts';
 
-/** Maximum number of pages. Of a preview that needs more, the human sees the first page and the path of the
- *  file. Claude Code ends a call that asks more than ten times. */
+/** Maximum number of pages. If a preview needs more, the human sees its first page and the path of the file.
+ *  Claude Code ends a call that asks more than ten times. */
 const MAX_PAGES = 6;
 
 /** A question, split into pages. */
@@ -57,9 +57,9 @@ function furtherPages(name: string, lines: readonly string[], inAll: number, roo
   return pages;
 }
 
-/** Returns as much of MESSAGE as fits into ROOM, below a headline, and COUNT, how many of its lines are shown
- *  completely. HEAD returns the headline for a number of lines. The page has at least the beginning of the
- *  first line. */
+/** Returns a page with a headline and as much of MESSAGE as fits below it into ROOM, and COUNT, the number of
+ *  lines that the page shows completely. HEAD returns the headline for a number of lines. The page has at
+ *  least the beginning of the first line. */
 function page(
   head: (count: number) => QuestionLine,
   { lines, ...rest }: Message,

@@ -1,26 +1,30 @@
-// Tells rows of a list that have one shape together: the first of them whole, and of the others only where they are.
+// Shortens lists with many rows of the same shape: shows the first of these rows whole, and for the others
+// only their places, in one line.
 
 import { fewOf, fittingRows } from '../kernel/reply.ts';
 
-/** A row of a list. ROWS with the same SHAPE differ in nothing that a reader must see twice; one without SHAPE is told by
- *  itself. BRIEF tells it behind another of its shape. */
+/** A row of a list. TEXT is the whole row, BRIEF the short form for the line behind another row of the same
+ *  SHAPE. Rows with the same SHAPE have nothing that a reader must see twice. A row without SHAPE is always
+ *  shown whole. */
 export interface ShapedRow {
   text: string;
   shape?: string | undefined;
   brief: string;
 }
 
-/** What is told of rows of one shape. FIRST is the index of the first of them, COUNT their number. */
+/** The text for the rows of one shape, or for a single row. FIRST is the index of the first of these rows,
+ *  COUNT their number. */
 export interface ToldRows {
   text: string;
   first: number;
   count: number;
 }
 
-/** Up to this many rows of one shape are each told by themselves. */
+/** Up to this many rows of the same shape are all shown whole. */
 const FEW = 4;
 
-/** Returns the shape of TEXT, Lisp code: its words, with one mark for any number, any string and each of the names OWN. */
+/** Returns the shape of TEXT, Lisp code: the text with 0 for each number, "" for each string, and _ for each
+ *  of the names OWN. */
 export function shapeOf(text: string, own: readonly string[]): string {
   const names = new Set(own.map((name) => name.toUpperCase()));
   return text.replace(/"(?:\\.|[^"\\])*"|[^\s()'`,"]+/g, (word) => {
@@ -30,8 +34,8 @@ export function shapeOf(text: string, own: readonly string[]): string {
   });
 }
 
-/** Returns what is told of ROWS, those of one shape in the place of the first of them. INDENTATION precedes the line on
- *  the others, which has at most MOST of them. */
+/** Returns the texts for ROWS. Rows of the same shape are shown together, in the place of the first.
+ *  INDENTATION precedes the line on the others, which lists at most MOST of them. */
 export function told(
   rows: readonly ShapedRow[],
   indentation: string,
@@ -52,7 +56,7 @@ export function fitting<Row extends ShapedRow>(rows: readonly Row[]): Row[] {
   return rows.slice(0, fittingRows(costs).length);
 }
 
-/** Maps the index of each of ROWS that is told whole to the rows that are told behind it. */
+/** Maps the index of each of ROWS that is shown whole to the rows that are listed in the line behind it. */
 function grouped(rows: readonly ShapedRow[]): Map<number, ShapedRow[]> {
   const counts = new Map<string | undefined, number>();
   for (const { shape } of rows) counts.set(shape, (counts.get(shape) ?? 0) + 1);

@@ -14,8 +14,9 @@ export interface Placed {
   located?: Located | undefined;
 }
 
-/** Returns PLACED, the edits of a call. The comment right above a definition that one of them deletes is deleted too,
- *  and put above the same definition in the text of another, if that text, read under FEATURES, has it without one. */
+/** Returns PLACED, the edits of a call. When one edit deletes a definition, and the text of another edit,
+ *  read under FEATURES, has the same definition without a comment, the comment right above the deleted
+ *  definition moves with it to that text. */
 export function movedWithComments(placed: readonly Placed[], features: Features): Placed[] {
   const moved = [...placed];
   for (const [index, { edit, located }] of placed.entries()) {
@@ -36,8 +37,8 @@ export function movedWithComments(placed: readonly Placed[], features: Features)
   return moved;
 }
 
-/** Returns PLACED with COMMENT above the definition of SYMBOL that begins with HEAD in its text; undefined when its text
- *  has none, or one with a comment. */
+/** Returns PLACED with COMMENT in its text, above the definition of SYMBOL that begins with HEAD. Returns
+ *  undefined when the text has no such definition, or when the definition has a comment already. */
 function withComment(
   placed: Placed,
   { symbol, head, comment }: { symbol: string; head: string; comment: string },
@@ -54,7 +55,8 @@ function withComment(
   return { edit: withNewText(edit, commented), located };
 }
 
-/** Returns the whole forms that EDIT puts into a file; undefined when it puts none in. */
+/** Returns the text of whole forms that EDIT puts into a file, or undefined when EDIT inserts no whole
+ *  forms. */
 function newTextOf(edit: Edit): string | undefined {
   if (edit.query === undefined) return edit.part === undefined ? edit.text : undefined;
   return 'text' in edit.change ? edit.change.text : undefined;

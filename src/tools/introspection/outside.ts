@@ -58,9 +58,9 @@ const DECLARING_OPERATORS: ReadonlySet<string> = new Set([
   ...['SHADOWING-IMPORT', 'INTERN', 'UNINTERN'],
 ]);
 
-/** Returns the description of CALLER, a row for code outside functions; undefined when it does not use the
- *  name. A row that only contains the name as data is left out when KNOWN_NAMES, the names in other rows, has
- *  its name. */
+/** Returns the description of CALLER, a row for code outside functions. Returns undefined when the code does
+ *  not use the name. Also returns undefined when it only has the name as data, and KNOWN_NAMES, the names of
+ *  other rows, has the name of this row. */
 export function outside(
   caller: Caller,
   query: UseQuery,

@@ -1,4 +1,4 @@
-// The tool who_references, which finds the users of a variable.
+// The tool who_references, which finds the definitions that use a variable.
 
 import type { Image } from '../../image/image.ts';
 import type { ReferencesData } from '../../image/wire/introspection.ts';
@@ -57,7 +57,7 @@ export function whoReferences(image: Image, places: Places) {
   });
 }
 
-/** Returns the users of the variable in ARGS, as who_references does. */
+/** Returns the definitions that use the variable in ARGS, as who_references does. */
 export async function referencesOf(
   image: Image,
   places: Places,

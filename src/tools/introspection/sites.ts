@@ -26,8 +26,8 @@ export interface UserSite {
   method?: string;
 }
 
-/** Returns a function that takes the name of a user and its recorded uses, and returns the sites of the uses.
- *  Each site occurs once, in the order of the file. */
+/** Returns a function that takes the name of a definition and the places in it that are recorded as uses, and
+ *  returns the sites of these uses. Each site occurs once, in the order of the file. */
 export function siteFinder(
   { name, variable = false, unrecorded, accessibleIn }: Asked,
   places: Places,

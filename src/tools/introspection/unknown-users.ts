@@ -1,4 +1,4 @@
-// Renders notes that say why some users of a name may be missing.
+// Renders notes that say why a list of the definitions that use a name may be incomplete.
 
 import type { UnreadFile } from '../../image/wire/introspection.ts';
 import type { Places } from '../places.ts';

@@ -6,8 +6,8 @@ import { bareOf, partsOfName } from '../../source/qualified.ts';
 import type { Forms, Places } from '../places.ts';
 import type { User } from './users.ts';
 
-/** The image's answer about a name without users: the files of loaded code, and all names of the packages in
- *  which the symbol is accessible. */
+/** The image's answer about a name that no known code uses: the files of loaded code, and all names of the
+ *  packages in which the symbol is accessible. */
 interface Unseen {
   name: string;
   files?: string[];

@@ -12,8 +12,8 @@ import type { Places } from '../places.ts';
 import { unknownNotes } from './unknown-users.ts';
 import { unseenUsers } from './unseen.ts';
 
-/** Returns the functions, in the package that ASKED names, that no code uses. With WITHIN, only users in this
- *  system count. */
+/** Returns the functions, in the package that ASKED names, that no code uses. With WITHIN, only uses in the
+ *  files of this system count. */
 export async function unusedFunctions(
   image: Image,
   places: Places,

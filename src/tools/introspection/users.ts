@@ -1,5 +1,5 @@
-// Renders the users of a name, a row for each user with the places of its uses, and selects a page of these
-// rows.
+// Renders the users of a name, that is, the functions, top-level forms and other definitions that use it: a
+// row for each, with the places of the uses. Selects a page of these rows.
 
 import type { Caller } from '../../image/wire/data.ts';
 import { bareOf, partsOfName } from '../../source/qualified.ts';
@@ -27,16 +27,16 @@ export interface User {
   kind?: string;
   /** The function for which the name of this user is only another name. */
   same?: string;
-  /** True when the user only contains the name in its data. */
+  /** True when the name only occurs in data of this function or form, so that it may not be a use. */
   possible?: boolean;
   /** True when the user is a top-level form. */
   outside?: boolean;
   sites?: UserSite[];
 }
 
-/** A page of users. OUTSIDE: how many top-level forms use the name. outsidePossible: how many of the
- *  top-level forms only contain it in their data. REPEATED: how many rows were left out. Such a row only
- *  contains the name in its data, and a top-level form with the same name certainly uses it. */
+/** A page of users. OUTSIDE: how many top-level forms use the name. outsidePossible: how many of these forms
+ *  only have it in their data. REPEATED: how many rows were left out. Such a row is for a form that only has
+ *  the name in its data, and another row is for a top-level form of the same name that certainly uses it. */
 export interface Users {
   rows: User[];
   outside: number;
@@ -78,20 +78,20 @@ export function usersOf(
   };
 }
 
-/** Returns each of USERS once. Of a certain user and a possible user with the same name, only the certain one
- *  stays. */
+/** Returns each of USERS once. Drops a possible user (see User) when a certain user has the same name. */
 function differentOf(users: readonly User[]): User[] {
   const certain = new Set(users.filter(({ possible }) => !possible).map(({ name }) => name));
   const told = users.filter(({ possible, name }) => !possible || !certain.has(name));
   const named = groupBy(told, (each) => `${headOf(each)} ${each.possible}`);
-  // A file can define the same name twice. Both forms are users, and their sites are joined.
+  // A file can define the same name twice. Then both forms use the name, and their sites are joined.
   return [...named.values()].flatMap(([first, ...rest]) => {
     const sites = rest.flatMap((each) => each.sites ?? []);
     return first ? { ...first, ...(first.sites && { sites: [...first.sites, ...sites] }) } : [];
   });
 }
 
-/** Sorts functions first, then other places, then users that only contain the name in their data. */
+/** Sorts functions before top-level forms, and last the functions and forms that only have the name in their
+ *  data. */
 function byBlock(one: User, other: User): number {
   const rank = ({ possible, outside }: User) => (possible ? 2 : outside ? 1 : 0);
   return rank(one) - rank(other);
@@ -117,7 +117,8 @@ export function headOf({ name, kind, same }: User): string {
   return [name, kind && `(${kind})`, same && `(same function as ${same})`].filter(Boolean).join(' ');
 }
 
-/** Returns HEAD with a line for each place of a user, those of one shape together. */
+/** Returns HEAD with a line for each of SITES. Of more than a few sites with texts of the same shape, only
+ *  the first has a whole line, and one line lists the others. */
 function userText(sites: readonly UserSite[], head: string): string {
   const rows = sites.map((site) => ({
     text: `    ${siteText(site)}`,
@@ -131,8 +132,9 @@ function wordsOf(text: string): string[] {
   return text.match(/[^\s()]+/g)?.map(bareOf) ?? [];
 }
 
-/** Returns the rows for as many of USERS as fit in one answer, those of one shape together, and how many users they
- *  tell. NAMED returns the beginning of a user's row, HEADER what stands above it. */
+/** Returns rows for as many of USERS as fit in one answer, and the number of users in these rows. If more
+ *  than a few of these rows have the same shape, the first is followed by one line that lists the others.
+ *  NAMED returns the beginning of a user's row, HEADER the line above the row. */
 export function usersTold(
   users: readonly User[],
   { named, header }: { named: (user: User) => string; header: (user: User) => string },

@@ -45,8 +45,8 @@ function takenText({ median, low, high, octets }: TakenTime): string {
   return `${timeText(median)} (${timeText(low)} to ${timeText(high)}), ${sizeText(octets)}`;
 }
 
-/** Returns which form took less. ONE is that of `form`, OTHER that of `against`. A difference counts only when their
- *  interquartile ranges do not overlap. */
+/** Returns a sentence that says which form took less time. ONE is the time of `form`, OTHER the time of
+ *  `against`. A difference counts only when their interquartile ranges do not overlap. */
 function verdict(one: TakenTime, other: TakenTime): string {
   if (one.low <= other.high && other.low <= one.high) return 'No difference that counts.';
   if (other.median === 0) return 'against took no time that could be measured.';

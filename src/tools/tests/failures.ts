@@ -53,7 +53,7 @@ export function failureLines(
   return shown.join('\n');
 }
 
-/** A line about one failure; or, with UNTOLD, about so many failures that are only counted. */
+/** A line about one failure or, with UNTOLD, about this number of failures, which are only counted. */
 interface FailureLine {
   text: string;
   untold?: number;

@@ -19,7 +19,7 @@ interface Known {
   passed: boolean;
   /** The systems, joined by blanks, of the last run of whole systems that ran the test; '' when there was none. */
   systems: string;
-  /** The systems whose tests it is one of; empty when it only ran by name. */
+  /** The systems to whose tests this test belongs. Empty when the test only ran by name. */
   of: readonly string[];
 }
 
@@ -29,8 +29,8 @@ export class TestMemory {
   /** The systems that were tested as a whole. */
   readonly #tested = new Set<string>();
 
-  /** Returns the tests that failed when they last ran; when SYSTEM is given, only its tests and those whose system is
-   *  not known. Returns undefined when no such test ran yet. */
+  /** Returns the tests that failed when they last ran. With SYSTEM, considers only its tests and tests of
+   *  unknown systems. Returns undefined when none of the tests considered has run yet. */
   failed(system?: string): string[] | undefined {
     const isOf = ({ of }: Known) => system === undefined || of.length === 0 || of.includes(system);
     const tests = [...this.#tests].filter(([, known]) => isOf(known));
@@ -38,8 +38,9 @@ export class TestMemory {
     return tests.filter(([, { passed }]) => !passed).map(([test]) => test);
   }
 
-  /** Records the results of TESTS and returns what changed. SYSTEMS are those that were tested as a whole; empty when
-   *  single tests ran. Forgets the tests that ran in the last such run of SYSTEMS but not in this one. */
+  /** Records the results of TESTS and returns what changed. SYSTEMS are the systems that were tested as a
+   *  whole; the list is empty when single tests ran. Forgets tests that ran when SYSTEMS were last tested as
+   *  a whole but did not run this time. */
   keep(tests: readonly TestResult[], systems: readonly string[]): Difference {
     const difference: Difference = { broken: [], fixed: [], fresh: [], missing: [] };
     const comparable = systems.length > 0 && systems.every((system) => this.#tested.has(system));

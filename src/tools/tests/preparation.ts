@@ -71,8 +71,9 @@ function notPlanned(ending: Ending, places: Places): Result {
   };
 }
 
-/** Loads the system ASKED for. Returns what the answer says of that, and whether there were warnings; or the result to
- *  return (FAILED). LACKS: the system needs another one that ASDF does not find. */
+/** Loads the system ASKED for. Returns what the answer says about the load (`said`), and whether there were
+ *  warnings (`warned`). If the load failed, also returns the result of the whole call (`failed`). `lacks` is
+ *  true when ASDF does not find a system that the system needs. */
 async function load(
   { image, places, shownWarnings }: Grounds,
   asked: { name: string; force: boolean; restarts?: readonly string[] },

@@ -9,7 +9,8 @@ export interface Outcome extends TestResult {
   why?: string;
 }
 
-/** Returns the outcomes of the tests in the data of a run. ENDING, that of the run, tells why a test did not finish. */
+/** Returns the outcomes of the tests in the data of a run. ENDING, the ending of the run, shows why a test
+ *  did not finish. */
 export function outcomesOf({ tests, parts = [] }: TestRunData, ending: Ending): Outcome[] {
   const told = tests ?? fromParts(parts);
   return told.map((test) => (test.left ? { ...test, why: whyLeft(ending) } : test));

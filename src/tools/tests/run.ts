@@ -52,7 +52,7 @@ export class Run {
   readonly #coverage: CoverageData[] = [];
   /** For each image lost between two tests: a sentence, and the number of outcomes known by then. */
   readonly #losses: { text: string; ran: number }[] = [];
-  /** Tests whose coverage was lost with their image. */
+  /** Tests that ran in an image that was lost, so that their coverage was lost too. */
   readonly #unmeasured: string[] = [];
   #milliseconds = 0;
   #loadedAll = false;
@@ -138,8 +138,8 @@ export class Run {
     });
   }
 
-  /** True when another round follows the one that returned REPLY: with `isolate`, if a test ended the round early or
-   *  the image was lost, and the round gave at least one outcome that was not known. */
+  /** True when another round must follow the one that returned REPLY. This needs `isolate`. A test must have
+   *  ended the round early, or the image was lost, and the outcome of a test must be new. */
   #goesOn({ data, ending }: Reply<'test-run'>, { signal }: CallContext): boolean {
     if (!this.#how.isolate || ending.kind === 'done' || signal?.aborted || data.held) return false;
     const known = new Set(this.#outcomes.map(({ test }) => test));
@@ -147,7 +147,8 @@ export class Run {
     return outcomesOf(data, ending).some(({ test, left }) => (left || lost) && !known.has(test));
   }
 
-  /** Returns the result of the run; REPLY is that of the last round. HELD: an error was held during the run. */
+  /** Returns the result of the run. REPLY is the reply of the last round. HELD: an error was held during the
+   *  run. */
   #result(reply: Reply<'test-run'>, held: boolean): Result {
     const { data, ending } = reply;
     const { value, gone = [] } = data;
@@ -163,8 +164,9 @@ export class Run {
     return noTestsResult(this.#what(), reply, joinSections([unset.join('\n'), this.#said]), places);
   }
 
-  /** Returns the result of a run in which TESTS ran; REPLY is that of the last round. UNRECORDED are the names of tests
-   *  that did not run and have no recorded coverage. HELD: an error was held during the run. */
+  /** Returns the result of a run in which TESTS ran. REPLY is the reply of the last round. UNRECORDED are the
+   *  names of tests that did not run and have no recorded coverage. HELD: an error was held during the
+   *  run. */
   #toldResult(
     reply: Reply<'test-run'>,
     tests: readonly Outcome[],
