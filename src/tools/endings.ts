@@ -136,7 +136,7 @@ export function outputSection(output: Output | undefined, limit?: number): strin
   return text === '' ? undefined : `Output:\n${boundText(withShallowIndent(foldedLines(text)), limit)}`;
 }
 
-/** Of a run of more than MOST lines, equal or without letter or digit, only SHOWN are kept. */
+/** When more than MOST lines in a row are equal, or have no letter or digit, only SHOWN of them are kept. */
 const EQUAL_RUN = { most: 3, shown: 1, what: 'like it' };
 const WORDLESS_RUN = { most: 20, shown: 3, what: 'without a letter or digit' };
 

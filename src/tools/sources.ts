@@ -61,7 +61,8 @@ export class Source {
     return this.#forms;
   }
 
-  /** Returns its top-level forms under FEATURES, which are not always those of the image now. */
+  /** Returns the top-level forms of the text, read under FEATURES. These can differ from the present features
+   *  of the image. */
   formsUnder(features: Features = this.#features()): TopLevelForms {
     const forms = this.forms();
     if (forms.holdUnder(features)) return forms;
@@ -87,7 +88,7 @@ const ASIDE = 4 * KEPT;
 /** Two writes within this many milliseconds can get the same time. */
 const TICK_MS = 50;
 
-/** Seconds from the epoch of Lisp (1900) to that of Unix (1970). */
+/** Seconds from the epoch of Lisp (1900) to the epoch of Unix (1970). */
 const EPOCH = 2_208_988_800;
 
 /** The versions of all files read: the newest of each, and older ones. */

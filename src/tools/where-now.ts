@@ -16,8 +16,9 @@ export interface Versions {
  *  is not known. */
 export type Changed = 'form' | 'elsewhere' | 'unknown';
 
-/** Returns START, the index of PLACE in the present file, or undefined when uncertain. PLACE is in DEFINITION. CHANGED:
- *  the file changed since it was loaded. SAME: the form of PLACE did not. INSIDE: START is only that of the form. */
+/** Returns START, the index of PLACE in the present file, or undefined when uncertain. PLACE is in
+ *  DEFINITION. CHANGED: the file changed since it was loaded. SAME: the form of PLACE did not change. INSIDE:
+ *  PLACE is somewhere in the form, and START is the start of the form. */
 export function whereNow(versions: Versions, place: Place, definition: Definition) {
   const { start, ...found } = formNow(versions, place, definition);
   const whole = place.start === undefined && !place.inside;

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Environment variable that marks a process with the image that started it. */
 export const MARK = 'LIVE_LISP_IMAGE';
 
-/** At most this many rounds of killing, as processes can start others meanwhile. */
+/** Maximum number of searches for processes to kill: a process can start others before it is killed. */
 const ROUNDS = 5;
 
 /** Kills the process group of leader PID, and all processes that have MARK as the value of that variable. */

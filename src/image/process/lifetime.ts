@@ -104,7 +104,8 @@ export class Lifetime {
     return this.child?.corrupted;
   }
 
-  /** The endings of earlier images because of which this one is plain; empty when it is not plain. */
+  /** The endings of earlier images that caused this image to be started as a plain one. Empty when it is not
+   *  plain. */
   get plainBecause(): readonly string[] {
     return this.#startPolicy.reasons;
   }

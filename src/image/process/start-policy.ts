@@ -42,7 +42,8 @@ export class StartPolicy {
     return this.#fixed === undefined && !this.#plain && this.#ended.length > 0;
   }
 
-  /** The endings of the new images because of which this one is plain; empty when it is not plain. */
+  /** The endings of new images that caused this image to be started as a plain one. Empty when it is not
+   *  plain. */
   get reasons(): readonly string[] {
     return this.#plain ? this.#ended : [];
   }

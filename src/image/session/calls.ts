@@ -59,8 +59,8 @@ export class Calls {
   readonly #times: Times;
   readonly #queue = new Queue(MAX_EVALUATIONS);
   readonly #lookupQueue = new Queue(MAX_LOOKUPS);
-  /** Runs one compilation at a time: each undoes its own definitions afterwards, and must not undo those of
-   *  another. */
+  /** Runs one compilation at a time: after each, its definitions are undone, and those of another compilation
+   *  must not be undone with them. */
   readonly #compilations = new Queue(1);
 
   constructor(host: Host, times: Times = TIMES) {

@@ -73,7 +73,7 @@ export class HeldCalls<Rendered> {
     this.#calls.set(held.error, call);
   }
 
-  /** Records that the call which the error NUMBER stopped was held until now. */
+  /** Adds the time until now to the time for which the error NUMBER has held its call. */
   countHolding(number: number): void {
     const call = this.#calls.get(number);
     if (call === undefined) return;

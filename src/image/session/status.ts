@@ -58,7 +58,7 @@ export interface ImageStatus {
   corrupted?: string;
   /** Abilities that the agent lacks. */
   lacking?: Lacking;
-  /** The endings of earlier images because of which this one is plain. */
+  /** The endings of earlier images that caused this image to be started as a plain one. */
   plainBecause?: readonly string[];
 }
 

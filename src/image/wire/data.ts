@@ -3,8 +3,8 @@
 import type { OldItem } from './agreement.ts';
 import type { Holding } from './holding.ts';
 
-/** A missing package or symbol, with NEAR (similar names); a symbol that names no class, with NATURES (what
- *  it names); or a missing system. */
+/** What a look-up did not find: a package or symbol (NEAR has similar names), a class (NATURES says what the
+ *  symbol names instead), or a system. */
 export type LookupFailure =
   | { failure: 'no-package'; package: string; near?: string[] }
   /** CURRENT is the session's package, if it has the symbol and the request named no package. NEAR is then

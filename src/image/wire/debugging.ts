@@ -43,13 +43,13 @@ export interface DebugValue {
   takes?: string;
   /** Name of a restart that returned, instead of transferring control. */
   returned?: string;
-  /** True when the program's thread that had the error goes on. */
+  /** True when the thread of the program that had the error continues. */
   goesOn?: boolean;
 }
 
 export interface DebugData extends Remarks {
-  /** The evaluated code made a non-local exit, so the held call went on. The other members are the answer of
-   *  the held call. */
+  /** The evaluated code made a non-local exit, so the call that the error had stopped continued. The other
+   *  members are the answer of the held call. */
   left?: boolean;
   value?: DebugValue | LookupFailure;
   /** The printed values of each evaluated form, and the number of the form that was evaluated last. */

@@ -28,7 +28,8 @@ export interface Holding {
   taken?: { restart: string; text: string }[];
   /** Total number of such restarts, when TAKEN does not list all. */
   takenTotal?: number;
-  /** Names of all restarts by which the operation went on, including those that were invoked for held errors. */
+  /** Names of all restarts that let the operation continue after an error, including restarts invoked for
+   *  held errors. */
   wentOnBy?: string[];
 }
 

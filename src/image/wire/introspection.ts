@@ -92,7 +92,7 @@ export interface ImpactData {
   slotOf?: string[];
   /** Kind of the function; absent when the name is no function. */
   kind?: string;
-  /** True when the name is that of a type without a class. */
+  /** True when the name names a type that is no class. */
   type?: boolean;
   /** The package in which the name was looked up. */
   in: string;

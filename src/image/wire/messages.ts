@@ -31,8 +31,8 @@ export interface Hello extends Lacking {
 /** The members in which the agent reports how a form changed the image. */
 export type ImageChange = { readonly [name: string]: unknown };
 
-/** A report on a job: it changed the image (BUILT), or its replay now evaluates the form at INDEX, or, if
- *  PROBING, now probes the image after this form. */
+/** A report on a job. BUILT: the job changed the image. INDEX: the rebuild now evaluates the form at this
+ *  index or, if PROBING, tests the image after this form. */
 export type JobReport =
   | { kind: 'built'; job: number; built: ImageChange }
   | { kind: 'reached'; job: number; index: number; probing: boolean };

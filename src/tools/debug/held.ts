@@ -34,7 +34,7 @@ export function optionsOf({ args, context }: Held) {
 }
 
 /** Like optionsOf, for a call that evaluates code in a frame of HELD. Such code can leave the frame, so that
- *  the held call goes on. */
+ *  the call which the error stopped continues. */
 export function evalOptions(held: Held) {
   const call = held.holds.call(held.error);
   return { ...optionsOf(held), ...(call && { continues: { ...call, ifLeft: true } }) };

@@ -129,7 +129,7 @@ async function readOne(
   const described = foundValue(await image.call('describe', lookup, callOptions(context)));
   const absent = isLookupFailure(described);
   const evaluated: TextOfEvaluated = (definition) => evaluatedText(history, definition, places.features);
-  // `known`: what the image knows. `rows`: those of these that can be the requested form.
+  // `known`: the definitions that the image knows. `rows`: those that can be the requested form.
   const known = absent ? [] : definitionsOf(described, places, query, args, evaluated);
   const rows = known.filter((row) => hasOperator(row, query, places));
   const lackText = rows.every(({ text }) => text === undefined);

@@ -21,7 +21,7 @@ export interface NamingFile {
   lines: number[];
 }
 
-/** Maximum number of characters of a text to show. Of a longer text, only the place is shown. */
+/** Maximum number of characters of a text to show. For a longer text, only its place is shown. */
 const TEXT_LIMIT = 2000;
 
 /** Returns the texts of all definitions of the name in ARGS, each with its place. */

@@ -307,10 +307,10 @@ function filesText(files: readonly NamingFile[], limit: number): string {
 /** Maximum number of lines of a file to list. */
 const LINE_LIMIT = 10;
 
-/** At most this many calls are told behind another of their shape. */
+/** At most this many calls are listed behind another call of the same shape. */
 const ALIKE_LIMIT = 50;
 
-/** Returns the rows for CALLS, those of one shape and one reason together. */
+/** Returns the rows for CALLS. Calls with the same shape and the same reason are shown together. */
 function callRows(calls: readonly CheckedCall[]): Row[] {
   const shaped = calls.map((call) => ({
     text: callText(call),

@@ -106,8 +106,8 @@ function headText(data: PackageData): string {
   return lines.filter(Boolean).join('\n');
 }
 
-/** Returns a line with the names, and, if there are more, FORM, which returns all of them in the image.
- *  Returns false when there are no names. */
+/** Returns a line with the names. If there are more names than fit, the line also has FORM, Lisp code that
+ *  returns all of them. Returns false when there are no names. */
 function namesText(label: string, { count, names = [] }: CountedNames, form: string): string | false {
   if (count === 0) return false;
   const rest = count > names.length ? `, ... (${count} in all; eval_form of ${form} gives them)` : '';

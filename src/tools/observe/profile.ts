@@ -70,8 +70,8 @@ function runsText({ runs, milliseconds = 0, cpu = 0, octets = 0 }: Profile): str
   return runs === 1 ? `One run took ${took}.` : `${countText(runs, 'run')} of ${took} each.`;
 }
 
-/** Returns the sentence on the first run when its time differs much from that of the others; else undefined. It differs
- *  because later runs find caches filled. */
+/** Returns a sentence on the first run if its time differs much from the time of the other runs, which find
+ *  caches filled. Otherwise returns undefined. */
 function firstText({ first, milliseconds = 0 }: Profile): string | undefined {
   if (first === undefined || Math.abs(first - milliseconds) < MUCH_MS) return undefined;
   if (first <= 2 * milliseconds && milliseconds <= 2 * first) return undefined;

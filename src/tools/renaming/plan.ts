@@ -318,7 +318,7 @@ class Planning {
 }
 
 /** Returns the edits for RENAMINGS in TEXT, which is not Lisp. Without CHANGE, returns the same occurrences
- *  as kept ones. */
+ *  as places that are kept unchanged. */
 function proseScan(text: string, renamings: readonly Renaming[], change: boolean): Scan {
   const scan: Scan = { edits: [], kept: [] };
   for (const { from, to } of renamings) {

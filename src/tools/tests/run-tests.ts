@@ -166,7 +166,8 @@ async function previewOf(
   };
 }
 
-/** Returns RAN, the result of the tests, joined with those of the edits before and of the forms after. */
+/** Returns RAN, the result of the tests, joined with the results of the edits before the tests and of the
+ *  forms after them. */
 function together(ran: Result, edited: Result | undefined, evaluated: Result | undefined): Result {
   if (edited === undefined && evaluated === undefined) return ran;
   return {
@@ -180,7 +181,8 @@ function together(ran: Result, edited: Result | undefined, evaluated: Result | u
   };
 }
 
-/** Loads what changed, resets the variables asked for, and runs the CHOSEN tests, or those of whole systems. */
+/** Loads what changed, resets the variables in the arguments, and runs the CHOSEN tests, or all tests of
+ *  systems. */
 async function perform(
   grounds: Grounds,
   evaluating: Tool,
