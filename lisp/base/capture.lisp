@@ -1,14 +1,17 @@
-;;;; Captures output within bounds: keeps its first and its last part, and only counts what lies between.
+;;;; Captures output within bounds: keeps its first and its last part, and only counts what lies
+;;;; between.
 
 (in-package "LIVE-LISP.BASE")
 
-;;; A capture is a structure, separate from the stream that writes to it, because the reader thread makes a capture for
-;;; each job. SBCL compiles code that makes instances of classes, and compiles it again after some changes of classes.
-;;; The reader thread would have to wait for any thread that compiles or walks all code, and answer nothing meanwhile.
+;;; A capture is a structure, separate from the stream that writes to it, because the reader thread
+;;; makes a capture for each job. SBCL compiles code that makes instances of classes, and compiles
+;;; it again after some changes of classes. The reader thread would have to wait for any thread that
+;;; compiles or walks all code, and answer nothing meanwhile.
 (defstruct (capture (:constructor make-capture (head-limit tail-limit &key on-full)))
-  "Bounded output: the first HEAD-LIMIT and the last TAIL-LIMIT characters. HEAD grows up to its limit. TAIL is a ring,
-made when the head is full. TOTAL counts all characters ever written. ON-FULL, or NIL, is called without arguments when
-a character no longer fits the head. SUCCESSOR, or NIL, gets all further output: nobody will read this capture again."
+  "Bounded output: the first HEAD-LIMIT and the last TAIL-LIMIT characters. HEAD grows up to its
+limit. TAIL is a ring, made when the head is full. TOTAL counts all characters ever written.
+ON-FULL, or NIL, is called without arguments when a character no longer fits the head. SUCCESSOR, or
+NIL, gets all further output: nobody will read this capture again."
   (head (make-string 128) :type (simple-array character (*)))
   (head-limit 0 :type fixnum)
   (head-fill 0 :type fixnum)
@@ -23,10 +26,11 @@ a character no longer fits the head. SUCCESSOR, or NIL, gets all further output:
 (defclass capture-stream (sb-gray:fundamental-character-output-stream)
   ((capture :initarg :capture :reader stream-capture)
    (octets :initform '() :accessor pending-octets))
-  (:documentation "An output stream that writes to its capture. It takes octets too, as a terminal does: those of a
-character in UTF-8 that is not whole yet are pending, the last first."))
+  (:documentation "An output stream that writes to its capture. It takes octets too, as a terminal
+does: those of a character in UTF-8 that is not whole yet are pending, the last first."))
 
-;; Otherwise SBCL finalizes this class at the first output, and must then compile the code that makes streams again.
+;; Otherwise SBCL finalizes this class at the first output, and must then compile the code that
+;; makes streams again.
 (sb-mop:finalize-inheritance (find-class 'sb-gray:fundamental-character-output-stream))
 
 (defun capturing (capture)
@@ -50,14 +54,16 @@ character in UTF-8 that is not whole yet are pending, the last first."))
   (let* ((fill (capture-head-fill capture)) (needed (+ fill count)) (head (capture-head capture)))
     (declare (type fixnum fill needed) (type (simple-array character (*)) head))
     (when (> needed (length head))
-      (let ((larger (make-string (min (capture-head-limit capture) (max needed (* 4 (length head)))))))
+      (let ((larger (make-string (min (capture-head-limit capture)
+                                      (max needed (* 4 (length head)))))))
         (setf head (replace larger head :end2 fill)
               (capture-head capture) larger)))
     (replace head string :start1 fill :start2 start :end2 (+ start count))
     (setf (capture-head-fill capture) needed)))
 
 (defun keep (capture string start end)
-  "Append STRING, from START to END, to CAPTURE. A capture that has a successor passes the text on to that one."
+  "Append STRING, from START to END, to CAPTURE. A capture that has a successor passes the text on
+to that one."
   (when (capture-successor capture)
     (return-from keep (keep (capture-successor capture) string start end)))
   (sb-thread:with-recursive-lock ((capture-lock capture))
@@ -85,7 +91,8 @@ character in UTF-8 that is not whole yet are pending, the last first."))
   string)
 
 (defun octets-wanted (first)
-  "Return how many octets a character in UTF-8 takes that begins with the octet FIRST, or 1 when none begins so."
+  "Return how many octets a character in UTF-8 takes that begins with the octet FIRST, or 1 when
+none begins so."
   (cond ((<= #xC2 first #xDF) 2)
         ((<= #xE0 first #xEF) 3)
         ((<= #xF0 first #xF4) 4)
@@ -104,7 +111,8 @@ character in UTF-8 that is not whole yet are pending, the last first."))
 (defmethod sb-gray:stream-write-sequence ((stream capture-stream) sequence &optional (start 0) end)
   (if (stringp sequence)
       (write-string sequence stream :start start :end end)
-      (map nil (lambda (each) (if (characterp each) (write-char each stream) (write-byte each stream)))
+      (map nil
+           (lambda (each) (if (characterp each) (write-char each stream) (write-byte each stream)))
            (subseq sequence start end)))
   sequence)
 
@@ -132,8 +140,9 @@ character in UTF-8 that is not whole yet are pending, the last first."))
                (concatenate 'string (subseq tail start) (subseq tail 0 start)))))))
 
 (defun captured (capture &key reset (wait t))
-  "Return the output in CAPTURE as a JSON object: its text, or its head, the number of omitted characters, and its tail.
-Return NIL when nothing was written, or when another thread is writing and WAIT is false. RESET empties CAPTURE."
+  "Return the output in CAPTURE as a JSON object: its text, or its head, the number of omitted
+characters, and its tail. Return NIL when nothing was written, or when another thread is writing and
+WAIT is false. RESET empties CAPTURE."
   (sb-thread:with-recursive-lock ((capture-lock capture) :wait-p wait)
     (unless (zerop (capture-total capture))
       (let* ((head (subseq (capture-head capture) 0 (capture-head-fill capture)))
@@ -146,7 +155,8 @@ Return NIL when nothing was written, or when another thread is writing and WAIT 
             (object "text" head "omitted" omitted "tail" tail))))))
 
 (defun bounded-string (limit function)
-  "Call FUNCTION with a stream. Return the first LIMIT characters that it writes, and whether it was stopped there."
+  "Call FUNCTION with a stream. Return the first LIMIT characters that it writes, and whether it was
+stopped there."
   (let* ((cut nil)
          (tag (list 'full))
          (capture (make-capture limit 0 :on-full (lambda () (setf cut t) (throw tag nil)))))

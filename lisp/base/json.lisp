@@ -12,8 +12,8 @@
   (members '() :type list))
 
 (defun object (&rest members)
-  "Return a JSON object with MEMBERS, a property list of string keys and values. Members whose value is NIL are not
-written."
+  "Return a JSON object with MEMBERS, a property list of string keys and values. Members whose value
+is NIL are not written."
   (make-json-object members))
 
 (defun json-boolean (value)
@@ -22,8 +22,10 @@ written."
 
 ;;; Writing
 
-(defstruct (buffer (:constructor make-buffer (&optional (size 1024)
-                                              &aux (octets (make-array size :element-type '(unsigned-byte 8))))))
+(defstruct (buffer
+            (:constructor make-buffer
+                          (&optional (size 1024)
+                           &aux (octets (make-array size :element-type '(unsigned-byte 8))))))
   "A vector of octets that grows: the first FILL of OCTETS count."
   (octets (error "required") :type octets)
   (fill 0 :type (unsigned-byte 32)))
@@ -77,9 +79,10 @@ written."
         do (put (char-code (char "0123456789abcdef" (ldb (byte 4 shift) code))) buffer)))
 
 (defun put-pair (code buffer)
-  "Append the escape of the character CODE, above #xFFFF, to BUFFER, or U+FFFD when it is no character. An uninitialized
-string, such as an argument of a frame, holds such codes."
-  ;; A separate function: where the compiler sees CHAR-CODE, it takes for granted that the code is in range.
+  "Append the escape of the character CODE, above #xFFFF, to BUFFER, or U+FFFD when it is no
+character. An uninitialized string, such as an argument of a frame, holds such codes."
+  ;; A separate function: where the compiler sees CHAR-CODE, it takes for granted that the code is
+  ;; in range.
   (declare (type fixnum code))
   (let ((rest (- code #x10000)))
     (cond ((< rest #x100000)
@@ -122,9 +125,12 @@ string, such as an argument of a frame, holds such codes."
   (put 125 buffer))
 
 (defun float-text (double)
-  "Return DOUBLE as JSON. SBCL's printer drops digits of denormalized doubles, so these are printed with 340 decimals,
-enough to distinguish each from the next."
-  (let ((*read-default-float-format* 'double-float) (*print-pretty* nil) (*print-base* 10) (*print-radix* nil))
+  "Return DOUBLE as JSON. SBCL's printer drops digits of denormalized doubles, so these are printed
+with 340 decimals, enough to distinguish each from the next."
+  (let ((*read-default-float-format* 'double-float)
+        (*print-pretty* nil)
+        (*print-base* 10)
+        (*print-radix* nil))
     (if (sb-ext:float-denormalized-p double)
         (format nil "~De-340" (round (* (rational double) (expt 10 340))))
         (substitute #\e #\d (princ-to-string double)))))
@@ -152,8 +158,8 @@ enough to distinguish each from the next."
             value))
      (put 93 buffer))))
 
-;;; Reading. The peer is our own server: what it sends is valid JSON. Anything else only has to cause an error, not a
-;;; good message.
+;;; Reading. The peer is our own server: what it sends is valid JSON. Anything else only has to
+;;; cause an error, not a good message.
 
 (defvar *input* (make-array 0 :element-type '(unsigned-byte 8)) "The octets being read.")
 (defvar *position* 0 "The index in *INPUT* at which reading goes on.")
@@ -177,7 +183,8 @@ enough to distinguish each from the next."
                      (or (digit-char-p (code-char (next-octet)) 16) (error "Bad \\u escape.")))))))
 
 (defun read-escape ()
-  "Read the rest of an escape, after its backslash, and return the character. A surrogate pair is one character."
+  "Read the rest of an escape, after its backslash, and return the character. A surrogate pair is
+one character."
   (ecase (code-char (next-octet))
     (#\" #\") (#\\ #\\) (#\/ #\/)
     (#\b #\Backspace) (#\f #\Page) (#\n #\Newline) (#\r #\Return) (#\t #\Tab)
@@ -202,7 +209,8 @@ enough to distinguish each from the next."
                     do (cond (escaped (setf escaped nil))
                              ((= code 92) (setf escaped t))
                              ((= code 34) (return i)))))
-         ;; A local variable is faster than *POSITION*: the reader thread answers nothing while it reads a long text.
+         ;; A local variable is faster than *POSITION*: the reader thread answers nothing while it
+         ;; reads a long text.
          (position *position*)
          (string (make-string (- (the (unsigned-byte 32) end) position)))
          (fill 0))
@@ -219,20 +227,22 @@ enough to distinguish each from the next."
     (if (= fill (length string)) string (subseq string 0 fill))))
 
 (defun read-small-double (text)
-  "Return the double that TEXT denotes, a number with a large negative exponent. SBCL's reader rounds denormalized
-doubles down."
+  "Return the double that TEXT denotes, a number with a large negative exponent. SBCL's reader
+rounds denormalized doubles down."
   (let* ((e (position #\e text :test #'char-equal))
          (dot (or (position #\. text) (1- e)))
          (digits (parse-integer (remove #\. (subseq text 0 e))))
          (value (* digits (expt 10 (- (parse-integer text :start (1+ e)) (- e dot 1))))))
     (if (>= (abs value) (rational least-positive-normalized-double-float))
-        ;; Round only once. Rounding to an integer first, as below, could make a tie where there is none.
+        ;; Round only once. Rounding to an integer first, as below, could make a tie where there is
+        ;; none.
         (coerce value 'double-float)
         (scale-float (coerce (round (* value (expt 2 1074))) 'double-float) -1074))))
 
 (defun server-integer (integer)
-  "Return INTEGER or, when it has more than 53 bits, the value of the nearest double. The server's numbers are doubles,
-and it writes a large one with only as many digits as distinguish it from the next."
+  "Return INTEGER or, when it has more than 53 bits, the value of the nearest double. The server's
+numbers are doubles, and it writes a large one with only as many digits as distinguish it from the
+next."
   (if (<= (integer-length integer) 53)
       integer
       (values (truncate (coerce integer 'double-float)))))

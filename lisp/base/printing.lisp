@@ -13,7 +13,8 @@
      ,@body))
 
 (defun print-safely (limit object &optional (format "~S"))
-  "Return OBJECT printed by the control string FORMAT, cut to LIMIT characters. If printing fails, the text says so."
+  "Return OBJECT printed by the control string FORMAT, cut to LIMIT characters. If printing fails,
+the text says so."
   (multiple-value-bind (text cut)
       (bounded-string limit
                       (lambda (stream)
@@ -27,7 +28,8 @@
     (if cut (concatenate 'string text "...") text)))
 
 (defun decimal-digits (number)
-  "Return NUMBER, a non-negative integer, in decimal. SBCL's printer is not used: it can run a method of the user."
+  "Return NUMBER, a non-negative integer, in decimal. SBCL's printer is not used: it can run a
+method of the user."
   (let ((digits '()))
     (loop (multiple-value-bind (rest digit) (floor number 10)
             (push (code-char (+ (char-code #\0) digit)) digits)
@@ -36,21 +38,24 @@
 
 (defun symbol-text (symbol)
   "Return SYMBOL as PACKAGE::NAME without bars, or #:NAME without a package."
-  ;; The printer could run a method of the user, even for a string, and SBCL defines names with interrupts off.
+  ;; The printer could run a method of the user, even for a string, and SBCL defines names with
+  ;; interrupts off.
   (let ((package (symbol-package symbol)))
     (if package
         (concatenate 'string (package-name package) "::" (symbol-name symbol))
         (concatenate 'string "#:" (symbol-name symbol)))))
 
 (defun class-text (class)
-  "Return the name of CLASS as SYMBOL-TEXT; if it has none, such as #<unnamed COMMON-LISP::STANDARD-CLASS>."
+  "Return the name of CLASS as SYMBOL-TEXT; if it has none, such as #<unnamed
+COMMON-LISP::STANDARD-CLASS>."
   (let ((name (class-name class)))
     (if (and name (symbolp name))
         (symbol-text name)
         (format nil "#<unnamed ~A>" (symbol-text (class-name (class-of class)))))))
 
 (defun shortened (limit text)
-  "Return a copy of the string TEXT, cut to LIMIT characters and then \"...\". TEXT can be a string of the user."
+  "Return a copy of the string TEXT, cut to LIMIT characters and then \"...\". TEXT can be a string
+of the user."
   ;; Without the printer, which can run a method of the user.
   (let ((start (subseq text 0 (min limit (length text)))))
     (if (> (length text) limit) (concatenate 'string start "...") start)))
@@ -75,23 +80,28 @@
       (or (find-package "COMMON-LISP-USER") (find-package "KEYWORD"))))
 
 (sb-ext:defglobal **pretty-printers** (copy-pprint-dispatch nil)
-  "The pprint dispatch table of a fresh SBCL. In the session's table, the program's functions can fail or never end.")
+  "The pprint dispatch table of a fresh SBCL. In the session's table, the program's functions can
+fail or never end.")
 
 (defparameter *digit-limit* 100 "Numbers with more digits than this are shortened in reports.")
 
 (defun without-middle-digits (text)
-  "Return TEXT with each number of more than *DIGIT-LIMIT* digits shortened to its first 20 digits, \"...\", its last
-10, and \" (150 digits)\". If TEXT is cut within the number, only its first 20 digits and \"...\" are left."
+  "Return TEXT with each number of more than *DIGIT-LIMIT* digits shortened to its first 20 digits,
+\"...\", its last 10, and \" (150 digits)\". If TEXT is cut within the number, only its first 20
+digits and \"...\" are left."
   (flet ((end-of-digits (start)
-           (or (position-if-not (lambda (char) (char<= #\0 char #\9)) text :start start) (length text))))
+           (or (position-if-not (lambda (char) (char<= #\0 char #\9)) text :start start)
+               (length text))))
     (with-output-to-string (out)
       (loop with index = 0
             for start = (position-if (lambda (char) (char<= #\0 char #\9)) text :start index)
             for end = (and start (end-of-digits start))
             do (write-string text out :start index :end (or start (length text)))
                (when (null start) (return))
-               (cond ((<= (- end start) *digit-limit*) (write-string text out :start start :end end))
-                     ((string= "..." text :start2 end) (write-string text out :start start :end (+ start 20)))
+               (cond ((<= (- end start) *digit-limit*)
+                      (write-string text out :start start :end end))
+                     ((string= "..." text :start2 end)
+                      (write-string text out :start start :end (+ start 20)))
                      (t (write-string text out :start start :end (+ start 20))
                         (write-string "..." out)
                         (write-string text out :start (- end 10) :end end)
@@ -99,8 +109,9 @@
                (setf index end)))))
 
 (defun report-text (limit condition)
-  "Return the report of CONDITION in at most LIMIT characters, without references to manuals. Line breaks that only the
-pretty printer made become spaces. Long numbers are shortened by WITHOUT-MIDDLE-DIGITS."
+  "Return the report of CONDITION in at most LIMIT characters, without references to manuals. Line
+breaks that only the pretty printer made become spaces. Long numbers are shortened by
+WITHOUT-MIDDLE-DIGITS."
   (let ((*package* (usable-package *package*))
         (*print-length* 50) (*print-level* 10) (*print-circle* nil) (*print-readably* nil)
         (*print-case* :upcase) (*print-base* 10) (*print-radix* nil) (*print-array* t)

@@ -1,8 +1,9 @@
-;;;; Tests whether each internal of SBCL works as the agent expects. A row, from DEFINE-PROBE, has the names that it
-;;;; proves, of internals (ours) or an ability, and a form that uses them on an example with a known answer: it is true
-;;;; when they are right. When the agent is compiled, boot.lisp runs the rows in a child process, since a wrong internal
-;;;; can end it. An internal that fails is replaced by its fallback, and the rows are run again. A row with the
-;;;; name of an ability proves it even if some of its internals are missing. No fasl has anything of this file.
+;;;; Tests whether each internal of SBCL works as the agent expects. A row, from DEFINE-PROBE, has
+;;;; the names that it proves, of internals (ours) or an ability, and a form that uses them on an
+;;;; example with a known answer: it is true when they are right. When the agent is compiled,
+;;;; boot.lisp runs the rows in a child process, since a wrong internal can end it. An internal that
+;;;; fails is replaced by its fallback, and the rows are run again. A row with the name of an
+;;;; ability proves it even if some of its internals are missing. No fasl has anything of this file.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -11,7 +12,8 @@
   `(eval-when (:execute) ,@forms))
 
 (defmacro define-probe ((&rest names) form)
-  "Add a row: NAMES, symbols for internals and a string for an ability, are right when FORM is true."
+  "Add a row: NAMES, symbols for internals and a string for an ability, are right when FORM is
+true."
   `(for-probes (push '(,names ,form) *probes*)))
 
 (for-probes
@@ -24,14 +26,16 @@
      (serious-condition () "signals an error")))
 
  (defun used-p (name)
-   "True when the agent uses the ability NAME, a string, or the internal NAME, a symbol, and not a fallback."
+   "True when the agent uses the ability NAME, a string, or the internal NAME, a symbol, and not a
+fallback."
    (if (stringp name)
        (let ((*ability* name)) (not (why-left-out name)))
        (not (member name *absent*))))
 
  (defun run-probes (start files tell)
-   "Run the rows from number START (0-based) on; names of files that they make begin with FILES. Before each row, call
-TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT, or what is wrong, and these names."
+   "Run the rows from number START (0-based) on; names of files that they make begin with FILES.
+Before each row, call TELL with :BEGINS and its names that are used, as strings; after it with
+:RIGHT, or what is wrong, and these names."
    (setf *probe-file* files
          *package* (find-package "LIVE-LISP.BASE"))
    (loop for (names form) in (nthcdr start (reverse *probes*))
@@ -47,12 +51,14 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
    (multiple-value-prog1 (funcall function (frame-below (top-frame))) (list function)))
 
  (defun probe-called (number text function)
-   "Call FUNCTION with the frame of this call, and return its value. Probes look for NUMBER and TEXT in the frame."
+   "Call FUNCTION with the frame of this call, and return its value. Probes look for NUMBER and TEXT
+in the frame."
    (declare (optimize (debug 2)))
    (multiple-value-prog1 (probe-look function) (probe-look (constantly (list number text)))))
 
  (defun in-frame (function)
-   "Call FUNCTION with the frame of the call (PROBE-CALLED 41 \"text\" FUNCTION), and return its value."
+   "Call FUNCTION with the frame of the call (PROBE-CALLED 41 \"text\" FUNCTION), and return its
+value."
    (multiple-value-prog1 (probe-called 41 "text" function) (list function)))
 
  (defun arguments-of-call (name function)
@@ -65,7 +71,8 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
      found))
 
  (defun first-argument (name form)
-   "Return the first argument of the first call of the function NAME while FORM is evaluated, or :NONE."
+   "Return the first argument of the first call of the function NAME while FORM is evaluated, or
+:NONE."
    (let ((arguments (arguments-of-call name (lambda () (eval form)))))
      (if (consp arguments) (first arguments) arguments)))
 
@@ -77,7 +84,8 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
    "Return the status, from waitpid, of a new process that exits with 0 when FUNCTION returns true."
    (let ((id (funcall (intern "FORK" "SB-POSIX"))))
      (when (zerop id)
-       (sb-ext:exit :code (handler-case (if (funcall function) 0 1) (serious-condition () 1)) :abort t))
+       (sb-ext:exit :code (handler-case (if (funcall function) 0 1) (serious-condition () 1))
+                    :abort t))
      (nth-value 1 (funcall (intern "WAITPID" "SB-POSIX") id 0))))
 
  (defun recursion (depth)
@@ -100,8 +108,11 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
    "Compile a file with TEXT, and return the value of FUNCTION for its path and that of its fasl."
    (call-with-file ".lisp" text
                    (lambda (path)
-                     (let ((fasl (let ((*error-output* (make-broadcast-stream)) (*standard-output* (make-broadcast-stream)))
-                                   (compile-file path :output-file (concatenate 'string *probe-file* ".fasl")))))
+                     (let ((fasl (let ((*error-output* (make-broadcast-stream))
+                                       (*standard-output* (make-broadcast-stream)))
+                                   (compile-file path
+                                                 :output-file (concatenate 'string *probe-file*
+                                                                           ".fasl")))))
                        (unwind-protect (funcall function path fasl)
                          (when fasl (ignore-errors (delete-file fasl))))))))
 
@@ -110,7 +121,9 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
  (define-condition probe-condition (error)
    ((why :initarg :why :initform 7 :reader probe-why :documentation "Why."))
    (:report (lambda (condition stream) (format stream "~A" (probe-why condition)))))
- (defgeneric probe-generic (object) (:method ((object t)) (list object)) (:method ((object integer)) (call-next-method)))
+ (defgeneric probe-generic (object)
+   (:method ((object t)) (list object))
+   (:method ((object integer)) (call-next-method)))
  (defvar *probe-variable* 1 "A variable."))
 
 ;;; Encapsulation of SBCL's functions. It is probed first, because the rows below use it.
@@ -119,17 +132,21 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
   (progn (setf (symbol-function 'probe-doubled) (compile nil '(lambda (x) (* 2 x))))
          (encapsulate 'probe-doubled 'live-lisp-probe (lambda (called x) (list (funcall called x))))
          (and (equal '(6) (funcall 'probe-doubled 3))
-              (progn (unencapsulate 'probe-doubled 'live-lisp-probe) (eql 6 (funcall 'probe-doubled 3))))))
+              (progn (unencapsulate 'probe-doubled 'live-lisp-probe)
+                     (eql 6 (funcall 'probe-doubled 3))))))
 (define-probe (inner-function)
   (let ((plain (setf (symbol-function 'probe-inner) (compile nil '(lambda (x) x)))))
     (encapsulate 'probe-inner 'live-lisp-probe (lambda (called x) (list (funcall called x))))
-    (and (eq plain (plain-definition 'probe-inner)) (eq #'probe-called (inner-function #'probe-called)))))
+    (and (eq plain (plain-definition 'probe-inner))
+         (eq #'probe-called (inner-function #'probe-called)))))
 (define-probe (+spawn+)
   (consp (arguments-of-call +spawn+ (lambda () (sb-ext:run-program "/bin/sh" '("-c" ":"))))))
 (define-probe (+end-other-threads+)
   (eql (ash 7 8) (in-process (lambda ()
                                (encapsulate +end-other-threads+ 'live-lisp-probe
-                                            (lambda (called) (declare (ignore called)) (sb-ext:exit :code 7 :abort t)))
+                                            (lambda (called)
+                                              (declare (ignore called))
+                                              (sb-ext:exit :code 7 :abort t)))
                                (sb-ext:exit :code 3)))))
 
 ;;; Frames
@@ -139,13 +156,16 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
 (define-probe (debug-kind +top-level-form+)
   (and (in-frame (lambda (frame) (not (eq :toplevel (debug-kind (frame-function frame))))))
        (symbolp +top-level-form+)))
-(define-probe (plain-lambda-list) (equal '(number text function) (plain-lambda-list #'probe-called)))
+(define-probe (plain-lambda-list)
+              (equal '(number text function) (plain-lambda-list #'probe-called)))
 (define-probe (+frame-arguments+)
   (in-frame (lambda (frame)
               (let ((arguments (if (rest (plain-lambda-list (fdefinition +frame-arguments+)))
                                    (funcall +frame-arguments+ frame 20)
                                    (funcall +frame-arguments+ frame))))
-                (and (= 3 (length arguments)) (eql 41 (first arguments)) (equal "text" (second arguments)))))))
+                (and (= 3 (length arguments))
+                     (eql 41 (first arguments))
+                     (equal "text" (second arguments)))))))
 (define-probe ("places of frames" frame-place place-source place-top-level-form place-form-number)
   (in-frame (lambda (frame)
               (let ((place (frame-place frame)))
@@ -153,19 +173,23 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
                      (typep (place-top-level-form place) '(or null unsigned-byte))
                      (typep (place-form-number place) 'unsigned-byte))))))
 (define-probe (core-source source-form)
-  (let ((source (information-source (code-information (function-code (compile nil '(lambda () 7)))))))
+  (let ((source (information-source (code-information (function-code (compile nil
+                                                                              '(lambda () 7)))))))
     (and (typep source 'core-source)
          (equal '(lambda () 7) (source-form source)))))
 (define-probe ("locals" debug-variables variable-symbol variable-validity variable-value)
   (in-frame (lambda (frame)
-              (let ((variable (find 'number (debug-variables (frame-function frame)) :key (lambda (each) (variable-symbol each)))))
+              (let ((variable (find 'number (debug-variables (frame-function frame))
+                                    :key (lambda (each) (variable-symbol each)))))
                 (and (eq :valid (variable-validity variable (frame-place frame)))
                      (eql 41 (variable-value variable frame)))))))
 (define-probe (thread-clock clock-time)
   (multiple-value-bind (seconds nanoseconds) (clock-time thread-clock)
     (and (typep seconds '(integer 0 100000)) (typep nanoseconds '(integer 0 999999999)))))
 (define-probe (clock-time)
-  (flet ((now () (multiple-value-bind (seconds nanoseconds) (clock-time 1) (+ (* 1000000000 seconds) nanoseconds))))
+  (flet ((now ()
+           (multiple-value-bind (seconds nanoseconds) (clock-time 1)
+             (+ (* 1000000000 seconds) nanoseconds))))
     (let ((before (now))) (sleep 0.002) (< 1000000 (- (now) before) 60000000000))))
 (define-probe (layout-of outdated-layout-p)
   (let ((instance (make-instance 'probe-class)))
@@ -180,7 +204,8 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
                                         (first (sb-mop:class-slots (find-class 'probe-class)))))))
 (define-probe (instance-length instance-word)
   (let ((structure (make-probe-structure :part 'probe)))
-    (loop for index from 0 below (instance-length structure) thereis (eq 'probe (instance-word structure index)))))
+    (loop for index from 0 below (instance-length structure)
+          thereis (eq 'probe (instance-word structure index)))))
 (define-probe (condition-assignments)
   (let ((condition (make-condition 'probe-condition)))
     (probe-why condition)
@@ -209,10 +234,13 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
                    (typep (function-component (frame-function frame)) 'code)))))
 (define-probe (effective-function call-effective)
   (let* ((function #'probe-generic)
-         (form (sb-mop:compute-effective-method function (sb-mop:generic-function-method-combination function)
-                                                (compute-applicable-methods function '(5)))))
+         (form
+          (sb-mop:compute-effective-method function
+                                           (sb-mop:generic-function-method-combination function)
+                                           (compute-applicable-methods function '(5)))))
     (equal '(5) (call-effective (effective-function function form) '(5)))))
-(define-probe (evaluate-in-frame) (in-frame (lambda (frame) (eql 42 (evaluate-in-frame frame '(1+ number))))))
+(define-probe (evaluate-in-frame)
+              (in-frame (lambda (frame) (eql 42 (evaluate-in-frame frame '(1+ number))))))
 (define-probe (+restarts+ +deadline+)
   (with-simple-restart (probe-restart "Probe.")
     (sb-sys:with-deadline (:seconds 100)
@@ -223,7 +251,9 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
                   (eq :done (with-simple-restart (probe-restart "Probe.") :done))
                   (null (sb-sys:with-deadline (:seconds nil) nil))))))))
 (define-probe (+handlers+ first-handlers)
-  (eq :unhandled (handler-case (progv (list +handlers+) (list first-handlers) (signal 'probe-condition) :unhandled)
+  (eq :unhandled (handler-case (progv (list +handlers+) (list first-handlers)
+                                 (signal 'probe-condition)
+                                 :unhandled)
                    (probe-condition () :handled))))
 (define-probe (closed-over value-cell-p cell-value)
   (let* ((count 5) (closure (lambda () (incf count))))
@@ -254,31 +284,39 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
 (define-probe ("locks" waited-for)
   (let* ((mutex (sb-thread:make-mutex))
          (thread (sb-thread:with-mutex (mutex)
-                   (let ((thread (sb-thread:make-thread (lambda () (sb-thread:with-mutex (mutex) t)))))
+                   (let ((thread (sb-thread:make-thread (lambda ()
+                                                          (sb-thread:with-mutex (mutex) t)))))
                      (loop repeat 2000 until (eq mutex (waited-for thread)) do (sleep 0.001))
                      (and (eq mutex (waited-for thread)) thread)))))
     (and thread (sb-thread:join-thread thread))))
 
 ;;; Conditions of the compiler, and their contexts
 
-(define-probe ("error-contexts" error-context context-form context-definitions context-offset context-file)
+(define-probe ("error-contexts" error-context context-form context-definitions context-offset
+               context-file)
   (let ((found '()))
     (handler-bind ((warning (lambda (condition)
                               (declare (ignore condition))
                               (let ((context (error-context nil)))
                                 (when (and context (null found))
-                                  (setf found (list (context-form context) (context-definitions context)
-                                                    (context-offset context) (context-file context))))))))
+                                  (setf found
+                                        (list (context-form context) (context-definitions context)
+                                              (context-offset context) (context-file context))))))))
       (call-with-fasl "(list 1)
 (defun probe-warned () (let ((unused 1)) (car 1)))" #'list))
     (destructuring-bind (form definitions offset file) found
-      (and (consp form) (search "PROBE-WARNED" (prin1-to-string definitions)) (<= 7 offset 9) (pathnamep file)))))
+      (and (consp form)
+           (search "PROBE-WARNED" (prin1-to-string definitions))
+           (<= 7 offset 9)
+           (pathnamep file)))))
 (define-probe (context-path path-number path-top-level-form)
   (let ((found nil))
     (handler-bind ((warning (lambda (condition)
                               (declare (ignore condition))
                               (let ((path (context-path (error-context nil))))
-                                (setf found (or found (list (path-top-level-form path) (path-number path))))))))
+                                (setf found
+                                      (or found
+                                          (list (path-top-level-form path) (path-number path))))))))
       (call-with-fasl "(list 1)
 (defun probe-warned () (car 1))" #'list))
     (equal '(1 1) found)))
@@ -289,9 +327,12 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
                                   (let ((unreadable (encapsulated-condition condition)))
                                     (return-from reading
                                       (and (typep unreadable 'unreadable-file)
-                                           (not (typep 1 'unreadable-file)) (not (typep 1 'compiler-error))
+                                           (not (typep 1 'unreadable-file))
+                                           (not (typep 1 'compiler-error))
                                            (typep (encapsulated-condition unreadable) 'error)
-                                           (typep (unreadable-line unreadable) '(or null (cons unsigned-byte unsigned-byte))))))))))
+                                           (typep (unreadable-line unreadable)
+                                                  '(or null
+                                                    (cons unsigned-byte unsigned-byte))))))))))
       (call-with-fasl "
 (car" #'list)
       nil)))
@@ -313,7 +354,9 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
        (let ((before nil))
          (handler-bind ((warning #'muffle-warning))
            (with-compilation-unit ()
-             (handler-bind ((style-warning (lambda (condition) (setf before t) (muffle-warning condition))))
+             (handler-bind ((style-warning (lambda (condition)
+                                             (setf before t)
+                                             (muffle-warning condition))))
                (progv (list +in-unit+) '(nil)
                  (compile nil '(lambda () (probe-undefined)))))))
          before)))
@@ -323,13 +366,19 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
      (with-open-file (in path)
        (read in)
        (let ((position (stream-position in)))
-         (and (listp position) (every #'consp position) (typep (second (assoc :line position)) '(or null unsigned-byte))))))))
+         (and (listp position)
+              (every #'consp position)
+              (typep (second (assoc :line position)) '(or null unsigned-byte))))))))
 (define-probe (redefinition uninteresting-redefinition)
   (let ((seen '()))
     (eval '(defun probe-twice () 1))
-    (handler-bind ((warning (lambda (condition) (push (typep condition 'redefinition) seen) (muffle-warning condition))))
+    (handler-bind ((warning (lambda (condition)
+                              (push (typep condition 'redefinition) seen)
+                              (muffle-warning condition))))
       (eval '(defun probe-twice () 1)))
-    (and (some #'identity seen) (not (typep (make-condition 'simple-warning) 'redefinition)) (not (typep (make-condition 'simple-warning) 'uninteresting-redefinition)))))
+    (and (some #'identity seen)
+         (not (typep (make-condition 'simple-warning) 'redefinition))
+         (not (typep (make-condition 'simple-warning) 'uninteresting-redefinition)))))
 
 (define-probe (other-proclamation other-package)
   (flet ((warned (form type)
@@ -339,7 +388,8 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
     (eval '(defpackage "LIVE-LISP.PROBED" (:use) (:export "A")))
     (unwind-protect
          (and (not (typep (make-condition 'simple-warning) '(or other-proclamation other-package)))
-              (warned '(proclaim '(ftype (function (string) t) probe-proclaimed)) 'other-proclamation)
+              (warned '(proclaim '(ftype (function (string) t) probe-proclaimed))
+                      'other-proclamation)
               (warned '(defpackage "LIVE-LISP.PROBED" (:use)) 'other-package))
       (delete-package "LIVE-LISP.PROBED"))))
 
@@ -353,7 +403,11 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
   (let ((form (read-from-string "`(a ,b ,@c)")))
     (and (eq +quasiquote+ (first form))
          (let ((one (second (second form))) (all (third (second form))))
-           (and (typep one 'comma) (comma-p one) (not (comma-p 'b)) (not (typep 'b 'comma)) (eq 'b (comma-expression one))
+           (and (typep one 'comma)
+                (comma-p one)
+                (not (comma-p 'b))
+                (not (typep 'b 'comma))
+                (eq 'b (comma-expression one))
                 (not (eql (comma-kind one) (comma-kind all))))))))
 (define-probe (make-comma)
   (let ((one (second (second (read-from-string "`(a ,b)")))))
@@ -376,12 +430,17 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
     (let ((before (character-syntax (copy-readtable nil))) (after (character-syntax readtable)))
       (and (typep before '(vector * 128))
            (loop for code below 128
-                 always (eq (= code (char-code #\!)) (not (eql (elt before code) (elt after code)))))))))
+                 always (eq (= code (char-code #\!))
+                            (not (eql (elt before code) (elt after code)))))))))
 (define-probe (other-characters)
   (let ((readtable (copy-readtable nil)))
-    (set-macro-character (code-char 955) (lambda (stream char) (declare (ignore stream char)) nil) nil readtable)
-    (let ((others (other-characters readtable))) (and (hash-table-p others) (= 1 (hash-table-count others))))))
-(define-probe (closure-p) (and (closure-p (let ((x (random 9))) (lambda () x))) (not (closure-p #'probe-called))))
+    (set-macro-character (code-char 955) (lambda (stream char) (declare (ignore stream char)) nil)
+                         nil readtable)
+    (let ((others (other-characters readtable)))
+      (and (hash-table-p others) (= 1 (hash-table-count others))))))
+(define-probe (closure-p)
+              (and (closure-p (let ((x (random 9))) (lambda () x)))
+                   (not (closure-p #'probe-called))))
 (define-probe (dispatch-table)
   (let ((table (dispatch-table (svref (macro-characters (copy-readtable nil)) (char-code #\#)))))
     (and (consp table) (simple-vector-p (car table)) (svref (car table) (char-code #\')) t)))
@@ -393,18 +452,27 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
            (eql 3 (speed)))
          (not (eql 3 (speed))))))
 
-(define-probe ("effects" +name-check+) (eq 'probe-defined (first-argument +name-check+ '(defun probe-defined () 1))))
+(define-probe ("effects" +name-check+)
+              (eq 'probe-defined (first-argument +name-check+ '(defun probe-defined () 1))))
 (define-probe (+package-check+)
-  (let ((arguments (arguments-of-call +package-check+ (lambda () (intern "A name that nothing has" "LIVE-LISP.BASE")))))
-    (and (eq (find-package "LIVE-LISP.BASE") (first arguments)) (eql 0 (search "interning" (second arguments))))))
-(define-probe (+define-package+) (equal "PROBE-PACKAGE" (first-argument +define-package+ '(defpackage "PROBE-PACKAGE" (:use)))))
-(define-probe (+proclaim+) (equal '(special *probe-declared*) (first-argument +proclaim+ '(declaim (special *probe-declared*)))))
+  (let ((arguments (arguments-of-call +package-check+
+                                      (lambda ()
+                                        (intern "A name that nothing has" "LIVE-LISP.BASE")))))
+    (and (eq (find-package "LIVE-LISP.BASE") (first arguments))
+         (eql 0 (search "interning" (second arguments))))))
+(define-probe (+define-package+)
+              (equal "PROBE-PACKAGE"
+                     (first-argument +define-package+ '(defpackage "PROBE-PACKAGE" (:use)))))
+(define-probe (+proclaim+)
+              (equal '(special *probe-declared*)
+                     (first-argument +proclaim+ '(declaim (special *probe-declared*)))))
 
 (define-probe (load-fasl)
   (call-with-fasl "(in-package \"LIVE-LISP.BASE\") (defun probe-loaded () 9)"
                   (lambda (path fasl)
                     (declare (ignore path))
-                    (with-open-file (in fasl :element-type '(unsigned-byte 8)) (load-fasl in nil nil))
+                    (with-open-file (in fasl :element-type '(unsigned-byte 8))
+                      (load-fasl in nil nil))
                     (eql 9 (funcall 'probe-loaded)))))
 
 (define-probe ("macroexpand-all" code-walker)
@@ -420,10 +488,13 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
        (find 'probe-called (first (package-cells (find-package "LIVE-LISP.BASE"))))))
 
 (define-probe ("compiler definitions" known) (eq :function (known :function :kind 'car)))
-(define-probe (symbol-knowledge) (and (symbol-knowledge 'car) (not (symbol-knowledge (make-symbol "NOTHING")))))
+(define-probe (symbol-knowledge)
+              (and (symbol-knowledge 'car) (not (symbol-knowledge (make-symbol "NOTHING")))))
 (define-probe (known-kinds kind-category kind-name kind-number known-value know-value forget-values)
   (let ((number (kind-number (find-if (lambda (kind)
-                                        (and kind (eq :function (kind-category kind)) (eq :kind (kind-name kind))))
+                                        (and kind
+                                             (eq :function (kind-category kind))
+                                             (eq :kind (kind-name kind))))
                                       known-kinds)))
         (name (make-symbol "NAME")))
     (and (eq :function (known-value 'car number))
@@ -436,7 +507,8 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
     (and (typep location 'source-location) (not (typep 1 'source-location))
          (search "package.lisp" (location-name location)))))
 (define-probe (location-form)
-  (typep (location-form (package-location (find-package "LIVE-LISP.BASE"))) '(or null unsigned-byte)))
+  (typep (location-form (package-location (find-package "LIVE-LISP.BASE")))
+         '(or null unsigned-byte)))
 (define-probe (class-missing)
   (handler-case (find-class 'probe-no-class)
     (error (condition)
@@ -446,32 +518,43 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
 
 ;;; Source files of definitions
 
-(define-probe ("definition sources" function-code code-information information-source source-name source-date source-offsets)
+(define-probe ("definition sources" function-code code-information information-source source-name
+               source-date source-offsets)
   (call-with-fasl "(in-package \"LIVE-LISP.BASE\")
 (defun probe-from-file () 9)"
                   (lambda (path fasl)
                     (load fasl)
-                    (let ((source (information-source (code-information (function-code (fdefinition 'probe-from-file))))))
+                    (let ((source (information-source
+                                   (code-information
+                                    (function-code (fdefinition 'probe-from-file))))))
                       (and (string= (sb-ext:native-namestring (truename path)) (source-name source))
                            (eql (file-write-date path) (source-date source))
                            (let ((offsets (source-offsets source)))
-                             (or (null offsets) (and (= 2 (length offsets)) (<= 0 (elt offsets 0) 1) (<= 28 (elt offsets 1) 31)))))))))
+                             (or (null offsets)
+                                 (and (= 2 (length offsets))
+                                      (<= 0 (elt offsets 0) 1)
+                                      (<= 28 (elt offsets 1) 31)))))))))
 (define-probe (+source-positions+)
   (let ((source (information-source (code-information (function-code #'probe-called)))))
     (slot-exists-p source +source-positions+)))
 (define-probe (+declare-constructors+)
-  (eq 'probe-made (description-name (first-argument +declare-constructors+ '(defstruct (probe-made (:type list)) a)))))
-(define-probe (+define-variable+) (eq '*probe-defined* (first-argument +define-variable+ '(defvar *probe-defined* 1))))
+  (eq 'probe-made
+      (description-name (first-argument +declare-constructors+
+                                        '(defstruct (probe-made (:type list)) a)))))
+(define-probe (+define-variable+)
+              (eq '*probe-defined* (first-argument +define-variable+ '(defvar *probe-defined* 1))))
 (define-probe (+define-global+)
   (eq '**probe-global** (first-argument +define-global+ '(sb-ext:defglobal **probe-global** 1))))
 (define-probe (+define-alien-type+)
-  (eq 'probe-alien (first-argument +define-alien-type+ '(sb-alien:define-alien-type probe-alien sb-alien:int))))
+  (eq 'probe-alien
+      (first-argument +define-alien-type+ '(sb-alien:define-alien-type probe-alien sb-alien:int))))
 
 ;;; The compiler's objects for classes: cells, classoids and layouts
 
 (define-probe ("compiled classes" class-cell cell-classoid cell-class classoid)
   (let ((cell (class-cell 'probe-class)))
-    (and (eq (find-class 'probe-class) (cell-class cell)) (eq (classoid 'probe-class) (cell-classoid cell))
+    (and (eq (find-class 'probe-class) (cell-class cell))
+         (eq (classoid 'probe-class) (cell-classoid cell))
          (not (class-cell (make-symbol "NOTHING"))))))
 (define-probe (classoid-location class-location)
   (and (typep (class-location (find-class 'probe-class)) '(or null source-location))
@@ -488,41 +571,56 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
 
 ;;; Structures, conditions and method combinations
 
-(define-probe ("class descriptions" defstruct-description description-name description-slots description-constructors description-type
+(define-probe ("class descriptions" defstruct-description description-name description-slots
+               description-constructors description-type
                description-copier description-predicate structure-slot-name structure-slot-accessor
                structure-slot-read-only-p)
-  (let* ((description (defstruct-description 'probe-structure)) (slots (description-slots description)))
+  (let* ((description (defstruct-description 'probe-structure))
+         (slots (description-slots description)))
     (and (eq 'probe-structure (description-name description))
          (equal '(part other) (mapcar (lambda (slot) (structure-slot-name slot)) slots))
          (eq 'probe-structure-part (structure-slot-accessor (first slots)))
-         (not (structure-slot-read-only-p (first slots))) (structure-slot-read-only-p (second slots))
+         (not (structure-slot-read-only-p (first slots)))
+         (structure-slot-read-only-p (second slots))
          (eq 'make-probe-structure (first (first (description-constructors description))))
          (eq 'structure (description-type description))
          (eq 'copy-probe-structure (description-copier description))
          (eq 'probe-structure-p (description-predicate description)))))
 (define-probe (condition-class)
-  (and (typep (find-class 'probe-condition) 'condition-class) (not (typep (find-class 'probe-class) 'condition-class))))
+  (and (typep (find-class 'probe-condition) 'condition-class)
+       (not (typep (find-class 'probe-class) 'condition-class))))
 (define-probe (classoid-slots condition-slot-name condition-slot-text)
   (let ((slot (first (classoid-slots (classoid 'probe-condition)))))
     (and (eq 'why (condition-slot-name slot)) (equal "Why." (condition-slot-text slot)))))
 (define-probe (condition-report) (functionp (condition-report (classoid 'probe-condition))))
 (define-probe (combination-name combination-options)
   (let ((combination (sb-mop:generic-function-method-combination
-                      (eval '(defgeneric probe-appended (x) (:method-combination append :most-specific-last))))))
+                      (eval '(defgeneric probe-appended (x)
+                              (:method-combination append :most-specific-last))))))
     (and (eq 'append (combination-name combination))
          (equal '(:most-specific-last) (combination-options combination)))))
 (define-probe (+combination-options+)
-  (null (funcall +combination-options+ (sb-mop:generic-function-method-combination #'probe-generic))))
+  (null (funcall +combination-options+
+                 (sb-mop:generic-function-method-combination #'probe-generic))))
 (define-probe (standard-precedence-list)
   (equal (mapcar #'find-class '(probe-class standard-object))
-         (subseq (standard-precedence-list (find-class 'probe-class) (list (find-class 'standard-object))) 0 2)))
-(define-probe (standard-combination short-combination long-combination combination-operator combination-plain-p)
+         (subseq (standard-precedence-list (find-class 'probe-class)
+                                           (list (find-class 'standard-object)))
+                 0 2)))
+(define-probe (standard-combination short-combination long-combination combination-operator
+                                    combination-plain-p)
   (let ((standard (sb-mop:generic-function-method-combination #'probe-generic))
-        (short (sb-mop:generic-function-method-combination (eval '(defgeneric probe-summed (x) (:method-combination +))))))
-    (and (typep standard 'standard-combination) (not (typep standard 'short-combination)) (not (typep standard 'long-combination))
-         (typep short 'short-combination) (eq '+ (combination-operator short)) (combination-plain-p short))))
+        (short (sb-mop:generic-function-method-combination (eval '(defgeneric probe-summed (x)
+                                                                   (:method-combination +))))))
+    (and (typep standard 'standard-combination)
+         (not (typep standard 'short-combination))
+         (not (typep standard 'long-combination))
+         (typep short 'short-combination)
+         (eq '+ (combination-operator short))
+         (combination-plain-p short))))
 (define-probe (long-combinations method-combinations)
-  (progn (eval '(define-method-combination probe-long () ((all ())) `(list ,@(mapcar (lambda (m) `(call-method ,m)) all))))
+  (progn (eval '(define-method-combination probe-long () ((all ()))
+                 `(list ,@(mapcar (lambda (m) `(call-method ,m)) all))))
          (and (hash-table-p long-combinations) (gethash 'probe-long long-combinations)
               (hash-table-p method-combinations) (gethash 'probe-long method-combinations))))
 (define-probe (combination-location)
@@ -531,13 +629,22 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
 ;;; Effective methods of generic functions
 
 (define-probe ("effective methods" +next-method-call+ +qualifier-check+)
-  (and +next-method-call+ +qualifier-check+ (macro-function +next-method-call+) (fboundp +qualifier-check+)))
+  (and +next-method-call+
+       +qualifier-check+
+       (macro-function +next-method-call+)
+       (fboundp +qualifier-check+)))
 (define-probe (debug-parameters)
-  (let ((parameters (debug-parameters (function-debug (compile nil '(lambda (one two) (declare (ignore one)) (list two)))))))
-    (and (eq :deleted (first parameters)) (second parameters) (not (eq :deleted (second parameters))))))
+  (let ((parameters (debug-parameters (function-debug (compile nil
+                                                               '(lambda (one two)
+                                                                 (declare (ignore one))
+                                                                 (list two)))))))
+    (and (eq :deleted (first parameters))
+         (second parameters)
+         (not (eq :deleted (second parameters))))))
 (define-probe (+coerce-callable+) (eq #'probe-called (funcall +coerce-callable+ 'probe-called)))
 (define-probe (function-attributes attribute-names)
-  (member "FOLDABLE" (attribute-names (function-attributes (known :function :info '+))) :key #'symbol-name :test #'string=))
+  (member "FOLDABLE" (attribute-names (function-attributes (known :function :info '+)))
+          :key #'symbol-name :test #'string=))
 
 ;;; Callers of a function, and coverage
 
@@ -560,16 +667,19 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
 ;;; Strings
 
 (define-probe (+with-array-data+)
-  (with-string-data (data start end) (make-array 2 :element-type 'character :displaced-to "abcde" :displaced-index-offset 2)
+  (with-string-data (data start end)
+    (make-array 2 :element-type 'character :displaced-to "abcde" :displaced-index-offset 2)
     (and (simple-string-p data) (string= "cd" data :start2 start :end2 end))))
 
 ;;; Stacks
 
 (define-probe (thread-slot this-slot word-octets)
-  (and (= (* 8 word-octets) (* 8 (floor (integer-length (sb-sys:sap-int (sb-sys:int-sap (1- (ash 1 62))))) 7)))
+  (and (= (* 8 word-octets)
+          (* 8 (floor (integer-length (sb-sys:sap-int (sb-sys:int-sap (1- (ash 1 62))))) 7)))
        (in-thread (lambda ()
                     (let ((thread (thread-slot this-slot)))
-                      (= (sb-sys:sap-int thread) (sb-sys:sap-ref-word thread (* word-octets this-slot))))))))
+                      (= (sb-sys:sap-int thread)
+                         (sb-sys:sap-ref-word thread (* word-octets this-slot))))))))
 (define-probe ("stack guards" stack-pointer stack-start-slot stack-end-slot stack-octets)
   (in-thread (lambda ()
                (let* ((thread (thread-slot this-slot))
@@ -579,8 +689,11 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
                       (<= (abs (- end start stack-octets)) 65536))))))
 (define-probe (guard-octets)
   (and (<= 4096 guard-octets (ash 1 20))
-       (zerop (mod guard-octets (sb-alien:alien-funcall (sb-alien:extern-alien "getpagesize" (function sb-alien:int)))))))
-;; In a child process: when a thread ends with an open guard page, the next thread on its stack can end the process.
+       (zerop (mod guard-octets
+                   (sb-alien:alien-funcall (sb-alien:extern-alien "getpagesize"
+                                                                  (function sb-alien:int)))))))
+;; In a child process: when a thread ends with an open guard page, the next thread on its stack can
+;; end the process.
 (define-probe (protect-control-stack protect-binding-stack protect-alien-stack)
   (zerop (in-process (lambda ()
                        (in-thread (lambda ()
@@ -590,23 +703,29 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
                                       (protect-alien-stack 1 thread)
                                       (exhaust-stack))))))))
 (define-probe (state-slot reset-guard-page)
-  (zerop (in-process (lambda ()
-                       (loop repeat 2
-                             always (in-thread (lambda ()
-                                                 (let ((thread (thread-slot this-slot)))
-                                                   (flet ((open-p ()
-                                                            (zerop (ldb (byte 8 0) (sb-sys:sap-ref-word thread (* word-octets state-slot))))))
-                                                     (and (not (open-p))
-                                                          (exhaust-stack)
-                                                          (open-p)
-                                                          (progn (reset-guard-page thread) (not (open-p)))))))))))))
+  (zerop (in-process
+          (lambda ()
+            (loop repeat 2
+                  always (in-thread
+                          (lambda ()
+                            (let ((thread (thread-slot this-slot)))
+                              (flet ((open-p ()
+                                       (zerop (ldb (byte 8 0)
+                                                   (sb-sys:sap-ref-word thread
+                                                                        (* word-octets
+                                                                           state-slot))))))
+                                (and (not (open-p))
+                                     (exhaust-stack)
+                                     (open-p)
+                                     (progn (reset-guard-page thread) (not (open-p)))))))))))))
 
 ;;; The heap
 
 (define-probe (heap-usage)
   (let* ((before (heap-usage)) (vector (make-array 4000000 :element-type '(unsigned-byte 8))))
     (and (<= 3900000 (- (heap-usage) before) 100000000) (probe-look (constantly (list vector))))))
-(define-probe ("heap pages" page-octets pages-in-use page-index +page-table+ +page-flags+ +page-generation+ +page-words+)
+(define-probe ("heap pages" page-octets pages-in-use page-index +page-table+ +page-flags+
+               +page-generation+ +page-words+)
   (let ((large (make-array (* 8 page-octets) :element-type '(unsigned-byte 8))) (small (list 1)))
     (sb-sys:with-pinned-objects (large small)
       (flet ((page-of (object) (page-index (object-address object))))
@@ -615,18 +734,25 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
              (<= 0 (page-slot (page-of large) +page-generation+) 7)
              (logtest 16 (page-slot (page-of large) +page-flags+))
              (not (logtest 16 (page-slot (page-of small) +page-flags+)))
-             (<= (abs (- (heap-usage) (* page-octets pages-in-use))) (sb-ext:dynamic-space-size)))))))
-(define-probe (heap-exhausted) (and (subtypep 'heap-exhausted 'storage-condition) (not (subtypep 'heap-exhausted nil)) (not (subtypep 'storage-condition 'heap-exhausted))))
-(define-probe (collection-inhibited) (and (not collection-inhibited) (sb-sys:without-gcing collection-inhibited)))
+             (<= (abs (- (heap-usage) (* page-octets pages-in-use)))
+                 (sb-ext:dynamic-space-size)))))))
+(define-probe (heap-exhausted)
+              (and (subtypep 'heap-exhausted 'storage-condition)
+                   (not (subtypep 'heap-exhausted nil))
+                   (not (subtypep 'storage-condition 'heap-exhausted))))
+(define-probe (collection-inhibited)
+              (and (not collection-inhibited) (sb-sys:without-gcing collection-inhibited)))
 (define-probe (collection-trigger)
   (progn (sb-ext:gc)
-         (< (heap-usage) collection-trigger (+ (heap-usage) (* 3 (sb-ext:bytes-consed-between-gcs))))))
+         (< (heap-usage) collection-trigger
+            (+ (heap-usage) (* 3 (sb-ext:bytes-consed-between-gcs))))))
 (define-probe (+after-collection+)
   (let ((thread nil) (arguments :none))
     (push (lambda () (setf thread sb-thread:*current-thread*)) sb-ext:*after-gc-hooks*)
     (setf arguments (arguments-of-call +after-collection+ (lambda () (sb-ext:gc))))
     (pop sb-ext:*after-gc-hooks*)
-    ;; Where SBCL runs the hooks in the thread that has collected, the agent does not use +AFTER-COLLECTION+.
+    ;; Where SBCL runs the hooks in the thread that has collected, the agent does not use
+    ;; +AFTER-COLLECTION+.
     (or (eq thread sb-thread:*current-thread*) (listp arguments))))
 (define-probe ("card table" card-marks card-bits)
   (and (<= 8 card-bits 36)
@@ -636,7 +762,8 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
 ;;; Threads and the process
 
 (define-probe (system-thread-p) (not (system-thread-p sb-thread:*current-thread*)))
-(define-probe (thread-number) (in-thread (lambda () (plusp (thread-number sb-thread:*current-thread*)))))
+(define-probe (thread-number)
+              (in-thread (lambda () (plusp (thread-number sb-thread:*current-thread*)))))
 (define-probe (float-modes)
   (let ((before (float-modes)))
     (and (typep before 'unsigned-byte)
@@ -648,43 +775,56 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
 (define-probe (end-process) (eql (ash 5 8) (in-process (lambda () (end-process 5 :abort t)))))
 (define-probe (map-folder)
   (let ((found '()))
-    (map-folder (lambda (folder) (push folder found)) "/" :files nil :classify-symlinks nil :errorp nil)
+    (map-folder (lambda (folder) (push folder found)) "/" :files nil :classify-symlinks nil
+                :errorp nil)
     (and found (every #'pathnamep found))))
 (define-probe ("process" own-process) (eql (own-process) (funcall (intern "GETPID" "SB-POSIX"))))
 (define-probe (signal-process)
-  (eql 9 (logand 127 (in-process (lambda () (signal-process (funcall (intern "GETPID" "SB-POSIX")) 9))))))
+  (eql 9
+       (logand 127
+               (in-process (lambda () (signal-process (funcall (intern "GETPID" "SB-POSIX")) 9))))))
 (define-probe (control-device)
   (multiple-value-bind (from to) (funcall (intern "PIPE" "SB-POSIX"))
     (let ((count (make-array 4 :element-type '(unsigned-byte 8) :initial-element 255)))
       (sb-sys:with-pinned-objects (count)
         (unwind-protect (or (null (find :linux *features*))
                             ;; FIONREAD of Linux
-                            (and (control-device from #x541B (sb-sys:vector-sap count)) (every #'zerop count)))
+                            (and (control-device from #x541B (sb-sys:vector-sap count))
+                                 (every #'zerop count)))
           (funcall (intern "CLOSE" "SB-POSIX") from)
           (funcall (intern "CLOSE" "SB-POSIX") to))))))
 (define-probe (open-file read-file close-file)
   (call-with-file ".text" "abc"
                   (lambda (path)
-                    (let ((octets (make-array 3 :element-type '(unsigned-byte 8))) (file (open-file path 0 0)))
-                      (sb-sys:with-pinned-objects (octets) (read-file file (sb-sys:vector-sap octets) 3))
+                    (let ((octets (make-array 3 :element-type '(unsigned-byte 8)))
+                          (file (open-file path 0 0)))
+                      (sb-sys:with-pinned-objects (octets)
+                        (read-file file (sb-sys:vector-sap octets) 3))
                       (close-file file)
-                      (and (equalp #(97 98 99) octets) (null (open-file (concatenate 'string path "/no") 0 0)))))))
+                      (and (equalp #(97 98 99) octets)
+                           (null (open-file (concatenate 'string path "/no") 0 0)))))))
 
 ;;; Cross references, and names of functions
 
 (define-probe ("cross-references" function-xrefs map-packed-xrefs)
   (let ((found '()))
-    (map-xrefs (lambda (kind name number) (declare (ignore kind number)) (push name found)) (function-xrefs #'in-frame))
+    (map-xrefs (lambda (kind name number) (declare (ignore kind number)) (push name found))
+               (function-xrefs #'in-frame))
     (member 'probe-called found)))
 (define-probe (without-xrefs-p)
-  (let ((xrefs (function-xrefs (compile nil (list +named-lambda+ 'probe-user '(x) '(list-length x) '*standard-output*))))
+  (let ((xrefs (function-xrefs (compile nil
+                                        (list +named-lambda+ 'probe-user '(x) '(list-length x)
+                                              '*standard-output*))))
         (found '()))
-    (when xrefs (map-xrefs (lambda (kind name number) (declare (ignore kind number)) (push name found)) xrefs))
+    (when xrefs
+      (map-xrefs (lambda (kind name number) (declare (ignore kind number)) (push name found))
+                 xrefs))
     (and (not (without-xrefs-p 'probe-called))
          (loop for name in '(list-length *standard-output*)
                always (eq (null (member name found)) (and (without-xrefs-p name) t))))))
 (define-probe ("slots that are set" +know-slot+)
-  (equal '(probe-structure-part x) (first-argument +know-slot+ '(macroexpand-1 '(setf (probe-structure-part x) 1)))))
+  (equal '(probe-structure-part x)
+         (first-argument +know-slot+ '(macroexpand-1 '(setf (probe-structure-part x) 1)))))
 (define-probe (+record-expansion+ record-callee)
   (let ((found '()))
     (encapsulate +record-expansion+ 'live-lisp-probe
@@ -704,7 +844,8 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
          (eq #'probe-called (simple-function #'probe-called)) (not (typep 1 'simple-function)))))
 (define-probe (simple-function-name) (eq 'probe-called (simple-function-name #'probe-called)))
 (define-probe (interpreted-function)
-  (and (let ((sb-ext:*evaluator-mode* :interpret)) (typep (eval '(lambda () 1)) 'interpreted-function))
+  (and (let ((sb-ext:*evaluator-mode* :interpret))
+         (typep (eval '(lambda () 1)) 'interpreted-function))
        (not (typep #'probe-called 'interpreted-function))))
 (define-probe (method-function)
   (functionp (method-function (first (sb-mop:generic-function-methods #'probe-generic)))))
@@ -716,7 +857,9 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
 (define-probe (handled-class) (not (or (typep 1 'handled-class) (subtypep 'handled-class nil))))
 (define-probe (called-function) (eq #'probe-called (called-function 'probe-called)))
 (define-probe (+add-method+)
-  (eq 'probe-generic (second (arguments-of-call +add-method+ (lambda () (eval '(defmethod probe-generic ((x symbol)) x)))))))
+  (eq 'probe-generic
+      (second (arguments-of-call +add-method+
+                                 (lambda () (eval '(defmethod probe-generic ((x symbol)) x)))))))
 (define-probe (+checks-list+ +checks-rest+ +checks-keys+)
   (every #'fboundp (list +checks-list+ +checks-rest+ +checks-keys+)))
 
@@ -725,7 +868,8 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
 (define-probe ("code" code code-functions code-function)
   (let ((code (function-code #'in-frame)))
     (and (typep code 'code) (not (typep 1 'code))
-         (loop for index below (code-functions code) thereis (eq #'in-frame (code-function code index))))))
+         (loop for index below (code-functions code)
+               thereis (eq #'in-frame (code-function code index))))))
 (define-probe (code-words code-word words-before-functions words-for-function)
   (let ((code (function-code #'in-frame)))
     (and (typep words-for-function '(integer 0 16))
@@ -754,8 +898,9 @@ TELL with :BEGINS and its names that are used, as strings; after it with :RIGHT,
 
 (for-probes
  (defun call-with-numbered (function)
-   "Call FUNCTION, which compiles or loads a file. Return a list of what the compiler has when it has numbered the first
-form: the stream of the file, the number of the form, and that of the form's second element."
+   "Call FUNCTION, which compiles or loads a file. Return a list of what the compiler has when it
+has numbered the first form: the stream of the file, the number of the form, and that of the form's
+second element."
    (let ((found '()))
      (encapsulate +number-forms+ 'live-lisp-probe
                   (lambda (called form number)
@@ -772,30 +917,39 @@ form: the stream of the file, the number of the form, and that of the form's sec
     (call-with-file ".lisp" "(list (car 1))"
                     (lambda (path)
                       (with-open-file (in path :class +tracking-stream+)
-                        (setf (stream-observer in) (lambda (start end object) (push (list start end object) seen)))
-                        (and (typep in 'tracking-stream) (not (typep *standard-input* 'tracking-stream)) (read in)))))
-    (and (member '(6 13 (car 1)) seen :test #'equal) (member '(0 14 (list (car 1))) seen :test #'equal))))
+                        (setf (stream-observer in)
+                              (lambda (start end object) (push (list start end object) seen)))
+                        (and (typep in 'tracking-stream)
+                             (not (typep *standard-input* 'tracking-stream))
+                             (read in)))))
+    (and (member '(6 13 (car 1)) seen :test #'equal)
+         (member '(0 14 (list (car 1))) seen :test #'equal))))
 (define-probe (+form-paths+ form-paths number-forms)
   (let* ((inner (list 'list 1)) (form (list 'list 1 inner)))
     (progv (list +form-paths+) (list (make-hash-table :test 'eq))
       (number-forms form 3)
-      (and (eql 0 (second (gethash form form-paths))) (eql 1 (second (gethash inner form-paths)))))))
+      (and (eql 0 (second (gethash form form-paths)))
+           (eql 1 (second (gethash inner form-paths)))))))
 (define-probe (+number-forms+ +source-information+ source-information information-stream)
   (flet ((right-p (found) (and (typep (first found) 'tracking-stream) (equal '(0 1) (rest found)))))
     (and (right-p (call-with-numbered (lambda () (call-with-fasl "(list (list 1))" #'list))))
-         (right-p (call-with-numbered (lambda () (call-with-file ".lisp" "(list (list 1))" #'load))))
+         (right-p (call-with-numbered (lambda ()
+                                        (call-with-file ".lisp" "(list (list 1))" #'load))))
          (progv (list +source-information+) '(nil) (null source-information)))))
 (define-probe (+make-observer+)
   (let ((seen '()))
     (encapsulate +make-observer+ 'live-lisp-probe
                  (lambda (called &rest arguments)
                    (let ((observer (apply called arguments)))
-                     (lambda (start end object) (push object seen) (funcall observer start end object)))))
+                     (lambda (start end object)
+                       (push object seen)
+                       (funcall observer start end object)))))
     (unwind-protect (call-with-fasl "(list (list 1))" #'list)
       (unencapsulate +make-observer+ 'live-lisp-probe))
     (member '(list 1) seen :test #'equal)))
 (define-probe (+load-source+)
-  (typep (first (arguments-of-call +load-source+ (lambda () (call-with-file ".lisp" "1" #'load)))) 'tracking-stream))
+  (typep (first (arguments-of-call +load-source+ (lambda () (call-with-file ".lisp" "1" #'load))))
+         'tracking-stream))
 
 ;;; How code gets into the image
 
@@ -805,19 +959,25 @@ form: the stream of the file, the number of the form, and that of the form's sec
 (define-probe (+evaluate-compiled+)
   (let ((form '(let ((x 1)) (list x)))) (equal form (first-argument +evaluate-compiled+ form))))
 (define-probe (+interpret+)
-  (let ((sb-ext:*evaluator-mode* :interpret)) (equal '(list 1) (first-argument +interpret+ '(list 1)))))
+  (let ((sb-ext:*evaluator-mode* :interpret))
+    (equal '(list 1) (first-argument +interpret+ '(list 1)))))
 (define-probe (+run-finalizers+) (fboundp +run-finalizers+))
 (define-probe (evaluated-index evaluated-form)
   (call-with-file ".lisp" "1
 (setf live-lisp.base::*probe-variable* (list live-lisp.base::evaluated-index live-lisp.base::evaluated-form))"
                   (lambda (path)
                     (load path)
-                    (and (eql 1 (first *probe-variable*)) (eq 'setf (first (second *probe-variable*)))))))
+                    (and (eql 1 (first *probe-variable*))
+                         (eq 'setf (first (second *probe-variable*)))))))
 
 (define-probe (file-kind)
-  (and (eq :file (call-with-file ".text" "abc" (lambda (path) (file-kind path)))) (not (eq :file (file-kind "/dev/null")))))
+  (and (eq :file (call-with-file ".text" "abc" (lambda (path) (file-kind path))))
+       (not (eq :file (file-kind "/dev/null")))))
 (define-probe ("walking code" walk-form)
   (let ((seen '()))
     (walk-form '(let ((x 1)) (when x (list x))) nil
-               (lambda (form context environment) (declare (ignore context environment)) (push form seen) form))
+               (lambda (form context environment)
+                 (declare (ignore context environment))
+                 (push form seen)
+                 form))
     (member '(list x) seen :test #'equal)))

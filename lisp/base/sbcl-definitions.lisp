@@ -1,4 +1,5 @@
-;;;; Internals of SBCL: the symbol tables of packages, and SBCL's information about names and classes.
+;;;; Internals of SBCL: the symbol tables of packages, and SBCL's information about names and
+;;;; classes.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -7,15 +8,18 @@
 (define-ability "symbol-tables" "searches for symbols are slower")
 
 (define-internal internal-table (package)
-  "Return the table of the symbols that are internal in PACKAGE." ("SB-IMPL" "PACKAGE-INTERNAL-SYMBOLS"))
+  "Return the table of the symbols that are internal in PACKAGE."
+                 ("SB-IMPL" "PACKAGE-INTERNAL-SYMBOLS"))
 (define-internal external-table (package)
-  "Return the table of the symbols that are external in PACKAGE." ("SB-IMPL" "PACKAGE-EXTERNAL-SYMBOLS"))
+  "Return the table of the symbols that are external in PACKAGE."
+                 ("SB-IMPL" "PACKAGE-EXTERNAL-SYMBOLS"))
 (define-internal symbol-cells (table)
   "Return the vector that holds the symbols of TABLE, or a cons with that vector."
   ("SB-IMPL" "PACKAGE-HASHTABLE-CELLS" "SB-IMPL" "SYMTBL-CELLS"))
 
 (defun table-cells (table)
-  "Return the simple vector that holds the symbols of TABLE, internal or external, or NIL when this SBCL has none."
+  "Return the simple vector that holds the symbols of TABLE, internal or external, or NIL when this
+SBCL has none."
   (let ((cells (and table (symbol-cells table))))
     (typecase cells
       (simple-vector cells)
@@ -23,27 +27,37 @@
       ((cons t simple-vector) (cdr cells)))))
 
 (defun package-cells (package)
-  "Return a list of the vectors that hold the internal and the external symbols of PACKAGE, from TABLE-CELLS."
+  "Return a list of the vectors that hold the internal and the external symbols of PACKAGE, from
+TABLE-CELLS."
   (list (table-cells (internal-table package)) (table-cells (external-table package))))
 
 ;;; SBCL's information about names
 
-(define-ability "compiler definitions" "compile_form leaves more of what a form defines, and less is told of functions, variables and types")
+(define-ability
+ "compiler definitions"
+ "compile_form leaves more of what a form defines, and less is told of functions, variables and types")
 
 (define-internal known (category kind name)
-  "Return SBCL's information about NAME, as in (KNOWN :FUNCTION :KIND 'CAR), and whether there is any."
+  "Return SBCL's information about NAME, as in (KNOWN :FUNCTION :KIND 'CAR), and whether there is
+any."
   ("SB-INT" "INFO"))
 (define-internal symbol-knowledge (symbol)
-  "Return all information about SYMBOL and functions such as (SETF SYMBOL), or NIL when there is none."
+  "Return all information about SYMBOL and functions such as (SETF SYMBOL), or NIL when there is
+none."
   ("SB-KERNEL" "SYMBOL-DBINFO" "SB-KERNEL" "SYMBOL-%INFO") t)
 (define-internal-variable known-kinds
-  "A vector of all kinds of information. Elements that are not used are NIL." ("SB-IMPL" "*INFO-TYPES*") #())
+  "A vector of all kinds of information. Elements that are not used are NIL."
+                          ("SB-IMPL" "*INFO-TYPES*")
+                          #())
 (define-internal kind-category (kind)
   "Return the category of KIND, one of KNOWN-KINDS, a keyword." ("SB-IMPL" "META-INFO-CATEGORY"))
-(define-internal kind-name (kind) "Return the keyword of KIND, one of KNOWN-KINDS." ("SB-IMPL" "META-INFO-KIND"))
-(define-internal kind-number (kind) "Return the number of KIND, for KNOWN-VALUE." ("SB-INT" "META-INFO-NUMBER"))
+(define-internal kind-name (kind) "Return the keyword of KIND, one of KNOWN-KINDS."
+                 ("SB-IMPL" "META-INFO-KIND"))
+(define-internal kind-number (kind) "Return the number of KIND, for KNOWN-VALUE."
+                 ("SB-INT" "META-INFO-NUMBER"))
 (define-internal known-value (name number)
-  "Return the information about NAME of the kind with NUMBER, from KIND-NUMBER, and whether there is any."
+  "Return the information about NAME of the kind with NUMBER, from KIND-NUMBER, and whether there is
+any."
   ("SB-IMPL" "GET-INFO-VALUE") (values nil nil))
 (define-internal forget-values (name numbers)
   "Remove the information about NAME of the kinds with NUMBERS." ("SB-INT" "CLEAR-INFO-VALUES"))
@@ -52,19 +66,23 @@
 (define-internal forget-types ()
   "Clear the compiler's caches of types." ("SB-INT" "DROP-ALL-HASH-CACHES"))
 (define-internal-type source-location
-  "The place of a definition: a file, and the number of a form." ("SB-C" "DEFINITION-SOURCE-LOCATION"))
+  "The place of a definition: a file, and the number of a form."
+                      ("SB-C" "DEFINITION-SOURCE-LOCATION"))
 (define-internal location-name (location)
-  "Return the name of the file of LOCATION, or NIL." ("SB-C" "DEFINITION-SOURCE-LOCATION-NAMESTRING"))
+  "Return the name of the file of LOCATION, or NIL."
+                 ("SB-C" "DEFINITION-SOURCE-LOCATION-NAMESTRING"))
 (define-internal package-location (package)
   "Return the source location of PACKAGE." ("SB-IMPL" "PACKAGE-SOURCE-LOCATION"))
-(define-internal-type class-missing "Errors that a name names no class; CELL-ERROR-NAME returns the name."
+(define-internal-type class-missing "Errors that a name names no class; CELL-ERROR-NAME returns the
+name."
   ("SB-PCL" "CLASS-NOT-FOUND-ERROR"))
 (define-internal type-specifier (type)
   "Return the specifier of TYPE, an object of the compiler." ("SB-KERNEL" "TYPE-SPECIFIER"))
 
 ;;; Source files of definitions
 
-(define-ability "definition sources" "a load does not tell which definitions the file no longer has")
+(define-ability "definition sources"
+                "a load does not tell which definitions the file no longer has")
 
 (define-internal function-code (function)
   "Return the code object of FUNCTION, a SIMPLE-FUNCTION." ("SB-KERNEL" "FUN-CODE-HEADER"))
@@ -75,19 +93,24 @@
 (define-internal source-name (source)
   "Return the name of the file of SOURCE, or NIL." ("SB-C" "DEBUG-SOURCE-NAMESTRING"))
 (define-internal source-date (source)
-  "Return the write date of the file of SOURCE when it was compiled." ("SB-C" "DEBUG-SOURCE-CREATED"))
+  "Return the write date of the file of SOURCE when it was compiled."
+                 ("SB-C" "DEBUG-SOURCE-CREATED"))
 (define-internal-name +source-positions+
-  "Names the slot of a debug source for the offsets of the file's top-level forms: NIL until the load of the file ends."
+  "Names the slot of a debug source for the offsets of the file's top-level forms: NIL until the
+load of the file ends."
   ("SB-C" "START-POSITIONS"))
 (define-internal location-form (location)
   "Return the number of the top-level form of LOCATION, or NIL."
   ("SB-C" "DEFINITION-SOURCE-LOCATION-TOPLEVEL-FORM-NUMBER"))
 (define-internal-name +declare-constructors+
-  "Names the first function that a DEFSTRUCT calls with the structure's description, also for :TYPE LIST."
+  "Names the first function that a DEFSTRUCT calls with the structure's description, also for :TYPE
+LIST."
   ("SB-KERNEL" "%PROCLAIM-DEFSTRUCT-CTORS"))
 (define-internal-name +define-variable+ "Names the function behind DEFVAR." ("SB-IMPL" "%DEFVAR"))
-(define-internal-name +define-alien-type+ "Names the function behind DEFINE-ALIEN-TYPE." ("SB-ALIEN" "%DEFINE-ALIEN-TYPE"))
-(define-internal-name +define-global+ "Names the function behind DEFGLOBAL." ("SB-IMPL" "%DEFGLOBAL"))
+(define-internal-name +define-alien-type+ "Names the function behind DEFINE-ALIEN-TYPE."
+                      ("SB-ALIEN" "%DEFINE-ALIEN-TYPE"))
+(define-internal-name +define-global+ "Names the function behind DEFGLOBAL."
+                      ("SB-IMPL" "%DEFGLOBAL"))
 
 ;;; The compiler's objects for classes: cells, classoids and layouts
 
@@ -102,35 +125,44 @@
   "Return the class in CELL; it can be set." ("SB-KERNEL" "CLASSOID-CELL-PCL-CLASS"))
 (define-internal classoid-location (classoid)
   "Return the source location of CLASSOID." ("SB-KERNEL" "CLASSOID-SOURCE-LOCATION"))
-(define-internal class-location (class) "Return the source location of CLASS." ("SB-PCL" "DEFINITION-SOURCE"))
+(define-internal class-location (class) "Return the source location of CLASS."
+                 ("SB-PCL" "DEFINITION-SOURCE"))
 (define-internal classoid-state (classoid)
-  "Return a symbol that says whether CLASSOID is sealed; it can be set." ("SB-KERNEL" "CLASSOID-STATE"))
+  "Return a symbol that says whether CLASSOID is sealed; it can be set."
+                 ("SB-KERNEL" "CLASSOID-STATE"))
 (define-internal classoid-layout (classoid)
   "Return the layout of CLASSOID; it can be set."
   ("SB-KERNEL" "CLASSOID-WRAPPER" "SB-KERNEL" "CLASSOID-LAYOUT"))
 (define-internal layout-classoid (layout)
   "Return the classoid of LAYOUT; it can be set."
   ("SB-KERNEL" "WRAPPER-CLASSOID" "SB-KERNEL" "LAYOUT-CLASSOID"))
-(define-internal layout-inherits (layout)
-  "Return a vector of the layouts above LAYOUT." ("SB-KERNEL" "WRAPPER-INHERITS" "SB-KERNEL" "LAYOUT-INHERITS") #())
+(define-internal layout-inherits
+                 (layout)
+  "Return a vector of the layouts above LAYOUT."
+                 ("SB-KERNEL" "WRAPPER-INHERITS" "SB-KERNEL" "LAYOUT-INHERITS")
+                 #())
 (define-internal remove-subclassoid (classoid super)
   "Make SUPER no longer a superclass of CLASSOID." ("SB-KERNEL" "REMOVE-SUBCLASSOID"))
 
-;;; Structures and conditions: SBCL keeps their accessors and documentation elsewhere than those of other classes
+;;; Structures and conditions: SBCL keeps their accessors and documentation elsewhere than those of
+;;; other classes
 
-(define-ability "class descriptions" "class_slots tells no accessors of structures and no documentation of conditions")
+(define-ability "class descriptions"
+                "class_slots tells no accessors of structures and no documentation of conditions")
 
 (define-internal defstruct-description (name)
   "Return DEFSTRUCT's description of the structure NAME; signals an error when there is none."
   ("SB-KERNEL" "FIND-DEFSTRUCT-DESCRIPTION"))
-(define-internal description-name (description) "Return the name of the structure of DESCRIPTION." ("SB-KERNEL" "DD-NAME"))
+(define-internal description-name (description) "Return the name of the structure of DESCRIPTION."
+                 ("SB-KERNEL" "DD-NAME"))
 (define-internal description-slots (description)
   "Return the slots of DESCRIPTION." ("SB-KERNEL" "DD-SLOTS"))
 (define-internal description-constructors (description)
   "Return the constructors of DESCRIPTION, lists that begin with a name."
   ("SB-KERNEL" "DD-CONSTRUCTORS"))
 (define-internal description-type (description)
-  "Return what the structures of DESCRIPTION are: STRUCTURE, VECTOR or LIST." ("SB-KERNEL" "DD-TYPE"))
+  "Return what the structures of DESCRIPTION are: STRUCTURE, VECTOR or LIST."
+                 ("SB-KERNEL" "DD-TYPE"))
 (define-internal description-copier (description)
   "Return the name of the copier of DESCRIPTION, or NIL." ("SB-KERNEL" "DD-COPIER-NAME"))
 (define-internal description-predicate (description)
@@ -144,30 +176,38 @@
 (define-internal classoid (name)
   "Return the compiler's classoid of the class NAME." ("SB-KERNEL" "FIND-CLASSOID"))
 (define-internal classoid-slots (classoid)
-  "Return the slots of CLASSOID, that of a condition class." ("SB-KERNEL" "CONDITION-CLASSOID-SLOTS"))
+  "Return the slots of CLASSOID, that of a condition class."
+                 ("SB-KERNEL" "CONDITION-CLASSOID-SLOTS"))
 (define-internal condition-slot-name (slot)
   "Return the name of SLOT, from CLASSOID-SLOTS." ("SB-KERNEL" "CONDITION-SLOT-NAME"))
 (define-internal condition-slot-text (slot)
-  "Return the documentation of SLOT, from CLASSOID-SLOTS." ("SB-KERNEL" "CONDITION-SLOT-DOCUMENTATION"))
+  "Return the documentation of SLOT, from CLASSOID-SLOTS."
+                 ("SB-KERNEL" "CONDITION-SLOT-DOCUMENTATION"))
 (define-internal combination-name (combination)
   "Return the name of the method COMBINATION." ("SB-PCL" "METHOD-COMBINATION-TYPE-NAME"))
 (define-internal combination-options (combination)
   "Return the options of the method COMBINATION." ("SB-PCL" "METHOD-COMBINATION-OPTIONS"))
 (define-internal-name +combination-options+
-  "Names the function that returns the options of a method combination." ("SB-PCL" "METHOD-COMBINATION-OPTIONS"))
+  "Names the function that returns the options of a method combination."
+                      ("SB-PCL" "METHOD-COMBINATION-OPTIONS"))
 
 ;;; Effective methods of generic functions
 
-(define-ability "effective methods" "describe_symbol tells no order of methods in a long form of DEFINE-METHOD-COMBINATION, and not which methods call no next one")
+(define-ability
+ "effective methods"
+ "describe_symbol tells no order of methods in a long form of DEFINE-METHOD-COMBINATION, and not which methods call no next one")
 
 (define-internal standard-precedence-list (class supers)
-  "Return the precedence list that the standard prescribes for CLASS with the direct superclasses SUPERS."
+  "Return the precedence list that the standard prescribes for CLASS with the direct superclasses
+SUPERS."
   ("SB-PCL" "COMPUTE-STD-CPL") (list class))
 (define-internal-variable long-combinations
   "A table of the functions that long forms of DEFINE-METHOD-COMBINATION make, by name."
   ("SB-PCL" "*LONG-METHOD-COMBINATION-FUNCTIONS*") (make-hash-table))
 (define-internal-variable method-combinations
-  "SBCL's table of method combinations, by name." ("SB-PCL" "**METHOD-COMBINATIONS**") (make-hash-table))
+  "SBCL's table of method combinations, by name."
+                          ("SB-PCL" "**METHOD-COMBINATIONS**")
+                          (make-hash-table))
 (define-internal combination-location (known)
   "Return the source location of KNOWN, an element of METHOD-COMBINATIONS."
   ("SB-PCL" "METHOD-COMBINATION-INFO-SOURCE-LOCATION"))
@@ -175,20 +215,27 @@
   "Method combinations of the standard, and those that DEFINE-METHOD-COMBINATION makes."
   ("SB-PCL" "STANDARD-METHOD-COMBINATION"))
 (define-internal-type short-combination
-  "Method combinations from the short form of DEFINE-METHOD-COMBINATION." ("SB-PCL" "SHORT-METHOD-COMBINATION"))
+  "Method combinations from the short form of DEFINE-METHOD-COMBINATION."
+                      ("SB-PCL" "SHORT-METHOD-COMBINATION"))
 (define-internal-type long-combination
-  "Method combinations from the long form of DEFINE-METHOD-COMBINATION." ("SB-PCL" "LONG-METHOD-COMBINATION"))
+  "Method combinations from the long form of DEFINE-METHOD-COMBINATION."
+                      ("SB-PCL" "LONG-METHOD-COMBINATION"))
 (define-internal combination-operator (combination)
-  "Return the operator of COMBINATION, a SHORT-COMBINATION." ("SB-PCL" "SHORT-COMBINATION-OPERATOR"))
+  "Return the operator of COMBINATION, a SHORT-COMBINATION."
+                 ("SB-PCL" "SHORT-COMBINATION-OPERATOR"))
 (define-internal combination-plain-p (combination)
-  "True when COMBINATION, a SHORT-COMBINATION, has :IDENTITY-WITH-ONE-ARGUMENT: it calls a single method directly."
+  "True when COMBINATION, a SHORT-COMBINATION, has :IDENTITY-WITH-ONE-ARGUMENT: it calls a single
+method directly."
   ("SB-PCL" "SHORT-COMBINATION-IDENTITY-WITH-ONE-ARGUMENT"))
 (define-internal-name +next-method-call+
   "Names the macro that is expanded in the code of each method that contains CALL-NEXT-METHOD."
   ("SB-PCL" "FAST-CALL-NEXT-METHOD-BODY"))
-(define-internal debug-parameters (debug)
-  "Return the parameters of the function of DEBUG, from FUNCTION-DEBUG. A parameter that the code does not use is
-:DELETED, unless the function was compiled for debugging." ("SB-DI" "DEBUG-FUN-LAMBDA-LIST") '())
+(define-internal debug-parameters
+                 (debug)
+  "Return the parameters of the function of DEBUG, from FUNCTION-DEBUG. A parameter that the code
+does not use is :DELETED, unless the function was compiled for debugging."
+                 ("SB-DI" "DEBUG-FUN-LAMBDA-LIST")
+                 '())
 (define-internal cell-name (cell) "Return the name of the function in CELL."
   ("SB-KERNEL" "FDEFN-NAME"))
 (define-internal function-attributes (info)
@@ -197,6 +244,8 @@
 (define-internal attribute-names (attributes)
   "Return the names of ATTRIBUTES, from FUNCTION-ATTRIBUTES." ("SB-C" "DECODE-IR1-ATTRIBUTES"))
 (define-internal-name +coerce-callable+
-  "Names the function that turns a symbol into the function it names." ("SB-KERNEL" "%COERCE-CALLABLE-TO-FUN"))
+  "Names the function that turns a symbol into the function it names."
+                      ("SB-KERNEL" "%COERCE-CALLABLE-TO-FUN"))
 (define-internal-name +qualifier-check+
-  "Names the function by which a long method combination sorts methods." ("SB-PCL" "QUALIFIER-CHECK-RUNTIME"))
+  "Names the function by which a long method combination sorts methods."
+                      ("SB-PCL" "QUALIFIER-CHECK-RUNTIME"))

@@ -1,4 +1,5 @@
-;;;; Internals of SBCL: strings, stacks, the heap, the encapsulation of functions, threads, and the process.
+;;;; Internals of SBCL: strings, stacks, the heap, the encapsulation of functions, threads, and the
+;;;; process.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -10,7 +11,8 @@
   "Names the operator behind WITH-STRING-DATA." ("SB-KERNEL" "WITH-ARRAY-DATA"))
 
 (defmacro with-string-data ((data start end) string &body body)
-  "Evaluate BODY with DATA bound to the simple string that has the characters of STRING from START to END."
+  "Evaluate BODY with DATA bound to the simple string that has the characters of STRING from START
+to END."
   (if +with-array-data+
       `(,+with-array-data+ ((,data ,string) (,start) (,end) :check-fill-pointer t) ,@body)
       `(let* ((,data (coerce ,string 'simple-string)) (,start 0) (,end (length ,data))) ,@body)))
@@ -25,22 +27,31 @@
   "Return the word in slot INDEX of this thread's structure, as an address."
   ("SB-VM" "CURRENT-THREAD-OFFSET-SAP") (sb-sys:int-sap 0))
 (define-internal-variable this-slot
-  "The index of the thread slot with the address of the thread's structure itself." ("SB-VM" "THREAD-THIS-SLOT"))
+  "The index of the thread slot with the address of the thread's structure itself."
+                          ("SB-VM" "THREAD-THIS-SLOT"))
 (define-internal-variable stack-start-slot
-  "The index of the thread slot with the start of the stack." ("SB-VM" "THREAD-CONTROL-STACK-START-SLOT"))
+  "The index of the thread slot with the start of the stack."
+                          ("SB-VM" "THREAD-CONTROL-STACK-START-SLOT"))
 (define-internal-variable state-slot
   "The index of the thread slot whose lowest octet is 0 while the guard page is open."
   ("SB-VM" "THREAD-STATE-WORD-SLOT"))
 (define-internal-variable word-octets "How many octets a word has." ("SB-VM" "N-WORD-BYTES") 8)
 (define-internal-variable guard-octets
   "How many octets a guard page has." ("SB-C" "+BACKEND-PAGE-BYTES+") 32768)
-(define-runtime-variable stack-octets sb-alien:unsigned-long "How many octets a stack has." "thread_control_stack_size")
-(define-runtime-function protect-control-stack ((protect sb-alien:int) (thread sb-sys:system-area-pointer))
-  "Protect the last page of THREAD's stack when PROTECT is 1." "protect_control_stack_hard_guard_page")
-(define-runtime-function protect-binding-stack ((protect sb-alien:int) (thread sb-sys:system-area-pointer))
-  "Protect the last page of THREAD's stack of bindings when PROTECT is 1." "protect_binding_stack_hard_guard_page")
-(define-runtime-function protect-alien-stack ((protect sb-alien:int) (thread sb-sys:system-area-pointer))
-  "Protect the last page of THREAD's stack of foreign data when PROTECT is 1." "protect_alien_stack_hard_guard_page")
+(define-runtime-variable stack-octets sb-alien:unsigned-long "How many octets a stack has."
+                         "thread_control_stack_size")
+(define-runtime-function protect-control-stack
+                         ((protect sb-alien:int) (thread sb-sys:system-area-pointer))
+  "Protect the last page of THREAD's stack when PROTECT is 1."
+                         "protect_control_stack_hard_guard_page")
+(define-runtime-function protect-binding-stack
+                         ((protect sb-alien:int) (thread sb-sys:system-area-pointer))
+  "Protect the last page of THREAD's stack of bindings when PROTECT is 1."
+                         "protect_binding_stack_hard_guard_page")
+(define-runtime-function protect-alien-stack
+                         ((protect sb-alien:int) (thread sb-sys:system-area-pointer))
+  "Protect the last page of THREAD's stack of foreign data when PROTECT is 1."
+                         "protect_alien_stack_hard_guard_page")
 (define-runtime-function reset-guard-page ((thread sb-sys:system-area-pointer))
   "Protect the guard page of THREAD's stack again." "reset_thread_control_stack_guard_page")
 
@@ -48,25 +59,33 @@
 
 (define-ability "heap pages" "the heap is guarded less exactly")
 
-(define-internal heap-usage () "Return how many octets of the heap are in use." ("SB-KERNEL" "DYNAMIC-USAGE") 0)
-(define-internal-variable page-octets "How many octets a page of the heap has." ("SB-VM" "GENCGC-PAGE-BYTES") 32768)
-(define-internal-place pages-in-use "How many pages of the heap are in use." ("SB-VM" "NEXT-FREE-PAGE") 0)
-(define-internal page-index (address) "Return the number of the page of ADDRESS." ("SB-VM" "FIND-PAGE-INDEX") 0)
+(define-internal heap-usage () "Return how many octets of the heap are in use."
+                 ("SB-KERNEL" "DYNAMIC-USAGE") 0)
+(define-internal-variable page-octets "How many octets a page of the heap has."
+                          ("SB-VM" "GENCGC-PAGE-BYTES") 32768)
+(define-internal-place pages-in-use "How many pages of the heap are in use."
+                       ("SB-VM" "NEXT-FREE-PAGE") 0)
+(define-internal page-index (address) "Return the number of the page of ADDRESS."
+                 ("SB-VM" "FIND-PAGE-INDEX") 0)
 (define-internal object-address (object)
   "Return the address of OBJECT." ("SB-KERNEL" "GET-LISP-OBJ-ADDRESS") 0)
 (define-internal-name +page-table+ "Names the table of pages." ("SB-VM" "PAGE-TABLE"))
 (define-internal-name +page-flags+ "Names the flags in the table of pages." ("SB-VM" "FLAGS"))
-(define-internal-name +page-generation+ "Names the generation in the table of pages." ("SB-VM" "GEN"))
+(define-internal-name +page-generation+ "Names the generation in the table of pages."
+                      ("SB-VM" "GEN"))
 (define-internal-name +page-words+
-  "Names the number of used words in the table of pages; its lowest bit means something else." ("SB-VM" "WORDS-USED*"))
+  "Names the number of used words in the table of pages; its lowest bit means something else."
+                      ("SB-VM" "WORDS-USED*"))
 
 (defmacro page-slot (page slot)
-  "Expand into the slot that SLOT, a constant such as +PAGE-FLAGS+, names of page number PAGE in +PAGE-TABLE+, or NIL."
+  "Expand into the slot that SLOT, a constant such as +PAGE-FLAGS+, names of page number PAGE in
++PAGE-TABLE+, or NIL."
   (let ((slot (symbol-value slot)))
     (and +page-table+ +page-words+ slot
          `(sb-alien:slot (sb-alien:deref ,+page-table+ ,page) ',slot))))
 
-(define-internal-type heap-exhausted "Errors that the heap is exhausted." ("SB-KERNEL" "HEAP-EXHAUSTED-ERROR"))
+(define-internal-type heap-exhausted "Errors that the heap is exhausted."
+                      ("SB-KERNEL" "HEAP-EXHAUSTED-ERROR"))
 (define-internal-variable collection-inhibited
   "True while no garbage can be collected." ("SB-KERNEL" "*GC-INHIBIT*"))
 (define-internal-name +after-collection+
@@ -83,15 +102,20 @@
 (define-ability "card table" "an image takes 2 MB more of memory for each GB of its heap")
 
 (define-runtime-variable card-marks sb-sys:system-area-pointer
-  "The address of the card table, which has an octet for each card, a small part of the heap." "gc_card_mark")
-(define-runtime-variable card-bits sb-alien:int "How many bits an index into the card table has." "gc_card_table_nbits")
+  "The address of the card table, which has an octet for each card, a small part of the heap."
+                         "gc_card_mark")
+(define-runtime-variable card-bits sb-alien:int "How many bits an index into the card table has."
+                         "gc_card_table_nbits")
 
 ;;; Encapsulation of SBCL's functions
 
-(define-ability "encapsulation" "threads, garbage collections, exits and child processes of your code are not guarded")
+(define-ability
+ "encapsulation"
+ "threads, garbage collections, exits and child processes of your code are not guarded")
 
 (define-internal encapsulate (name key function)
-  "Wrap the function NAME: its calls call FUNCTION with the original function and the arguments. KEY names the wrapper."
+  "Wrap the function NAME: its calls call FUNCTION with the original function and the arguments. KEY
+names the wrapper."
   ("SB-INT" "ENCAPSULATE"))
 (define-internal unencapsulate (name key)
   "Remove the wrapper KEY of the function NAME." ("SB-INT" "UNENCAPSULATE"))
@@ -110,8 +134,8 @@
         finally (return each)))
 
 (defun plain-definition (name)
-  "Return the function NAME without the agent's hooks and wrappers such as that of TRACE. Since 2.6.6 FDEFINITION returns
-the outermost wrapper."
+  "Return the function NAME without the agent's hooks and wrappers such as that of TRACE. Since
+2.6.6 FDEFINITION returns the outermost wrapper."
   (behind-hooks (inner-function (fdefinition name))))
 
 (define-internal-name +spawn+ "Names the function that starts a process." ("SB-IMPL" "SPAWN"))
@@ -127,34 +151,47 @@ code is loaded, and have no such function."))
 
 ;;; Threads and the process
 
-(define-ability "process" "less is told of threads and exits, and processes that your code started can outlive the image")
+(define-ability
+ "process"
+ "less is told of threads and exits, and processes that your code started can outlive the image")
 
 (define-internal system-thread-p (thread)
   "True when THREAD is one of SBCL's own." ("SB-THREAD" "THREAD-EPHEMERAL-P"))
-(define-internal thread-number (thread)
-  "Return the operating system's number of THREAD; 0 before it runs." ("SB-THREAD" "THREAD-OS-TID") 0)
+(define-internal thread-number
+                 (thread)
+  "Return the operating system's number of THREAD; 0 before it runs."
+                 ("SB-THREAD" "THREAD-OS-TID")
+                 0)
 (define-internal-variable compiler-lock
-  "The lock that is held while the compiler runs." ("SB-KERNEL" "**WORLD-LOCK**" "SB-C" "**WORLD-LOCK**"))
+  "The lock that is held while the compiler runs."
+                          ("SB-KERNEL" "**WORLD-LOCK**" "SB-C" "**WORLD-LOCK**"))
 (define-internal-variable exit-under-way
   "True in a thread that ends because the process exits." ("SB-IMPL" "*EXIT-IN-PROGRESS*"))
 (define-internal float-modes ()
-  "Return the floating-point modes of this thread, which SETF sets. A new thread has those of the thread that makes it."
+  "Return the floating-point modes of this thread, which SETF sets. A new thread has those of the
+thread that makes it."
   ("SB-VM" "FLOATING-POINT-MODES"))
 (define-internal allow-signals ()
   "Let signals to the process reach this thread again." ("SB-UNIX" "UNBLOCK-DEFERRABLE-SIGNALS"))
-(define-internal end-process (code &rest options)
-  "End the process with exit code CODE; with :ABORT T at once." ("SB-SYS" "OS-EXIT") (sb-ext:exit :code code :abort t))
+(define-internal end-process
+                 (code &rest options)
+  "End the process with exit code CODE; with :ABORT T at once."
+                 ("SB-SYS" "OS-EXIT")
+                 (sb-ext:exit :code code :abort t))
 (define-internal map-folder (function folder &rest options)
-  "Call FUNCTION with the pathname of each file and folder in FOLDER that OPTIONS select." ("SB-IMPL" "MAP-DIRECTORY"))
+  "Call FUNCTION with the pathname of each file and folder in FOLDER that OPTIONS select."
+                 ("SB-IMPL" "MAP-DIRECTORY"))
 (define-internal own-process () "Return the id of this process." ("SB-UNIX" "UNIX-GETPID")
   (parse-integer (first (last (pathname-directory (truename "/proc/self/"))))))
 (define-internal signal-process (process signal)
   "Send SIGNAL, a number, to the process with the id PROCESS." ("SB-UNIX" "UNIX-KILL"))
 (define-internal control-device (descriptor request place)
-  "Call ioctl(2) on DESCRIPTOR with the number REQUEST; the result goes to the address PLACE. True when that worked."
+  "Call ioctl(2) on DESCRIPTOR with the number REQUEST; the result goes to the address PLACE. True
+when that worked."
   ("SB-UNIX" "UNIX-IOCTL"))
 (define-internal open-file (name flags mode)
-  "Return a descriptor of the file NAME, opened with FLAGS and MODE as for open(2), or NIL." ("SB-UNIX" "UNIX-OPEN"))
+  "Return a descriptor of the file NAME, opened with FLAGS and MODE as for open(2), or NIL."
+                 ("SB-UNIX" "UNIX-OPEN"))
 (define-internal read-file (descriptor place count)
   "Read at most COUNT octets from DESCRIPTOR to the address PLACE." ("SB-UNIX" "UNIX-READ"))
 (define-internal close-file (descriptor) "Close DESCRIPTOR." ("SB-UNIX" "UNIX-CLOSE"))

@@ -4,13 +4,15 @@
 
 ;;; Cross references
 
-(define-ability "cross-references" "who_calls and who_references find only what the constants of code tell")
+(define-ability "cross-references"
+                "who_calls and who_references find only what the constants of code tell")
 
 (define-internal function-xrefs (function)
   "Return the packed cross references of FUNCTION, a simple one." ("SB-KERNEL" "%SIMPLE-FUN-XREFS"))
 (define-internal map-packed-xrefs (function xrefs)
-  "Call FUNCTION with the kind, the name and the form number of each of XREFS, packed cross references. From 2.6.1 to
-2.6.4 only a name's first number is absolute; others are differences from the last." ("SB-C" "MAP-PACKED-XREF-DATA"))
+  "Call FUNCTION with the kind, the name and the form number of each of XREFS, packed cross
+references. From 2.6.1 to 2.6.4 only a name's first number is absolute; others are differences from
+the last." ("SB-C" "MAP-PACKED-XREF-DATA"))
 (define-internal without-xrefs-p (name)
   "True when SBCL keeps no cross references to NAME. Since 2.4 INTERNAL-NAME-P is another function."
   ("SB-C" "XREF-INTERNAL-NAME-P" "SB-C" "INTERNAL-NAME-P"))
@@ -22,7 +24,8 @@
 
 (defun probe (argument)
   "Call PROBED twice, at forms whose numbers are far from the first form's and near each other."
-  (list (list argument) (list argument) (list argument) (list argument) (list argument) (probed (probed argument))))
+  (list (list argument) (list argument) (list argument) (list argument) (list argument)
+        (probed (probed argument))))
 
 (defparameter *differences*
     ;; Errors are ignored: this runs before probes have shown that the internals are right.
@@ -40,7 +43,9 @@
   (if *differences*
       (let ((last-kind nil) (last-name nil) (last 0))
         (map-packed-xrefs (lambda (kind name number)
-                            (setf last (if (and (eq kind last-kind) (equal name last-name)) (+ last number) number)
+                            (setf last (if (and (eq kind last-kind) (equal name last-name))
+                                           (+ last number)
+                                           number)
                                   last-kind kind
                                   last-name name)
                             (funcall function kind name last))
@@ -49,14 +54,17 @@
 
 ;;; Code that sets slots of structures
 
-(define-ability "slots that are set" "who_calls finds what sets the slots of a structure only in the sources")
+(define-ability "slots that are set"
+                "who_calls finds what sets the slots of a structure only in the sources")
 
 (define-internal-name +know-slot+
-  "Names the function that tells SETF which places are slots of structures." ("SB-IMPL" "TRANSFORMABLE-STRUCT-SETF-P"))
+  "Names the function that tells SETF which places are slots of structures."
+                      ("SB-IMPL" "TRANSFORMABLE-STRUCT-SETF-P"))
 (define-internal-name +record-expansion+
   "Names the function that records that a macro was expanded." ("SB-C" "RECORD-MACROEXPANSION"))
 (define-internal record-callee (name block path)
-  "Record that BLOCK, of the code being compiled, calls the function NAME at the source PATH." ("SB-C" "RECORD-CALL"))
+  "Record that BLOCK, of the code being compiled, calls the function NAME at the source PATH."
+                 ("SB-C" "RECORD-CALL"))
 (define-internal-variable source-path
   "The source path of the form that this thread is compiling, or NIL." ("SB-C" "*CURRENT-PATH*"))
 
@@ -65,68 +73,86 @@
 (define-ability "functions" "who_calls finds nobody")
 
 (define-internal simple-function (function)
-  "Return FUNCTION or, when it is a closure, the simple function that has its code." ("SB-KERNEL" "%FUN-FUN") function)
+  "Return FUNCTION or, when it is a closure, the simple function that has its code."
+                 ("SB-KERNEL" "%FUN-FUN") function)
 (define-internal simple-function-name (function)
   "Return the debug name of FUNCTION, a SIMPLE-FUNCTION." ("SB-KERNEL" "%SIMPLE-FUN-NAME"))
-(define-internal-type simple-function "Functions that are neither closures nor instances." ("SB-KERNEL" "SIMPLE-FUN"))
-(define-internal-type interpreted-function "Functions that are not compiled." ("SB-KERNEL" "INTERPRETED-FUNCTION"))
+(define-internal-type simple-function "Functions that are neither closures nor instances."
+                      ("SB-KERNEL" "SIMPLE-FUN"))
+(define-internal-type interpreted-function "Functions that are not compiled."
+                      ("SB-KERNEL" "INTERPRETED-FUNCTION"))
 (define-internal method-function (method)
-  "Return the function of METHOD that SBCL usually calls, or NIL." ("SB-PCL" "SAFE-METHOD-FAST-FUNCTION"))
+  "Return the function of METHOD that SBCL usually calls, or NIL."
+                 ("SB-PCL" "SAFE-METHOD-FAST-FUNCTION"))
 (define-internal map-global-names (function)
-  "Call FUNCTION with each name about which SBCL has information." ("SB-INT" "CALL-WITH-EACH-GLOBALDB-NAME"))
+  "Call FUNCTION with each name about which SBCL has information."
+                 ("SB-INT" "CALL-WITH-EACH-GLOBALDB-NAME"))
 (define-internal-type cell "Objects that hold the global function of a name." ("SB-KERNEL" "FDEFN"))
 (define-internal called-function (name)
-  "Return the function that a call of NAME, a global function, calls, with wrappers such as that of TRACE."
+  "Return the function that a call of NAME, a global function, calls, with wrappers such as that of
+TRACE."
   ("SB-KERNEL" "%COERCE-NAME-TO-FUN") (fdefinition name))
-(define-internal-name +add-method+ "Names the function that adds the method of a DEFMETHOD." ("SB-PCL" "LOAD-DEFMETHOD"))
-(define-internal-type handled-class "Cells for the class of a HANDLER-BIND clause." ("SB-KERNEL" "CLASSOID-CELL"))
+(define-internal-name +add-method+ "Names the function that adds the method of a DEFMETHOD."
+                      ("SB-PCL" "LOAD-DEFMETHOD"))
+(define-internal-type handled-class "Cells for the class of a HANDLER-BIND clause."
+                      ("SB-KERNEL" "CLASSOID-CELL"))
 (define-internal-name +checks-list+
-  "Names the function that checks arguments against the lambda list of a DESTRUCTURING-BIND." ("SB-C" "CHECK-DS-LIST"))
+  "Names the function that checks arguments against the lambda list of a DESTRUCTURING-BIND."
+                      ("SB-C" "CHECK-DS-LIST"))
 (define-internal-name +checks-rest+
   "As +CHECKS-LIST+, for a lambda list with &REST or &BODY." ("SB-C" "CHECK-DS-LIST/&REST"))
 (define-internal-name +checks-keys+
   "As +CHECKS-LIST+, for a lambda list with &KEY." ("SB-C" "CHECK-DS-LIST/&KEY"))
 (define-internal condition-report (classoid)
-  "Return the function that reports conditions of CLASSOID, or NIL." ("SB-KERNEL" "CONDITION-CLASSOID-REPORT"))
+  "Return the function that reports conditions of CLASSOID, or NIL."
+                 ("SB-KERNEL" "CONDITION-CLASSOID-REPORT"))
 
 ;;; Code objects
 
 (defun global-function (name)
-  "Return the function that a call of NAME calls, with wrappers such as that of TRACE, but without the agent's hooks.
-Return NIL when NAME is no global function."
+  "Return the function that a call of NAME calls, with wrappers such as that of TRACE, but without
+the agent's hooks. Return NIL when NAME is no global function."
   (and (fboundp name)
        (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))
        (behind-hooks (called-function name))))
 
 (define-ability "code" "who_calls and who_references leave out what has no name of its own")
 
-(define-internal-type code "Code objects: compiled code with one or more functions." ("SB-KERNEL" "CODE-COMPONENT"))
+(define-internal-type code "Code objects: compiled code with one or more functions."
+                      ("SB-KERNEL" "CODE-COMPONENT"))
 (define-internal code-functions (code)
   "Return how many functions CODE has." ("SB-KERNEL" "CODE-N-ENTRIES") 0)
 (define-internal code-function (code index)
   "Return the function of CODE at INDEX." ("SB-KERNEL" "%CODE-ENTRY-POINT"))
 (define-internal code-words (code)
   "Return the index at which the constants of CODE end." ("SB-KERNEL" "CODE-HEADER-WORDS") 0)
-(define-internal code-word (code index) "Return the constant of CODE at INDEX." ("SB-KERNEL" "CODE-HEADER-REF"))
+(define-internal code-word (code index) "Return the constant of CODE at INDEX."
+                 ("SB-KERNEL" "CODE-HEADER-REF"))
 (define-internal-variable words-before-functions
-  "The index at which the words for functions begin in a code object." ("SB-VM" "CODE-CONSTANTS-OFFSET") 0)
+  "The index at which the words for functions begin in a code object."
+                          ("SB-VM" "CODE-CONSTANTS-OFFSET") 0)
 (define-internal-variable words-for-function
-  "How many words a code object has for each of its functions. Before 2.4.7 these precede the constants."
+  "How many words a code object has for each of its functions. Before 2.4.7 these precede the
+constants."
   ("SB-VM" "CODE-SLOTS-PER-SIMPLE-FUN") 0)
 (define-internal code-serial (code)
   "Return the unique number of CODE." ("SB-KERNEL" "%CODE-SERIALNO"))
 (define-internal-variable next-serial
-  "The unique number that the next new code object gets." ("SB-FASL" "*CODE-SERIALNO*" "SB-C" "*CODE-SERIALNO*"))
+  "The unique number that the next new code object gets."
+                          ("SB-FASL" "*CODE-SERIALNO*" "SB-C" "*CODE-SERIALNO*"))
 (define-internal generation (object)
-  "Return the generation of OBJECT; a collection of it leaves higher ones alone." ("SB-KERNEL" "GENERATION-OF") 0)
+  "Return the generation of OBJECT; a collection of it leaves higher ones alone."
+                 ("SB-KERNEL" "GENERATION-OF") 0)
 (define-internal-variable +never-collected+
   "The generation of objects from the core." ("SB-VM" "+PSEUDO-STATIC-GENERATION+") 6)
 (define-internal function-debug (function)
   "Return the debugger's description of FUNCTION." ("SB-DI" "FUN-DEBUG-FUN"))
 (define-internal compiled-debug (debug)
-  "Return the compiler's record of the function of DEBUG." ("SB-DI" "COMPILED-DEBUG-FUN-COMPILER-DEBUG-FUN"))
+  "Return the compiler's record of the function of DEBUG."
+                 ("SB-DI" "COMPILED-DEBUG-FUN-COMPILER-DEBUG-FUN"))
 (define-internal form-number (compiled)
-  "Return the number of the top-level form that has the function of COMPILED, from COMPILED-DEBUG; NIL if several do."
+  "Return the number of the top-level form that has the function of COMPILED, from COMPILED-DEBUG;
+NIL if several do."
   ("SB-C" "COMPILED-DEBUG-FUN-TLF-NUMBER"))
 
 (define-internal source-offsets (source)
@@ -134,7 +160,8 @@ Return NIL when NAME is no global function."
   ("SB-C" "DEBUG-SOURCE-START-POSITIONS"))
 
 (define-internal code-fixups (code)
-  "Return an integer that packs lists; the first has the linkage cells by which CODE calls." ("SB-VM" "%CODE-FIXUPS") 0)
+  "Return an integer that packs lists; the first has the linkage cells by which CODE calls."
+                 ("SB-VM" "%CODE-FIXUPS") 0)
 (define-internal unpack-locations (packed)
   "Return the first list of numbers in PACKED, from CODE-FIXUPS." ("SB-C" "UNPACK-CODE-FIXUP-LOCS"))
 
@@ -153,13 +180,16 @@ Return NIL when NAME is no global function."
       words-before-functions))
 
 (defconstant +name-of-cell+ (internal-symbol "SB-VM" "LINKAGE-ADDR->NAME")
-  "Names the function that returns the name of the function in a linkage cell. All code calls a global function by one
-such cell. SBCLs before 2.4.7 have none, and this is NIL: each function that code calls is a CELL among its constants.")
+  "Names the function that returns the name of the function in a linkage cell. All code calls a
+global function by one such cell. SBCLs before 2.4.7 have none, and this is NIL: each function that
+code calls is a CELL among its constants.")
 
 (defun linked-names (code)
-  "Return the names of the functions that CODE calls by linkage cells; NIL where SBCL has no such cells."
+  "Return the names of the functions that CODE calls by linkage cells; NIL where SBCL has no such
+cells."
   (when +name-of-cell+
-    (loop for cell in (unpack-locations (code-fixups code)) collect (funcall +name-of-cell+ cell :index))))
+    (loop for cell in (unpack-locations (code-fixups code))
+          collect (funcall +name-of-cell+ cell :index))))
 
 (defun map-named-code (visit)
   "Call VISIT with the code object of every global function, macro and method."
@@ -177,8 +207,11 @@ such cell. SBCLs before 2.4.7 have none, and this is NIL: each function that cod
                (visit-function (method-function method)))
              (visit-function function)))))))
 
-(define-internal walk-code (visit)
-  "Call VISIT with each code object in the heap." ("SB-VM" "MAP-CODE-OBJECTS") (map-named-code visit))
+(define-internal walk-code
+                 (visit)
+  "Call VISIT with each code object in the heap."
+                 ("SB-VM" "MAP-CODE-OBJECTS")
+                 (map-named-code visit))
 
 (defun all-code ()
   "Return a list of all code objects in the heap."
@@ -207,59 +240,81 @@ such cell. SBCLs before 2.4.7 have none, and this is NIL: each function that cod
 (define-ability "walking code" "who_calls and who_references leave out what top-level forms use")
 
 (define-internal walk-form (form environment function)
-  "Call FUNCTION with FORM and each form in it, the form's context and environment. Walk on into the value of FUNCTION,
-with macros expanded, unless the second value of FUNCTION is true." ("SB-WALKER" "WALK-FORM"))
+  "Call FUNCTION with FORM and each form in it, the form's context and environment. Walk on into the
+value of FUNCTION, with macros expanded, unless the second value of FUNCTION is true."
+                 ("SB-WALKER" "WALK-FORM"))
 
 (define-internal file-kind (name)
-  "Return :FILE when NAME, a native namestring and no link, names a regular file." ("SB-IMPL" "NATIVE-FILE-KIND") :file)
+  "Return :FILE when NAME, a native namestring and no link, names a regular file."
+                 ("SB-IMPL" "NATIVE-FILE-KIND") :file)
 
 ;;; Positions in a file of the objects that the reader makes
 
-(define-ability "places" "calls, frames and warnings are told with their top-level forms, not with lines of their own")
+(define-ability
+ "places"
+ "calls, frames and warnings are told with their top-level forms, not with lines of their own")
 
-(define-internal-type tracking-stream "Streams of files being compiled or loaded; their observer learns what is read."
+(define-internal-type tracking-stream "Streams of files being compiled or loaded; their observer
+learns what is read."
   ("SB-INT" "FORM-TRACKING-STREAM"))
-(define-internal-name +tracking-stream+ "Names the class TRACKING-STREAM, for OPEN." ("SB-INT" "FORM-TRACKING-STREAM"))
+(define-internal-name +tracking-stream+ "Names the class TRACKING-STREAM, for OPEN."
+                      ("SB-INT" "FORM-TRACKING-STREAM"))
 (define-internal stream-observer (stream)
-  "Return the observer of STREAM, a TRACKING-STREAM: it is called with the start and the end, in characters, of each
-object that the reader makes, and the object. It can be set." ("SB-INT" "FORM-TRACKING-STREAM-OBSERVER"))
-(define-internal-name +make-observer+ "Names the function that makes the observer for a file that is compiled."
+  "Return the observer of STREAM, a TRACKING-STREAM: it is called with the start and the end, in
+characters, of each object that the reader makes, and the object. It can be set."
+                 ("SB-INT" "FORM-TRACKING-STREAM-OBSERVER"))
+(define-internal-name +make-observer+ "Names the function that makes the observer for a file that is
+compiled."
   ("SB-C" "MAKE-FORM-TRACKING-STREAM-OBSERVER"))
-(define-internal-name +load-source+ "Names the function that loads the source in a stream." ("SB-INT" "LOAD-AS-SOURCE"))
+(define-internal-name +load-source+ "Names the function that loads the source in a stream."
+                      ("SB-INT" "LOAD-AS-SOURCE"))
 (define-internal number-forms (form number)
-  "Store in FORM-PATHS the source path of each list in FORM, whose number as a top-level form is NUMBER."
+  "Store in FORM-PATHS the source path of each list in FORM, whose number as a top-level form is
+NUMBER."
   ("SB-C" "FIND-SOURCE-PATHS"))
-(define-internal-name +number-forms+ "Names the function of NUMBER-FORMS." ("SB-C" "FIND-SOURCE-PATHS"))
+(define-internal-name +number-forms+ "Names the function of NUMBER-FORMS."
+                      ("SB-C" "FIND-SOURCE-PATHS"))
 (define-internal-name +form-paths+
-  "Names the variable with a hash table from each list in the form being compiled to the list's source path: a symbol,
-the list's number, and positions in the form, from the inside out." ("SB-C" "*SOURCE-PATHS*"))
+  "Names the variable with a hash table from each list in the form being compiled to the list's
+source path: a symbol, the list's number, and positions in the form, from the inside out."
+                      ("SB-C" "*SOURCE-PATHS*"))
 (define-internal-variable form-paths "The table of +FORM-PATHS+." ("SB-C" "*SOURCE-PATHS*"))
-(define-internal-name +source-information+ "Names the variable with the compiler's record of the file that it compiles."
+(define-internal-name +source-information+ "Names the variable with the compiler's record of the
+file that it compiles."
   ("SB-C" "*SOURCE-INFO*"))
-(define-internal-variable source-information "The value of +SOURCE-INFORMATION+, or NIL." ("SB-C" "*SOURCE-INFO*"))
+(define-internal-variable source-information "The value of +SOURCE-INFORMATION+, or NIL."
+                          ("SB-C" "*SOURCE-INFO*"))
 (define-internal information-stream (information)
-  "Return the stream of INFORMATION, from SOURCE-INFORMATION, or NIL." ("SB-C" "SOURCE-INFO-STREAM"))
+  "Return the stream of INFORMATION, from SOURCE-INFORMATION, or NIL."
+                 ("SB-C" "SOURCE-INFO-STREAM"))
 (define-internal path-number (path)
   "Return the number of the form at the source path PATH." ("SB-C" "SOURCE-PATH-FORM-NUMBER"))
 (define-internal path-top-level-form (path)
-  "Return the number of the top-level form of the source path PATH." ("SB-C" "SOURCE-PATH-TLF-NUMBER"))
+  "Return the number of the top-level form of the source path PATH."
+                 ("SB-C" "SOURCE-PATH-TLF-NUMBER"))
 
 ;;; How code gets into the image
 
-(define-ability "new code" "who_calls and who_references leave out forms that are evaluated once, such as initial values")
+(define-ability
+ "new code"
+ "who_calls and who_references leave out forms that are evaluated once, such as initial values")
 
 (define-internal-name +note-code+
-  "Names the function that is called with each new code object." ("SB-FASL" "POSSIBLY-LOG-NEW-CODE"))
+  "Names the function that is called with each new code object."
+                      ("SB-FASL" "POSSIBLY-LOG-NEW-CODE"))
 (define-internal-name +evaluate-simply+
   "Names the function that evaluates a form, and each form in it that needs no compiler."
   ("SB-IMPL" "SIMPLE-EVAL-IN-LEXENV" "SB-INT" "SIMPLE-EVAL-IN-LEXENV"))
 (define-internal-name +evaluate-compiled+
   "Names the function that compiles a form and runs it once." ("SB-IMPL" "%SIMPLE-EVAL"))
 (define-internal-name +interpret+
-  "Names the function that evaluates a form without the compiler." ("SB-EVAL" "EVAL-IN-NATIVE-ENVIRONMENT"))
+  "Names the function that evaluates a form without the compiler."
+                      ("SB-EVAL" "EVAL-IN-NATIVE-ENVIRONMENT"))
 (define-internal-name +run-finalizers+
-  "Names the function that SBCL's own thread calls after each collection." ("SB-IMPL" "RUN-PENDING-FINALIZERS"))
+  "Names the function that SBCL's own thread calls after each collection."
+                      ("SB-IMPL" "RUN-PENDING-FINALIZERS"))
 (define-internal-variable evaluated-form
   "The whole form that this thread evaluates." ("SB-IMPL" "*EVAL-SOURCE-CONTEXT*"))
 (define-internal-variable evaluated-index
-  "The number of EVALUATED-FORM in the file being loaded, or NIL without a file." ("SB-IMPL" "*EVAL-TLF-INDEX*"))
+  "The number of EVALUATED-FORM in the file being loaded, or NIL without a file."
+                          ("SB-IMPL" "*EVAL-TLF-INDEX*"))

@@ -1,17 +1,20 @@
-;;;; Sets the guard pages at the ends of a thread's stacks, which SBCL does not always set, nor always reset.
+;;;; Sets the guard pages at the ends of a thread's stacks, which SBCL does not always set, nor
+;;;; always reset.
 
 (in-package "LIVE-LISP.BASE")
 
 (defun thread-word (slot)
-  "Return the address of this thread's structure, and the word in its slot number SLOT; NIL when they are unknown."
+  "Return the address of this thread's structure, and the word in its slot number SLOT; NIL when
+they are unknown."
   (when this-slot
     (let ((thread (thread-slot this-slot)))
       (when (plusp (sb-sys:sap-int thread))
         (values thread (sb-sys:sap-ref-word thread (* word-octets slot)))))))
 
 (defun guard-stacks ()
-  "Protect the last pages of this thread's stacks; SBCL does that for the main thread only. Otherwise a stack with an
-open guard page, as in a cleanup form, could grow into another thread's memory unseen. Now the image ends there."
+  "Protect the last pages of this thread's stacks; SBCL does that for the main thread only.
+Otherwise a stack with an open guard page, as in a cleanup form, could grow into another thread's
+memory unseen. Now the image ends there."
   (let ((thread (thread-word this-slot)))
     (when thread
       (protect-control-stack 1 thread)
@@ -19,7 +22,8 @@ open guard page, as in a cleanup form, could grow into another thread's memory u
       (protect-alien-stack 1 thread))))
 
 (defun stack-start ()
-  "Return the lowest address of this thread's stack, towards which it grows; NIL when it is unknown."
+  "Return the lowest address of this thread's stack, towards which it grows; NIL when it is
+unknown."
   (when stack-start-slot
     (multiple-value-bind (thread start) (thread-word stack-start-slot)
       (and thread start))))
@@ -30,23 +34,24 @@ open guard page, as in a cleanup form, could grow into another thread's memory u
     (and start (- (sb-sys:sap-int (stack-pointer)) start))))
 
 (defun far-from-guard-p ()
-  "True when more of this thread's stack is left than 8 guard pages. Resetting the guard page nearer to the end would
-overwrite data: a cleanup form still runs on the exhausted stack."
+  "True when more of this thread's stack is left than 8 guard pages. Resetting the guard page nearer
+to the end would overwrite data: a cleanup form still runs on the exhausted stack."
   (let ((left (stack-left)))
     (and left (> left (* 8 guard-octets)))))
 
 (defun protect-stack-again ()
-  "Protect the guard page of this thread's stack again, if exhausting the stack unprotected it. SBCL does that only when
-the stack shrinks back to that page. When the thread ends, a new one gets its stack, and would then end the whole image
-by exhausting it."
+  "Protect the guard page of this thread's stack again, if exhausting the stack unprotected it. SBCL
+does that only when the stack shrinks back to that page. When the thread ends, a new one gets its
+stack, and would then end the whole image by exhausting it."
   (when (and state-slot (far-from-guard-p))
     (multiple-value-bind (thread state) (thread-word state-slot)
       (when (and thread (zerop (ldb (byte 8 0) state)))
         (reset-guard-page thread)))))
 
 (defun clear-stack ()
-  "Write zeros to the free rest of this thread's stack. A later thread gets this stack, and the collector keeps what old
-words there seem to point to. SBCL's SCRUB-CONTROL-STACK stops at the first 4 KB of zeros, which a signal can leave."
+  "Write zeros to the free rest of this thread's stack. A later thread gets this stack, and the
+collector keeps what old words there seem to point to. SBCL's SCRUB-CONTROL-STACK stops at the first
+4 KB of zeros, which a signal can leave."
   (when (far-from-guard-p)
     (let* ((stack (stack-pointer))
            (end (sb-sys:sap-int stack))
@@ -58,5 +63,6 @@ words there seem to point to. SBCL's SCRUB-CONTROL-STACK stops at the first 4 KB
               do (setf (sb-sys:sap-ref-word stack offset) 0)))))
 
 (defun scrub-stack ()
-  "Clear the part of this thread's stack that was used last. This is quick enough for the end of each thread."
+  "Clear the part of this thread's stack that was used last. This is quick enough for the end of
+each thread."
   (sb-sys:scrub-control-stack))

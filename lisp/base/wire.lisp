@@ -5,19 +5,22 @@
 
 (defconstant +protocol-version+ 1 "Raised whenever a message changes its meaning.")
 
-(defconstant +frame-limit+ (* 64 1024 1024) "The most octets in a frame; a longer one means that the peer is broken.")
+(defconstant +frame-limit+ (* 64 1024 1024)
+  "The most octets in a frame; a longer one means that the peer is broken.")
 
 (defvar *frames-in* nil "The binary input stream of the channel.")
 (defvar *frames-out* nil "The binary output stream of the channel.")
 
-(defvar *reading* nil "True in the reader thread. It must not wait for the answer to a message: it receives them all.")
+(defvar *reading* nil
+  "True in the reader thread. It must not wait for the answer to a message: it receives them all.")
 
 (defun end-image (code)
   "End the process with CODE, at once."
   (end-process code :abort t))
 
 (sb-ext:defglobal **on-peer-gone** 'end-image
-  "The function that is called with an exit code when the server is gone. In our own image it ends the image.")
+  "The function that is called with an exit code when the server is gone. In our own image it ends
+the image.")
 
 (sb-ext:defglobal **send-lock** (sb-thread:make-mutex :name "live-lisp send")
   "Held while a frame is written.")
@@ -42,7 +45,8 @@
     buffer))
 
 (defun send-frame (buffer)
-  "Send the frame in BUFFER whole: interrupts wait meanwhile. Call **ON-PEER-GONE** with 3 if the peer is gone."
+  "Send the frame in BUFFER whole: interrupts wait meanwhile. Call **ON-PEER-GONE** with 3 if the
+peer is gone."
   (sb-sys:without-interrupts
     (sb-thread:with-mutex (**send-lock**)
       (handler-case
@@ -62,8 +66,8 @@
   #-linux 0)
 
 (defun wait-until-read ()
-  "Wait until the server has read what was sent, at most half a second. If the process ends with octets unread, and the
-server is sending at that moment, the server loses them."
+  "Wait until the server has read what was sent, at most half a second. If the process ends with
+octets unread, and the server is sending at that moment, the server loses them."
   (loop repeat 100
         until (zerop (unread-octets))
         do (sleep 0.005)))

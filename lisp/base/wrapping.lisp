@@ -1,16 +1,19 @@
-;;;; Wraps functions of the program for a while. A program can put another function in place meanwhile, as a mock does,
-;;;; and then the first one again. SBCL takes a wrapper for whatever function is in it, so it would keep the mock.
+;;;; Wraps functions of the program for a while. A program can put another function in place
+;;;; meanwhile, as a mock does, and then the first one again. SBCL takes a wrapper for whatever
+;;;; function is in it, so it would keep the mock.
 
 (in-package "LIVE-LISP.BASE")
 
 (sb-ext:defglobal **wrappers** (make-hash-table :test 'equal :synchronized t)
-  "Maps the name of each wrapped function to its wrappers, lists of a key and a function, the innermost first.")
+  "Maps the name of each wrapped function to its wrappers, lists of a key and a function, the
+innermost first.")
 
 (defun wrap (name key function)
-  "Wrap the function NAME as ENCAPSULATE does with KEY and FUNCTION. The wrapper stays when the program replaces the
-function."
+  "Wrap the function NAME as ENCAPSULATE does with KEY and FUNCTION. The wrapper stays when the
+program replaces the function."
   (sb-ext:with-locked-hash-table (**wrappers**)
-    (setf (gethash name **wrappers**) (append (gethash name **wrappers**) (list (list key function)))))
+    (setf (gethash name **wrappers**)
+          (append (gethash name **wrappers**) (list (list key function)))))
   (encapsulate name key function))
 
 (defun unwrap (name key)
@@ -21,7 +24,8 @@ function."
   (ignore-errors (unencapsulate name key)))
 
 (defun wrap-again (name wrappers)
-  "Wrap the function NAME, if there is one, in those of WRAPPERS that nobody has unwrapped meanwhile."
+  "Wrap the function NAME, if there is one, in those of WRAPPERS that nobody has unwrapped
+meanwhile."
   (loop for wrapper in wrappers
         for (key function) = wrapper
         when (fboundp name)
@@ -30,8 +34,9 @@ function."
                (ignore-errors (unencapsulate name key)))))
 
 (defun function-set (set function name)
-  "Hook: call SET, which makes FUNCTION the function NAME, and return FUNCTION. For a wrapper use the function in it.
-When NAME is wrapped, each function gets a wrapper of its own, so a wrapper that the program keeps means one function."
+  "Hook: call SET, which makes FUNCTION the function NAME, and return FUNCTION. For a wrapper use
+the function in it. When NAME is wrapped, each function gets a wrapper of its own, so a wrapper that
+the program keeps means one function."
   (let ((wrappers (gethash name **wrappers**)))
     (if (null wrappers)
         (funcall set function name)

@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defun claim-held (held)
-  "Reserve HELD for the caller, and return true, if its thread waits for a command; else return NIL. A thread that has
-just answered takes a moment until it waits again: give it half a second."
+  "Reserve HELD for the caller, and return true, if its thread waits for a command; else return NIL.
+A thread that has just answered takes a moment until it waits again: give it half a second."
   (loop repeat 500
         while (or (eq (held-command held) :starting)
                   (and (held-command held) (held-user held) (job-answered (held-user held))))
@@ -12,7 +12,8 @@ just answered takes a moment until it waits again: give it half a second."
   (null (sb-ext:compare-and-swap (held-command held) nil :claimed)))
 
 (defun command-held (held command)
-  "Have the thread of HELD, which CLAIM-HELD has reserved, call COMMAND, a function of no arguments."
+  "Have the thread of HELD, which CLAIM-HELD has reserved, call COMMAND, a function of no
+arguments."
   (setf (held-command held) command)
   (sb-thread:signal-semaphore (held-gate held)))
 
@@ -27,8 +28,8 @@ NUMBER is held."
             "held" (newest-numbers))))
 
 (defun begin-for-held (id name arguments begin)
-  "Begin the request ID for the operation NAME: claim the held error that ARGUMENTS name, and call BEGIN with it. If it
-is not held, or another request uses it, answer that."
+  "Begin the request ID for the operation NAME: claim the held error that ARGUMENTS name, and call
+BEGIN with it. If it is not held, or another request uses it, answer that."
   (let* ((number (gethash "error" arguments)) (held (held-numbered number)))
     (if (and held (claim-held held))
         (funcall begin held)
@@ -37,13 +38,17 @@ is not held, or another request uses it, answer that."
 ;;; Going on
 
 (defun take-over-job (held id)
-  "Make the job that HELD stopped, which was answered, the job of the request ID, so that this request gets its next
-answer. Return the job."
+  "Make the job that HELD stopped, which was answered, the job of the request ID, so that this
+request gets its next answer. Return the job."
   (let ((job (held-job held)))
     (captured (job-output job) :reset t)
     (remhash (job-id job) **jobs**)
     (setf (capture-successor (job-output job)) nil
-          (job-throws job) 0 (job-frames job) nil (job-unheld job) nil (job-notes job) '() (job-answered job) nil
+          (job-throws job) 0
+          (job-frames job) nil
+          (job-unheld job) nil
+          (job-notes job) '()
+          (job-answered job) nil
           (job-id job) id
           (gethash id **jobs**) job)
     job))
@@ -73,7 +78,8 @@ in the thread of the held error that ARGUMENTS name."
                             (held-guest held) job
                             (held-user held) job)
                       (command-held held (lambda ()
-                                           (call-without-handlers (lambda () (run-job job function)))))))))
+                                           (call-without-handlers (lambda ()
+                                                                    (run-job job function)))))))))
 
 (defun make-follower (held id name)
   "Return a job for the request ID of the operation NAME. The job runs nothing. It only reports how
@@ -86,17 +92,20 @@ the thread of HELD, a thread of the program, continues."
     job))
 
 (defun refuse (held job &rest members)
-  "Answer JOB, which uses HELD, with a JSON object of MEMBERS, which say why HELD does not go on as asked. HELD stays
-held."
+  "Answer JOB, which uses HELD, with a JSON object of MEMBERS, which say why HELD does not go on as
+asked. HELD stays held."
   (answer job (list "value" (make-json-object members)))
   (if (job-follows job) (end-job job) (park held job)))
 
 (defun go-on-in-thread (id name function arguments)
-  "Begin the request ID for the operation NAME, which makes the thread of a held error go on. FUNCTION is not called."
+  "Begin the request ID for the operation NAME, which makes the thread of a held error go on.
+FUNCTION is not called."
   (declare (ignore function))
   (begin-for-held id name arguments
                   (lambda (held)
-                    (let ((job (if (held-job held) (take-over-job held id) (make-follower held id name))))
+                    (let ((job (if (held-job held)
+                                   (take-over-job held id)
+                                   (make-follower held id name))))
                       (setf (held-user held) job)
                       (command-held held (lambda () (go-on held job arguments)))))))
 
@@ -118,8 +127,8 @@ continues."
 ;;; By a restart
 
 (defun named-restart (held name)
-  "Return a list of the restart of HELD that NAME means and its name, or NIL. NAME is the number of a restart that was
-shown, or the name of any restart."
+  "Return a list of the restart of HELD that NAME means and its name, or NIL. NAME is the number of
+a restart that was shown, or the name of any restart."
   (let ((number (ignore-errors (parse-integer name))))
     (if number
         (and (<= 0 number) (nth number (held-restarts held)))
@@ -158,14 +167,15 @@ shown, or the name of any restart."
   (or (find-if-not #'system-frame-p (held-frames held)) (first (held-frames held))))
 
 (defun nearest-frame (held number)
-  "Return the number of the first frame of HELD, from the frame NUMBER on, that can be run again, or NIL."
+  "Return the number of the first frame of HELD, from the frame NUMBER on, that can be run again, or
+NIL."
   (loop for frame in (nthcdr number (held-frames held))
         for index from number
         when (frame-call-again frame) return index))
 
 (defun following (job function)
-  "Return FUNCTION. But if JOB only follows a thread of the program, return a function that also answers JOB with the
-values of FUNCTION."
+  "Return FUNCTION. But if JOB only follows a thread of the program, return a function that also
+answers JOB with the values of FUNCTION."
   (if (job-follows job)
       (lambda ()
         (let ((values '()) (*follower* job))
@@ -177,8 +187,8 @@ values of FUNCTION."
       function))
 
 (defun leave-held-frame (held job number function how)
-  "Unwind to the frame NUMBER of HELD for JOB, and have it return the values of FUNCTION. HOW, a text, says what became
-of the frame."
+  "Unwind to the frame NUMBER of HELD for JOB, and have it return the values of FUNCTION. HOW, a
+text, says what became of the frame."
   (setf (held-end held) (format nil "its frame ~D ~A" number how))
   (leave-frame (frame-numbered held number) (following job function)))
 
@@ -195,10 +205,11 @@ of the frame."
           ((null number) (refuse held job "noForm" t "nearest" (nearest-frame held 0)))
           ((null frame) (refuse held job "noFrame" number "frames" (length (held-frames held))))
           (t (multiple-value-bind (function why) (frame-call-again frame)
-               (if function
-                   (leave-held-frame held job number function "was run again")
-                   (refuse held job "frame" number "why" why "nearest" (nearest-frame held (1+ number))
-                           "form" (form-again-p job))))))))
+               (if
+                function
+                (leave-held-frame held job number function "was run again")
+                (refuse held job "frame" number "why" why "nearest" (nearest-frame held (1+ number))
+                        "form" (form-again-p job))))))))
 
 (defun return-from-held (held job number)
   "Have the frame NUMBER of HELD return, for JOB, the values that were evaluated for it."
@@ -208,16 +219,18 @@ of the frame."
     (cond ((null frame) (refuse held job "noFrame" number "frames" (length (held-frames held))))
           ((why-not-left frame)
            (refuse held job "frame" number "why" (why-not-left frame)
-                       "nearest" (position-if-not #'why-not-left (held-frames held) :start (1+ number))))
+                       "nearest"
+                   (position-if-not #'why-not-left (held-frames held) :start (1+ number))))
           (t (leave-held-frame held job number (lambda () (values-list values)) "returned")))))
 
 (defun go-on (held job arguments)
-  "Go on from HELD for JOB in the way that ARGUMENTS, a table from a message, say. Returns only if that fails: JOB was
-answered why then."
+  "Go on from HELD for JOB in the way that ARGUMENTS, a table from a message, say. Returns only if
+that fails: JOB was answered why then."
   (let ((*hold* (held-seconds held)) (sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* nil)
         (*break-on-signals* *program-breaks*)
         (number (gethash "frame" arguments)))
     (cond ((gethash "end" arguments) (end-held held job))
-          ((gethash "restart" arguments) (invoke-held-restart held job (gethash "restart" arguments)))
+          ((gethash "restart" arguments)
+           (invoke-held-restart held job (gethash "restart" arguments)))
           ((gethash "retry" arguments) (retry-held held job number))
           (t (return-from-held held job number)))))

@@ -1,18 +1,21 @@
-;;;; Held errors. The thread of a held error waits with all its frames, and runs the requests about the error. A request
-;;;; that only looks is a job of its own in that thread; a request to go on gets the next answer of the held job.
+;;;; Held errors. The thread of a held error waits with all its frames, and runs the requests about
+;;;; the error. A request that only looks is a job of its own in that thread; a request to go on
+;;;; gets the next answer of the held job.
 
 (in-package "LIVE-LISP.DEBUG")
 
 (defparameter *held-limit* 10 "At most this many errors are held at once.")
-(defparameter *ended-limit* 50 "How the holding of an error ended is kept for at most this many errors.")
+(defparameter *ended-limit* 50
+  "How the holding of an error ended is kept for at most this many errors.")
 
 (defstruct (held (:constructor make-held (number condition seconds job)))
-  "The error NUMBER: CONDITION, held in THREAD for SECONDS after each use. JOB is the job that it stopped, or NIL in a
-thread of the program. STACK are its frames, from TOLD-FRAMES. OFFERED are its restarts, RESTARTS those that are
-shown, and LOCKS the names of locks that the thread holds. TIMED is true when TIME measures the call. VALUES are lists
-of values that were evaluated to go on with. COMMAND is the function that the thread calls once GATE is open, NIL
-while it waits, :STARTING before it waits, and :OVER at the end. GUEST is the job of COMMAND, until COMMAND begins;
-USER is the job that uses the error, or did last."
+  "The error NUMBER: CONDITION, held in THREAD for SECONDS after each use. JOB is the job that it
+stopped, or NIL in a thread of the program. STACK are its frames, from TOLD-FRAMES. OFFERED are its
+restarts, RESTARTS those that are shown, and LOCKS the names of locks that the thread holds. TIMED
+is true when TIME measures the call. VALUES are lists of values that were evaluated to go on with.
+COMMAND is the function that the thread calls once GATE is open, NIL while it waits, :STARTING
+before it waits, and :OVER at the end. GUEST is the job of COMMAND, until COMMAND begins; USER is
+the job that uses the error, or did last."
   number condition seconds job (guest nil) (user nil)
   (thread sb-thread:*current-thread*)
   (gate (sb-thread:make-semaphore :name "live-lisp held"))
@@ -22,7 +25,8 @@ USER is the job that uses the error, or did last."
 
 (sb-ext:defglobal **held** '() "The errors that are held, newest first.")
 (sb-ext:defglobal **held-count** 0 "The number of the error that was held last.")
-(sb-ext:defglobal **ended** '() "The numbers of the last errors that were held, with what became of each, as text.")
+(sb-ext:defglobal **ended** '()
+  "The numbers of the last errors that were held, with what became of each, as text.")
 (sb-ext:defglobal **held-lock** (sb-thread:make-mutex :name "live-lisp held errors")
   "Held while **HELD**, **HELD-COUNT** and **ENDED** change.")
 
@@ -41,7 +45,8 @@ USER is the job that uses the error, or did last."
 *HELD-LIMIT* errors are held already."
   (sb-thread:with-mutex (**held-lock**)
     (when (< (length **held**) *held-limit*)
-      (let ((held (make-held (setf **held-count** (1+ (max **held-count** **held-above**))) condition seconds job)))
+      (let ((held (make-held (setf **held-count** (1+ (max **held-count** **held-above**)))
+                             condition seconds job)))
         (push held **held**)
         held))))
 
@@ -51,19 +56,24 @@ USER is the job that uses the error, or did last."
   (when (held-guest held) (end-job (held-guest held)))
   (sb-thread:with-mutex (**held-lock**)
     (setf **held** (remove held **held**)
-          **ended** (page (acons (held-number held) (or (held-end held) "its thread was ended, or left it") **ended**) 0 *ended-limit*))))
+          **ended** (page (acons (held-number held)
+                                 (or (held-end held) "its thread was ended, or left it") **ended**)
+                          0 *ended-limit*))))
 
 ;;; How an answer shows a held error
 
 (defun slots-data (condition)
-  "Return the slots of CONDITION as JSON objects; none for a condition of the system, whose report shows them."
+  "Return the slots of CONDITION as JSON objects; none for a condition of the system, whose report
+shows them."
   (unless (system-class-p condition)
     (loop for (name . value) in (ignore-errors (inner-slots condition))
           repeat 10
-          collect (object "name" (symbol-name name) "value" (local-text value) "id" (object-id value)))))
+          collect (object "name" (symbol-name name) "value" (local-text value)
+                          "id" (object-id value)))))
 
 (defun parameter-text (parameter)
-  "Return PARAMETER of a lambda list as text. A name that RESTART-CASE made, which says nothing, becomes \"value\"."
+  "Return PARAMETER of a lambda list as text. A name that RESTART-CASE made, which says nothing,
+becomes \"value\"."
   (let* ((symbol (if (consp parameter) (first parameter) parameter))
          (package (and (symbolp symbol) (symbol-package symbol))))
     (cond ((member symbol lambda-list-keywords) (string-downcase symbol))
@@ -78,7 +88,8 @@ USER is the job that uses the error, or did last."
          (format nil "~{~A~^ ~}" (mapcar #'parameter-text parameters)))))
 
 (defun held-frames (held)
-  "Return the frames of HELD that have numbers in answers, the newest first: all but the folded ones."
+  "Return the frames of HELD that have numbers in answers, the newest first: all but the folded
+ones."
   (remove-if #'folded-p (held-stack held)))
 
 (defun held-data (held)
@@ -99,7 +110,9 @@ USER is the job that uses the error, or did last."
 by which SBCL stopped when the error was signalled."
   (let* ((restarts (active-restarts (held-condition held)))
          (last (and (held-signalled held)
-                    (position-if (lambda (restart) (member (string (restart-name restart)) '("RESET" "REASSIGN") :test #'string=))
+                    (position-if (lambda (restart)
+                                   (member (string (restart-name restart)) '("RESET" "REASSIGN")
+                                           :test #'string=))
                                  restarts :end (min 4 (length restarts)) :from-end t))))
     (if last (nthcdr (1+ last) restarts) restarts)))
 
@@ -112,8 +125,8 @@ by which SBCL stopped when the error was signalled."
         (held-timed held) (and (find 'sb-ext:call-with-timing (user-frames) :key #'frame-name) t)))
 
 (defun why-not-noted (held)
-  "Call NOTE-STACK with HELD. Return NIL, or a text that says why that failed. An error must not leave this function:
-SBCL is in its debugger here, and would ask at the terminal what to do."
+  "Call NOTE-STACK with HELD. Return NIL, or a text that says why that failed. An error must not
+leave this function: SBCL is in its debugger here, and would ask at the terminal what to do."
   (handler-case (progn (note-stack held) nil)
     (error (failure) (format nil "its frames cannot be told: ~A" (report-text 200 failure)))))
 
@@ -132,7 +145,8 @@ SBCL is in its debugger here, and would ask at the terminal what to do."
       (funcall function)))
 
 (defun next-command (held)
-  "Wait until a request gives HELD a command. Return the command, or NIL when none came in the seconds of HELD."
+  "Wait until a request gives HELD a command. Return the command, or NIL when none came in the
+seconds of HELD."
   (if (sb-thread:wait-on-semaphore (held-gate held) :timeout (held-seconds held))
       (held-command held)
       (unless (null (sb-ext:compare-and-swap (held-command held) nil :over))
@@ -163,7 +177,8 @@ continue never returns here."
   (format nil "~D errors are held already: ~{~D~^, ~}" *held-limit* (newest-numbers)))
 
 (defun held-calls (frames)
-  "Return the calls of FRAMES as FRAME-CALLS does, but frames of the system with the member \"system\" and no place."
+  "Return the calls of FRAMES as FRAME-CALLS does, but frames of the system with the member
+\"system\" and no place."
   (loop for frame in frames
         for call in (frame-calls frames)
         collect (if (or (folded-p frame) (not (system-frame-p frame)))
@@ -179,8 +194,8 @@ condition."
           "held" (held-data held))))
 
 (defun park (held job)
-  "Give JOB, which HELD stopped and which was answered, an id that no request has: the negative number of HELD. So it
-stays among the running jobs."
+  "Give JOB, which HELD stopped and which was answered, an id that no request has: the negative
+number of HELD. So it stays among the running jobs."
   (remhash (job-id job) **jobs**)
   (setf (job-id job) (- (held-number held))
         (gethash (job-id job) **jobs**) job))
@@ -190,8 +205,8 @@ stays among the running jobs."
 else NIL.")
 
 (defun serve-for-thread (held)
-  "Run the commands for HELD in its thread, which is one of the program. Return when HELD is let go, or its time is
-over."
+  "Run the commands for HELD in its thread, which is one of the program. Return when HELD is let go,
+or its time is over."
   (format **background-stream** "~&Error ~D is held in the thread ~A: ~A~%"
           (held-number held) (current-thread-name) (class-text (class-of (held-condition held))))
   (when (and *follower* (not (job-answered *follower*)))
@@ -201,8 +216,8 @@ over."
     (setf (held-end held) "its time was over, so its thread went on without us")))
 
 (defun serve-for-job (held job)
-  "Answer JOB that HELD has stopped it, and run the commands for HELD. Return when HELD is let go; the call ends when
-its time is over."
+  "Answer JOB that HELD has stopped it, and run the commands for HELD. Return when HELD is let go;
+the call ends when its time is over."
   (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* held))
     (answer job (looking (job)
                   (append (held-members held (and (not (held-signalled held)) *error-keeper*))
@@ -214,9 +229,9 @@ its time is over."
       (throw job (list "aborted" t)))))
 
 (defun hold-condition (condition seconds job &optional signalled)
-  "Hold CONDITION in this thread until it is not used for SECONDS. JOB is the job that this thread runs, or NIL in a
-thread of the program. SIGNALLED is true when handlers of the program have not run yet. Return NIL once CONDITION was
-let go, or a text that says why it cannot be held."
+  "Hold CONDITION in this thread until it is not used for SECONDS. JOB is the job that this thread
+runs, or NIL in a thread of the program. SIGNALLED is true when handlers of the program have not run
+yet. Return NIL once CONDITION was let go, or a text that says why it cannot be held."
   (or (why-not-held condition)
       (let ((held (note-held condition seconds job)))
         (if (null held)

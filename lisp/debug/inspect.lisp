@@ -1,4 +1,5 @@
-;;;; The operation inspect: finds an object by a name, or by an id in an answer, and shows its parts.
+;;;; The operation inspect: finds an object by a name, or by an id in an answer, and shows its
+;;;; parts.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -9,8 +10,9 @@
        (ignore-errors (parse-integer text :start 1))))
 
 (defun object-named (text package)
-  "Return the object that TEXT, the name of a symbol or function, names in PACKAGE: the first there is of a variable's
-value, a function or macro, a class, and the symbol itself. TEXT can begin with ' for the symbol, or #' for a function."
+  "Return the object that TEXT, the name of a symbol or function, names in PACKAGE: the first there
+is of a variable's value, a function or macro, a class, and the symbol itself. TEXT can begin with '
+for the symbol, or #' for a function."
   (multiple-value-bind (name symbol setf) (named-target text package)
     (cond ((char= (char text 0) #\') symbol)
           ((or setf (eql 0 (search "#'" text)))
@@ -29,8 +31,8 @@ value, a function or macro, a class, and the symbol itself. TEXT can begin with 
          (or (find-package name) (find-package (string-upcase name))))))
 
 (defun meant-object (text package)
-  "Return the object that TEXT means in PACKAGE: TEXT is an id, the name of a package, or as for OBJECT-NAMED. If there
-is no such object, call FAIL-LOOKUP with what is wrong."
+  "Return the object that TEXT means in PACKAGE: TEXT is an id, the name of a package, or as for
+OBJECT-NAMED. If there is no such object, call FAIL-LOOKUP with what is wrong."
   (let* ((text (string-trim " " text)) (id (id-in text)))
     (cond ((string= text "") (fail-lookup "noValue" t))
           (id (multiple-value-bind (object there) (object-of-id id)
@@ -41,8 +43,8 @@ is no such object, call FAIL-LOOKUP with what is wrong."
           (t (object-named text package)))))
 
 (defun part-named (name parts)
-  "Return the one of PARTS that NAME means, in upper or lower case, or NIL. NAME can lack the quotes or the package
-prefix that the name of the part has."
+  "Return the one of PARTS that NAME means, in upper or lower case, or NIL. NAME can lack the quotes
+or the package prefix that the name of the part has."
   (flet ((bare (name)
            (let ((name (string-trim "\"" name)))
              (subseq name (1+ (or (position #\: name :from-end t) -1))))))
@@ -52,15 +54,17 @@ prefix that the name of the part has."
         (find name parts :key (lambda (part) (bare (part-name part))) :test #'string-equal))))
 
 (defun object-at (object path)
-  "Return the object to which PATH, a list of names of parts, leads from OBJECT. Each name is of a part of the object
-before. Call FAIL-LOOKUP when there is no such part."
+  "Return the object to which PATH, a list of names of parts, leads from OBJECT. Each name is of a
+part of the object before. Call FAIL-LOOKUP when there is no such part."
   (loop for name in path
         for parts = (object-parts object)
         for part = (part-named name parts)
         do (cond ((null part)
                   (fail-lookup "noPart" name "in" (printed object)
-                               "parts" (mapcar #'part-name (page parts 0 20)) "total" (length parts)))
-                 ((part-why part) (fail-lookup "noPart" name "in" (printed object) "why" (part-why part)))
+                               "parts" (mapcar #'part-name (page parts 0 20))
+                               "total" (length parts)))
+                 ((part-why part)
+                  (fail-lookup "noPart" name "in" (printed object) "why" (part-why part)))
                  (t (setf object (part-value part))))
         finally (return object)))
 

@@ -1,4 +1,5 @@
-;;;; Decides which frames can be left, and how the call of a frame is made again. Leaving a wrong frame corrupts memory.
+;;;; Decides which frames can be left, and how the call of a frame is made again. Leaving a wrong
+;;;; frame corrupts memory.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -9,8 +10,8 @@
   (and (consp name) (member (first name) '(flet labels lambda)) t))
 
 (defun shares-code-p (frame)
-  "True when the caller of FRAME is, or can be, in the same code object: then the compiler knew which function the
-caller calls."
+  "True when the caller of FRAME is, or can be, in the same code object: then the compiler knew
+which function the caller calls."
   (let ((below (frame-below frame)))
     (flet ((component (frame)
              (ignore-errors (function-component (frame-function frame)))))
@@ -24,8 +25,9 @@ caller calls."
     (and below (equal (root-name (frame-name below)) (root-name (frame-name frame))))))
 
 (defun never-returns-p (name &key derived)
-  "True when the function NAME is declaimed never to return. With DERIVED, true also when the compiler has derived that.
-Callers compiled with this knowledge have no code behind the call, so returning there is fatal."
+  "True when the function NAME is declaimed never to return. With DERIVED, true also when the
+compiler has derived that. Callers compiled with this knowledge have no code behind the call, so
+returning there is fatal."
   (let ((type (and (or (symbolp name) (and (consp name) (eq (first name) 'setf)))
                    (or derived (eq :declared (known :function :where-from name)))
                    (type-specifier (known :function :type name)))))
@@ -35,20 +37,23 @@ Callers compiled with this knowledge have no code behind the call, so returning 
   "Return why FRAME cannot be left, or NIL when it can."
   (let ((name (frame-name frame)) (shares (shares-code-p frame)))
     (cond ((not (frame-tag frame)) "its code does not keep what that needs")
-          ((not (eq :standard (ignore-errors (returning-convention (compiled-debug (frame-function frame))))))
+          ((not (eq :standard
+                    (ignore-errors (returning-convention (compiled-debug (frame-function frame))))))
            "only its callers know how it gives back values")
           ((and shares (local-name-p name))
            "it is a local function, and the compiler can know that it never returns")
-          ;; A file compiled with :BLOCK-COMPILE has such code. If a function calls itself, its derived type tells.
-          ((and shares (or (not (calls-itself-p frame)) (ignore-errors (never-returns-p name :derived t))))
+          ;; A file compiled with :BLOCK-COMPILE has such code. If a function calls itself, its
+          ;; derived type tells.
+          ((and shares
+                (or (not (calls-itself-p frame)) (ignore-errors (never-returns-p name :derived t))))
            "it is compiled together with its caller, which can know that it never returns")
           ((ignore-errors (never-returns-p name)) "it is declaimed never to return"))))
 
 ;;; Methods
 
 (defun method-name-parts (name)
-  "Return the generic function, the list of qualifiers and the list of specializers of the method with the debug name
-NAME, as three values."
+  "Return the generic function, the list of qualifiers and the list of specializers of the method
+with the debug name NAME, as three values."
   (let ((function (plain-definition (second name))) (rest (cddr name)))
     (values function
             (butlast rest)
@@ -74,15 +79,17 @@ effective method, gives it. Return NIL when FORM does not call METHOD."
   (subseq arguments 0 (length (sb-mop:generic-function-argument-precedence-order function))))
 
 (defun call-method-again (name arguments)
-  "Call the method with the debug name NAME with ARGUMENTS. CALL-NEXT-METHOD in it calls the methods that are next by
-the current definitions. The methods that would run before it are not called."
+  "Call the method with the debug name NAME with ARGUMENTS. CALL-NEXT-METHOD in it calls the methods
+that are next by the current definitions. The methods that would run before it are not called."
   (multiple-value-bind (function qualifiers specializers) (method-name-parts name)
     (let* ((method (find-method function qualifiers specializers))
            (form (calling-form method
                                (sb-mop:compute-effective-method
                                 function
                                 (sb-mop:generic-function-method-combination function)
-                                (compute-applicable-methods function (required-arguments function arguments))))))
+                                (compute-applicable-methods function
+                                                            (required-arguments function
+                                                                                arguments))))))
       (unless form (error "~S is not applicable any more." method))
       (call-effective (effective-function function form) arguments))))
 
@@ -105,7 +112,8 @@ reason."
          (arguments (rest (frame-call frame)))
          (why (why-not-left frame)))
     (cond (why (values nil why))
-          ((not (callable-name-p (if method (second name) name))) (values nil "what it calls has no global name"))
+          ((not (callable-name-p (if method (second name) name)))
+           (values nil "what it calls has no global name"))
           ((some #'not-kept-p arguments) (values nil "its code does not keep all of its arguments"))
           (method (lambda () (call-method-again name arguments)))
           (t (lambda () (apply (plain-definition name) arguments))))))

@@ -7,16 +7,19 @@
   (print-safely 60 (or (sb-thread:mutex-name lock) "without a name") "~A"))
 
 (defun stack-words (function)
-  "Call FUNCTION with each word on this thread's stack, from the current frame to the oldest, at most 4000000 octets."
+  "Call FUNCTION with each word on this thread's stack, from the current frame to the oldest, at
+most 4000000 octets."
   (when (and this-slot stack-end-slot)
     (let ((thread (thread-slot this-slot)) (here (stack-pointer)))
       (when (plusp (sb-sys:sap-int thread))
-        (loop with end = (- (sb-sys:sap-ref-word thread (* word-octets stack-end-slot)) (sb-sys:sap-int here))
+        (loop with end = (- (sb-sys:sap-ref-word thread (* word-octets stack-end-slot))
+                            (sb-sys:sap-int here))
               for offset from 0 below (min end 4000000) by word-octets
               do (funcall function (sb-sys:sap-ref-word here offset)))))))
 
 (defun own-locks ()
-  "Return the names of the locks that this thread holds: each is on its stack, for the code that releases it."
+  "Return the names of the locks that this thread holds: each is on its stack, for the code that
+releases it."
   (let ((locks '()))
     (close-region)
     (stack-words (lambda (word)

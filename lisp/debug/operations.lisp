@@ -7,7 +7,8 @@
   (object "held" (loop for held in (reverse **held**)
                        collect (object "error" (held-number held)
                                        "seconds" (held-seconds held)
-                                       "thread" (and (null (held-job held)) (short-thread-name (held-thread held)))
+                                       "thread" (and (null (held-job held))
+                                                     (short-thread-name (held-thread held)))
                                        "type" (class-text (class-of (held-condition held)))))))
 
 (defun no-frame (number)
@@ -15,12 +16,13 @@
   (list "value" (object "noFrame" number "frames" (length (held-frames *held*)))))
 
 (defun asked-frame (number)
-  "Return the frame NUMBER of the error that this thread holds, or NIL; without NUMBER the default frame."
+  "Return the frame NUMBER of the error that this thread holds, or NIL; without NUMBER the default
+frame."
   (if number (frame-numbered *held* number) (default-frame *held*)))
 
 (defun frame-package (frame)
-  "Return the package in which forms to be evaluated in FRAME are read: that of its function's name, or the current one
-if that is locked, as SBCL's packages are."
+  "Return the package in which forms to be evaluated in FRAME are read: that of its function's name,
+or the current one if that is locked, as SBCL's packages are."
   (let* ((root (and frame (root-name (frame-name frame))))
          (package (and root (symbol-package root))))
     (if (and package (not (sb-ext:package-locked-p package)))
@@ -28,8 +30,8 @@ if that is locked, as SBCL's packages are."
         (usable-package *package*))))
 
 (defun frame-parameters (frame)
-  "Return pairs of a parameter of FRAME's function and its argument. Leave out a parameter whose variable has its value
-in FRAME, and one whose argument is not kept."
+  "Return pairs of a parameter of FRAME's function and its argument. Leave out a parameter whose
+variable has its value in FRAME, and one whose argument is not kept."
   (ignore-errors
    (let* ((kept (loop for variable in (frame-variables frame)
                       when (eq :valid (variable-validity variable (frame-place frame)))
@@ -47,10 +49,13 @@ in FRAME, and one whose argument is not kept."
   "Return the locals of FRAME, and its FRAME-PARAMETERS, as JSON objects."
   (let ((parameters (frame-parameters frame)) (*tells-ids* t))
     (append (loop for (name . value) in parameters
-                  collect (object "name" (symbol-name name) "value" (local-text value) "id" (object-id value)))
+                  collect (object "name" (symbol-name name) "value" (local-text value)
+                                  "id" (object-id value)))
             (remove-if (lambda (local)
-                         (let ((name (second (member "name" (json-object-members local) :test #'equal))))
-                           (find name parameters :key (lambda (pair) (symbol-name (car pair))) :test #'equal)))
+                         (let ((name (second (member "name" (json-object-members local)
+                                                     :test #'equal))))
+                           (find name parameters :key (lambda (pair) (symbol-name (car pair)))
+                                 :test #'equal)))
                        (frame-locals frame)))))
 
 (defun frame-data (frame number)
@@ -71,7 +76,8 @@ in FRAME, and one whose argument is not kept."
           (t (no-frame frame)))))
 
 (defun lost-variables (frame known)
-  "Return the symbols, except those in KNOWN, of the variables and parameters of FRAME whose values are not kept there."
+  "Return the symbols, except those in KNOWN, of the variables and parameters of FRAME whose values
+are not kept there."
   (let ((place (frame-place frame)) (lost '()) (kept known))
     (dolist (variable (frame-variables frame))
       (if (eq :valid (variable-validity variable place))
@@ -88,16 +94,21 @@ in FRAME, and one whose argument is not kept."
 
 (defun fail-not-kept (symbol)
   "Signal an error that says that the value of the variable SYMBOL of a frame is not kept."
-  (error "The value of ~A is not kept at this place of the frame. debug_level: 3 of eval_form or load_file keeps all." symbol))
+  (error
+   "The value of ~A is not kept at this place of the frame. debug_level: 3 of eval_form or load_file keeps all."
+   symbol))
 
 (defun form-within (form frame)
-  "Return FORM with the parameters of FRAME bound. In it a variable whose value is not kept signals an error."
+  "Return FORM with the parameters of FRAME bound. In it a variable whose value is not kept signals
+an error."
   (let* ((parameters (frame-parameters frame))
-         (lost (ignore-errors (remove-duplicates (lost-variables frame (mapcar #'car parameters))))))
+         (lost (ignore-errors (remove-duplicates (lost-variables frame
+                                                                 (mapcar #'car parameters))))))
     `(let ,(loop for (name . value) in parameters collect `(,name ',value))
        (declare (ignorable ,@(mapcar #'car parameters)))
        ,(if lost
-            `(symbol-macrolet ,(loop for symbol in lost collect `(,symbol (fail-not-kept ',symbol))) ,form)
+            `(symbol-macrolet ,(loop for symbol in lost collect `(,symbol (fail-not-kept ',symbol)))
+               ,form)
             form))))
 
 (defun evaluate-within (form frame)
@@ -105,7 +116,8 @@ in FRAME, and one whose argument is not kept."
   (multiple-value-list (evaluate-in-frame frame (form-within form frame))))
 
 (defun shows-variable-p (form frame)
-  "True when FORM contains the name of a variable or a parameter of FRAME, so that it can be evaluated only there."
+  "True when FORM contains the name of a variable or a parameter of FRAME, so that it can be
+evaluated only there."
   (shows-p form (ignore-errors (append (loop for variable in (frame-variables frame)
                                              collect (variable-symbol variable))
                                        (mapcar #'car (frame-parameters frame))
@@ -121,13 +133,16 @@ the server, except those that use variables of FRAME."
                    (cond ((null frame) (evaluate-telling form text #'identity))
                          ((shows-variable-p form frame) (evaluate-within form frame))
                          (t (let ((form form))
-                              (evaluate-telling `(values-list (funcall ,(lambda () (evaluate-within form frame))))
+                              (evaluate-telling `(values-list (funcall ,(lambda ()
+                                                                          (evaluate-within form
+                                                                                           frame))))
                                                 text #'identity))))))
     values))
 
 (defun values-here (codes frame)
-  "Evaluate the forms of each of the texts CODES with the variables of FRAME. Return for each text a list of the values
-of its last form. If a text cannot be read, nothing is evaluated, and the second value says why as a JSON object."
+  "Evaluate the forms of each of the texts CODES with the variables of FRAME. Return for each text a
+list of the values of its last form. If a text cannot be read, nothing is evaluated, and the second
+value says why as a JSON object."
   (let ((forms (loop for code in codes
                      collect (multiple-value-bind (forms unreadable) (forms-with-texts code)
                                (when unreadable (return-from values-here (values '() unreadable)))
@@ -161,11 +176,14 @@ function. With KEEP, keep their values for continuing from the error."
   "Return the method that FORM, a DEFMETHOD, would replace, or NIL."
   (let* ((rest (member-if #'listp (cddr form)))
          (required (ldiff (first rest)
-                          (member-if (lambda (parameter) (member parameter lambda-list-keywords)) (first rest)))))
-    (find-method (plain-definition (second form)) (ldiff (cddr form) rest) (mapcar #'specializer-of required) nil)))
+                          (member-if (lambda (parameter) (member parameter lambda-list-keywords))
+                                     (first rest)))))
+    (find-method (plain-definition (second form)) (ldiff (cddr form) rest)
+                 (mapcar #'specializer-of required) nil)))
 
 (defun replaced-sources (form)
-  "Return the places in files of the definitions that FORM, a definition, would replace, as JSON objects."
+  "Return the places in files of the definitions that FORM, a definition, would replace, as JSON
+objects."
   (when (and (consp form) (consp (rest form)))
     (if (eq (first form) 'defmethod)
         (let ((source (introspect "FIND-DEFINITION-SOURCE" (defined-method form))))
@@ -173,7 +191,8 @@ function. With KEEP, keep their values for continuing from the error."
         (function-sources (second form)))))
 
 (defun replaced-data (code package)
-  "Return JSON objects for definitions in files that those in the text CODE, read in PACKAGE, would replace."
+  "Return JSON objects for definitions in files that those in the text CODE, read in PACKAGE, would
+replace."
   (ignore-errors
    (let ((*package* package))
      (loop for form in (forms-in code)
@@ -184,8 +203,8 @@ function. With KEEP, keep their values for continuing from the error."
                              "place" (first sources))))))
 
 (define-operation ("debug-fix" :members t :starter #'look-in-thread) (frame code package)
-  "Evaluate the forms of the text CODE as EVALUATE does, in PACKAGE, or in that of the function of the frame number
-FRAME. Also return which definitions in files they replace."
+  "Evaluate the forms of the text CODE as EVALUATE does, in PACKAGE, or in that of the function of
+the frame number FRAME. Also return which definitions in files they replace."
   (let* ((package (if package (named-package package) (frame-package (asked-frame frame))))
          (replaced (replaced-data code package)))
     (list* "replaced" replaced (evaluate-code code package))))

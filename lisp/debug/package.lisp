@@ -1,7 +1,8 @@
 ;;;; Held errors: their threads wait where they were signalled, until a request says how to go on.
 
 (defpackage "LIVE-LISP.DEBUG"
-  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.LOOK" "LIVE-LISP.JOURNAL" "LIVE-LISP.EVALUATE"))
+  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.LOOK" "LIVE-LISP.JOURNAL"
+        "LIVE-LISP.EVALUATE"))
 
 (in-package "LIVE-LISP.DEBUG")
 

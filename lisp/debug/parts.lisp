@@ -15,10 +15,12 @@ value is a fresh list. An id for it would be lost at once, since nothing else re
 
 (defun plain-parts (&rest names-and-values)
   "Return parts of NAMES-AND-VALUES, names and values in turn."
-  (loop for (name value) on names-and-values by #'cddr collect (make-part name value nil (consp value))))
+  (loop for (name value) on names-and-values by #'cddr
+        collect (make-part name value nil (consp value))))
 
 (defun list-parts (list)
-  "Return the elements of LIST as parts, up to the first cons that was seen before; a dotted list has its tail, too."
+  "Return the elements of LIST as parts, up to the first cons that was seen before; a dotted list
+has its tail, too."
   (loop with seen = (make-hash-table :test 'eq)
         for index from 0 below 100000
         for rest = list then (cdr rest)
@@ -27,7 +29,8 @@ value is a fresh list. An id for it would be lost at once, since nothing else re
         collect (make-part (princ-to-string index) (car rest)) into parts
         finally (return (if (null rest)
                             parts
-                            (append parts (list (make-part (if (consp rest) "circular" "tail") rest)))))))
+                            (append parts
+                                    (list (make-part (if (consp rest) "circular" "tail") rest)))))))
 
 (defun array-parts (array)
   "Return the elements of ARRAY as parts, named by their indexes."
@@ -39,26 +42,29 @@ value is a fresh list. An id for it would be lost at once, since nothing else re
             collect (make-part (format nil "~{~D~^ ~}" (loop with rest = index
                                                              with subscripts = '()
                                                              for dimension in (reverse dimensions)
-                                                             do (push (mod rest dimension) subscripts)
+                                                             do (push (mod rest dimension)
+                                                                      subscripts)
                                                                 (setf rest (floor rest dimension))
                                                              finally (return subscripts)))
                                (row-major-aref array index)))))
 
 (defun table-parts (table)
-  "Return the values in TABLE as parts, named by their keys. Sort them by the keys if there are at most *SORTED-LIMIT*."
+  "Return the values in TABLE as parts, named by their keys. Sort them by the keys if there are at
+most *SORTED-LIMIT*."
   (let ((parts (loop for key being the hash-keys of table using (hash-value value)
                      repeat 100000
                      collect (make-part (printed key) value))))
     (if (> (length parts) *sorted-limit*)
         parts
         (sort parts (lambda (one other)
-                      (let ((a (ignore-errors (parse-integer one))) (b (ignore-errors (parse-integer other))))
+                      (let ((a (ignore-errors (parse-integer one)))
+                            (b (ignore-errors (parse-integer other))))
                         (if (and a b) (< a b) (string< one other))))
               :key #'part-name))))
 
 (defun slot-parts (object)
-  "Return the slots of OBJECT as parts. A slot that is unbound, or that only code of the user could read, has a WHY that
-says so."
+  "Return the slots of OBJECT as parts. A slot that is unbound, or that only code of the user could
+read, has a WHY that says so."
   (let ((told (inner-slots object)))
     (loop for slot in (sb-mop:class-slots (class-of object))
           for name = (sb-mop:slot-definition-name slot)
@@ -67,7 +73,8 @@ says so."
                         ((member (class-of (class-of object))
                                  (list (find-class 'standard-class) (find-class 'structure-class)))
                          (make-part (symbol-name name) nil "unbound"))
-                        (t (make-part (symbol-name name) nil "only code of the program can read it"))))))
+                        (t (make-part (symbol-name name) nil
+                                      "only code of the program can read it"))))))
 
 (defun function-parts (function)
   "Return the name, the parameters, the file and the closed-over values of FUNCTION as parts."
@@ -76,7 +83,8 @@ says so."
           (let ((source (introspect "FIND-DEFINITION-SOURCE" function)))
             (and source
                  (introspect "DEFINITION-SOURCE-PATHNAME" source)
-                 (plain-parts "file" (namestring (introspect "DEFINITION-SOURCE-PATHNAME" source)))))
+                 (plain-parts "file"
+                              (namestring (introspect "DEFINITION-SOURCE-PATHNAME" source)))))
           (when (closure-p function)
             (loop for value in (closed-over function)
                   for index from 0
@@ -89,7 +97,8 @@ says so."
           (list (if (boundp symbol)
                     (make-part "value" (symbol-value symbol))
                     (make-part "value" nil "unbound")))
-          (when (fboundp symbol) (plain-parts "function" (or (macro-function symbol) (plain-definition symbol))))
+          (when (fboundp symbol)
+            (plain-parts "function" (or (macro-function symbol) (plain-definition symbol))))
           (when (find-class symbol nil) (plain-parts "class" (find-class symbol)))
           (when (symbol-plist symbol) (list (make-part "plist" (symbol-plist symbol))))))
 
@@ -114,7 +123,8 @@ says so."
   "Return the properties of STREAM, which is no Gray stream, as parts."
   (flet ((told (function) (ignore-errors (funcall function stream))))
     (append (plain-parts "open" (told #'open-stream-p) "input" (told #'input-stream-p)
-                         "output" (told #'output-stream-p) "element type" (told #'stream-element-type))
+                         "output" (told #'output-stream-p)
+                         "element type" (told #'stream-element-type))
             (when (typep stream 'file-stream)
               (plain-parts "file" (told #'pathname) "position" (told #'file-position))))))
 

@@ -1,5 +1,5 @@
-;;;; Checks the text of a file with the Lisp reader: where each form ends, and why a form cannot be read. Nothing is
-;;;; evaluated, and new symbols are uninterned again.
+;;;; Checks the text of a file with the Lisp reader: where each form ends, and why a form cannot be
+;;;; read. Nothing is evaluated, and new symbols are uninterned again.
 
 (in-package "LIVE-LISP.EVALUATE")
 
@@ -15,35 +15,42 @@
     copy))
 
 (defun enter-readtable (form)
-  "If FORM, a text, is a call of IN-READTABLE, make the named readtable current, if the image has it."
+  "If FORM, a text, is a call of IN-READTABLE, make the named readtable current, if the image has
+it."
   (let* ((name (argument-of "in-readtable" form))
          (package (and name (find-package "NAMED-READTABLES")))
          (finder (and package (find-symbol "FIND-READTABLE" package)))
          (readtable (and finder (fboundp finder)
-                         (call-uninterning name (lambda () (ignore-errors (funcall finder (read-from-string name))))))))
+                         (call-uninterning name
+                                           (lambda ()
+                                             (ignore-errors (funcall finder
+                                                                     (read-from-string name))))))))
     (when (readtablep readtable) (setf *readtable* (checking-readtable readtable)))))
 
 (defun form-ends (text)
-  "Return the end positions of the forms of TEXT, in order; and the condition that stopped the reading, or NIL."
+  "Return the end positions of the forms of TEXT, in order; and the condition that stopped the
+reading, or NIL."
   (let ((ends '()) (*readtable* *readtable*))
     (with-input-from-string (in text)
       ;; A script can begin with a line #!, which LOAD skips.
       (when (eql 0 (search "#!" text :end2 (min 2 (length text)))) (read-line in nil))
-      (handler-case (loop for start = (file-position in)
-                          until (eq in (let ((*read-suppress* t)) (read-preserving-whitespace in nil in)))
-                          do (let ((end (file-position in)))
-                               (push end ends)
-                               (enter-readtable (form-text text start end)))
-                          finally (return (values (nreverse ends) nil)))
+      (handler-case
+          (loop for start = (file-position in)
+                until (eq in (let ((*read-suppress* t)) (read-preserving-whitespace in nil in)))
+                do (let ((end (file-position in)))
+                     (push end ends)
+                     (enter-readtable (form-text text start end)))
+                finally (return (values (nreverse ends) nil)))
         (error (condition) (values (nreverse ends) condition))))))
 
 (defun form-text (text start end)
-  "Return the text of the form in TEXT from START to END, without blanks and comments before the form."
+  "Return the text of the form in TEXT from START to END, without blanks and comments before the
+form."
   (subseq text (let ((*read-suppress* t)) (form-start text start end)) end))
 
 (defun call-uninterning (text function)
-  "Call FUNCTION, which reads TEXT, and return its value. Unintern the new symbols, also if a throw or an error leaves
-FUNCTION."
+  "Call FUNCTION, which reads TEXT, and return its value. Unintern the new symbols, also if a throw
+or an error leaves FUNCTION."
   (let ((*interned* '()))
     (unwind-protect (funcall function)
       (unintern-new (interned-symbols *interned*) text))))
@@ -63,9 +70,9 @@ which another form can define."
                    "name" (typep condition 'package-error))))))))
 
 (defun problems (text ends starts)
-  "Return a list of JSON objects: one for each form of TEXT that begins at one of STARTS and cannot be read. ENDS are
-the end positions of all forms. A form after an IN-PACKAGE of a package that does not exist is not read. The second
-value is a list of the names of such packages."
+  "Return a list of JSON objects: one for each form of TEXT that begins at one of STARTS and cannot
+be read. ENDS are the end positions of all forms. A form after an IN-PACKAGE of a package that does
+not exist is not read. The second value is a list of the names of such packages."
   (loop with missing = '()
         with known = t
         with *package* = *package*
@@ -87,8 +94,8 @@ value is a list of the names of such packages."
         finally (return (values found missing))))
 
 (defun checked-text (text starts)
-  "Return the member \"value\" of the answer: the ends of the forms of TEXT, the condition that stopped the reading, and
-the PROBLEMS of the forms that begin at STARTS."
+  "Return the member \"value\" of the answer: the ends of the forms of TEXT, the condition that
+stopped the reading, and the PROBLEMS of the forms that begin at STARTS."
   (multiple-value-bind (ends condition) (call-user-code (lambda () (form-ends text)))
     (multiple-value-bind (problems missing)
         (call-user-code (lambda () (problems text ends starts)))
@@ -98,8 +105,9 @@ the PROBLEMS of the forms that begin at STARTS."
                             "missing" missing)))))
 
 (define-operation ("check-text" :members t) (text starts file)
-  "Return where the forms of TEXT, the text of FILE, end, and why the reader rejects any of the forms that begin at
-STARTS. Each is read in the package that the forms before it enter. Nothing is evaluated or stays interned."
+  "Return where the forms of TEXT, the text of FILE, end, and why the reader rejects any of the
+forms that begin at STARTS. Each is read in the package that the forms before it enter. Nothing is
+evaluated or stays interned."
   (call-as-job-part nil (lambda ()
                           (let ((*readtable* (checking-readtable *readtable*)) (*read-eval* nil)
                                 (*package* (or (package-at-start file) *package*)))

@@ -1,12 +1,14 @@
-;;;; Compiles forms as COMPILE-FILE compiles top-level forms, without running them. COMPILE-FILE needs a file, so it
-;;;; compiles the same one for each form: a file with one character, !, for which a reader macro returns the form.
+;;;; Compiles forms as COMPILE-FILE compiles top-level forms, without running them. COMPILE-FILE
+;;;; needs a file, so it compiles the same one for each form: a file with one character, !, for
+;;;; which a reader macro returns the form.
 
 (in-package "LIVE-LISP.EVALUATE")
 
-;; A function, not a variable: SBCL 2.1 would need +POLICY+ when it loads the variable from our fasl, which lacks this
-;; constant.
+;; A function, not a variable: SBCL 2.1 would need +POLICY+ when it loads the variable from our
+;; fasl, which lacks this constant.
 (defun compiler-variables ()
-  "Return the names of the variables that COMPILE-FILE binds, and that a form of a file can change for later forms."
+  "Return the names of the variables that COMPILE-FILE binds, and that a form of a file can change
+for later forms."
   (remove nil (list '*package* '*readtable* +policy+)))
 
 (defun compiler-values ()
@@ -14,8 +16,8 @@
   (mapcar #'symbol-value (compiler-variables)))
 
 (defun readtable-for-form (form)
-  "Return a readtable that reads the only character of the file from MAKE-FORM-FILE as FORM. Reading it makes the user's
-readtable current again."
+  "Return a readtable that reads the only character of the file from MAKE-FORM-FILE as FORM. Reading
+it makes the user's readtable current again."
   (let ((users *readtable*) (readtable (copy-readtable nil)))
     (set-macro-character #\! (lambda (stream character)
                                (declare (ignore stream character))
@@ -63,8 +65,9 @@ can change only a copy of the user's readtable."
   (truename file))
 
 (define-operation ("compile-forms" :members t) (code package file)
-  "Compile the forms of the text CODE in PACKAGE (NIL: the session's), as if they stood in a file, and undo their
-definitions. FILE is the native name of a file to make, with type lisp; the fasl is made beside it."
+  "Compile the forms of the text CODE in PACKAGE (NIL: the session's), as if they stood in a file,
+and undo their definitions. FILE is the native name of a file to make, with type lisp; the fasl is
+made beside it."
   (let* ((package (and package (named-package package)))
          (file (sb-ext:parse-native-namestring file))
          (*form-file* nil)
@@ -87,8 +90,8 @@ definitions. FILE is the native name of a file to make, with type lisp; the fasl
     (list* "formNumber" number members)))
 
 (defun compile-without-loading (source fasl)
-  "Compile the file SOURCE into FASL, and return the member \"value\" with the outcome. If SOURCE is a script, do not
-load the libraries that it would load."
+  "Compile the file SOURCE into FASL, and return the member \"value\" with the outcome. If SOURCE is
+a script, do not load the libraries that it would load."
   (load-packages-of source)
   (let ((*macroexpand-hook* #'expand-remembering) (*readtable* (readtable-for source)))
     (multiple-value-bind (made warnings failed)

@@ -1,4 +1,5 @@
-;;;; Macro expansion. It runs macro functions of the user, so it happens in the session, like an evaluation.
+;;;; Macro expansion. It runs macro functions of the user, so it happens in the session, like an
+;;;; evaluation.
 
 (in-package "LIVE-LISP.EVALUATE")
 
@@ -10,8 +11,8 @@
              (values expansion (not (eq expansion form)))))))
 
 (defun printed-expansion (circle form)
-  "Return FORM pretty-printed, with *PRINT-CIRCLE* bound to CIRCLE, and true if the text was cut. If a print method of
-an object in FORM fails, objects are shown by their class."
+  "Return FORM pretty-printed, with *PRINT-CIRCLE* bound to CIRCLE, and true if the text was cut. If
+a print method of an object in FORM fails, objects are shown by their class."
   (let ((*print-pretty* t) (*print-circle* circle) (*print-readably* nil) (*print-escape* t)
         (*print-gensym* t) (*print-lines* nil) (*print-right-margin* 100)
         (*print-length* nil) (*print-level* 100)
@@ -24,8 +25,8 @@ an object in FORM fails, objects are shown by their class."
             (print-form)))))))
 
 (defun expansion-data (form)
-  "Return FORM printed, as a JSON object. Shared structure has labels (#1=) only if the text is too long without, as
-with circular structure: a label on each gensym of a macro is hard to read."
+  "Return FORM printed, as a JSON object. Shared structure has labels (#1=) only if the text is too
+long without, as with circular structure: a label on each gensym of a macro is hard to read."
   (multiple-value-bind (text cut) (printed-expansion nil form)
     (multiple-value-bind (marked too-long) (if cut (printed-expansion t form) (values text nil))
       (object "text" (if too-long text marked) "cut" too-long))))
@@ -61,16 +62,18 @@ answer."
          (unreadable
            (catching-unreadable
              (let ((form (only-form text)))
-               (multiple-value-bind (expansion expanded) (call-user-code (lambda () (expand-form form mode)))
-                 (setf data (list "expansion" (call-user-code (lambda () (expansion-data expansion)))
-                                  "expanded" (json-boolean expanded)
-                                  "operator" (and (not expanded) (operator-data form))))))
+               (multiple-value-bind (expansion expanded)
+                   (call-user-code (lambda () (expand-form form mode)))
+                 (setf data
+                       (list "expansion" (call-user-code (lambda () (expansion-data expansion)))
+                             "expanded" (json-boolean expanded)
+                             "operator" (and (not expanded) (operator-data form))))))
              nil)))
     (list* "unreadable" unreadable data)))
 
 (define-operation ("macroexpand" :members t) (code package mode)
-  "Expand the one form of the text CODE, read in PACKAGE (NIL: the session's). MODE is one (once), full (until it is no
-macro form) or all (with all forms in it)."
+  "Expand the one form of the text CODE, read in PACKAGE (NIL: the session's). MODE is one (once),
+full (until it is no macro form) or all (with all forms in it)."
   (let ((package (and package (named-package package)))
         (*form-number* 1))
     (if (and (string= mode "all") (null (code-walker)))

@@ -24,27 +24,30 @@
       (load-fasl stream nil nil))))
 
 (defun call-in-folder-of (file function)
-  "Call FUNCTION while the directory of FILE, a pathname, exists. The server makes and removes the directory. If the
-image does not see the server's files, it is made here, and deleted with its contents."
+  "Call FUNCTION while the directory of FILE, a pathname, exists. The server makes and removes the
+directory. If the image does not see the server's files, it is made here, and deleted with its
+contents."
   (multiple-value-bind (name made) (ensure-directories-exist file)
     (declare (ignore name))
     (unwind-protect (funcall function)
       (when made
         (ignore-errors
-         (sb-ext:delete-directory (make-pathname :name nil :type nil :version nil :defaults file) :recursive t))))))
+         (sb-ext:delete-directory (make-pathname :name nil :type nil :version nil :defaults file)
+                                  :recursive t))))))
 
 (defvar *phase* nil "What LOAD-FILE is doing: \"compile\" or \"load\".")
 
 (defun load-noting (fasl source file forget)
-  "Load FASL, which was compiled from SOURCE: FILE itself or a copy of it. Record what the load defines as defined by
-FILE. With FORGET, then remove from the image what FILE no longer defines. Return a JSON object that says where the
-image differs from FILE after that."
+  "Load FASL, which was compiled from SOURCE: FILE itself or a copy of it. Record what the load
+defines as defined by FILE. With FORGET, then remove from the image what FILE no longer defines.
+Return a JSON object that says where the image differs from FILE after that."
   (let* ((path (true-name file))
          (*source-copy* (and (not (eq file source)) (cons (true-name source) path)))
          (*loaded* nil))
     (call-making-way
      (lambda ()
-       (call-noting (lambda () (call-user-code (lambda () (load-compiled fasl source)))) :path path)))
+       (call-noting (lambda () (call-user-code (lambda () (load-compiled fasl source))))
+                    :path path)))
     (let ((forgotten (and forget (forget-old path))))
       (make-json-object (append forgotten (agreement))))))
 
@@ -61,8 +64,8 @@ defines."
                           "agreement" agreement))))
 
 (defun compile-source (source fasl)
-  "Compile the file SOURCE into FASL, and return the values of COMPILE-FILE. PREPARE-FILE gives the readtable and
-PACKAGE-AT-START the package in which the compiler begins to read SOURCE."
+  "Compile the file SOURCE into FASL, and return the values of COMPILE-FILE. PREPARE-FILE gives the
+readtable and PACKAGE-AT-START the package in which the compiler begins to read SOURCE."
   (let* ((*readtable* (prepare-file source))
          (*package* (or (package-at-start (sb-ext:native-namestring source)) *package*)))
     (call-user-code (lambda () (compile-file source :output-file fasl)))))
@@ -83,8 +86,9 @@ PACKAGE-AT-START the package in which the compiler begins to read SOURCE."
     table))
 
 (defun call-fitting-structures (function)
-  "Call FUNCTION, which compiles and loads, and return its value. If a restart changed the slots of a structure during
-the call, call FUNCTION a second time: what it compiled before the change does not fit the new slots."
+  "Call FUNCTION, which compiles and loads, and return its value. If a restart changed the slots of
+a structure during the call, call FUNCTION a second time: what it compiled before the change does
+not fit the new slots."
   (if (or *chosen-restarts* *hold*)
       (let* ((before (structure-slots)) (members (funcall function)) (after (structure-slots)))
         (if (loop for class being the hash-keys of before using (hash-value slots)
@@ -103,8 +107,8 @@ members of the answer. With FORGET, remove from the image what FILE no longer de
        (loaded-members made failed source file forget)))))
 
 (defun copy-beside (fasl source content)
-  "Write CONTENT, a string with a character for each octet, to a file beside FASL with the name of SOURCE. Return its
-pathname."
+  "Write CONTENT, a string with a character for each octet, to a file beside FASL with the name of
+SOURCE. Return its pathname."
   (let ((copy (make-pathname :name (pathname-name source) :type (pathname-type source) :version nil
                              :defaults fasl)))
     (with-open-file (stream copy :direction :output :if-exists :supersede :external-format :latin-1)
@@ -112,14 +116,16 @@ pathname."
     copy))
 
 (define-operation ("load-file" :members t) (file fasl content forget)
-  "Compile FILE into FASL, both native names, and load it. CONTENT, a string with a character for each octet, replaces
-the text of FILE. With FORGET, remove from the image what FILE no longer defines."
+  "Compile FILE into FASL, both native names, and load it. CONTENT, a string with a character for
+each octet, replaces the text of FILE. With FORGET, remove from the image what FILE no longer
+defines."
   (let* ((source (sb-ext:parse-native-namestring file))
          (fasl (sb-ext:parse-native-namestring fasl))
          (before (loaded-systems))
          (*phase* "compile"))
     (flet ((compile-it ()
-             (compile-and-load (if content (copy-beside fasl source content) source) fasl source forget)))
+             (compile-and-load (if content (copy-beside fasl source content) source) fasl source
+                               forget)))
       (let ((members (call-as-job-part nil (lambda ()
                                              (call-with-quiet-compiler
                                               (lambda () (call-in-folder-of fasl #'compile-it))))
@@ -129,16 +135,18 @@ the text of FILE. With FORGET, remove from the image what FILE no longer defines
                members)))))
 
 (define-operation ("load-files" :members t) (files folder)
-  "Compile and load each of FILES, native names, in the order in which their systems load them. All are one compilation
-unit: there is no warning when a file uses a name that a later one defines. FOLDER is the native name of a directory for
-fasls. Stop at the first file that is not loaded to its end; the member \"file\" of the answer names it."
+  "Compile and load each of FILES, native names, in the order in which their systems load them. All
+are one compilation unit: there is no warning when a file uses a name that a later one defines.
+FOLDER is the native name of a directory for fasls. Stop at the first file that is not loaded to its
+end; the member \"file\" of the answer names it."
   (let ((*phase* "compile") (loaded '()) (at nil))
     (labels ((stopped-p () (and loaded (getf (json-object-members (first loaded)) "notLoaded")))
              (load-all ()
                (loop for file in (in-load-order files)
                      for number from 1
                      for source = (sb-ext:parse-native-namestring file)
-                     for fasl = (sb-ext:parse-native-namestring (format nil "~A/~D.fasl" folder number))
+                     for fasl = (sb-ext:parse-native-namestring (format nil "~A/~D.fasl" folder
+                                                                        number))
                      do (setf *phase* "compile" at file)
                         (push (second (compile-and-load source fasl source nil)) loaded)
                      until (stopped-p)
@@ -148,7 +156,8 @@ fasls. Stop at the first file that is not loaded to its end; the member \"file\"
                                          (call-with-quiet-compiler
                                           (lambda ()
                                             (call-in-folder-of
-                                             (sb-ext:parse-native-namestring (format nil "~A/1.fasl" folder))
+                                             (sb-ext:parse-native-namestring (format nil "~A/1.fasl"
+                                                                                     folder))
                                              (lambda () (call-making-way #'load-all)))))
                                          '())
                                        :together t)))
@@ -169,18 +178,20 @@ fasls. Stop at the first file that is not loaded to its end; the member \"file\"
 ;;; Some forms of a file
 
 (defun give-date (copy date)
-  "Set the write date of the file COPY to DATE, a universal time: the compiler stores it as the version of the source."
+  "Set the write date of the file COPY to DATE, a universal time: the compiler stores it as the
+version of the source."
   (let ((seconds (unix-time date)))
     (sb-alien:with-alien ((times (array sb-alien:long 2)))
       (setf (sb-alien:deref times 0) seconds
             (sb-alien:deref times 1) seconds)
       (sb-alien:alien-funcall
-       (sb-alien:extern-alien "utime" (function sb-alien:int sb-alien:c-string (* (array sb-alien:long 2))))
+       (sb-alien:extern-alien "utime"
+                              (function sb-alien:int sb-alien:c-string (* (array sb-alien:long 2))))
        (sb-ext:native-namestring copy) (sb-alien:addr times)))))
 
 (defun compile-part (copy fasl file)
-  "Compile COPY into FASL as if it were FILE, and return the values of COMPILE-FILE. COPY has some of the forms of FILE,
-at the same positions. FILE itself is not read, and need not exist."
+  "Compile COPY into FASL as if it were FILE, and return the values of COMPILE-FILE. COPY has some
+of the forms of FILE, at the same positions. FILE itself is not read, and need not exist."
   (let ((date (ignore-errors (file-write-date file))))
     (when date (give-date copy date))
     (with-compilation-unit (:source-namestring (namestring (found-name file))
@@ -196,10 +207,11 @@ the answer."
     (loaded-members made failed file file nil)))
 
 (define-operation ("load-forms" :members t) (file fasl content numbers continues)
-  "Compile some forms of FILE into FASL, both native names, and load them. CONTENT has a character for each octet of
-FILE: it has these forms, and in place of each other form an atom and blanks, so that no form changes its number or
-position. NUMBERS has an element for each form of FILE: NIL for a form to load, else the number that the form had when
-it was loaded. CONTINUES is true when this load continues the previous one."
+  "Compile some forms of FILE into FASL, both native names, and load them. CONTENT has a character
+for each octet of FILE: it has these forms, and in place of each other form an atom and blanks, so
+that no form changes its number or position. NUMBERS has an element for each form of FILE: NIL for a
+form to load, else the number that the form had when it was loaded. CONTINUES is true when this load
+continues the previous one."
   (let* ((source (sb-ext:parse-native-namestring file))
          (fasl (sb-ext:parse-native-namestring fasl))
          (*phase* "compile")
@@ -215,12 +227,13 @@ it was loaded. CONTINUES is true when this load continues the previous one."
 ;;; Systems
 
 (defun needed-system (condition)
-  "Return NIL unless CONDITION is ASDF's error of a missing dependency. Then return a list of two names: the missing
-system, and the system that depends on it. When ASDF does not name the dependent system, the second name is that of the
-.asd file being loaded."
+  "Return NIL unless CONDITION is ASDF's error of a missing dependency. Then return a list of two
+names: the missing system, and the system that depends on it. When ASDF does not name the dependent
+system, the second name is that of the .asd file being loaded."
   (let ((missing (contrib-symbol "ASDF" "MISSING-DEPENDENCY")))
     (when (and missing (typep condition missing))
-      (let* ((needed (asdf-call "MISSING-REQUIRES" condition)) (by (asdf-call "MISSING-REQUIRED-BY" condition))
+      (let* ((needed (asdf-call "MISSING-REQUIRES" condition)) (by (asdf-call "MISSING-REQUIRED-BY"
+                                                                              condition))
              (by (cond ((typep by (contrib-symbol "ASDF" "SYSTEM")) (asdf-call "COMPONENT-NAME" by))
                        ((null by) (and *load-truename* (file-namestring *load-truename*))))))
         (and by
@@ -229,22 +242,25 @@ system, and the system that depends on it. When ASDF does not name the dependent
              (list (asdf-call "COERCE-NAME" needed) by))))))
 
 (defun call-telling-needed (function)
-  "Call FUNCTION, and return NIL and its value. But if FUNCTION signals an error for which NEEDED-SYSTEM returns a list,
-leave FUNCTION and return that list."
+  "Call FUNCTION, and return NIL and its value. But if FUNCTION signals an error for which
+NEEDED-SYSTEM returns a list, leave FUNCTION and return that list."
   (catch 'needed
     (handler-bind ((error (lambda (condition)
-                            (let ((needed (needed-system condition))) (when needed (throw 'needed needed))))))
+                            (let ((needed (needed-system condition)))
+                              (when needed (throw 'needed needed))))))
       (values nil (funcall function)))))
 
 (defun call-looking-again (function)
-  "Call FUNCTION, which finds or loads a system, and return NIL and its value. If a system is not found, call FUNCTION
-again after ASDF has scanned its directories for systems, and once more after the library manager is loaded. If a system
-is missing even then, return the list from NEEDED-SYSTEM."
+  "Call FUNCTION, which finds or loads a system, and return NIL and its value. If a system is not
+found, call FUNCTION again after ASDF has scanned its directories for systems, and once more after
+the library manager is loaded. If a system is missing even then, return the list from
+NEEDED-SYSTEM."
   (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
     (flet ((try ()
              (catch 'look-again
                (handler-bind ((error (lambda (condition)
-                                       (when (and missing (typep condition missing)) (throw 'look-again nil)))))
+                                       (when (and missing (typep condition missing))
+                                         (throw 'look-again nil)))))
                  (return-from call-looking-again (values nil (funcall function)))))))
       (try)
       (asdf-call "INITIALIZE-SOURCE-REGISTRY")
@@ -254,8 +270,8 @@ is missing even then, return the list from NEEDED-SYSTEM."
       (call-telling-needed function))))
 
 (defun missing-data (missing system &optional by)
-  "Return a JSON object that says that ASDF did not find the system MISSING while it loaded SYSTEM. BY is the name of
-what needs MISSING, or NIL."
+  "Return a JSON object that says that ASDF did not find the system MISSING while it loaded SYSTEM.
+BY is the name of what needs MISSING, or NIL."
   (object "system" (and by system) "missing" missing "neededBy" by
           "known" (known-systems)
           "asd" (asd-data missing)
@@ -268,26 +284,34 @@ what needs MISSING, or NIL."
   "Return two values. The first is the ASDF system named NAME, or NIL if ASDF finds none. The second
 is the list from NEEDED-SYSTEM if loading the .asd file of NAME needs another system that is
 missing, else NIL."
-  (multiple-value-bind (needed system) (call-user-code (lambda () (call-looking-again (lambda () (find-system name)))))
+  (multiple-value-bind (needed system)
+      (call-user-code (lambda () (call-looking-again (lambda () (find-system name)))))
     (values system needed)))
 
 (defun operate (name force)
-  "Load the system NAME, again when FORCE is true, and record what it defines. Return the list from NEEDED-SYSTEM if a
-system is not found, else NIL."
-  (flet ((load-it () (if force (asdf-call "LOAD-SYSTEM" name :force t) (asdf-call "LOAD-SYSTEM" name))))
+  "Load the system NAME, again when FORCE is true, and record what it defines. Return the list from
+NEEDED-SYSTEM if a system is not found, else NIL."
+  (flet ((load-it ()
+           (if force (asdf-call "LOAD-SYSTEM" name :force t) (asdf-call "LOAD-SYSTEM" name))))
     (call-making-way
-     (lambda () (call-noting (lambda () (call-user-code (lambda () (values (call-looking-again #'load-it))))))))))
+     (lambda ()
+       (call-noting (lambda ()
+                      (call-user-code (lambda () (values (call-looking-again #'load-it))))))))))
 
 (defun loaded-data (name force)
-  "Load the system NAME, which ASDF has, again when FORCE is true. Return the outcome as a JSON object."
-  (let* ((before (loaded-systems)) (*loaded* nil) (system (find-system name)) (files (component-files system))
+  "Load the system NAME, which ASDF has, again when FORCE is true. Return the outcome as a JSON
+object."
+  (let* ((before (loaded-systems)) (*loaded* nil) (system (find-system name))
+         (files (component-files system))
          (redefined (taken-redefined-count))
          (needed (progn
-                   (when (or force (some #'stale-p files)) (call-user-code (lambda () (wait-past-fasls system))))
+                   (when (or force (some #'stale-p files))
+                     (call-user-code (lambda () (wait-past-fasls system))))
                    (or (operate name force)
-                       ;; Load again when a restart redefined a structure or a constant: code compiled before does not
-                       ;; fit it. Load again also when a file still differs from what was loaded: ASDF compares whole
-                       ;; seconds, so it misses a file that was written while another image compiled it.
+                       ;; Load again when a restart redefined a structure or a constant: code
+                       ;; compiled before does not fit it. Load again also when a file still differs
+                       ;; from what was loaded: ASDF compares whole seconds, so it misses a file
+                       ;; that was written while another image compiled it.
                        (and (or (/= redefined (taken-redefined-count))
                                 (and (not force) (some #'stale-p files)))
                             (call-taking-again (lambda () (operate name t))))))))
@@ -310,7 +334,8 @@ answer."
     (let ((plain (string-downcase (string-left-trim "#:" name))))
       (list "value"
             (cond (system (loaded-data (asdf-call "COMPONENT-NAME" system) force))
-                  (needed (missing-data (first needed) (string-left-trim "#:" name) (second needed)))
+                  (needed
+                   (missing-data (first needed) (string-left-trim "#:" name) (second needed)))
                   (t (missing-data plain plain)))))))
 
 (define-operation ("load-system" :members t) (name force)

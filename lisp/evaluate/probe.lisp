@@ -1,8 +1,10 @@
-;;;; Tests whether the image still works. The server asks when calls fail in a way that can be the image's own fault.
+;;;; Tests whether the image still works. The server asks when calls fail in a way that can be the
+;;;; image's own fault.
 
 (in-package "LIVE-LISP.EVALUATE")
 
-(defparameter *probe* "#+CL:NIL 1 (CL:LIST (CL:WHEN CL:T 1) \"a\" #\\b 1.5 (CL:FUNCALL (CL:LAMBDA () :C)))"
+(defparameter *probe*
+  "#+CL:NIL 1 (CL:LIST (CL:WHEN CL:T 1) \"a\" #\\b 1.5 (CL:FUNCALL (CL:LAMBDA () :C)))"
   "The text of a form with the value (1 \"a\" #\\b 1.5 :C). To evaluate it, SBCL must expand macros
 and compile.")
 
@@ -14,8 +16,8 @@ and compile.")
           when (string= name "text") return value)))
 
 (defun idle-compiler ()
-  "Return the thread that holds the lock of the compiler but does not run, or NIL. Leave out the threads of jobs: the
-server can end a job."
+  "Return the thread that holds the lock of the compiler but does not run, or NIL. Leave out the
+threads of jobs: the server can end a job."
   (let ((holder (and compiler-lock (sb-thread:mutex-owner compiler-lock))))
     (when (and holder
                (not (eq holder sb-thread:*current-thread*))
@@ -38,7 +40,8 @@ server can end a job."
                                 repeat 10
                                 while frame do (frame-call frame))
                           (return-from tells-errors-p
-                            (and (multiple-value-call #'condition-data condition (shown-frames)) t)))))
+                            (and (multiple-value-call #'condition-data condition (shown-frames))
+                                 t)))))
     (error "An error to be told.")))
 
 (defun exercised-p ()
@@ -48,12 +51,14 @@ return."
   (sb-ext:gc)
   (and (fresh-session-works-p)
        (tells-errors-p)
-       (sb-thread:join-thread (sb-thread:make-thread #'fresh-session-works-p :name "live-lisp probe"))))
+       (sb-thread:join-thread (sb-thread:make-thread #'fresh-session-works-p
+                                                     :name "live-lisp probe"))))
 
 (define-operation ("probe" :members t) (session exercise)
-  "Return whether *PROBE* can be read, evaluated and printed in a fresh session; with SESSION, whether WORKS-P is true
-in a copy of the session. Without SESSION, also return the name of a thread that holds the lock of the compiler without
-running. With EXERCISE, also collect garbage, test a new thread, and count the threads and timers of the program."
+  "Return whether *PROBE* can be read, evaluated and printed in a fresh session; with SESSION,
+whether WORKS-P is true in a copy of the session. Without SESSION, also return the name of a thread
+that holds the lock of the compiler without running. With EXERCISE, also collect garbage, test a new
+thread, and count the threads and timers of the program."
   (let ((holder (and (not session) (idle-compiler))))
     (list "holder" (and holder (short-thread-name holder))
           "running" (and exercise (+ (length (program-threads (sb-thread:list-all-threads)))

@@ -1,5 +1,5 @@
-;;;; Loads what must exist before a whole file can be read: ASDF or the library manager when the file names it, and the
-;;;; systems that a script loads.
+;;;; Loads what must exist before a whole file can be read: ASDF or the library manager when the
+;;;; file names it, and the systems that a script loads.
 
 (in-package "LIVE-LISP.EVALUATE")
 
@@ -17,8 +17,8 @@
   (values))
 
 (defun readtable-for (source)
-  "Return the readtable for the file SOURCE: the current one, or a copy when the file begins with a byte order mark,
-which then counts as white space, or with #!, whose line then is a comment."
+  "Return the readtable for the file SOURCE: the current one, or a copy when the file begins with a
+byte order mark, which then counts as white space, or with #!, whose line then is a comment."
   (let ((mark (begins-with-p source '(#xef #xbb #xbf))) (script (begins-with-p source '(35 33))))
     (if (or mark script)
         (let ((readtable (copy-readtable)))
@@ -28,8 +28,8 @@ which then counts as white space, or with #!, whose line then is a comment."
         *readtable*)))
 
 (defun readtable-calling (visit readtable)
-  "Return a copy of READTABLE that calls VISIT with each list, the position after its opening parenthesis, and the
-stream. The result of VISIT takes the place of the list."
+  "Return a copy of READTABLE that calls VISIT with each list, the position after its opening
+parenthesis, and the stream. The result of VISIT takes the place of the list."
   (let ((copy (copy-readtable readtable)) (read-list (get-macro-character #\( readtable)))
     (set-macro-character #\( (lambda (stream char)
                                (let ((place (file-position stream)))
@@ -62,15 +62,18 @@ reader signals an error at a symbol of a missing package. For an .asd file, alwa
       (when (and **library-manager-due** (named-p *manager-packages*)) (load-library-manager)))))
 
 (defun library-form-p (form)
-  "True when FORM requires a module, or uses a symbol of ASDF or of a library manager, and defines nothing."
+  "True when FORM requires a module, or uses a symbol of ASDF or of a library manager, and defines
+nothing."
   (let ((uses nil))
     (labels ((definer-p (symbol) (eql 0 (search "DEF" (symbol-name symbol))))
              (look (part)
                (cond ((consp part)
-                      (when (and (symbolp (car part)) (definer-p (car part))) (return-from library-form-p nil))
+                      (when (and (symbolp (car part)) (definer-p (car part)))
+                        (return-from library-form-p nil))
                       (look (car part))
                       (look (cdr part)))
-                     ((and part (symbolp part) (or (eq part 'require) (library-symbol-p part))) (setf uses t)))))
+                     ((and part (symbolp part) (or (eq part 'require) (library-symbol-p part)))
+                      (setf uses t)))))
       (and (consp form) (progn (look form) uses)))))
 
 (defun enter-package-of (form)
@@ -80,8 +83,9 @@ reader signals an error at a symbol of a missing package. For an .asd file, alwa
     (when package (setf *package* package))))
 
 (defun load-libraries-of (file readtable)
-  "Evaluate the forms at the beginning of FILE, a script, that load libraries: COMPILE-FILE would read later forms
-before the libraries are loaded. Stop at what cannot be read. Return the positions of the evaluated lists."
+  "Evaluate the forms at the beginning of FILE, a script, that load libraries: COMPILE-FILE would
+read later forms before the libraries are loaded. Stop at what cannot be read. Return the positions
+of the evaluated lists."
   (with-open-file (in file)
     (let* ((places (make-hash-table :test 'eq)) (run '()) (*package* *package*)
            (*readtable* (readtable-calling (lambda (form place stream)
@@ -90,7 +94,8 @@ before the libraries are loaded. Stop at what cannot be read. Return the positio
                                              form)
                                            readtable))
            (*load-pathname* file) (*load-truename* (truename file)))
-      (loop for form = (handler-case (call-user-code (lambda () (let ((*read-eval* nil)) (read in nil in))))
+      (loop for form = (handler-case (call-user-code (lambda ()
+                                                       (let ((*read-eval* nil)) (read in nil in))))
                          (error () nil))
             for library = (library-form-p form)
             while (or library (enter-package-of form))
@@ -100,12 +105,13 @@ before the libraries are loaded. Stop at what cannot be read. Return the positio
       run)))
 
 (defun reads-p (stream file)
-  "True when STREAM, from which a list is read, reads FILE. Other files can be read while FILE is compiled."
+  "True when STREAM, from which a list is read, reads FILE. Other files can be read while FILE is
+compiled."
   (and (typep stream 'file-stream) (equal (ignore-errors (truename stream)) (truename file))))
 
 (defun prepare-file (file)
-  "Load what FILE needs so that the whole of it can be read. Return the readtable for FILE: with it, lists that
-LOAD-LIBRARIES-OF has evaluated are read as NIL."
+  "Load what FILE needs so that the whole of it can be read. Return the readtable for FILE: with it,
+lists that LOAD-LIBRARIES-OF has evaluated are read as NIL."
   (load-packages-of file)
   (let* ((readtable (readtable-for file)) (run (load-libraries-of file readtable)))
     (if run

@@ -3,12 +3,14 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun source-directories (name)
-  "Return the native names of the directories with the definition and the sources of the system NAME."
+  "Return the native names of the directories with the definition and the sources of the system
+NAME."
   (let ((system (asdf-call "REGISTERED-SYSTEM" name)))
     (loop for place in '("SYSTEM-SOURCE-DIRECTORY" "COMPONENT-PATHNAME")
           for name = (ignore-errors
                       (let ((directory (translate-logical-pathname (asdf-call place system))))
-                        (and (null (pathname-name directory)) (sb-ext:native-namestring directory))))
+                        (and (null (pathname-name directory))
+                             (sb-ext:native-namestring directory))))
           when name collect name)))
 
 (define-operation "system-sources" ()
@@ -18,8 +20,8 @@
                           :test #'string=)))
 
 (defun system-paths (names)
-  "Return the native names of the source files of those of the systems NAMES that are registered, and of the files that
-define these systems; at most 5000."
+  "Return the native names of the source files of those of the systems NAMES that are registered,
+and of the files that define these systems; at most 5000."
   (page (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM") names)
               for system = (asdf-call "REGISTERED-SYSTEM" name)
               for definition = (and system (ignore-errors (asdf-call "SYSTEM-SOURCE-FILE" system)))
@@ -28,12 +30,13 @@ define these systems; at most 5000."
         0 5000))
 
 (define-operation "system-files" (names)
-  "Return the source files of the registered systems NAMES, and the files that define them; at most 5000."
+  "Return the source files of the registered systems NAMES, and the files that define them; at most
+5000."
   (system-paths names))
 
 (defun without-files (name)
-  "If the system NAME is registered, and none of its SYSTEM-PARTS has a file, return a JSON object with the names of the
-systems that NAME depends on; else NIL."
+  "If the system NAME is registered, and none of its SYSTEM-PARTS has a file, return a JSON object
+with the names of the systems that NAME depends on; else NIL."
   (let ((system (registered-system name)))
     (when (and system (notany #'component-files (system-parts name)))
       (object "empty" t
@@ -42,23 +45,27 @@ systems that NAME depends on; else NIL."
                             when needed collect (asdf-call "COERCE-NAME" needed))))))
 
 (defun unloaded-files (name)
-  "Return the native names of files of the system NAME and its parts that were not loaded, though other files of the
-same part were."
+  "Return the native names of files of the system NAME and its parts that were not loaded, though
+other files of the same part were."
   (loop for part in (system-parts name)
         for files = (lisp-files part)
         for missing = (loop for file in files
                             for (path) = (component-files file)
-                            unless (or (null path) (loaded-path-p path) (asdf-call "COMPONENT-LOADED-P" file))
+                            unless (or (null path)
+                                       (loaded-path-p path)
+                                       (asdf-call "COMPONENT-LOADED-P" file))
                               collect path)
         unless (= (length missing) (length files)) append missing))
 
 (define-operation "compare-files" (path system package limit)
-  "Return where the image differs from the file PATH, a native name, or from the files of SYSTEM and its parts; with
-PACKAGE, from any loaded file in names of PACKAGE. At most LIMIT differences of a kind are shown, by default 20."
+  "Return where the image differs from the file PATH, a native name, or from the files of SYSTEM and
+its parts; with PACKAGE, from any loaded file in names of PACKAGE. At most LIMIT differences of a
+kind are shown, by default 20."
   (let* ((name (and system (string-left-trim "#:" system)))
          (compared (compare-files (if name
                                       (system-paths (loop for part in (system-parts name)
-                                                          collect (asdf-call "COMPONENT-NAME" part)))
+                                                          collect (asdf-call "COMPONENT-NAME"
+                                                                             part)))
                                       (list path))
                                   (and package (named-package package))
                                   limit

@@ -1,5 +1,5 @@
-;;;; Finds systems of ASDF, and the order in which they load files. ASDF is loaded on first use, so its functions are
-;;;; looked up by name.
+;;;; Finds systems of ASDF, and the order in which they load files. ASDF is loaded on first use, so
+;;;; its functions are looked up by name.
 
 (in-package "LIVE-LISP.EVALUATE")
 
@@ -13,33 +13,39 @@
 
 (defun registry ()
   "Return ASDF's table of .asd files by system name, or NIL."
-  (let* ((symbol (contrib-symbol "ASDF" "*SOURCE-REGISTRY*")) (table (and symbol (symbol-value symbol))))
+  (let* ((symbol (contrib-symbol "ASDF" "*SOURCE-REGISTRY*"))
+         (table (and symbol (symbol-value symbol))))
     (and (hash-table-p table) table)))
 
 (defun known-systems ()
   "Return the sorted names of at most 5000 systems that ASDF can find."
   (let ((registry (registry)))
-    (and registry (page (sort (loop for name being the hash-keys of registry collect name) #'string<) 0 5000))))
+    (and registry
+         (page (sort (loop for name being the hash-keys of registry collect name) #'string<) 0
+               5000))))
 
 (defun asd-data (name)
-  "Return a JSON object with the .asd file in which ASDF looks for the system NAME, and the systems that this file
-defines instead. Return NIL when there is no such file, and when it defines NAME."
+  "Return a JSON object with the .asd file in which ASDF looks for the system NAME, and the systems
+that this file defines instead. Return NIL when there is no such file, and when it defines NAME."
   (let* ((registry (registry)) (file (and registry (gethash (primary-name name) registry)))
          ;; The registry has the name of a symbolic link, and the system has that of its target.
          (true (and file (ignore-errors (probe-file file))))
          (systems (loop for other in (and true (asdf-call "REGISTERED-SYSTEMS"))
                         for source = (ignore-errors
-                                      (asdf-call "SYSTEM-SOURCE-FILE" (asdf-call "REGISTERED-SYSTEM" other)))
+                                      (asdf-call "SYSTEM-SOURCE-FILE"
+                                                 (asdf-call "REGISTERED-SYSTEM" other)))
                         when (and source (equal true (ignore-errors (probe-file source))))
                           collect other)))
     (and true
          (not (member name systems :test #'string=))
-         (object "file" (sb-ext:native-namestring file) "systems" (page (sort systems #'string<) 0 20)))))
+         (object "file" (sb-ext:native-namestring file)
+                 "systems" (page (sort systems #'string<) 0 20)))))
 
 ;;; The files of systems
 
 (defun lisp-files (system &optional others)
-  "Return the Lisp files of SYSTEM as ASDF components; with OTHERS, also those of the systems that it needs."
+  "Return the Lisp files of SYSTEM as ASDF components; with OTHERS, also those of the systems that
+it needs."
   (let ((type (contrib-symbol "ASDF" "CL-SOURCE-FILE")))
     ;; With its argument :COMPONENT-TYPE, REQUIRED-COMPONENTS would not look into modules.
     (remove-if-not (lambda (component) (typep component type))
@@ -50,10 +56,11 @@ defines instead. Return NIL when there is no such file, and when it defines NAME
   (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "COMPILE-OP")))
 
 (defun gone-files (system)
-  "Return the native names of the source files of SYSTEM that do not exist any more. ASDF sees no change in a loaded
-system when they are missing."
+  "Return the native names of the source files of SYSTEM that do not exist any more. ASDF sees no
+change in a loaded system when they are missing."
   (loop for component in (lisp-files system)
-        append (loop for file in (ignore-errors (asdf-call "INPUT-FILES" (compile-operation) component))
+        append (loop for file in (ignore-errors (asdf-call "INPUT-FILES" (compile-operation)
+                                                           component))
                      when (ignore-errors (not (probe-file file)))
                        collect (translated (namestring file)))))
 
@@ -63,8 +70,9 @@ system when they are missing."
    (file-write-date (first (asdf-call "OUTPUT-FILES" (compile-operation) component)))))
 
 (defun wait-past-fasls (system)
-  "Wait until new files get a later date than the fasls of SYSTEM, about a second at most. ASDF compares whole seconds:
-if a fasl has the same second as a file that it depends on, ASDF takes it for new enough."
+  "Wait until new files get a later date than the fasls of SYSTEM, about a second at most. ASDF
+compares whole seconds: if a fasl has the same second as a file that it depends on, ASDF takes it
+for new enough."
   (let ((dates (remove nil (mapcar #'compiled-date (lisp-files system)))))
     (when dates
       (loop with last = (reduce #'max dates)
@@ -84,7 +92,10 @@ more, and NIL if it cannot be read."
 (defun defines-system-p (text name)
   "True when TEXT, of an .asd file, has a DEFSYSTEM form for the system NAME."
   (flet ((name-at (start)
-           (let* ((begin (position-if-not (lambda (char) (find char '(#\Space #\Tab #\Newline #\Return #\" #\# #\: #\')))
+           (let* ((begin (position-if-not (lambda (char)
+                                            (find char
+                                                  '(#\Space #\Tab #\Newline #\Return #\" #\# #\:
+                                                    #\')))
                                           text :start start))
                   (end (and begin (+ begin (length name)))))
              (and begin
@@ -101,21 +112,25 @@ more, and NIL if it cannot be read."
 search for them.")
 
 (defun map-asd-files (visit)
-  "Call VISIT with each .asd file below the directories of ASDF's source registry. Scans all of them."
+  "Call VISIT with each .asd file below the directories of ASDF's source registry. Scans all of
+them."
   (loop for (directory . options) in (asdf-call "FLATTEN-SOURCE-REGISTRY")
         do (apply #'asdf-call "REGISTER-ASD-DIRECTORY" directory :collect visit options)))
 
 (defun passed-over-files ()
-  "Return the .asd files that ASDF ignores because it uses others of the same names. Searches for them once in a load."
+  "Return the .asd files that ASDF ignores because it uses others of the same names. Searches for
+them once in a load."
   (when (eq *passed-over* :unasked)
     (setf *passed-over* '())
     (map-asd-files (lambda (file)
-                     (unless (equal file (gethash (pathname-name file) (registry))) (push file *passed-over*)))))
+                     (unless (equal file (gethash (pathname-name file) (registry)))
+                       (push file *passed-over*)))))
   *passed-over*)
 
 (defun defining-file (name)
-  "Return an .asd file that defines the system NAME but has another name, or NIL when there is none. Also return NIL
-when ASDF has registered NAME: it would read the file again, and forget what it has loaded of NAME."
+  "Return an .asd file that defines the system NAME but has another name, or NIL when there is none.
+Also return NIL when ASDF has registered NAME: it would read the file again, and forget what it has
+loaded of NAME."
   (let ((registry (registry)))
     (flet ((defining-p (file)
              (let ((text (file-text file))) (and text (defines-system-p text name)))))
@@ -124,37 +139,43 @@ when ASDF has registered NAME: it would read the file again, and forget what it 
             (find-if #'defining-p (passed-over-files)))))))
 
 (defun primary-system (name)
-  "Return a new system NAME without files, or NIL. Newer versions of ASDF make each system depend on its primary system:
-APP/TESTS on APP. This function stands in for a primary system that no file defines. Return NIL when NAME is registered,
-or no registered system has NAME as its primary system."
+  "Return a new system NAME without files, or NIL. Newer versions of ASDF make each system depend on
+its primary system: APP/TESTS on APP. This function stands in for a primary system that no file
+defines. Return NIL when NAME is registered, or no registered system has NAME as its primary
+system."
   (let ((other (and (null (asdf-call "REGISTERED-SYSTEM" name))
                     (loop for other in (mapcar (lambda (name) (asdf-call "REGISTERED-SYSTEM" name))
                                                (asdf-call "REGISTERED-SYSTEMS"))
-                            thereis (and (equal name (asdf-call "PRIMARY-SYSTEM-NAME" other)) other)))))
+                            thereis (and (equal name (asdf-call "PRIMARY-SYSTEM-NAME" other))
+                                         other)))))
     (and other
          (make-instance (contrib-symbol "ASDF" "SYSTEM")
                         :name name :source-file (asdf-call "SYSTEM-SOURCE-FILE" other)))))
 
 (defun call-finding-all (function)
-  "Call FUNCTION while ASDF also finds systems in files of other names. Search functions that FUNCTION adds stay: a
-library manager that it loads adds one."
+  "Call FUNCTION while ASDF also finds systems in files of other names. Search functions that
+FUNCTION adds stay: a library manager that it loads adds one."
   (let ((searches (contrib-symbol "ASDF" "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*")))
     (if searches
         (let ((*passed-over* :unasked) (left (symbol-value searches)))
           (unwind-protect
-               (progv (list searches) (list (append (list #'primary-system) left (list #'defining-file)))
+               (progv (list searches)
+                   (list (append (list #'primary-system) left (list #'defining-file)))
                  (unwind-protect (funcall function)
-                   (setf left (remove #'primary-system (remove #'defining-file (symbol-value searches))))))
+                   (setf left (remove #'primary-system
+                                      (remove #'defining-file (symbol-value searches))))))
             (setf (symbol-value searches) left)))
         (funcall function))))
 
 (sb-ext:defglobal **asd-files** nil
-  "The .asd files below ASDF's source registry, a table of lists by file name; NIL before the scan.")
+  "The .asd files below ASDF's source registry, a table of lists by file name; NIL before the
+scan.")
 (sb-ext:defglobal **told-twins** '() "The names of systems that TWINS-DATA has shown.")
 
 (defun asd-files (name)
-  "Return the .asd files named NAME below the directories of ASDF's source registry, which are scanned once per image.
-Other search functions of ASDF are not called, because some of them install systems."
+  "Return the .asd files named NAME below the directories of ASDF's source registry, which are
+scanned once per image. Other search functions of ASDF are not called, because some of them install
+systems."
   (unless **asd-files**
     (let ((files (make-hash-table :test 'equal)))
       (map-asd-files (lambda (file) (push file (gethash (pathname-name file) files))))
@@ -162,9 +183,11 @@ Other search functions of ASDF are not called, because some of them install syst
   (gethash name **asd-files**))
 
 (defun twin-file (name)
-  "Return the truenames of two .asd files of the system NAME: of one that ASDF does not use, and of the one that it
-uses. Return NIL when there is only one, or when the file that ASDF uses is not below the current folder."
-  (let* ((system (asdf-call "REGISTERED-SYSTEM" name)) (file (and system (asdf-call "SYSTEM-SOURCE-FILE" system)))
+  "Return the truenames of two .asd files of the system NAME: of one that ASDF does not use, and of
+the one that it uses. Return NIL when there is only one, or when the file that ASDF uses is not
+below the current folder."
+  (let* ((system (asdf-call "REGISTERED-SYSTEM" name))
+         (file (and system (asdf-call "SYSTEM-SOURCE-FILE" system)))
          (own (and file (string-equal name (pathname-name file)) (ignore-errors (truename file))))
          (folder (and own (ignore-errors (truename *default-pathname-defaults*)))))
     (when (and folder (eql 0 (search (namestring folder) (namestring own))))
@@ -174,12 +197,14 @@ uses. Return NIL when there is only one, or when the file that ASDF uses is not 
               return (values place own)))))
 
 (defun twins-data (names)
-  "Return JSON objects for those of the systems NAMES that ASDF could also load from another folder. The systems were
-just loaded; only those below the current folder count. Each is shown in one answer only."
+  "Return JSON objects for those of the systems NAMES that ASDF could also load from another folder.
+The systems were just loaded; only those below the current folder count. Each is shown in one answer
+only."
   (call-user-code
    (lambda ()
      (loop for name in names
-           for (other own) = (and (not (member name **told-twins** :test #'string=)) (multiple-value-list (twin-file name)))
+           for (other own) = (and (not (member name **told-twins** :test #'string=))
+                                  (multiple-value-list (twin-file name)))
            when other
              do (push name **told-twins**)
              and collect (object "name" name
@@ -187,18 +212,21 @@ just loaded; only those below the current folder count. Each is shown in one ans
                                  "other" (sb-ext:native-namestring other))))))
 
 (defun names-meant (name)
-  "Return the names that a person can mean by NAME: those of known systems, in any case; NAME; and NAME in lower case."
-  (let ((known (remove name (append (asdf-call "REGISTERED-SYSTEMS") (known-systems)) :test-not #'string-equal)))
+  "Return the names that a person can mean by NAME: those of known systems, in any case; NAME; and
+NAME in lower case."
+  (let ((known (remove name (append (asdf-call "REGISTERED-SYSTEMS") (known-systems))
+                       :test-not #'string-equal)))
     (remove-duplicates (append (and (member name known :test #'string=) (list name))
                                known
                                (list name (string-downcase name)))
                        :test #'string= :from-end t)))
 
 (defun find-system (name)
-  "Return the system that a person calls NAME, with a #: or : prefix or without, or NIL. When it is not found, ASDF
-scans for systems again; then the library manager is loaded."
+  "Return the system that a person calls NAME, with a #: or : prefix or without, or NIL. When it is
+not found, ASDF scans for systems again; then the library manager is loaded."
   (let ((name (string-left-trim "#:" name)))
-    (flet ((look () (loop for each in (names-meant name) thereis (asdf-call "FIND-SYSTEM" each nil))))
+    (flet ((look ()
+             (loop for each in (names-meant name) thereis (asdf-call "FIND-SYSTEM" each nil))))
       (or (look)
           (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
                  (setf *passed-over* :unasked)
@@ -208,8 +236,9 @@ scans for systems again; then the library manager is loaded."
 ;;; The library manager: Quicklisp, qlot or ocicl
 
 (define-operation ("use-libraries" :inline t) (name file init-file)
-  "Set the library manager to NAME, or NIL for none. FILE, which sets it up, is loaded when its systems or packages are
-first needed. INIT-FILE is the user's init file as answers name it, if it was not loaded and can add systems; else NIL."
+  "Set the library manager to NAME, or NIL for none. FILE, which sets it up, is loaded when its
+systems or packages are first needed. INIT-FILE is the user's init file as answers name it, if it
+was not loaded and can add systems; else NIL."
   (setf **library-manager** (and name (list name file))
         **library-manager-due** (and name t)
         **init-file** init-file)
@@ -232,28 +261,34 @@ with Quicklisp. Return NIL when Quicklisp is not loaded or does not have MISSING
 (defun true-names (files)
   "Return the truenames of FILES, native names, as native names; those of missing files stay."
   (loop for file in files
-        collect (or (ignore-errors (sb-ext:native-namestring (truename (sb-ext:parse-native-namestring file)))) file)))
+        collect (or (ignore-errors
+                     (sb-ext:native-namestring (truename (sb-ext:parse-native-namestring file))))
+                    file)))
 
 (defun planned-files (files)
-  "FILES are truenames. Return in load order the truenames of all files of the systems that contain one of FILES, and of
-the systems on which these depend. Look in all registered systems, loaded or not: ASDF takes a system whose .asd file
-has changed for not loaded."
-  (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM") (asdf-call "REGISTERED-SYSTEMS"))
+  "FILES are truenames. Return in load order the truenames of all files of the systems that contain
+one of FILES, and of the systems on which these depend. Look in all registered systems, loaded or
+not: ASDF takes a system whose .asd file has changed for not loaded."
+  (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM")
+                         (asdf-call "REGISTERED-SYSTEMS"))
         for system = (asdf-call "REGISTERED-SYSTEM" name)
-        when (intersection files (true-names (ignore-errors (component-files system))) :test #'string=)
+        when (intersection files (true-names (ignore-errors (component-files system)))
+                           :test #'string=)
           append (true-names (loop for component in (ignore-errors
-                                                     (asdf-call "REQUIRED-COMPONENTS" system :other-systems t))
+                                                     (asdf-call "REQUIRED-COMPONENTS" system
+                                                                :other-systems t))
                                    unless (parent-p component)
                                      append (ignore-errors (component-files component))))))
 
 (defun in-load-order (files)
-  "Return the truenames of FILES, native names, without duplicates, in load order: a file comes after those that it
-needs. Files of no system come last."
+  "Return the truenames of FILES, native names, without duplicates, in load order: a file comes
+after those that it needs. Files of no system come last."
   (let* ((files (remove-duplicates (true-names files) :test #'string= :from-end t))
          (plan (planned-files files)))
     (stable-sort files #'<
                  :key (lambda (file) (or (position file plan :test #'string=) (length plan))))))
 
 (define-operation "load-order" (files)
-  "Return FILES, native names, in the order in which their systems load them, and then those of no system."
+  "Return FILES, native names, in the order in which their systems load them, and then those of no
+system."
   (in-load-order files))

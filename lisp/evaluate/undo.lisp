@@ -1,21 +1,22 @@
-;;;; Undoes what compiling leaves behind. Compiling a file defines its macros, types and constants in the image, and
-;;;; makes its functions known to the compiler. Definitions that an evaluation, or a file that the code loads, makes
-;;;; meanwhile stay.
+;;;; Undoes what compiling leaves behind. Compiling a file defines its macros, types and constants
+;;;; in the image, and makes its functions known to the compiler. Definitions that an evaluation, or
+;;;; a file that the code loads, makes meanwhile stay.
 
 (in-package "LIVE-LISP.EVALUATE")
 
 (defvar *form-file* nil "The truename of the file that is compiled.")
 
 (defvar *remembered* nil
-  "What the forms of this compilation can define, as it was before the compilation. A table. The value of a symbol is a
-list with a cons for each of *ASPECTS*: (functions and locations . function that restores). An uninterned symbol, with
-the value NIL, has the name of a package that did not exist.")
+  "What the forms of this compilation can define, as it was before the compilation. A table. The
+value of a symbol is a list with a cons for each of *ASPECTS*: (functions and locations . function
+that restores). An uninterned symbol, with the value NIL, has the name of a package that did not
+exist.")
 
 ;;; Where a definition comes from
 
 (defun location-file (location)
-  "Return the name of the file of LOCATION, a source location, or NIL when it has none. Return :UNKNOWN when LOCATION is
-another object."
+  "Return the name of the file of LOCATION, a source location, or NIL when it has none. Return
+:UNKNOWN when LOCATION is another object."
   (typecase location
     (source-location (location-name location))
     ;; The record of a DEFSETF.
@@ -23,9 +24,10 @@ another object."
     (t :unknown)))
 
 (defun function-file (function)
-  "Return the name of the file that FUNCTION comes from, or NIL when it comes from none. Return :UNKNOWN for a function
-of SBCL, such as its closure for a trivial DEFTYPE or DEFMACRO."
-  (let ((file (introspect "DEFINITION-SOURCE-PATHNAME" (introspect "FIND-DEFINITION-SOURCE" function))))
+  "Return the name of the file that FUNCTION comes from, or NIL when it comes from none. Return
+:UNKNOWN for a function of SBCL, such as its closure for a trivial DEFTYPE or DEFMACRO."
+  (let ((file (introspect "DEFINITION-SOURCE-PATHNAME"
+                          (introspect "FIND-DEFINITION-SOURCE" function))))
     (if (typep file 'logical-pathname) :unknown file)))
 
 (defun from-elsewhere-p (object)
@@ -34,25 +36,30 @@ of SBCL, such as its closure for a trivial DEFTYPE or DEFMACRO."
     (not (or (eq file :unknown) (and file (equal (pathname file) *form-file*))))))
 
 (defun defined-elsewhere-p (before now)
-  "True when one of NOW, a list of functions and source locations, is not in the list BEFORE and is certainly not from
-*FORM-FILE*."
-  (some (lambda (object) (and (not (member object before :test #'eq)) (from-elsewhere-p object))) now))
+  "True when one of NOW, a list of functions and source locations, is not in the list BEFORE and is
+certainly not from *FORM-FILE*."
+  (some (lambda (object) (and (not (member object before :test #'eq)) (from-elsewhere-p object)))
+        now))
 
 ;;; What SBCL knows about a name
 
-(defparameter *variable-categories* '(:variable :source-location) "SBCL's categories of information about variables.")
-(defparameter *class-categories* '(:type :typed-structure) "SBCL's categories of information about types.")
+(defparameter *variable-categories* '(:variable :source-location)
+  "SBCL's categories of information about variables.")
+(defparameter *class-categories* '(:type :typed-structure)
+  "SBCL's categories of information about types.")
 
 (defun other-categories ()
-  "Return the categories of SBCL's info database other than those of functions, variables and types."
+  "Return the categories of SBCL's info database other than those of functions, variables and
+types."
   (set-difference (loop for kind across known-kinds
                         for category = (and kind (kind-category kind))
                         when category collect category)
                   (list* :function (append *variable-categories* *class-categories*))))
 
 (defun info-numbers (categories)
-  "Return the numbers of SBCL's kinds of information that belong to CATEGORIES. Leave out the kind for the definition of
-a function name: its value is an object to which other functions refer, so it must stay the same."
+  "Return the numbers of SBCL's kinds of information that belong to CATEGORIES. Leave out the kind
+for the definition of a function name: its value is an object to which other functions refer, so it
+must stay the same."
   (loop for kind across known-kinds
         for category = (and kind (kind-category kind))
         when (and (member category categories)
@@ -61,8 +68,8 @@ a function name: its value is an object to which other functions refer, so it mu
           collect (kind-number kind)))
 
 (defun known-info (name categories)
-  "Return SBCL's information of CATEGORIES about NAME, a symbol or (SETF symbol), as pairs of the kind's number and the
-value."
+  "Return SBCL's information of CATEGORIES about NAME, a symbol or (SETF symbol), as pairs of the
+kind's number and the value."
   (loop for number in (info-numbers categories)
         for (value known) = (multiple-value-list (known-value name number))
         when known collect (cons number value)))
@@ -76,9 +83,10 @@ value."
   (loop for (number . value) in (set-difference before (known-info name categories) :key #'car)
         do (know-value name number value)))
 
-;;; The aspects of a symbol: what it names as a function, a class, a variable and so on. For each aspect there is a
-;;; function of the symbol. It returns two values: a list of functions and source locations that show where the current
-;;; definition comes from, and a function without arguments that restores this definition.
+;;; The aspects of a symbol: what it names as a function, a class, a variable and so on. For each
+;;; aspect there is a function of the symbol. It returns two values: a list of functions and source
+;;; locations that show where the current definition comes from, and a function without arguments
+;;; that restores this definition.
 
 (defun plain-function (name)
   "Return the function that NAME names, or NIL for none or SBCL's stand-in for a macro."
@@ -92,11 +100,14 @@ value."
          (function (plain-function name)))
     (values (list* macro function (mapcar #'cdr info))
             (lambda ()
-              ;; Restore nothing after FMAKUNBOUND, which removes the kind. Compiling never calls it.
+              ;; Restore nothing after FMAKUNBOUND, which removes the kind. Compiling never calls
+              ;; it.
               (unless (and (or macro function) (not (fboundp name))
                            (not (known :function :kind name)))
-                (cond ((and macro (not (eq macro (macro-function name)))) (setf (macro-function name) macro))
-                      ((and function (not (eq function (plain-function name)))) (setf (fdefinition name) function))
+                (cond ((and macro (not (eq macro (macro-function name))))
+                       (setf (macro-function name) macro))
+                      ((and function (not (eq function (plain-function name))))
+                       (setf (fdefinition name) function))
                       ((and (fboundp name) (not macro) (not function)) (fmakunbound name)))
                 (restore-info name '(:function) info))))))
 
@@ -105,8 +116,8 @@ value."
   (function-aspect (list 'setf symbol)))
 
 (defun variable-aspect (symbol)
-  "The aspect of SYMBOL as a variable. Its value stays, unless it had none before and got one as a constant or as a
-global variable."
+  "The aspect of SYMBOL as a variable. Its value stays, unless it had none before and got one as a
+constant or as a global variable."
   (let ((bound (boundp symbol)) (info (known-info symbol *variable-categories*)))
     (values (mapcar #'cdr info)
             (lambda ()
@@ -131,15 +142,15 @@ global variable."
         (values nil nil))))
 
 (defun class-locations (symbol)
-  "Return a list of the source location of the classoid and that of the class that SYMBOL names, each NIL when unknown.
-Evaluating a definition records its location, compiling does not."
+  "Return a list of the source location of the classoid and that of the class that SYMBOL names,
+each NIL when unknown. Evaluating a definition records its location, compiling does not."
   (multiple-value-bind (classoid class) (classoid-of symbol)
     (list (and classoid (classoid-location classoid))
           (and class (ignore-errors (class-location class))))))
 
 (defun layouts (symbol classoid)
-  "Return the layouts of CLASSOID, which SYMBOL names: its current layout, and the layout for a definition that was
-compiled but not loaded."
+  "Return the layouts of CLASSOID, which SYMBOL names: its current layout, and the layout for a
+definition that was compiled but not loaded."
   (remove nil (list (classoid-layout classoid)
                     (known :type :compiler-layout symbol))))
 
@@ -152,9 +163,10 @@ compiled but not loaded."
                            (layout-inherits layout))))))
 
 (defun restore-class (symbol old class layout state supers)
-  "Make SYMBOL name CLASS, with the classoid OLD, again. Give OLD its STATE back, and only SUPERS, classoids, as its
-superclasses. If OLD is NIL, make SYMBOL name no class. LAYOUT is the layout that OLD had, or NIL. A definition of
-another kind of class can have taken LAYOUT for its own classoid; give it back to OLD."
+  "Make SYMBOL name CLASS, with the classoid OLD, again. Give OLD its STATE back, and only SUPERS,
+classoids, as its superclasses. If OLD is NIL, make SYMBOL name no class. LAYOUT is the layout that
+OLD had, or NIL. A definition of another kind of class can have taken LAYOUT for its own classoid;
+give it back to OLD."
   (let ((cell (class-cell symbol)) (new (classoid-of symbol)))
     (when new
       (dolist (super (set-difference (superclassoids symbol) (and (eq new old) supers)))
@@ -190,8 +202,9 @@ another kind of class can have taken LAYOUT for its own classoid; give it back t
 ;;; Remembering
 
 (defun remember-symbol (symbol)
-  "Save the aspects of SYMBOL in *REMEMBERED*, unless it is a keyword, uninterned or locked. An aspect that is already
-saved is saved again only if something other than *FORM-FILE* has defined it since."
+  "Save the aspects of SYMBOL in *REMEMBERED*, unless it is a keyword, uninterned or locked. An
+aspect that is already saved is saved again only if something other than *FORM-FILE* has defined it
+since."
   (let ((package (symbol-package symbol)))
     (unless (or (null package) (keywordp symbol) (sb-ext:package-locked-p package))
       (setf (gethash symbol *remembered*)
@@ -230,8 +243,9 @@ saved is saved again only if something other than *FORM-FILE* has defined it sin
          (sb-ext:package-locked-p package))))
 
 (defun expand-remembering (function form environment)
-  "The *MACROEXPAND-HOOK* of a compilation. Before FORM is compiled, save the state of what it and its expansion can
-define. Do this only for forms of *FORM-FILE*, not for those of files that the compiled code compiles or loads."
+  "The *MACROEXPAND-HOOK* of a compilation. Before FORM is compiled, save the state of what it and
+its expansion can define. Do this only for forms of *FORM-FILE*, not for those of files that the
+compiled code compiles or loads."
   (let ((own (and (null *load-truename*) (equal *compile-file-truename* *form-file*))))
     (when (and own (consp form) (eq (car form) 'defpackage))
       (remember-package (second form)))
@@ -246,22 +260,23 @@ define. Do this only for forms of *FORM-FILE*, not for those of files that the c
 ;;; Restoring
 
 (defun restore-symbol (symbol kept)
-  "Restore the aspects of SYMBOL from KEPT, its value in *REMEMBERED*. Leave an aspect that something other than
-*FORM-FILE* has defined since."
+  "Restore the aspects of SYMBOL from KEPT, its value in *REMEMBERED*. Leave an aspect that
+something other than *FORM-FILE* has defined since."
   (loop for aspect in *aspects*
         for (before . restore) in kept
         unless (defined-elsewhere-p before (funcall aspect symbol))
           do (ignore-errors (funcall restore))))
 
 (defun restore-package (name)
-  "Delete the package NAME, which did not exist before. Leave it if another package uses it, if it is not from
-*FORM-FILE*, or if one of its symbols names something."
+  "Delete the package NAME, which did not exist before. Leave it if another package uses it, if it
+is not from *FORM-FILE*, or if one of its symbols names something."
   (let ((package (find-package name)))
     (when (and package
                (null (package-used-by-list package))
                (not (from-elsewhere-p (package-location package)))
                (do-symbols (symbol package t)
-                 (when (and (eq (symbol-package symbol) package) (or (natures symbol) (symbol-plist symbol)))
+                 (when (and (eq (symbol-package symbol) package)
+                            (or (natures symbol) (symbol-plist symbol)))
                    (return nil))))
       (ignore-errors (delete-package package)))))
 
@@ -278,9 +293,9 @@ define. Do this only for forms of *FORM-FILE*, not for those of files that the c
   (forget-types))
 
 (defun call-undoing-definitions (function)
-  "Call FUNCTION, which compiles *FORM-FILE* with EXPAND-REMEMBERING, and undo its definitions. This relies on the
-server, which runs one compilation at a time: a second one would take what the first has just defined for what was there
-before."
+  "Call FUNCTION, which compiles *FORM-FILE* with EXPAND-REMEMBERING, and undo its definitions. This
+relies on the server, which runs one compilation at a time: a second one would take what the first
+has just defined for what was there before."
   (let ((*remembered* (make-hash-table :test 'eq)))
     (unwind-protect (funcall function)
       (restore-remembered))))

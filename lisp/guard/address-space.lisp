@@ -1,19 +1,22 @@
-;;;; Bounds the memory of the image besides its heap by a limit on its address space. Foreign code that allocates for
-;;;; ever then fails, before the operating system runs out of memory and ends some process.
+;;;; Bounds the memory of the image besides its heap by a limit on its address space. Foreign code
+;;;; that allocates for ever then fails, before the operating system runs out of memory and ends
+;;;; some process.
 
 (in-package "LIVE-LISP.GUARD")
 
 (defconstant +address-space+ 9 "RLIMIT_AS of Linux; other systems do not enforce it.")
 
-(defconstant +reserve+ (* 256 1024 1024) "Octets of room that raising a nearly reached limit makes.")
+(defconstant +reserve+ (* 256 1024 1024)
+  "Octets of room that raising a nearly reached limit makes.")
 
 (defconstant +reserves+ 8
   "The number of times that the limit can be raised before memory must be given back.")
 
 (defstruct (limits (:constructor make-limits (before now &aux (first (aref now 0)))))
-  "Limits of the address space. BEFORE are those that the process had, NOW those that this image set: each a vector of
-the soft and the hard limit, in octets. FIRST is the first soft limit that this image set. RESERVES says how often NOW
-can still be raised. LIFTING is the number of calls of CALL-UNLIMITED that run: NOW is in force only while it is 0."
+  "Limits of the address space. BEFORE are those that the process had, NOW those that this image
+set: each a vector of the soft and the hard limit, in octets. FIRST is the first soft limit that
+this image set. RESERVES says how often NOW can still be raised. LIFTING is the number of calls of
+CALL-UNLIMITED that run: NOW is in force only while it is 0."
   before now first (reserves +reserves+) (lifting 0))
 
 (sb-ext:defglobal **limits** nil "The limits that this image set, or NIL when it set none.")
@@ -25,7 +28,8 @@ can still be raised. LIFTING is the number of calls of CALL-UNLIMITED that run: 
   "Call getrlimit or setrlimit, whichever NAME says, with LIMITS. Return true when that worked."
   `(sb-sys:with-pinned-objects (,limits)
      (zerop (sb-alien:alien-funcall
-             (sb-alien:extern-alien ,name (function sb-alien:int sb-alien:int sb-sys:system-area-pointer))
+             (sb-alien:extern-alien ,name
+                                    (function sb-alien:int sb-alien:int sb-sys:system-area-pointer))
              +address-space+ (sb-sys:vector-sap ,limits)))))
 
 (defun set-limits (limits)
@@ -41,10 +45,14 @@ can still be raised. LIFTING is the number of calls of CALL-UNLIMITED that run: 
         (read-file file (sb-sys:vector-sap octets) (length octets)))
       (close-file file)
       (let ((pages (parse-integer (map 'string #'code-char octets) :junk-allowed t)))
-        (and pages (* pages (sb-alien:alien-funcall (sb-alien:extern-alien "getpagesize" (function sb-alien:int)))))))))
+        (and pages
+             (* pages
+                (sb-alien:alien-funcall (sb-alien:extern-alien "getpagesize"
+                                                               (function sb-alien:int)))))))))
 
 (defun limit-address-space (megabytes)
-  "Let this process use MEGABYTES more of address space than it does now, where the system enforces that."
+  "Let this process use MEGABYTES more of address space than it does now, where the system enforces
+that."
   (let ((before (make-array 2 :element-type '(unsigned-byte 64)))
         (used (and megabytes (find :linux *features*) (address-space))))
     (when (and used (limit-call "getrlimit" before))
@@ -54,9 +62,10 @@ can still be raised. LIFTING is the number of calls of CALL-UNLIMITED that run: 
           (setf **limits** (make-limits before limited)))))))
 
 (defun keep-reserve (limits)
-  "Raise the soft limit in the NOW of LIMITS a little when it is nearly reached, because a garbage collection without
-any room would end the image. It is raised at most +RESERVES+ times, which bounds what failing calls can leave in
-memory. Once enough memory is given back, as by threads that end, make it the first limit again."
+  "Raise the soft limit in the NOW of LIMITS a little when it is nearly reached, because a garbage
+collection without any room would end the image. It is raised at most +RESERVES+ times, which bounds
+what failing calls can leave in memory. Once enough memory is given back, as by threads that end,
+make it the first limit again."
   (let ((used (address-space)) (now (limits-now limits)) (first (limits-first limits)))
     (cond ((null used))
           ((< used (- first +reserve+))
@@ -67,39 +76,45 @@ memory. Once enough memory is given back, as by threads that end, make it the fi
            (setf (aref now 0) (min (+ used +reserve+) (aref (limits-before limits) 0)))))))
 
 (defun call-unlimited (function &rest arguments)
-  "Hook: call FUNCTION with ARGUMENTS, and lift the limit of the address space meanwhile, also for processes that it starts."
+  "Hook: call FUNCTION with ARGUMENTS, and lift the limit of the address space meanwhile, also for
+processes that it starts."
   (flet ((change (limits step)
            (sb-thread:with-mutex (**limits-lock**)
              (when (zerop (incf (limits-lifting limits) step)) (keep-reserve limits))
-             (set-limits (if (plusp (limits-lifting limits)) (limits-before limits) (limits-now limits))))))
+             (set-limits
+              (if (plusp (limits-lifting limits)) (limits-before limits) (limits-now limits))))))
     (let ((limits **limits**))
       (when limits (change limits 1))
       (unwind-protect (apply function arguments)
         (when limits (change limits -1))))))
 
 (setf **make-thread** (lambda (&rest options)
-                        ;; The limit is lifted so that threads can be made even when the address space is used up.
+                        ;; The limit is lifted so that threads can be made even when the address
+                        ;; space is used up.
                         (apply #'call-unlimited #'sb-thread:make-thread options)))
 
 (defun bound-memory ()
   "If the environment variable LIVE_LISP_MEMORY_MB is set, limit the address space to this number of
 megabytes."
   (ignore-errors
-   (limit-address-space (parse-integer (or (sb-ext:posix-getenv "LIVE_LISP_MEMORY_MB") "") :junk-allowed t))))
+   (limit-address-space (parse-integer (or (sb-ext:posix-getenv "LIVE_LISP_MEMORY_MB") "")
+                                       :junk-allowed t))))
 
 (define-hook +spawn+ call-unlimited)
 
 (defun free-children ()
-  "Have SBCL start child processes without the limit: some, such as node and java, reserve more address space than they
-ever use."
+  "Have SBCL start child processes without the limit: some, such as node and java, reserve more
+address space than they ever use."
   (install-hooks 'call-unlimited))
 
-;;; SBCL writes zeros to its whole card table, a MB for each GB of its heap, so that all of the table takes memory. Most
-;;; of the table is unused until the heap fills.
+;;; SBCL writes zeros to its whole card table, a MB for each GB of its heap, so that all of the
+;;; table takes memory. Most of the table is unused until the heap fills.
 
-(defconstant +give-back+ 4 "MADV_DONTNEED of Linux: memory that is given back reads as zeros when it is used again.")
+(defconstant +give-back+ 4
+  "MADV_DONTNEED of Linux: memory that is given back reads as zeros when it is used again.")
 
-(defconstant +chunk+ 65536 "Octets of the table that are given back at once, a multiple of every system's page size.")
+(defconstant +chunk+ 65536
+  "Octets of the table that are given back at once, a multiple of every system's page size.")
 
 (defun zeros-p (address)
   "True when the chunk at ADDRESS has only zeros."
@@ -109,7 +124,8 @@ ever use."
         always (zerop (sb-sys:sap-ref-64 chunk index))))
 
 (defun give-back-zeros ()
-  "Give the chunks of the card table that have only zeros back to the system, which changes none of its values."
+  "Give the chunks of the card table that have only zeros back to the system, which changes none of
+its values."
   (when (and (find :linux *features*) card-marks card-bits)
     (let* ((start (sb-sys:sap-int card-marks)) (end (+ start (ash 1 card-bits))))
       ;; A collection could write to a chunk between the test and the call that gives it back.

@@ -1,4 +1,5 @@
-;;;; Ends the image: sends the output that the jobs have written, and ends the processes that the image started.
+;;;; Ends the image: sends the output that the jobs have written, and ends the processes that the
+;;;; image started.
 
 (in-package "LIVE-LISP.GUARD")
 
@@ -13,7 +14,8 @@
   (when *job* (send (object "exits" (job-id *job*)))))
 
 (defun told-before-exit (exit &rest options)
-  "Hook: tell the server the output of the jobs, and which job calls EXIT, if any. Then call EXIT with OPTIONS."
+  "Hook: tell the server the output of the jobs, and which job calls EXIT, if any. Then call EXIT
+with OPTIONS."
   (apart (tell-written) (tell-who-exits) (wait-until-read))
   (apply exit options))
 
@@ -23,11 +25,11 @@
   "Make every call of EXIT first tell the server what TOLD-BEFORE-EXIT tells."
   (install-hooks 'told-before-exit))
 
-;;; Exit hooks do not notice every exit: user code can remove them, and a thread that a signal reaches just after it has
-;;; begun runs none.
+;;; Exit hooks do not notice every exit: user code can remove them, and a thread that a signal
+;;; reaches just after it has begun runs none.
 (defun exit-noted (function &rest arguments)
-  "Hook: set **EXITING**, and wait for a spare thread that is being made. Then call FUNCTION, by which an exit ends the
-other threads, with ARGUMENTS."
+  "Hook: set **EXITING**, and wait for a spare thread that is being made. Then call FUNCTION, by
+which an exit ends the other threads, with ARGUMENTS."
   (setf **exiting** t)
   (sb-thread:with-recursive-lock (**making-spare**))
   (apply function arguments))
@@ -39,7 +41,8 @@ other threads, with ARGUMENTS."
   (install-hooks 'exit-noted))
 
 (defun environment-of (process)
-  "Return the first 100000 octets of the environment of PROCESS, a process id as decimal text; NIL when it is unknown."
+  "Return the first 100000 octets of the environment of PROCESS, a process id as decimal text; NIL
+when it is unknown."
   (ignore-errors
    (with-open-file (in (format nil "/proc/~A/environ" process) :element-type '(unsigned-byte 8))
      (let* ((octets (make-array 100000 :element-type '(unsigned-byte 8)))
@@ -47,12 +50,15 @@ other threads, with ARGUMENTS."
        (subseq octets 0 length)))))
 
 (defun processes-with (mark)
-  "Return the ids of the processes whose environment contains the string MARK, without this process."
+  "Return the ids of the processes whose environment contains the string MARK, without this
+process."
   (let ((mark (map 'vector #'char-code mark)) (found '()))
     (map-folder (lambda (folder)
                   (let* ((name (car (last (pathname-directory folder))))
                          (process (ignore-errors (parse-integer name)))
-                         (environment (and process (/= process (own-process)) (environment-of name))))
+                         (environment (and process
+                                           (/= process (own-process))
+                                           (environment-of name))))
                     (when (and environment (search mark environment))
                       (push process found))))
                 "/proc/" :files nil :classify-symlinks nil :errorp nil)
@@ -67,7 +73,8 @@ start others before they end. When the image ends before the server, the server 
   (let ((mark (sb-ext:posix-getenv "LIVE_LISP_IMAGE")))
     (when mark
       (loop repeat 3
-            for left = (ignore-errors (processes-with (concatenate 'string "LIVE_LISP_IMAGE=" mark)))
+            for left = (ignore-errors (processes-with (concatenate 'string "LIVE_LISP_IMAGE="
+                                                                   mark)))
             while left
             do (dolist (process left) (signal-process process +kill+))))))
 

@@ -3,9 +3,10 @@
 (in-package "LIVE-LISP.GUARD")
 
 (defun guarded (function)
-  "Return a function for a new thread that calls FUNCTION. An unhandled condition ends the thread, whatever the global
-debugger hook is by then. At the end the stack is prepared for the next thread that gets it: its guard page is put back,
-and old words that would look like live pointers are cleared."
+  "Return a function for a new thread that calls FUNCTION. An unhandled condition ends the thread,
+whatever the global debugger hook is by then. At the end the stack is prepared for the next thread
+that gets it: its guard page is put back, and old words that would look like live pointers are
+cleared."
   (lambda (&rest arguments)
     (guard-stacks)
     (let* ((sb-ext:*invoke-debugger-hook* #'debugger-hook)
@@ -21,7 +22,8 @@ and old words that would look like live pointers are cleared."
   "True when OBJECT is a function, or a symbol that names one."
   (typecase object
     (function t)
-    (symbol (and (fboundp object) (not (macro-function object)) (not (special-operator-p object))))))
+    (symbol
+     (and (fboundp object) (not (macro-function object)) (not (special-operator-p object))))))
 
 (defun guarded-made (make &rest arguments)
   "Hook: call MAKE, which makes a thread, with ARGUMENTS. Guard the first of them, the function of
@@ -40,18 +42,22 @@ the thread. If it is another object, pass it to MAKE as it is: SBCL signals an e
   "The threads that the agent cannot do without.")
 
 (defun refusing-for-own (function &rest arguments)
-  "Hook: call FUNCTION, which ends or interrupts a thread, the first of ARGUMENTS, with ARGUMENTS, unless the thread is
-one of the agent's own: programs often kill all threads. During an exit, end the agent's threads too."
+  "Hook: call FUNCTION, which ends or interrupts a thread, the first of ARGUMENTS, with ARGUMENTS,
+unless the thread is one of the agent's own: programs often kill all threads. During an exit, end
+the agent's threads too."
   (let ((thread (first arguments)))
     (cond ((exiting-p) (apply function arguments))
           ;; The spare thread does nothing yet. Ending it would end a later job, which is not meant.
           ((and thread (spare-thread-p thread)) nil)
           ((not (member thread **own-threads**)) (apply function arguments))
-          ;; Without a job it is SBCL itself, which interrupts the main thread for some signals: no warning then.
-          (*job* (warn "The thread ~A answers the server, so it is left alone." (sb-thread:thread-name thread))))))
+          ;; Without a job it is SBCL itself, which interrupts the main thread for some signals: no
+          ;; warning then.
+          (*job* (warn "The thread ~A answers the server, so it is left alone."
+                       (sb-thread:thread-name thread))))))
 
 (defun ending-noted (function &rest arguments)
-  "Hook: record that this thread ends another, the first of ARGUMENTS, and do what REFUSING-FOR-OWN does with FUNCTION."
+  "Hook: record that this thread ends another, the first of ARGUMENTS, and do what REFUSING-FOR-OWN
+does with FUNCTION."
   (when (typep (first arguments) 'sb-thread:thread) (note-ender (first arguments)))
   (apply #'refusing-for-own function arguments))
 
@@ -59,7 +65,8 @@ one of the agent's own: programs often kill all threads. During an exit, end the
 (define-hook sb-thread:interrupt-thread refusing-for-own)
 
 (defun own-thread ()
-  "Make this thread one that user code can neither end nor interrupt once GUARD-OWN-THREADS was called."
+  "Make this thread one that user code can neither end nor interrupt once GUARD-OWN-THREADS was
+called."
   (push sb-thread:*current-thread* **own-threads**))
 
 (defun guard-own-threads ()

@@ -228,7 +228,7 @@ consequence of how systems are named."
   (or (stamp-warning-p condition) (naming-warning-p condition)))
 
 (defun repeated-by-asdf-p (condition)
-  "True when CONDITION is ASDF's warning that the compiler warned while a file was compiled: the compiler's own warnings
-are told."
+  "True when CONDITION is ASDF's warning that the compiler warned while a file was compiled: the
+compiler's own warnings are told."
   (let ((class (contrib-symbol "UIOP" "COMPILE-WARNED-WARNING")))
     (and class (typep condition class))))

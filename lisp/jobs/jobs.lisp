@@ -334,21 +334,25 @@ The program's *DEBUGGER-HOOK* is called first."
 (sb-ext:defglobal **stream-format** '(:utf-8 :replacement #\ufffd)
   "The external format of the standard streams of a fresh SBCL.")
 
-(sb-ext:defglobal **input** nil "A stream that is at its end, for characters and octets, or NIL before the first job.")
+(sb-ext:defglobal **input** nil
+  "A stream that is at its end, for characters and octets, or NIL before the first job.")
 
 (defun ended-input ()
-  "Return a stream that is at its end. It takes no part in what the process reads. A program can have closed the one
-before."
+  "Return a stream that is at its end. It takes no part in what the process reads. A program can
+have closed the one before."
   ;; LOAD-TIME-VALUE fetches SBCL's functions when the agent is loaded: a program can redefine them.
   (let ((input **input**))
     (if (and input (open-stream-p input))
         input
-        (setf **input** (funcall (load-time-value #'open) #p"/dev/null" :element-type :default
-                                                                        :external-format **stream-format**)))))
+        (setf **input** (funcall (load-time-value #'open)
+                                 #p
+                                 "/dev/null"
+                                 :element-type :default
+                                 :external-format **stream-format**)))))
 
 (defun format-told (function &rest arguments)
-  "Hook: call FUNCTION, which returns the external format of a stream, with ARGUMENTS. A stream that writes to a capture
-has none of its own: return that of a fresh SBCL's output."
+  "Hook: call FUNCTION, which returns the external format of a stream, with ARGUMENTS. A stream that
+writes to a capture has none of its own: return that of a fresh SBCL's output."
   (if (and arguments (captured-p (first arguments)))
       **stream-format**
       (apply function arguments)))

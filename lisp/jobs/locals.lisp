@@ -184,7 +184,9 @@ elements of a list or vector. Print symbols as in PACKAGE, or with their package
 NIL."
   (let ((value (without-gone value)))
     (flet ((text ()
-             (let ((*print-length* length) (*package* (or package *package*)) (*local-length* limit))
+             (let ((*print-length* length)
+                   (*package* (or package *package*))
+                   (*local-length* limit))
                (print-safely limit value))))
       (cond ((typep value '(or symbol fixnum character)) (printing-plainly (text)))
             ((stringp value) (printing-locals (text)))

@@ -196,11 +196,12 @@ CONDITION, a package error, reports."
 missing."
   (typep condition '(or undefined-function unbound-variable class-missing package-error)))
 
-(sb-ext:defglobal **init-file-named** nil "True when an answer of this image has named **INIT-FILE**.")
+(sb-ext:defglobal **init-file-named** nil
+  "True when an answer of this image has named **INIT-FILE**.")
 
 (defun init-file-lacking (condition)
-  "Return **INIT-FILE** when CONDITION says that a name does not exist, which that file may define: no similar name
-exists, and no answer of this image has named the file yet. Else return NIL."
+  "Return **INIT-FILE** when CONDITION says that a name does not exist, which that file may define:
+no similar name exists, and no answer of this image has named the file yet. Else return NIL."
   (and **init-file**
        (not **init-file-named**)
        (missing-name-p condition)

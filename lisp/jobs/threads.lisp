@@ -9,8 +9,9 @@
   "The function that makes the thread of a job. It takes the arguments of SB-THREAD:MAKE-THREAD.")
 
 (defstruct (spare (:constructor make-spare ()))
-  "A THREAD that waits for the semaphore GATE, and then calls RUN-JOB with JOB and FUNCTION. JOB is :BEGINS until the
-thread waits, NIL until a job is handed over, and :GONE when the thread must run none."
+  "A THREAD that waits for the semaphore GATE, and then calls RUN-JOB with JOB and FUNCTION. JOB is
+:BEGINS until the thread waits, NIL until a job is handed over, and :GONE when the thread must run
+none."
   (gate (sb-thread:make-semaphore :name "live-lisp spare")) thread (job :begins) (function nil))
 
 (sb-ext:defglobal **spare** nil "The spare that stands ready, or NIL.")
@@ -19,8 +20,8 @@ thread waits, NIL until a job is handed over, and :GONE when the thread must run
   "The function, KEEP-SPARE, that a thread calls after its job.")
 
 (defun run-last (job function)
-  "Call RUN-JOB with JOB and FUNCTION, and make the spare thread of a later job, which gets none of the floating-point
-modes that the job has set."
+  "Call RUN-JOB with JOB and FUNCTION, and make the spare thread of a later job, which gets none of
+the floating-point modes that the job has set."
   (let ((modes (float-modes)))
     (unwind-protect (run-job job function)
       (setf (float-modes) modes)
@@ -92,7 +93,8 @@ has ended."
       taken)))
 
 (defun keep-spare ()
-  "Make a spare thread for the next job unless there is one. If that fails, the job gets a new thread."
+  "Make a spare thread for the next job unless there is one. If that fails, the job gets a new
+thread."
   (when **keeps-spare**
     (sb-thread:with-recursive-lock (**making-spare**)
       (unless (or **spare** (exiting-p))

@@ -1,6 +1,6 @@
-;;;; Collects the warnings that code of the user causes while it is compiled and run. Those that would
-;;;; be printed to the output of the call are kept as data instead, each with the form that it is
-;;;; about. The program's code gets what a plain SBCL gives it: a warning that it would find in a
+;;;; Collects the warnings that code of the user causes while it is compiled and run. Those that
+;;;; would be printed to the output of the call are kept as data instead, each with the form that it
+;;;; is about. The program's code gets what a plain SBCL gives it: a warning that it would find in a
 ;;;; stream of its own is printed there, COMPILE returns the same values, and a compilation unit of
 ;;;; the program ends where it would end.
 
@@ -149,9 +149,11 @@ if there is no warning. Keywords in FORM stay; variables replace other arguments
     text))
 
 (defun undefined-by (condition)
-  "When CONDITION says that something undefined is used, return its kind, such as :FUNCTION, and its name in a list."
+  "When CONDITION says that something undefined is used, return its kind, such as :FUNCTION, and its
+name in a list."
   (and (typep condition '(and warning simple-condition))
-       (destructuring-bind (&optional kind name &rest more) (simple-condition-format-arguments condition)
+       (destructuring-bind (&optional kind name &rest more)
+           (simple-condition-format-arguments condition)
          (and (member kind '(:function :variable :type))
               name
               (null more)
@@ -165,8 +167,8 @@ if there is no warning. Keywords in FORM stay; variables replace other arguments
     (:type (ignore-errors (sb-ext:valid-type-specifier-p name)))))
 
 (defun checked-call (warning form)
-  "Return WARNING, a JSON object about the call FORM, with the text of the warning about such a call now, or NIL when
-the call fits the function that it has now."
+  "Return WARNING, a JSON object about the call FORM, with the text of the warning about such a call
+now, or NIL when the call fits the function that it has now."
   (let ((text (call-text form)) (members (copy-list (json-object-members warning))))
     (when text
       (setf (second (member "text" members :test #'equal)) text)
@@ -224,7 +226,8 @@ compiler signals the same warning again, it is not counted again."
                         "start" start)
                 (remarks-warnings *remarks*))
           (when undefined
-            (push (cons (first (remarks-warnings *remarks*)) undefined) (remarks-undefined *remarks*)))
+            (push (cons (first (remarks-warnings *remarks*)) undefined)
+                  (remarks-undefined *remarks*)))
           (when call
             (push (list (first (remarks-warnings *remarks*)) call called)
                   (remarks-calls *remarks*))))))))

@@ -1,9 +1,11 @@
-;;;; Finds the user's global variables that an evaluated form sets, as far as the form itself shows that. A lost image
-;;;; is rebuilt without the values of these variables, so an answer names the variables then.
+;;;; Finds the user's global variables that an evaluated form sets, as far as the form itself shows
+;;;; that. A lost image is rebuilt without the values of these variables, so an answer names the
+;;;; variables then.
 
 (in-package "LIVE-LISP.JOURNAL")
 
-(defvar *steps* 0 "How many more parts of the form may be examined. This bounds the time, also for circular forms.")
+(defvar *steps* 0
+  "How many more parts of the form may be examined. This bounds the time, also for circular forms.")
 
 (defparameter *setters*
   '(setq setf psetq psetf push pushnew pop incf decf remf rotatef shiftf set multiple-value-setq)
@@ -17,7 +19,8 @@
         collect (car rest)))
 
 (defun variables-in (tree)
-  "Return the user's global variables that occur in TREE, outside quoted data, or as (SYMBOL-VALUE 'NAME)."
+  "Return the user's global variables that occur in TREE, outside quoted data, or as (SYMBOL-VALUE
+'NAME)."
   (cond ((minusp (decf *steps*)) '())
         ((and (consp tree) (eq (car tree) 'symbol-value) (consp (cdr tree)) (literal (cadr tree)))
          (variables-in (literal (cadr tree))))
@@ -39,7 +42,8 @@
     (t (list (second form)))))
 
 (defun set-variables (form)
-  "Return, with duplicates, the user's global variables that FORM sets by one of *SETTERS*, as far as FORM shows that."
+  "Return, with duplicates, the user's global variables that FORM sets by one of *SETTERS*, as far
+as FORM shows that."
   (when (and (consp form) (plusp (decf *steps*)) (not (eq (car form) 'quote)))
     (nconc (when (member (car form) *setters* :test #'eq)
              (variables-in (places-set form)))
@@ -49,8 +53,8 @@
   "Defining operators whose third element, the form for the value, is evaluated at once.")
 
 (defun variables-read (form)
-  "Return, with duplicates, the user's global variables in FORM whose values evaluating it uses. The bodies of functions
-and macros that it only defines do not count."
+  "Return, with duplicates, the user's global variables in FORM whose values evaluating it uses. The
+bodies of functions and macros that it only defines do not count."
   (cond ((minusp (decf *steps*)) '())
         ((not (consp form)) (variables-in form))
         ((member (car form) '(quote function lambda declare)) '())
@@ -58,7 +62,10 @@ and macros that it only defines do not count."
                                                 unless (symbolp place) nconc (variables-read place)
                                                 nconc (variables-read value)))
         ((member (car form) *valued*) (variables-read (third form)))
-        ((and (symbolp (car form)) (macro-function (car form)) (starts-p (symbol-name (car form)) "DEF")) '())
+        ((and (symbolp (car form))
+              (macro-function (car form))
+              (starts-p (symbol-name (car form)) "DEF"))
+         '())
         (t (loop for part in (elements form) nconc (variables-read part)))))
 
 (defun read-texts (form)
@@ -67,7 +74,8 @@ and macros that it only defines do not count."
     (mapcar #'symbol-text (remove-duplicates (variables-read form)))))
 
 (defun set-members (form)
-  "Return the member \"set\" of an answer, with the variables that FORM can have set; NIL when there are none."
+  "Return the member \"set\" of an answer, with the variables that FORM can have set; NIL when there
+are none."
   (let* ((*steps* 1000) (variables (set-variables form)))
     (when variables
       (list "set" (mapcar #'symbol-text (remove-duplicates variables))))))

@@ -1,13 +1,14 @@
-;;;; Records what evaluating a form did to the image. SBCL checks package locks before it defines or undefines a name or
-;;;; changes a package: hooks listen there, and at functions such as ADD-METHOD and LOAD. For LIVE-LISP.SOURCES they
-;;;; also record what was defined (TOUCH), and remove methods that block a new lambda list (MAKING-WAY).
+;;;; Records what evaluating a form did to the image. SBCL checks package locks before it defines or
+;;;; undefines a name or changes a package: hooks listen there, and at functions such as ADD-METHOD
+;;;; and LOAD. For LIVE-LISP.SOURCES they also record what was defined (TOUCH), and remove methods
+;;;; that block a new lambda list (MAKING-WAY).
 
 (in-package "LIVE-LISP.JOURNAL")
 
 (defstruct (effects (:constructor make-effects ()))
-  "What a part of an evaluated form did. BUILDS is true when the part must be evaluated again to rebuild a lost image,
-DAMAGES when it changed SBCL or the agent, RESTYLES when it can change how forms are read and printed. NAMES are the
-names that it defined, as texts."
+  "What a part of an evaluated form did. BUILDS is true when the part must be evaluated again to
+rebuild a lost image, DAMAGES when it changed SBCL or the agent, RESTYLES when it can change how
+forms are read and printed. NAMES are the names that it defined, as texts."
   (builds nil) (damages nil) (restyles nil) (names '()))
 
 (defvar *effects* nil "The EFFECTS of what this thread evaluates, or NIL while it records none.")
@@ -19,7 +20,8 @@ names that it defined, as texts."
 (sb-ext:defglobal **system-packages** (remove-if-not #'sb-ext:package-locked-p (list-all-packages))
   "The packages that were locked when the agent was loaded: those of the system, and LIVE-LISP.")
 
-(sb-ext:defglobal **first-packages** (list-all-packages) "The packages that existed when the agent was loaded.")
+(sb-ext:defglobal **first-packages** (list-all-packages)
+  "The packages that existed when the agent was loaded.")
 
 (defun system-package-p (package)
   "True when PACKAGE is one of SBCL or of the agent."
@@ -33,15 +35,18 @@ names that it defined, as texts."
   "True when the home of SYMBOL is a package of ASDF or of a library manager."
   (let ((package (symbol-package symbol)))
     (and package
-         (some (lambda (start) (eql 0 (search start (package-name package)))) '("ASDF" "UIOP" "QUICKLISP" "QL" "OCICL")))))
+         (some (lambda (start) (eql 0 (search start (package-name package))))
+               '("ASDF" "UIOP" "QUICKLISP" "QL" "OCICL")))))
 
 ;;; Names as texts
 
 (defun name-text (name)
-  "Return NAME, a symbol or (SETF symbol), as text with its package; NIL for another object or an uninterned symbol."
+  "Return NAME, a symbol or (SETF symbol), as text with its package; NIL for another object or an
+uninterned symbol."
   (cond ((symbolp name) (and (symbol-package name) (symbol-text name)))
         ((typep name '(cons (eql setf) (cons symbol null)))
-         (let ((text (name-text (second name)))) (and text (concatenate 'string "(SETF " text ")"))))))
+         (let ((text (name-text (second name))))
+           (and text (concatenate 'string "(SETF " text ")"))))))
 
 ;;; Hooks
 
@@ -54,7 +59,8 @@ names that it defined, as texts."
   (when *effects* (setf (effects-builds *effects*) t)))
 
 (defun note-name (name)
-  "Record that NAME was defined, undefined or declared. Return its symbol, or NIL when NAME has no NAME-TEXT."
+  "Record that NAME was defined, undefined or declared. Return its symbol, or NIL when NAME has no
+NAME-TEXT."
   (let ((text (name-text name)) (symbol (if (consp name) (second name) name)))
     (when text
       (setf (effects-builds *effects*) t)
@@ -63,7 +69,8 @@ names that it defined, as texts."
       symbol)))
 
 (defun starts-p (text &rest beginnings)
-  "True when TEXT is a string that begins with one of BEGINNINGS. This must be fast: each SET of a symbol calls it."
+  "True when TEXT is a string that begins with one of BEGINNINGS. This must be fast: each SET of a
+symbol calls it."
   (declare (dynamic-extent beginnings) (optimize speed))
   (when (simple-string-p text)
     (dolist (beginning beginnings nil)
@@ -74,8 +81,9 @@ names that it defined, as texts."
         (return t)))))
 
 (defun name-checked (check name &rest doing)
-  "Hook: call CHECK, SBCL's test whether the package lock of NAME's home allows an operation on NAME. DOING begins with
-a text for the operation, such as \"declaring ...\". Record an operation that does more than compile."
+  "Hook: call CHECK, SBCL's test whether the package lock of NAME's home allows an operation on
+NAME. DOING begins with a text for the operation, such as \"declaring ...\". Record an operation
+that does more than compile."
   (declare (dynamic-extent doing))
   (when (and *touched* (not (starts-p (first doing) "binding" "setting the value")))
     (if (starts-p (first doing) "setting fdefinition") (touch-function name) (touch name)))
@@ -90,19 +98,22 @@ a text for the operation, such as \"declaring ...\". Record an operation that do
 recorded.")
 
 (defun package-checked (check package &rest doing)
-  "Hook: call CHECK, SBCL's test whether the lock of PACKAGE allows an operation on it, and record the operation. DOING
-is as for NAME-CHECKED. Interning is recorded apart: reading interns too, and so does much code that looks up a symbol."
+  "Hook: call CHECK, SBCL's test whether the lock of PACKAGE allows an operation on it, and record
+the operation. DOING is as for NAME-CHECKED. Interning is recorded apart: reading interns too, and
+so does much code that looks up a symbol."
   (if (starts-p (first doing) "interning")
       (when (listp *interned*) (push (cons package (second doing)) *interned*))
       (noting
         (setf (effects-builds *effects*) t)
         (when (or (system-package-p package)
-                  (and (starts-p (first doing) "deleting" "renaming") (member package **first-packages** :test #'eq)))
+                  (and (starts-p (first doing) "deleting" "renaming")
+                       (member package **first-packages** :test #'eq)))
           (setf (effects-damages *effects*) t))))
   (apply check package doing))
 
 (defun method-changed (change generic-function method)
-  "Hook: call CHANGE, which adds METHOD to GENERIC-FUNCTION or removes it from there, and record the change."
+  "Hook: call CHANGE, which adds METHOD to GENERIC-FUNCTION or removes it from there, and record the
+change."
   (noting
     (let ((symbol (note-name (sb-mop:generic-function-name generic-function))))
       (when symbol
@@ -123,8 +134,8 @@ nothing of what FUNCTION does in detail."
   (apply function arguments))
 
 (defun file-compiled (function &rest arguments)
-  "Hook: call FUNCTION, which compiles a file, with ARGUMENTS. Record nothing: definitions that compiling a file makes
-serve only the compiler."
+  "Hook: call FUNCTION, which compiles a file, with ARGUMENTS. Record nothing: definitions that
+compiling a file makes serve only the compiler."
   (let ((*effects* nil) (*touched* nil)) (apply function arguments)))
 
 (defun file-loaded (function &rest arguments)
@@ -137,23 +148,28 @@ and what the file defines."
   "Hook: call FUNCTION, which defines a package, with ARGUMENTS. Record that the running code
 changes the image."
   (note-building)
-  (let* ((*defining-package* (or (find-if (lambda (argument) (typep argument 'source-location)) arguments) t))
+  (let* ((*defining-package* (or (find-if (lambda (argument) (typep argument 'source-location))
+                                          arguments)
+                                 t))
          (package (apply function arguments)))
     (touch-exports '() package)
     package))
 
 (defun exported (function &rest arguments)
-  "Hook: call FUNCTION, which exports symbols from a package, with ARGUMENTS, and record the symbols."
+  "Hook: call FUNCTION, which exports symbols from a package, with ARGUMENTS, and record the
+symbols."
   (touch-exports (first arguments) (or (second arguments) *package*))
   (apply function arguments))
 
 (defun variable-defined (function symbol &rest arguments)
-  "Hook: record that FUNCTION defines the variable SYMBOL, and call FUNCTION with SYMBOL and ARGUMENTS."
+  "Hook: record that FUNCTION defines the variable SYMBOL, and call FUNCTION with SYMBOL and
+ARGUMENTS."
   (touch-variable symbol)
   (apply function symbol arguments))
 
 (defun constructors-declared (function description)
-  "Hook: record that the structure of DESCRIPTION is defined, and call FUNCTION, which declares its constructors."
+  "Hook: record that the structure of DESCRIPTION is defined, and call FUNCTION, which declares its
+constructors."
   (touch (description-name description))
   (funcall function description))
 
@@ -163,22 +179,26 @@ changes the image."
   (apply function name arguments))
 
 (defun generic-function-defined (function &rest arguments)
-  "Hook: record that FUNCTION makes or changes the generic function that the first of ARGUMENTS names, remove methods
-that block its new lambda list, and call FUNCTION with ARGUMENTS. Their number can be wrong, which FUNCTION tells."
+  "Hook: record that FUNCTION makes or changes the generic function that the first of ARGUMENTS
+names, remove methods that block its new lambda list, and call FUNCTION with ARGUMENTS. Their number
+can be wrong, which FUNCTION tells."
   (let* ((name (first arguments))
          (lambda-list (loop for (key value) on (rest arguments) by #'cddr
                             when (eq key :lambda-list) return value
                             finally (return :none))))
     (touch name)
     (unless (eq lambda-list :none)
-      (making-way name lambda-list (find-if (lambda (argument) (typep argument 'source-location)) arguments) 'defgeneric)))
+      (making-way name lambda-list
+                  (find-if (lambda (argument) (typep argument 'source-location)) arguments)
+                  'defgeneric)))
   (apply function arguments))
 
 (defun method-defined (function class name qualifiers specializers lambda-list &rest more)
-  "Hook: remove methods that block LAMBDA-LIST, and call FUNCTION, which adds a method to the generic function NAME,
-with all other arguments."
+  "Hook: remove methods that block LAMBDA-LIST, and call FUNCTION, which adds a method to the
+generic function NAME, with all other arguments."
   (touch name)
-  (making-way name lambda-list (find-if (lambda (argument) (typep argument 'source-location)) more) 'defmethod)
+  (making-way name lambda-list (find-if (lambda (argument) (typep argument 'source-location)) more)
+              'defmethod)
   (apply function class name qualifiers specializers lambda-list more))
 
 (define-hook +name-check+ name-checked)
@@ -201,22 +221,26 @@ with all other arguments."
 (define-hook compile-file file-compiled)
 
 (defun listen-for-effects ()
-  "Install the hooks: from now on SBCL's defining functions record into *EFFECTS*, *INTERNED* and *TOUCHED*."
-  (install-hooks 'name-checked 'package-checked 'method-changed 'building-called 'package-defined 'exported
-                 'variable-defined 'constructors-declared 'name-defined 'generic-function-defined 'method-defined
+  "Install the hooks: from now on SBCL's defining functions record into *EFFECTS*, *INTERNED* and
+*TOUCHED*."
+  (install-hooks 'name-checked 'package-checked 'method-changed 'building-called 'package-defined
+                 'exported
+                 'variable-defined 'constructors-declared 'name-defined 'generic-function-defined
+                 'method-defined
                  'file-loaded 'called-whole 'file-compiled))
 
 ;;; Effects that only the operator's name shows
 
 (defparameter *by-name*
-  '(intern proclaim provide sb-ext:lock-package sb-ext:unlock-package sb-ext:restrict-compiler-policy
-    set-macro-character set-dispatch-macro-character make-dispatch-macro-character set-syntax-from-char
-    set-pprint-dispatch readtable-case sb-ext:readtable-normalization
-    logical-pathname-translations load-logical-pathname-translations)
+  '(intern proclaim provide sb-ext:lock-package sb-ext:unlock-package
+    sb-ext:restrict-compiler-policy set-macro-character set-dispatch-macro-character
+    make-dispatch-macro-character set-syntax-from-char set-pprint-dispatch readtable-case
+    sb-ext:readtable-normalization logical-pathname-translations load-logical-pathname-translations)
   "Operators that change the image without calling a hook, and places for which SETF does so.")
 
 (defun definer-p (operator)
-  "True when OPERATOR names a macro of SBCL, ASDF or a library manager that defines or declares something."
+  "True when OPERATOR names a macro of SBCL, ASDF or a library manager that defines or declares
+something."
   (and (symbolp operator)
        (macro-function operator)
        (or (eq operator 'declaim) (starts-p (symbol-name operator) "DEF"))
@@ -237,12 +261,16 @@ with all other arguments."
     (sb-ext:unlock-package
      (let ((name (literal (second form))))
        (or (null name) (system-package-p (ignore-errors (find-package name))))))
-    (declaim (some (lambda (spec) (and (consp spec) (eq (car spec) 'sb-ext:disable-package-locks))) (cdr form)))))
+    (declaim (some (lambda (spec) (and (consp spec) (eq (car spec) 'sb-ext:disable-package-locks)))
+                   (cdr form)))))
 
 (defun note-operator (form)
-  "Record in *EFFECTS* those effects of FORM, which was evaluated, that no hook sees and only its operator shows."
+  "Record in *EFFECTS* those effects of FORM, which was evaluated, that no hook sees and only its
+operator shows."
   (when (consp form)
-    (let ((operator (if (and (eq (car form) 'setf) (consp (second form))) (car (second form)) (car form))))
+    (let ((operator (if (and (eq (car form) 'setf) (consp (second form)))
+                        (car (second form))
+                        (car form))))
       (cond ((definer-p operator) (setf (effects-builds *effects*) t))
             ((or (member operator *by-name* :test #'eq)
                  ;; A list that is changed in place is still the same object.

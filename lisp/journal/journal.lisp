@@ -1,49 +1,54 @@
-;;;; Reports to the server each form that built the image, once it has ended well. The server keeps these forms to
-;;;; rebuild a lost image.
+;;;; Reports to the server each form that built the image, once it has ended well. The server keeps
+;;;; these forms to rebuild a lost image.
 
 (in-package "LIVE-LISP.JOURNAL")
 
 ;;; The parts of a form
 
 (defstruct (account (:constructor make-account ()))
-  "What the parts of a form did together. BUILDS, DAMAGES and RESTYLES are as in EFFECTS. NAMES are the names defined,
-as texts, without those that parts such as a DEFUN define: their texts show these. WITHOUT has the paths, lists of
-indexes, of parts that a rebuilt image does not need. ON-BUILT is called without arguments before each part that follows
-a part which built the image."
+  "What the parts of a form did together. BUILDS, DAMAGES and RESTYLES are as in EFFECTS. NAMES are
+the names defined, as texts, without those that parts such as a DEFUN define: their texts show
+these. WITHOUT has the paths, lists of indexes, of parts that a rebuilt image does not need.
+ON-BUILT is called without arguments before each part that follows a part which built the image."
   (builds nil) (damages nil) (restyles nil) (names '()) (without '()) (on-built #'list))
 
 (defun parts-of (form)
-  "If FORM is a PROGN, a LOCALLY or an EVAL-WHEN with :EXECUTE, return the list of the forms in it, which EVAL evaluates
-one after the other. For another form return NIL. The second value is the index of the first part in FORM. The
-third value is the list of declarations of a LOCALLY, which hold for each part."
+  "If FORM is a PROGN, a LOCALLY or an EVAL-WHEN with :EXECUTE, return the list of the forms in it,
+which EVAL evaluates one after the other. For another form return NIL. The second value is the index
+of the first part in FORM. The third value is the list of declarations of a LOCALLY, which hold for
+each part."
   (when (and (consp form) (ignore-errors (list-length form)))
     (case (car form)
       (progn (values (cdr form) 1))
       (eval-when (when (intersection '(:execute eval) (ignore-errors (copy-list (second form))))
                    (values (cddr form) 2)))
-      (locally (let ((body (member-if-not (lambda (part) (and (consp part) (eq (car part) 'declare))) (cdr form))))
-                 (values body (- (length form) (length body)) (ldiff (cdr form) body)))))))
+      (locally
+       (let ((body (member-if-not (lambda (part) (and (consp part) (eq (car part) 'declare)))
+                                  (cdr form))))
+         (values body (- (length form) (length body)) (ldiff (cdr form) body)))))))
 
 (defun put-down (form path account effects)
-  "Add the EFFECTS of FORM to ACCOUNT. PATH, indexes with the innermost first, leads from the whole form to FORM."
+  "Add the EFFECTS of FORM to ACCOUNT. PATH, indexes with the innermost first, leads from the whole
+form to FORM."
   (when (effects-damages effects) (setf (account-damages account) t))
   (when (effects-restyles effects) (setf (account-restyles account) t))
   (cond ((and (effects-builds effects) (not (effects-damages effects)))
          (setf (account-builds account) t)
          (unless (and (consp form) (definer-p (car form)))
-           (setf (account-names account) (union (effects-names effects) (account-names account) :test #'string=))))
+           (setf (account-names account)
+                 (union (effects-names effects) (account-names account) :test #'string=))))
         ((consp form) (push (reverse path) (account-without account)))))
 
 (defun evaluate-part (form path account &optional (whole form))
-  "Evaluate WHOLE, which is FORM or a LOCALLY around it. Return the list of its values, and add its effects to ACCOUNT
-as those of FORM. PATH is as for PUT-DOWN."
+  "Evaluate WHOLE, which is FORM or a LOCALLY around it. Return the list of its values, and add its
+effects to ACCOUNT as those of FORM. PATH is as for PUT-DOWN."
   (let ((effects (make-effects)))
     (unwind-protect (evaluate-noting whole effects)
       (put-down form path account effects))))
 
 (defun evaluate-parts (form path account)
-  "Evaluate FORM part by part, as EVAL does. Return the list of its values, and add the effects of each part to ACCOUNT.
-PATH is as for PUT-DOWN."
+  "Evaluate FORM part by part, as EVAL does. Return the list of its values, and add the effects of
+each part to ACCOUNT. PATH is as for PUT-DOWN."
   (multiple-value-bind (parts first declarations) (parts-of form)
     (if (null parts)
         (evaluate-part form path account)
@@ -99,44 +104,50 @@ names of the restarts that were invoked while FORM ran."
             (set-members (if builds (mapcar (lambda (path) (part-at form path)) without) form)))))
 
 (defun unfinished-members (form text account)
-  "Return the members that report FORM, which was left before its end: the variables that it can have set, and the
-beginning of its text if ACCOUNT says that it has built or damaged the image. TEXT is a function that returns the text."
+  "Return the members that report FORM, which was left before its end: the variables that it can
+have set, and the beginning of its text if ACCOUNT says that it has built or damaged the image. TEXT
+is a function that returns the text."
   (append (when (or (account-builds account) (account-damages account))
             (list "unfinished" (beginning-of (funcall text))))
           (set-members form)))
 
 (defun tell (function)
-  "Send the server a message \"built\" with the members that FUNCTION returns. Send nothing when it returns NIL or
-signals an error."
+  "Send the server a message \"built\" with the members that FUNCTION returns. Send nothing when it
+returns NIL or signals an error."
   (let ((members (let ((*print-pretty* nil)) (ignore-errors (funcall function)))))
     (when members
       (send (object "built" (make-json-object members) "job" (job-id *job*))))))
 
-(sb-ext:defglobal **opened** (list 0) "A list of one number: how many forms TELL-OPEN has reported.")
+(sb-ext:defglobal **opened** (list 0)
+  "A list of one number: how many forms TELL-OPEN has reported.")
 
 (defun tell-open (text)
-  "Report to the server that a form has built the image and still runs, as it may never end. TEXT is a function that
-returns its source text. Return the number that the report of its end must have as the member \"closes\"."
+  "Report to the server that a form has built the image and still runs, as it may never end. TEXT is
+a function that returns its source text. Return the number that the report of its end must have as
+the member \"closes\"."
   (let ((number (1+ (sb-ext:atomic-incf (car **opened**)))))
     (tell (lambda () (list "opens" number "unfinished" (beginning-of (funcall text)))))
     number))
 
 (defun evaluate-telling (form text show)
-  "Evaluate FORM, call SHOW with the list of its values, and return the values of SHOW. Report to the server how FORM
-changed the image, or that it was left before its end. Report a form that can have changed how values are printed only
-after SHOW has printed them. TEXT is a function that returns the source text of FORM."
+  "Evaluate FORM, call SHOW with the list of its values, and return the values of SHOW. Report to
+the server how FORM changed the image, or that it was left before its end. Report a form that can
+have changed how values are printed only after SHOW has printed them. TEXT is a function that
+returns the source text of FORM."
   (let* ((package *package*) (home (package-name *package*)) (policy compiler-policy)
          (mark (ignore-errors (mark-before *readtable*))) (before *went-on-by*)
          (account (make-account)) (*seen* (ignore-errors (thread-settings))) (ended nil) (open nil))
     (labels ((end ()
                (unless (shiftf ended t)
                  (tell (lambda ()
-                         (append (built-members form text account package home mark policy (restarts-until before))
+                         (append (built-members form text account package home mark policy
+                                                (restarts-until before))
                                  (closes))))))
              (closes () (and open (list "closes" open)))
              (open-it () (unless open (setf open (tell-open text))))
              (when-held ()
-               (when (or (account-builds account) (and *effects* (effects-builds *effects*))) (open-it))
+               (when (or (account-builds account) (and *effects* (effects-builds *effects*)))
+                 (open-it))
                '()))
       (setf (account-on-built account) #'open-it)
       (unwind-protect

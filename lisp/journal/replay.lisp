@@ -1,11 +1,12 @@
-;;;; Rebuilds a lost image from the forms that built it, which the server sends. Reports forms that could not be
-;;;; evaluated or defined less than before, and the form after which the image does not work.
+;;;; Rebuilds a lost image from the forms that built it, which the server sends. Reports forms that
+;;;; could not be evaluated or defined less than before, and the form after which the image does not
+;;;; work.
 
 (in-package "LIVE-LISP.JOURNAL")
 
 (defun failure-of (function)
-  "Call FUNCTION. Return NIL, or a text about the condition that nobody handled. Before giving up on a condition, invoke
-restarts of *CHOSEN-RESTARTS* that are offered for it."
+  "Call FUNCTION. Return NIL, or a text about the condition that nobody handled. Before giving up on
+a condition, invoke restarts of *CHOSEN-RESTARTS* that are offered for it."
   (let* ((tag (list nil))
          (condition
           (catch tag
@@ -15,15 +16,17 @@ restarts of *CHOSEN-RESTARTS* that are offered for it."
                      (retry-with-libraries condition)
                      (take-chosen-restart condition)
                      (throw tag condition)))
-              (let ((*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'fail) (*program-hook* #'fail))
+              (let ((*debugger-hook* nil)
+                    (sb-ext:*invoke-debugger-hook* #'fail)
+                    (*program-hook* #'fail))
                 (restart-case (progn (funcall function) nil)
                   (abort () "Its ABORT restart was invoked.")))))))
     (when condition (protect-stack-again))
     (if (typep condition 'condition) (report-text 300 condition) condition)))
 
 (defun replay-form (table effects)
-  "Evaluate the form in TABLE, part of a message, as the lost image evaluated it, and record its effects in EFFECTS.
-Return NIL, or a text that says why it could not be evaluated."
+  "Evaluate the form in TABLE, part of a message, as the lost image evaluated it, and record its
+effects in EFFECTS. Return NIL, or a text that says why it could not be evaluated."
   (let* ((name (gethash "package" table "COMMON-LISP-USER")) (package (find-package name))
          (text (gethash "text" table))
          (*chosen-restarts* (names-among (gethash "restarts" table)))
@@ -39,25 +42,31 @@ Return NIL, or a text that says why it could not be evaluated."
                   (call-noting
                    (lambda ()
                      (evaluate-noting (without-parts (call-user-code
-                                                      (lambda () (call-reading (lambda () (read-from-string text)))))
+                                                      (lambda ()
+                                                        (call-reading (lambda ()
+                                                                        (read-from-string text)))))
                                                      (gethash "without" table))
                                       effects))
                    :by (lambda () (shortened 80 (on-one-line text)))))))))))
 
 (defun works-p ()
-  "True when a form can be read, evaluated and printed with the session's variables. User code can run here."
+  "True when a form can be read, evaluated and printed with the session's variables. User code can
+run here."
   (flet ((works (text)
            (null (failure-of
                   (lambda ()
                     (call-rebinding
-                     (lambda () (prin1-to-string (list (eval (read-from-string text)) "a" 12 1/3 1.5 #\b)))))))))
-    ;; The result does not count, as a readtable need not have #+. But if *FEATURES* is circular, say, reading this
-    ;; never ends, and the server learns from that which form broke the image.
+                     (lambda ()
+                       (prin1-to-string (list (eval (read-from-string text)) "a" 12 1/3 1.5
+                                              #\b)))))))))
+    ;; The result does not count, as a readtable need not have #+. But if *FEATURES* is circular,
+    ;; say, reading this never ends, and the server learns from that which form broke the image.
     (works "#+CL:NIL 1 CL:T")
     (or (works "(CL:QUOTE CL:T)") (works "(cl:quote cl:t)"))))
 
 (defun replay-members (table index)
-  "Evaluate the form in TABLE, the form number INDEX, and return the members that report what went wrong, if anything."
+  "Evaluate the form in TABLE, the form number INDEX, and return the members that report what went
+wrong, if anything."
   (let* ((effects (make-effects)) (why (replay-form table effects))
          (missing (set-difference (gethash "defines" table) (effects-names effects) :test #'equal)))
     (flet ((tell-index (&rest members)
@@ -77,9 +86,9 @@ that it finds, and write to them later."
       (funcall function))))
 
 (define-operation ("replay" :members t) (forms)
-  "Evaluate FORMS, which built the lost image, and return what went wrong with which. Before each form, send the server
-its index, so that the server knows which form hangs or ends the image. A form with inPackage only sets the session's
-package. Stop after a form that leaves the image broken."
+  "Evaluate FORMS, which built the lost image, and return what went wrong with which. Before each
+form, send the server its index, so that the server knows which form hangs or ends the image. A form
+with inPackage only sets the session's package. Stop after a form that leaves the image broken."
   (let* ((failed '())
          (members
            (job-result *job*
@@ -98,6 +107,7 @@ package. Stop after a form that leaves the image broken."
                                  (when members (push (make-json-object members) failed))
                                  (when (member "broken" members :test #'equal) (loop-finish))))
                       (list "value" t)))))))))
-    ;; Mark the session's settings as shown: they are those of the lost image, so answers need not report them again.
+    ;; Mark the session's settings as shown: they are those of the lost image, so answers need not
+    ;; report them again.
     (style-members)
     (list* "failed" (reverse failed) members)))

@@ -3,7 +3,8 @@
 (in-package "LIVE-LISP.JOURNAL")
 
 (defun library-variables ()
-  "Return the variables by which ASDF and Quicklisp find libraries, as far as these symbols exist and are bound."
+  "Return the variables by which ASDF and Quicklisp find libraries, as far as these symbols exist
+and are bound."
   (loop for (package name) in '(("ASDF" "*CENTRAL-REGISTRY*") ("ASDF" "*SOURCE-REGISTRY-PARAMETER*")
                                 ("ASDF" "*OUTPUT-TRANSLATIONS-PARAMETER*")
                                 ("QUICKLISP-CLIENT" "*LOCAL-PROJECT-DIRECTORIES*"))
@@ -15,8 +16,8 @@
   (loop for symbol in symbols collect (cons symbol (symbol-value symbol))))
 
 (defun settings-same-p (settings)
-  "True when the variables in SETTINGS, from SETTINGS-NOW, still have the same values. This runs for each evaluated
-form, so it must be fast."
+  "True when the variables in SETTINGS, from SETTINGS-NOW, still have the same values. This runs for
+each evaluated form, so it must be fast."
   (declare (optimize speed) (type list settings))
   (loop for (symbol . value) in settings
         always (eq value (symbol-value (the symbol symbol)))))
@@ -42,9 +43,9 @@ form, so it must be fast."
   (settings-now *style-variables*))
 
 (defun note-settings (form globals mark alone)
-  "Record in *EFFECTS* whether evaluating FORM changed settings. Before FORM, the shared settings were GLOBALS, and MARK
-was the MARK of the readtable. Another job can have changed these two. So a change of them counts only if this job was
-ALONE, or FORM contains the name of a setting."
+  "Record in *EFFECTS* whether evaluating FORM changed settings. Before FORM, the shared settings
+were GLOBALS, and MARK was the MARK of the readtable. Another job can have changed these two. So a
+change of them counts only if this job was ALONE, or FORM contains the name of a setting."
   (let ((same (settings-same-p *seen*))
         (shared (not (and (settings-same-p globals) (eq mark (readtable-mark *readtable*))))))
     (unless same (setf *seen* (thread-settings)))
@@ -55,11 +56,13 @@ ALONE, or FORM contains the name of a setting."
       ;; With a readtable that reads nothing, no image could be rebuilt.
       (unless (readable-p *readtable*) (setf (effects-damages *effects*) t)))))
 
-(sb-ext:defglobal **eval** #'eval "SBCL's own EVAL: code of the user can redefine the function of that name.")
+(sb-ext:defglobal **eval** #'eval
+  "SBCL's own EVAL: code of the user can redefine the function of that name.")
 
 (defun evaluate-noting (form effects)
   "Evaluate FORM, record its effects in EFFECTS, and return the list of its values."
-  (let ((*effects* effects) (globals (ignore-errors (global-settings))) (mark (mark-before *readtable*))
+  (let ((*effects* effects) (globals (ignore-errors (global-settings)))
+        (mark (mark-before *readtable*))
         (begun (and (alone-p) **begun**)))
     (unwind-protect (multiple-value-list (call-user-code (lambda () (funcall **eval** form))))
       ;; Not APART: these look at the settings that FORM has left.

@@ -232,11 +232,13 @@ order, and a copy of FORM with the numbers of the entries in place of the calls.
         (values (nreverse entries) numbered)))))
 
 (defun entered-methods (function methods)
-  "Return those of METHODS, the applicable methods of FUNCTION, the most specific first, that a call enters, or may
-enter, in order. Return all METHODS when the order in their combination is not known."
+  "Return those of METHODS, the applicable methods of FUNCTION, the most specific first, that a call
+enters, or may enter, in order. Return all METHODS when the order in their combination is not
+known."
   (let ((form (method-form function methods)))
     (if form
-        (remove-duplicates (mapcar #'entry-method (remove-if-not #'entry-entered (entries form))) :from-end t)
+        (remove-duplicates (mapcar #'entry-method (remove-if-not #'entry-entered (entries form)))
+                           :from-end t)
         methods)))
 
 ;;; The operation

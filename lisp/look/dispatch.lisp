@@ -16,7 +16,8 @@ checked."
         (t (with-standard-io-syntax (let ((*read-eval* nil)) (values (read-from-string text)))))))
 
 (defun global-value (symbol)
-  "Return a list of :VALUE, the value of the global variable or constant SYMBOL, and SYMBOL, or NIL."
+  "Return a list of :VALUE, the value of the global variable or constant SYMBOL, and SYMBOL, or
+NIL."
   (and (member (variable-kind symbol) '(:special :constant :global :always-bound))
        (boundp symbol)
        (list :value (symbol-value symbol) symbol)))
@@ -57,8 +58,8 @@ NIL. Names are looked up in PACKAGE."
     (t (format nil "#<~A>" (class-text (class-of object))))))
 
 (defun argument-text (argument)
-  "Return ARGUMENT as text for answers: a class by its name, a value as an EQL specializer, an object
-that is no literal by the variable that was given for it."
+  "Return ARGUMENT as text for answers: a class by its name, a value as an EQL specializer, an
+object that is no literal by the variable that was given for it."
   (destructuring-bind (kind value &optional variable) argument
     (cond ((not (eq kind :value)) (class-text value))
           ((and variable (not (typep value '(or symbol number character string))))

@@ -139,7 +139,8 @@ LIMIT tests. A test is a top-level form in a file of a system in TEST-SYSTEMS."
 (defun classes-with-slot (symbol)
   "Return the names of the classes, as texts in order, of which SYMBOL is a direct slot."
   (sort (loop for class in (classes-below (find-class t))
-              when (find symbol (ignore-errors (sb-mop:class-direct-slots class)) :key #'sb-mop:slot-definition-name)
+              when (find symbol (ignore-errors (sb-mop:class-direct-slots class))
+                         :key #'sb-mop:slot-definition-name)
                 collect (class-text class))
         #'string<))
 
@@ -222,7 +223,10 @@ names of its new direct superclasses."
                        "natures" (if setf '() (natures symbol))
                        "kind" kind
                        "type" (and (not setf) (null class) (type-name-p symbol) t)
-                       "slotOf" (and (not setf) (null kind) (null class) (page (classes-with-slot symbol) 0 5))
+                       "slotOf" (and (not setf)
+                                     (null kind)
+                                     (null class)
+                                     (page (classes-with-slot symbol) 0 5))
                        "in" (package-name in)
                        "homes" (packages-with symbol)
                        "files" (files-of index)

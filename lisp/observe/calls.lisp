@@ -63,7 +63,8 @@ Leave out the methods after one that has no CALL-NEXT-METHOD."
     (when (and (typep function 'generic-function) (notany #'gone-object-p (call-arguments call)))
       (ignore-errors
        (mapcar #'method-arglist
-               (entered-methods function (compute-applicable-methods function (call-arguments call))))))))
+               (entered-methods function
+                                (compute-applicable-methods function (call-arguments call))))))))
 
 ;;; Rows
 

@@ -185,8 +185,8 @@ NIL if there is none."
            "block"))))
 
 (defun place-without-own-name (name)
-  "Return the place of the function NAME as a JSON object if its code does not refer to NAME: calls of
-it in its own source were compiled as jumps, which no probe sees. Else return NIL, also when the
+  "Return the place of the function NAME as a JSON object if its code does not refer to NAME: calls
+of it in its own source were compiled as jumps, which no probe sees. Else return NIL, also when the
 function has no place."
   (let ((function (plain-definition name)))
     (when (and (typep function 'simple-function)

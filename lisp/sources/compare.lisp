@@ -114,7 +114,8 @@ the beginning of its form. KEPT is an entry of **EVALUATED**."
 (setf **maker-of**
       (lambda (method)
         (loop for file being the hash-values of **files**
-              for definition = (gethash (definition-key :method nil method) (source-file-definitions file))
+              for definition = (gethash (definition-key :method nil method)
+                                        (source-file-definitions file))
               when (and definition (current-p definition)) return (source-file-path file))))
 
 (defun differing-data (definition file)

@@ -74,7 +74,8 @@ and arguments."
   (unless (and (proper-list-p parameter) (evenp (length parameter)) (stringp (getf parameter :name))
                (plusp (length (getf parameter :name))))
     (funcall
-     refuse "has a parameter without a name; a parameter is a list such as (:name \"symbol\" :type :string :description \"...\")."))
+     refuse
+     "has a parameter without a name; a parameter is a list such as (:name \"symbol\" :type :string :description \"...\")."))
   (let ((name (getf parameter :name))
         (type (getf parameter :type))
         (text (getf parameter :description "")))
