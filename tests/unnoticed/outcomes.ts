@@ -97,8 +97,11 @@ export function inPlain(forms: readonly string[]): Promise<Outcome[]> {
       '(sb-ext:exit :abort t)',
     ];
     const options = ['--noinform', '--no-sysinit', '--no-sysinit', '--no-userinit'];
+    // A variable that names the SBCL of the tests is of the tests, not of the system.
+    const env = Object.entries(process.env).filter(([name]) => !name.startsWith('LIVE_LISP_'));
     spawnSync(testSbcl(), [...options, ...evaluated.flatMap((form) => ['--eval', form])], {
       cwd: folder,
+      env: Object.fromEntries(env),
       stdio: ['ignore', out, out],
       timeout: 120_000,
     });

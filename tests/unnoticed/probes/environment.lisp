@@ -29,7 +29,7 @@
 (let ((*random-state* (sb-ext:seed-random-state 1))) (random 1000000))
 (let ((*random-state* (sb-ext:seed-random-state 1))) (load "defs.lisp") (compile nil '(lambda () 1)) (gc) (random 1000000))
 (let ((*random-state* (sb-ext:seed-random-state 1))) (sb-thread:join-thread (sb-thread:make-thread (lambda () 1))) (eval '(defclass probe-random () (a))) (random 1000000))
-(sb-int:get-floating-point-modes)
+(loop for (name value) on (sb-int:get-floating-point-modes) by (function cddr) unless (search "EXCEPTIONS" (string name)) collect (list name value))
 (output-differs warnings (handler-case (/ 1.0 0.0) (division-by-zero () :trapped)))
 (handler-case (sqrt -1d300) (error (c) (type-of c)))
 (output-differs warnings (sb-int:with-float-traps-masked (:divide-by-zero) (prin1-to-string (/ 1.0 0.0))))
@@ -61,7 +61,6 @@ sb-ext:*muffled-warnings*
 sb-ext:*stack-allocate-dynamic-extent*
 sb-ext:*debug-print-variable-alist*
 sb-ext:*ed-functions*
-(sb-ext:posix-getenv "LIVE_LISP_SERVER")
 (differs environment (not (null (find-if (lambda (e) (search "LIVE_LISP" e)) (sb-ext:posix-environ)))))
 (sb-ext:posix-getenv "HOME")
 (sb-ext:posix-getenv "SBCL_HOME")
