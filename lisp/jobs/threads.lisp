@@ -22,6 +22,8 @@ none."
 (defun run-last (job function)
   "Call RUN-JOB with JOB and FUNCTION, and make the spare thread of a later job, which gets none of
 the floating-point modes that the job has set."
+  ;; What made this thread may record it only later.
+  (setf (job-thread job) sb-thread:*current-thread*)
   (let ((modes (float-modes)))
     (unwind-protect (run-job job function)
       (setf (float-modes) modes)

@@ -44,11 +44,13 @@ function system(name: string, files: Record<string, string>, others: string[] = 
   for (const [file, text] of Object.entries(files)) write(`${name}/${file}.lisp`, text);
 }
 
-/** Writes FILES of the system NAME anew, as if some seconds later: file times have a grain of a second in ASDF. */
+/** Writes FILES of the system NAME and its .asd anew, as if some seconds later: file times have a grain of a second in
+ *  ASDF. */
 function change(name: string, files: Record<string, string>): void {
   system(name, files);
   const later = new Date(Date.now() + 5000);
-  for (const file of Object.keys(files)) utimesSync(join(root.path, name, `${file}.lisp`), later, later);
+  for (const file of [`${name}.asd`, ...Object.keys(files).map((each) => `${each}.lisp`)])
+    utimesSync(join(root.path, name, file), later, later);
 }
 
 function load(name: string, more: Record<string, unknown> = {}): Promise<Answer> {
