@@ -1,5 +1,5 @@
-;;;; Finds the internals that the agent can use when ASDF compiles it. boot.lisp does that in this
-;;;; file's place.
+;;;; Finds the internals that the agent can use, when ASDF compiles the agent. Where the server
+;;;; compiles the agent, boot.lisp does this instead.
 
 (in-package "LIVE-LISP.INTERNALS")
 

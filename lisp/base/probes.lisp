@@ -1,9 +1,10 @@
 ;;;; Tests whether each internal of SBCL works as the agent expects. A row, from DEFINE-PROBE, has
 ;;;; the names that it proves, of internals (ours) or an ability, and a form that uses them on an
-;;;; example with a known answer: it is true when they are right. When the agent is compiled,
-;;;; boot.lisp runs the rows in a child process, since a wrong internal can end it. An internal that
-;;;; fails is replaced by its fallback, and the rows are run again. A row with the name of an
-;;;; ability proves it even if some of its internals are missing. No fasl has anything of this file.
+;;;; example with a known answer. The form is true when the names are right. When the agent is
+;;;; compiled, internals.lisp runs the rows in a child process, since a wrong internal can end its
+;;;; process. An internal whose row fails is replaced by its fallback, and the rows are run again.
+;;;; A row with the name of an ability proves the ability even if some of its internals are missing.
+;;;; No fasl contains anything of this file.
 
 (in-package "LIVE-LISP.BASE")
 

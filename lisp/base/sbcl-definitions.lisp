@@ -188,7 +188,7 @@ LIST."
 (define-internal combination-options (combination)
   "Return the options of the method COMBINATION." ("SB-PCL" "METHOD-COMBINATION-OPTIONS"))
 (define-internal-name +combination-options+
-  "Names the function that returns the options of a method combination."
+  "The name of the function that returns the options of a method combination."
                       ("SB-PCL" "METHOD-COMBINATION-OPTIONS"))
 
 ;;; Effective methods of generic functions

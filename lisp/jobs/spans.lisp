@@ -105,8 +105,8 @@ not reported such a list. DEPTHS is a vector from the numbers of lists to their 
 (defun read-spans (read paths)
   "Return the SPANS of a form. READ, a RECORDER's slot, has its lists. PATHS is SBCL's hash table
 from each list to its path, a list with the number of the list as second element."
-  ;; A path is (symbol number position ...), with the positions from the inside out. So its length
-  ;; grows with the depth of the list.
+  ;; A path is (symbol number position ...). It has one position for each list around the list, so a
+  ;; longer path belongs to a deeper list.
   (let ((last 0))
     (maphash (lambda (form path) (declare (ignore form)) (setf last (max last (second path))))
              paths)

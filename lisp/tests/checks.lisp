@@ -37,8 +37,8 @@ ONE and OTHER are lists of the values of a form."
             (values first second nil)
             (multiple-value-bind (part other-part path)
                 (difference-texts one other (home-of (result-name *result*)))
-              ;; The path is empty when the values differ as a whole. Then their whole texts are
-              ;; returned, unless these are equal.
+              ;; An empty path means that the values differ as a whole. Then return their whole
+              ;; texts, but return the parts if the two whole texts are equal.
               (if (and path (or (string/= "" path) (string= first second)))
                   (values part other-part path)
                   (values first second nil)))))))

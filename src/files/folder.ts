@@ -45,7 +45,7 @@ export class Folder {
     }
   }
 
-  /** Returns a path for NAME, a single path component, in this directory. */
+  /** Returns the path of the entry NAME of this directory. NAME is one path component, without slashes. */
   at(name: string): string {
     return HAS_DESCRIPTOR_PATHS ? `/proc/self/fd/${this.#handle.fd}/${name}` : join(this.path, name);
   }

@@ -94,7 +94,7 @@ export class OpenQuestions {
     for (const id of [...this.#open.keys()]) this.#end(id, SERVER_ENDS);
   }
 
-  /** Closes the question with this ID for the reason WHY; without WHY, as timed out. */
+  /** Closes the question with this ID and records WHY, the reason. Without WHY, records that the question timed out. */
   #end(id: string, why?: string): void {
     const question = this.#close(id)?.question;
     question?.onClose();

@@ -39,7 +39,7 @@ export function isParameter(part: Form): boolean {
   return sectionOf(part) === '&KEY';
 }
 
-/** By list: the last lambda list keyword before each of its elements, such as &KEY; '' if there is none. */
+/** For each lambda list, an entry per element: the last lambda list keyword before the element, such as &KEY, or ''. */
 const sections = new WeakMap<Form, readonly string[]>();
 
 function sectionOf({ around, index }: Form): string {
@@ -59,7 +59,7 @@ function sectionsOf({ elements }: Form): string[] {
 }
 
 /** Adds to TAKERS the functions and classes that TEXT defines with SYMBOL as a keyword parameter, or as a slot with an
- *  initarg of the same name. NAMED tells whether a part is the symbol. */
+ *  initarg of the same name. NAMED returns true for a part that is the symbol. */
 export function noteTakers(
   text: string,
   symbol: string,

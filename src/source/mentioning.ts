@@ -33,8 +33,8 @@ export function symbolIn(name: string): string {
   return name.replace(/^SETF /, '');
 }
 
-/** Yields the symbols, strings and other atoms of TEXT, but those of feature expressions and of top-level forms that
- *  cannot have one of SYMBOLS. */
+/** Yields the atoms of TEXT, such as symbols and strings. Leaves out feature expressions, and top-level forms whose text
+ *  contains none of SYMBOLS. */
 export function* atomsIn(text: string, symbols: readonly string[]): Generator<Form, void> {
   for (const form of new Reading(treeOf(text)).forms())
     if (mayHave(form.text, symbols)) for (const part of within(form)) if (part.mark === 'atom') yield part;

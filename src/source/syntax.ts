@@ -92,7 +92,7 @@ function inFunction(definition: Form): Form[] {
   return [...defaultsIn(list), ...body];
 }
 
-/** Lambda list keywords before parameters that have defaults. */
+/** The lambda list keywords whose parameters can have default values. */
 const OPTIONAL: readonly string[] = ['&OPTIONAL', '&KEY', '&AUX'];
 
 /** Returns the forms in LIST, a lambda list: the defaults of its parameters. */

@@ -81,8 +81,8 @@ export class Tree {
     return nameOf(this.kind(number), this.text.slice(this.start(number), this.end(number)));
   }
 
-  /** Returns the number of the token behind the list that the parenthesis NUMBER opens; undefined when it is not
-   *  closed. */
+  /** Returns the number of the first token after a list. NUMBER is the token that opens the list. Returns undefined
+   *  when the text does not close the list. */
   behind(number: number): number | undefined {
     while (this.kind(number) !== 'end' && !this.#behind[number] && this.read(1));
     return this.#behind[number] || undefined;

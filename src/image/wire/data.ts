@@ -38,7 +38,8 @@ export interface Place {
 }
 
 export interface Caller {
-  /** Name of the caller; absent for a form of a file, because the server reads the text of the form. */
+  /** Name of the caller; absent for a top-level form of a file. The server names such a caller by the text of the
+   *  form. */
   name?: string;
   /** Kind of caller other than a function (S3.17); absent for a function. */
   kind?: string;
