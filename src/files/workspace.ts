@@ -124,13 +124,18 @@ export class Workspace {
 
   /** Throws a CallError unless ACCESS to REAL is allowed. REAL is the real path to which PATH led. */
   async check(real: string, access: Access, path: string): Promise<void> {
+    await this.#checkRoots(real, access, path);
+    await this.secretsKnown;
+    if (this.#hides(real)) throw this.#forbidden(HIDDEN, real, access, path);
+  }
+
+  /** Throws a CallError unless REAL is in a folder to which ACCESS is allowed. */
+  async #checkRoots(real: string, access: Access, path: string): Promise<void> {
     if (!this.#realRoots.some((root) => isInside(root, real))) {
       const onlyRead = await this.#isReadOnly(real);
       if (!onlyRead) throw new CallError(this.#outsideText(path, access));
       if (access === 'write') throw new CallError(this.#onlyReadText(path));
     }
-    await this.secretsKnown;
-    if (this.#hides(real)) throw this.#forbidden(HIDDEN, real, access, path);
   }
 
   /** Throws a CallError when `forbids` forbids REAL, the real path to which PATH led. */
@@ -220,10 +225,10 @@ export class Workspace {
     checkKind(path, await withFileTimeout(dirname(real), () => lstat(real)));
     const folder = await Folder.open(dirname(real));
     try {
-      // Check the path of the opened folder instead of REAL: while `check` waits for the image, code in the
+      // Check the path of the opened folder instead of REAL: while `locate` waits for the image, code in the
       // image can replace a folder on the way to REAL by a link.
       const opened = join(folder.path, basename(real));
-      await this.check(opened, 'read', path);
+      await this.#checkRoots(opened, 'read', path);
       await this.checkSeen(opened, path);
       const file = await folder.openFile(basename(real));
       if (file === undefined) throw this.noFile(path);
