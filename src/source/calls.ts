@@ -1,10 +1,11 @@
 /** Finds the calls of a function in a source file, with their arguments, and its other mentions. */
 
-import { type Argument, argumentOf, elementsOf } from './fits.ts';
-import { bareName, type Form, operatorOf } from './form.ts';
+import { type Argument, argumentOf } from './fits.ts';
+import { bareName, elementsOf, type Form, operatorOf } from './form.ts';
 import { formatCalls } from './format-calls.ts';
-import { MARK, upperCase } from './lexer.ts';
+import { upperCase } from './lexer.ts';
 import type { SourceText } from './text.ts';
+import { isName, isSymbol, type Used } from './uses.ts';
 import { walkSource } from './walk.ts';
 
 /** A call or other mention of a function, which begins at offset START. It has either ARGS, when it is a call whose
@@ -22,25 +23,11 @@ export interface Mention {
 /** Common Lisp operators that bind local functions and macros. */
 const LOCAL: readonly string[] = ['FLET', 'LABELS', 'MACROLET'];
 
-/** A symbol to look for in one part of a source. */
-export interface Wanted {
-  /** Its name without package. */
-  name: string;
-  /** Names of the packages with which the symbol can be qualified. */
-  homes: ReadonlySet<string>;
-  /** Whether the unqualified name means this symbol in the package of that part of the source. */
-  bare: boolean;
-}
+/** A function or macro whose mentions are looked for. MACRO: in (setf (NAME ...) value), SETF expands a macro NAME but
+ *  does not call a function NAME. */
+export type Callee = Used & { macro?: boolean | undefined };
 
-/** A function or macro whose mentions are looked for. */
-export interface Callee extends Omit<Wanted, 'bare'> {
-  /** Whether it is a `(setf NAME)` function. */
-  setf: boolean;
-  /** Whether it is a macro. In (setf (NAME ...) value), SETF expands a macro NAME but does not call a function NAME. */
-  macro?: boolean | undefined;
-}
-
-interface Walk extends Callee, Wanted {
+interface Walk extends Callee {
   top: number;
   found: Mention[];
   seen: Set<number>;
@@ -49,11 +36,10 @@ interface Walk extends Callee, Wanted {
 /** Returns the mentions of CALLEE in SOURCE under FEATURES. */
 export function mentionsIn(source: SourceText, features: ReadonlySet<string>, callee: Callee): Mention[] {
   const found: Mention[] = [];
-  const tops: number[] = [];
-  walkSource(source, features, [callee.name], (top, home, seen) => {
+  const tops: Form[] = [];
+  walkSource(source, features, [callee.name], (top, current, seen) => {
     tops.push(top);
-    const bare = home === undefined || callee.homes.has(home);
-    const state = { ...callee, bare, top, found, seen };
+    const state = { ...callee, current, top: top.start, found, seen };
     return {
       visit: (form, elements, data) => note(form, elements, state, data),
       within: (elements, data) => withoutPlaces(elements, unshadowed(elements, state, data), state),
@@ -63,14 +49,14 @@ export function mentionsIn(source: SourceText, features: ReadonlySet<string>, ca
   return found;
 }
 
-/** Returns the places in TEXT where a FORMAT directive ~/NAME/ calls the function NAME. TOPS are the starts of the
- *  top-level forms that contain the name. */
-function formatMentions(text: string, { name, homes }: Callee, tops: readonly number[]): Mention[] {
-  let form = -1;
+/** Returns the places in TOPS, the top-level forms of TEXT that contain the name, where a FORMAT directive ~/NAME/ calls
+ *  the function NAME. */
+function formatMentions(text: string, { name, packages }: Callee, tops: readonly Form[]): Mention[] {
+  let form = 0;
   return formatCalls(text).flatMap(({ start, written, home }) => {
-    while ((tops[form + 1] ?? Number.POSITIVE_INFINITY) <= start) form++;
-    const top = tops[form];
-    const isCallee = top !== undefined && homes.has(home) && upperCase(written.replace(/^.*:/, '')) === name;
+    while ((tops[form]?.end ?? Number.POSITIVE_INFINITY) <= start) form++;
+    const top = tops[form]?.start ?? text.length;
+    const isCallee = top < start && packages?.has(home) && upperCase(written.replace(/^.*:/, '')) === name;
     return isCallee ? [{ start, top, how: 'called by FORMAT' }] : [];
   });
 }
@@ -80,7 +66,7 @@ function formatMentions(text: string, { name, homes }: Callee, tops: readonly nu
 function unshadowed(elements: readonly Form[], state: Walk, data: boolean): readonly Form[] {
   const operator = operatorOf(elements[0]);
   if (!LOCAL.includes(operator)) return elements;
-  const names = (elementsOf(elements[1]) ?? []).map((binding) => elementsOf(binding)?.[0]);
+  const names = elementsOf(elements[1]).map((binding) => elementsOf(binding)[0]);
   if (!names.some((name) => isName(name, state))) return elements;
   return operator === 'LABELS' || data ? [] : elements.slice(0, 2);
 }
@@ -90,8 +76,8 @@ function unshadowed(elements: readonly Form[], state: Walk, data: boolean): read
 function withoutPlaces(elements: readonly Form[], parts: readonly Form[], state: Walk): readonly Form[] {
   if (state.setf || state.macro || !['SETF', 'PSETF'].includes(operatorOf(elements[0]))) return parts;
   return parts.flatMap((part, index) => {
-    const [name, ...args] = (index % 2 === 1 && elementsOf(part)) || [];
-    return isNamed(name, state) ? args : [part];
+    const [name, ...args] = index % 2 === 1 ? elementsOf(part) : [];
+    return isSymbol(name, state) ? args : [part];
   });
 }
 
@@ -102,7 +88,7 @@ function note(form: Form, elements: readonly Form[], state: Walk, data: boolean)
   const { start } = form;
   const { top } = state;
   if (state.setf) noteSetf(form, elements, state, data);
-  else if (isNamed(first, state)) state.found.push({ start, top, ...callOf(elements.slice(1), data) });
+  else if (isSymbol(first, state)) state.found.push({ start, top, ...callOf(elements.slice(1), data) });
   if (operatorOf(first) === 'FUNCTION' && isName(second, state)) {
     state.found.push({ start, top, how: 'as a function' });
   } else if (operatorOf(first) === 'QUOTE' && isName(second, state)) {
@@ -116,8 +102,8 @@ function note(form: Form, elements: readonly Form[], state: Walk, data: boolean)
 /** For a callee (setf NAME): records a call of it for each place (NAME ...) that FORM sets. */
 function noteSetf(form: Form, elements: readonly Form[], state: Walk, data: boolean): void {
   for (const place of placesIn(elements)) {
-    const [name, ...args] = elementsOf(place) ?? [];
-    if (!isNamed(name, state)) continue;
+    const [name, ...args] = elementsOf(place);
+    if (!isSymbol(name, state)) continue;
     const call = callOf(args, data);
     state.found.push({
       start: form.start,
@@ -166,7 +152,7 @@ function placesIn(elements: readonly Form[]): readonly Form[] {
   if (isSet === undefined) return [];
   const places = elements.slice(1).filter((_, index, args) => isSet(index, args.length));
   for (const place of places) {
-    const [operator, ...parts] = elementsOf(place) ?? [];
+    const [operator, ...parts] = elementsOf(place);
     const isSetWithin = SET_WITHIN.get(operatorOf(operator));
     if (isSetWithin) places.push(...parts.filter((_, index) => isSetWithin(index, parts.length)));
   }
@@ -178,22 +164,6 @@ function callOf(args: readonly Form[], data: boolean): { args?: Argument[]; how?
 }
 
 function isReference(form: Form | undefined, state: Walk): boolean {
-  const [operator, name] = elementsOf(form) ?? [];
+  const [operator, name] = elementsOf(form);
   return ['FUNCTION', 'QUOTE'].includes(operatorOf(operator)) && isName(name, state);
-}
-
-/** True when FORM is exactly the callee's name, `(setf NAME)` included. */
-function isName(form: Form | undefined, state: Walk): boolean {
-  if (!state.setf) return isNamed(form, state);
-  const [operator, symbol] = elementsOf(form) ?? [];
-  return operatorOf(operator) === 'SETF' && isNamed(symbol, state);
-}
-
-/** True when FORM is the wanted symbol: unqualified if BARE allows that, or qualified by one of HOMES. */
-export function isNamed(form: Form | undefined, { name: wanted, homes, bare }: Wanted): boolean {
-  const atom = form?.resolved;
-  if (atom?.kind !== 'atom' || bareName(atom) !== wanted) return false;
-  const name = atom.name ?? '';
-  const mark = name.lastIndexOf(MARK);
-  return mark === -1 ? bare : homes.has(name.slice(0, mark).replace(MARK, ''));
 }

@@ -1,7 +1,7 @@
 /** Reads the text of one definition: its name, its lambda list, and the accessors of a class or structure. */
 
-import { elementsOf, type LambdaList, lambdaListOf } from './fits.ts';
-import { bareName, type Form, namedBy, readForm } from './form.ts';
+import { type LambdaList, lambdaListOf } from './fits.ts';
+import { bareName, elementsOf, type Form, namedBy, readForm } from './form.ts';
 
 export interface Definition {
   operator: string;
@@ -31,7 +31,7 @@ const CLASSES: readonly string[] = ['DEFCLASS', 'DEFINE-CONDITION'];
 /** Returns what the first form of TEXT defines, read under FEATURES. Returns undefined when it is no definition of
  *  a function, class or structure, or when its text does not show the lambda list. */
 export function definitionOf(text: string, features: ReadonlySet<string>): Definition | undefined {
-  const elements = elementsOf(readForm(text, 0, features)) ?? [];
+  const elements = elementsOf(readForm(text, 0, features));
   const [first, second] = elements;
   const operator = bareName(first);
   const { symbol, setf } = namedBy(second);
@@ -39,21 +39,26 @@ export function definitionOf(text: string, features: ReadonlySet<string>): Defin
   if (name === '') return undefined;
   const base = { operator, name, setf };
   if (FUNCTIONS.includes(operator)) return withList(base, elements[2]);
-  if (operator === 'DEFMETHOD') return withList(base, elements.slice(2).find(isList));
+  if (operator === 'DEFMETHOD')
+    return withList(
+      base,
+      elements.slice(2).find(({ isList }) => isList),
+    );
   if (CLASSES.includes(operator))
     return {
       ...base,
       ...classParts(elements[3]),
-      superclasses: (elementsOf(elements[2]) ?? []).map((each) => each.text),
+      superclasses: elementsOf(elements[2]).map((each) => each.text),
       defaults: defaultInitargs(elements.slice(4)),
     };
   return operator === 'DEFSTRUCT'
-    ? { ...base, ...structureParts(name, elementsOf(second)?.slice(1) ?? [], elements.slice(2)) }
+    ? { ...base, ...structureParts(name, elementsOf(second).slice(1), elements.slice(2)) }
     : undefined;
 }
 
-function isList(form: Form): boolean {
-  return elementsOf(form) !== undefined;
+/** Returns the elements of FORM, a slot or an option, when it is a list; else FORM alone. */
+function partsOf(form: Form): readonly Form[] {
+  return form.kind === 'cons' ? elementsOf(form) : [form];
 }
 
 function withList(base: Definition, form: Form | undefined): Definition | undefined {
@@ -65,12 +70,12 @@ function classParts(slots: Form | undefined): Partial<Definition> {
   const names: string[] = [];
   const accessors: string[] = [];
   const initargs: string[] = [];
-  for (const slot of elementsOf(slots) ?? []) {
-    const parts = elementsOf(slot) ?? [slot];
+  for (const slot of elementsOf(slots)) {
+    const parts = partsOf(slot);
     names.push(bareName(parts[0]));
     for (let i = 1; i < parts.length; i += 2) {
       const value = parts[i + 1];
-      const writer = elementsOf(value)?.[1];
+      const writer = elementsOf(value)[1];
       if (bareName(parts[i]) === 'WRITER')
         accessors.push(writer ? `(SETF ${bareName(writer)})` : bareName(value));
       if (['ACCESSOR', 'READER'].includes(bareName(parts[i]))) accessors.push(bareName(value));
@@ -83,15 +88,15 @@ function classParts(slots: Form | undefined): Partial<Definition> {
 
 /** Returns the keywords in the :DEFAULT-INITARGS option among OPTIONS, those of a class. */
 function defaultInitargs(options: readonly Form[]): string[] {
-  const given = options.map((option) => elementsOf(option) ?? []);
+  const given = options.map(elementsOf);
   const [, ...values] = given.find(([key]) => bareName(key) === 'DEFAULT-INITARGS') ?? [];
   return values.filter((_, index) => index % 2 === 0).map(bareName);
 }
 
 function structureParts(name: string, options: readonly Form[], body: readonly Form[]): Partial<Definition> {
-  const described = body.map((slot) => elementsOf(slot) ?? [slot]).filter(([slot]) => bareName(slot) !== '');
+  const described = body.map(partsOf).filter(([slot]) => bareName(slot) !== '');
   const slots = described.map(([slot]) => bareName(slot));
-  const given = options.map((option) => elementsOf(option) ?? [option]);
+  const given = options.map(partsOf);
   const option = (wanted: string) => given.find(([key]) => bareName(key) === wanted);
   const named = (wanted: string, usual: string) => nameOr(option(wanted), usual);
   // :CONC-NAME without a value means no prefix.
@@ -129,4 +134,32 @@ function nameOr(option: readonly (Form | undefined)[] | undefined, usual: string
   if (form === undefined) return usual;
   const name = bareName(form);
   return name === 'NIL' ? '' : name;
+}
+
+/** Operators of definitions whose lambda list is what a call is read by. */
+const DEFINERS: readonly string[] = ['DEFUN', 'DEFMACRO', 'DEFTYPE'];
+
+/** Tokens by which the reader skips or computes a part of a form: then the text does not show what was defined. */
+const CONDITIONAL: readonly string[] = ['#+', '#-', '#.', '#=', '##'];
+
+/** Returns the name and lambda list that the form at index START of SOURCE defines. The name has no package; a setf
+ *  function is `(SETF NAME)`. The lambda list is on one line, without comments. Returns undefined for other forms, and
+ *  when the list has a token of CONDITIONAL. */
+export function definedLambdaList(
+  source: string,
+  start: number,
+): { name: string; lambdaList: string } | undefined {
+  const form = readForm(source, start);
+  const [definer, defined, list] = form?.elements ?? [];
+  if (form?.start !== start || !DEFINERS.includes(bareName(definer)) || list?.mark !== '(') return undefined;
+  const { symbol, setf } = namedBy(defined);
+  const name = bareName(symbol);
+  const lambdaList = defined?.isList && !setf ? undefined : listText(list);
+  return name && lambdaList ? { name: setf ? `(SETF ${name})` : name, lambdaList } : undefined;
+}
+
+/** Returns the text of LIST; undefined when it is not closed. */
+function listText({ tree, at, behind }: Form): string | undefined {
+  for (let token = at; token < behind; token++) if (CONDITIONAL.includes(tree.kind(token))) return undefined;
+  return tree.behind(at) === undefined ? undefined : tree.line(at, behind);
 }

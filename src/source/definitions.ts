@@ -1,10 +1,38 @@
-/** Lists what the top-level forms of a Lisp text define, judged by their shape: operator, name, and what follows. */
+/** Finds what the forms of a Lisp text define, judged by their shape: operator, name, and what follows. */
 
-import { headOf } from './again.ts';
-import { elementsOf, type Form } from './form.ts';
+import { elementsOf, type Form, namedBy } from './form.ts';
+import { headOf } from './heads.ts';
 import { MARK } from './lexer.ts';
-import type { TopLevelForms } from './position.ts';
+import type { Extent, TopLevelForms } from './top-level.ts';
 import type { Span } from './tree.ts';
+
+/** How deep definitions are searched for within forms that have no name, as in (eval-when (...) (defun name ...)). */
+const DEPTH = 3;
+
+/** Yields FORM when it is a list with an operator and something behind that, which names it. When what stands there is a
+ *  list, as in (let (...) (defun name ...)), also yields such forms in it, each with its DEPTH. It is a generator
+ *  because a form that is a table of data can look like very many definitions. */
+function* namedForms(form: Form, depth = 0): Generator<{ form: Form; depth: number }, void> {
+  const [operator, name, ...rest] = form.token === '(' ? elementsOf(form) : [];
+  if (operator?.kind !== 'atom' || !operator.name || operator.name.startsWith(MARK) || name === undefined)
+    return;
+  const found = namedFormsOf(isName(name) || depth === DEPTH ? [] : [name, ...rest], depth + 1);
+  const first = found.next();
+  // Where nothing else has a name, a list is most likely a clause or a binding.
+  if (depth > 0 && first.done && !isName(name) && !operator.name.startsWith('DEF')) return;
+  yield { form, depth };
+  if (first.value !== undefined) yield first.value;
+  yield* found;
+}
+
+/** True when PART, behind an operator, can be a name: it is no list but (setf NAME). */
+function isName(part: Form): boolean {
+  return part.mark !== '(' || namedBy(part).setf;
+}
+
+function* namedFormsOf(forms: readonly Form[], depth: number): ReturnType<typeof namedForms> {
+  for (const form of forms) yield* namedForms(form, depth);
+}
 
 /** A form that names something, as an outline of its file shows it. */
 export interface Defined {
@@ -23,41 +51,22 @@ export interface Defined {
 
 /** Returns what FORMS define, in text order. Forms that are no list or name nothing are left out. */
 export function definitionsIn(forms: TopLevelForms): Defined[] {
-  return forms.starts().flatMap((start) => [...definedAt(forms, start)]);
+  return forms.all().flatMap(({ start }) => [...definedAt(forms, start)]);
 }
 
-/** Yields what the form at START of FORMS defines, nested definitions included. It is a generator because a form that
- *  is a table of data can look like very many definitions. */
+/** Yields what the form at START of FORMS defines, nested definitions included. */
 export function* definedAt(forms: TopLevelForms, start: number): Generator<Defined, void> {
-  const form = forms.at(start);
-  if (form) yield* definedBy(form, 0);
+  const top = forms.at(start);
+  for (const { form, depth } of top ? namedForms(top) : []) yield definedBy(form, depth);
 }
 
-/** How deep definitions are searched for within forms that have no name. */
-const DEPTH = 3;
-
-function* definedBy(form: Form, depth: number): Generator<Defined, void> {
-  const [operator, name, ...rest] = elementsOf(form);
-  if (operator?.kind !== 'atom' || !operator.name || operator.name.startsWith(MARK) || name === undefined)
-    return;
-  const place = { start: form.start, end: form.end, depth };
+function definedBy(form: Form, depth: number): Defined {
+  const [operator, name, ...rest] = elementsOf(form) as [Form, Form, ...Form[]];
+  const { start, end } = form;
   const written = { operator: operator.text.toLowerCase(), name: onOneLine(name.text) };
-  if (name.kind === 'cons' && !/^\(setf\s/i.test(written.name)) {
-    const inner = depth < DEPTH ? definedByEach([name, ...rest], depth + 1) : undefined;
-    const first = inner?.next();
-    if (depth > 0 && (first === undefined || first.done)) return;
-    yield { ...place, ...written };
-    if (first?.value !== undefined) yield first.value;
-    if (inner !== undefined) yield* inner;
-    return;
-  }
-  const list = listAfter(rest);
-  const documentation = documentationIn(rest);
-  yield { ...place, ...written, list, documentation };
-}
-
-function* definedByEach(forms: readonly Form[], depth: number): Generator<Defined, void> {
-  for (const form of forms) yield* definedBy(form, depth);
+  if (!isName(name)) return { start, end, depth, ...written };
+  const [list, documentation] = [listAfter(rest), documentationIn(rest)];
+  return { start, end, depth, ...written, list, documentation };
 }
 
 /** Returns the text of the first list in REST, the elements behind a name, with up to two qualifiers before it. Returns
@@ -96,4 +105,91 @@ export function innermostDefining(forms: TopLevelForms, start: number, symbol: s
   visit(whole, 0);
   const [only = whole, ...more] = inner;
   return more.length > 0 ? whole : only;
+}
+
+/** A definition to find. NAME is `NAME` or `SETF NAME`. METHODS are possible qualifiers and specializers, each as the
+ *  METHOD of a Head; a form that has others does not count. */
+export interface Wanted {
+  name: string;
+  operator?: string;
+  methods?: readonly string[];
+}
+
+/** A form that defines the name. */
+export interface Target extends Extent {
+  /** Start of the top-level form that it is or is in. */
+  top: number;
+  operator: string;
+  /** Its qualifiers and specializers; '' without any. */
+  method: string;
+  /** The name as written, and the package in which it is read. */
+  written: string;
+  home: string;
+  /** How the form begins: operator, name, and a method's qualifiers and specializers. */
+  head: string;
+}
+
+/** Returns the forms that WANTED most likely means: only definitions if there are any, and of a generic function and its
+ *  methods only the generic function. */
+export function targetsNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
+  const all = allNamed(forms, wanted);
+  const { operator, methods } = wanted;
+  const found = methods === undefined ? all : all.filter(({ method }) => methods.includes(method));
+  // No method has these specializers: the list asked for may be the lambda list of a function.
+  if (found.length === 0 && operator !== 'DEFMETHOD') return all;
+  if (operator !== undefined) return found;
+  const defining = found.filter(isDefining);
+  const others = defining.filter((each) => each.operator !== 'DEFMETHOD');
+  return [others, defining, found].find(({ length }) => length > 0) ?? [];
+}
+
+/** Returns all forms that name WANTED, methods included. */
+export function allNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
+  const symbol = wanted.name.replace(/^SETF /, '');
+  return [...forms.mentioning([symbol])].flatMap(({ form: top, place }) => {
+    const home = forms.homeAt(top.start);
+    const found = [...namedForms(top)].flatMap(({ form }) => targetOf(form, wanted, place, home) ?? []);
+    // A form that begins with the name can be a binding, as in (let (table) (defun table ...)).
+    const defining = found.filter(isDefining);
+    return outermost(defining.length > 0 ? defining : found);
+  });
+}
+
+function isDefining({ operator }: Target): boolean {
+  return operator.startsWith('DEF');
+}
+
+/** Returns those of TARGETS that are in none of the others. */
+function outermost(targets: readonly Target[]): Target[] {
+  let end = 0;
+  return targets.filter((target) => {
+    if (target.start < end) return false;
+    end = target.end;
+    return true;
+  });
+}
+
+/** Returns FORM, which is or is in the top-level form at PLACE, as a target when it names WANTED. */
+function targetOf(form: Form, wanted: Wanted, place: Extent, home: string): Target | undefined {
+  const [operator, name, ...rest] = elementsOf(form) as [Form, Form, ...Form[]];
+  const head = headOf(form);
+  // A string is a name too, as in (defsystem "name" ...).
+  const bare = head?.name ?? (name.isString ? name.text.slice(1, -1).toUpperCase() : undefined);
+  const written = head?.operator ?? operator.text.toUpperCase();
+  if (bare !== wanted.name || (wanted.operator ?? written) !== written) return undefined;
+  const list = rest.findIndex(({ kind }) => kind === 'cons');
+  const parts = head?.operator === 'DEFMETHOD' ? rest.slice(0, list + 1) : [];
+  const shown = [operator, name, ...parts].map((part) => onOneLine(part.text));
+  const symbol = isName(name) ? name : (elementsOf(name)[0] ?? name);
+  return {
+    start: form.start,
+    end: form.end,
+    lead: form.start === place.start ? place.lead : (form.lead ?? form.start),
+    top: place.start,
+    operator: head?.operator ?? '',
+    method: head?.method ?? '',
+    written: onOneLine(symbol.text),
+    home,
+    head: `(${shown.join(' ')})`,
+  };
 }

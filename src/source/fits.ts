@@ -1,6 +1,6 @@
 /** Checks whether the arguments of a call fit a lambda list. Both are read from source text. */
 
-import { bareName, type Form, readForm, spineOf } from './form.ts';
+import { bareName, elementsOf, type Form, readForm, spineOf } from './form.ts';
 import { MARK } from './lexer.ts';
 
 /** What a lambda list accepts: how many required and optional arguments, whether any number more (REST), keywords. */
@@ -19,14 +19,11 @@ export interface LambdaList {
  *  stands there, which may be any number of arguments. */
 export type Argument = { keyword?: string; unknown?: boolean; list?: Form };
 
-/** Returns the elements of FORM; undefined when it is no proper list. */
-export function elementsOf(form: Form | undefined): readonly Form[] | undefined {
+/** True when FORM is a list without a dot, or empty. */
+function isProper(form: Form): boolean {
   const { elements, tail } = spineOf(form);
-  return tail === undefined || (elements.length === 0 && isEmpty(tail)) ? elements : undefined;
-}
-
-function isEmpty(form: Form): boolean {
-  return form.kind === 'atom' && (form.name === undefined || form.name === 'NIL');
+  if (tail === undefined) return true;
+  return elements.length === 0 && tail.kind === 'atom' && (tail.name === undefined || tail.name === 'NIL');
 }
 
 /** Lambda lists nested deeper than this in that of a macro are not looked at. */
@@ -35,8 +32,9 @@ const MAX_DEPTH = 100;
 /** Returns what the lambda list FORM accepts; undefined when that cannot be determined. Required parameters may be
  *  lists: with a specializer in a method, nested lambda lists in a MACRO. */
 export function lambdaListOf(form: Form | undefined, macro = false, depth = 0): LambdaList | undefined {
+  if (form === undefined) return undefined;
   const { elements, tail } = spineOf(form);
-  const proper = elementsOf(form) !== undefined;
+  const proper = isProper(form);
   // The last symbol of a dotted lambda list binds the rest.
   if (!proper && (elements.length === 0 || tail?.kind !== 'atom')) return undefined;
   const list: LambdaList = {
@@ -74,9 +72,9 @@ export function lambdaListOf(form: Form | undefined, macro = false, depth = 0): 
 }
 
 function keyOf(form: Form | undefined): string {
-  const [variable] = elementsOf(form) ?? [];
+  const [variable] = elementsOf(form);
   if (form?.kind !== 'cons') return bareName(form);
-  const [keyword] = variable?.kind === 'cons' ? (elementsOf(variable) ?? []) : [];
+  const [keyword] = variable?.kind === 'cons' ? elementsOf(variable) : [];
   return bareName(keyword ?? variable);
 }
 
@@ -95,7 +93,7 @@ export function parsedLambdaList(
 export function argumentOf(form: Form): Argument {
   const { kind, name = '' } = form.resolved;
   if (kind === 'made') return { unknown: true };
-  if (kind === 'cons' || elementsOf(form)) return { list: form };
+  if (kind === 'cons' || isProper(form)) return { list: form };
   return kind === 'atom' && name.startsWith(MARK) && name.length > 1 ? { keyword: name.slice(1) } : {};
 }
 
@@ -118,7 +116,7 @@ function innerFit({ inner = new Map<number, LambdaList>() }: LambdaList, args: r
   const fits = [...inner].map(([position, list]): Fit => {
     const given = args[position]?.list;
     if (given === undefined) return `argument ${position + 1} is no list`;
-    const fit = fitOf(list, elementsOf(given)?.map(argumentOf) ?? [{ unknown: true }]);
+    const fit = isProper(given) ? fitOf(list, elementsOf(given).map(argumentOf)) : undefined;
     return typeof fit === 'string' ? `argument ${position + 1}: ${fit}` : fit;
   });
   return fits.find((fit) => typeof fit === 'string') ?? (fits.includes(undefined) ? undefined : true);

@@ -1,15 +1,14 @@
 /** Finds where a source file makes instances of classes, with which initargs, and where it names slots. */
 
-import { isNamed, type Wanted } from './calls.ts';
-import { elementsOf } from './fits.ts';
-import { bareName, type Form, operatorOf } from './form.ts';
-import { MARK } from './lexer.ts';
+import { argumentOf } from './fits.ts';
+import { bareName, elementsOf, type Form, operatorOf } from './form.ts';
 import type { SourceText } from './text.ts';
+import { isSymbol, type Used } from './uses.ts';
 import { walkSource } from './walk.ts';
 
 /** What to look for, all by bare names: classes that change, and the initargs and slots that they lose. */
 export interface Sought {
-  classes: readonly Omit<Wanted, 'bare'>[];
+  classes: readonly Used[];
   initargs: readonly string[];
   slots: readonly string[];
 }
@@ -50,11 +49,8 @@ export function instanceUsesIn(
     ...sought.initargs.map((key) => `:${key}`),
     ...sought.slots,
   ];
-  walkSource(source, features, words, (_, home) => {
-    const classes = sought.classes.map((each) => ({
-      ...each,
-      bare: home === undefined || each.homes.has(home),
-    }));
+  walkSource(source, features, words, (_, current) => {
+    const classes = sought.classes.map((each) => ({ ...each, current }));
     return {
       visit: ({ start }, elements, data) => {
         const use = makingIn(elements, classes, sought.initargs);
@@ -71,7 +67,7 @@ export function instanceUsesIn(
  *  of INITARGS. Returns undefined when the form does neither. */
 function makingIn(
   elements: readonly Form[],
-  classes: readonly Wanted[],
+  classes: readonly Used[],
   initargs: readonly string[],
 ): Omit<InstanceUse, 'start'> | undefined {
   const at = MAKERS.get(operatorOf(elements[0]));
@@ -80,7 +76,7 @@ function makingIn(
   const keys = keywordsIn(rest.filter((_, index) => index % 2 === 0));
   const quoted = quotedIn(designator);
   if (quoted !== undefined) {
-    const wanted = classes.find((each) => isNamed(quoted, each));
+    const wanted = classes.find((each) => isSymbol(quoted, each));
     return wanted && { name: wanted.name, keys };
   }
   const literal = designator === undefined || designator.resolved.name === '';
@@ -92,16 +88,16 @@ function makingIn(
  *  make an instance, as in (apply #'make-instance 'name ...). */
 function passedIn(
   elements: readonly Form[],
-  classes: readonly Wanted[],
+  classes: readonly Used[],
   initargs: readonly string[],
 ): Omit<InstanceUse, 'start'> | undefined {
   if (operatorOf(elements[0]) === 'QUOTE') return undefined;
   for (const [index, element] of elements.entries()) {
     const quoted = quotedIn(element);
-    const wanted = quoted && classes.find((each) => isNamed(quoted, each));
+    const wanted = quoted && classes.find((each) => isSymbol(quoted, each));
     if (!wanted) continue;
     const keys = keywordsIn(elements.slice(index + 1));
-    const maker = elements.slice(0, index).some((each) => MAKERS.has(operatorOf(elementsOf(each)?.[1])));
+    const maker = elements.slice(0, index).some((each) => MAKERS.has(operatorOf(elementsOf(each)[1])));
     if (!maker && !keys.some((key) => initargs.includes(key))) return undefined;
     return { name: wanted.name, keys, how: 'its arguments are computed' };
   }
@@ -110,16 +106,13 @@ function passedIn(
 
 /** Returns the object quoted in FORM, which may be (find-class 'NAME); undefined for anything else. */
 function quotedIn(form: Form | undefined): Form | undefined {
-  const [operator, quoted] = elementsOf(form) ?? [];
+  const [operator, quoted] = elementsOf(form);
   if (operatorOf(operator) === 'FIND-CLASS') return quotedIn(quoted);
   return operatorOf(operator) === 'QUOTE' ? quoted : undefined;
 }
 
 function keywordsIn(forms: readonly Form[]): string[] {
-  return forms.flatMap((form) => {
-    const { kind, name = '' } = form.resolved;
-    return kind === 'atom' && name.startsWith(MARK) && name.length > 1 ? [name.slice(1)] : [];
-  });
+  return forms.flatMap((form) => argumentOf(form).keyword ?? []);
 }
 
 /** Returns the bare names of the slots that a form with these elements names. */
@@ -127,5 +120,5 @@ function slotsNamed([operator, second, third]: readonly Form[]): string[] {
   const name = operatorOf(operator);
   if (READERS.has(name)) return [quotedIn(third)].filter((slot) => slot !== undefined).map(bareName);
   if (name !== 'WITH-SLOTS') return [];
-  return (elementsOf(second) ?? []).map((slot) => bareName(elementsOf(slot)?.[1] ?? slot));
+  return elementsOf(second).map((slot) => bareName(elementsOf(slot)[1] ?? slot));
 }

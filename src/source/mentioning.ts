@@ -2,7 +2,6 @@
 
 import { type Form, Reading, within } from './form.ts';
 import { upperCase } from './lexer.ts';
-import type { TopLevelForms } from './position.ts';
 import { treeOf } from './tree.ts';
 
 const ESCAPE = /[\\|]/;
@@ -17,20 +16,6 @@ export function canHave(text: string, symbols: readonly string[]): boolean {
 /** True when TEXT may contain one of SYMBOLS, however that is escaped. */
 export function mayHave(text: string, symbols: readonly string[]): boolean {
   return ESCAPE.test(text) || canHave(text, symbols);
-}
-
-/** Returns the starts of the forms that may contain NAME, which is `NAME` or `SETF NAME`. Forms with any escape
- *  character are included. */
-export function formsMentioning(forms: TopLevelForms, name: string): number[] {
-  const symbol = symbolIn(name);
-  return forms
-    .starts()
-    .filter((start) => mayHave(forms.source.text.slice(start, forms.end(start)), [symbol]));
-}
-
-/** Returns the symbol of NAME, which is `NAME` or `SETF NAME`. */
-export function symbolIn(name: string): string {
-  return name.replace(/^SETF /, '');
 }
 
 /** Yields the atoms of TEXT, such as symbols and strings. Leaves out feature expressions, and top-level forms whose text

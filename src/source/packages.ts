@@ -1,8 +1,8 @@
 /** Tells which package a name in a text means, and whether it contains a symbol to rename. Knows the packages of the
  *  image, and those that texts define. */
 
-import { spread } from './current-package.ts';
 import { type Form, Reading } from './form.ts';
+import { spread } from './top-level.ts';
 import { treeOf } from './tree.ts';
 
 /** A symbol to rename. PACKAGES are the proper names of the packages that contain it, EXPORTERS of those that export

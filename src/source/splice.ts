@@ -2,22 +2,13 @@
  *  space and line breaks around it. */
 
 import { Reading } from './form.ts';
-import type { TopLevelForms } from './position.ts';
 import type { SourceText } from './text.ts';
-import { treeOf } from './tree.ts';
+import type { Extent, TopLevelForms } from './top-level.ts';
+import { type Span, treeOf } from './tree.ts';
 
 /** A replacement of the text from START to END by TEXT. */
-export interface Splice {
-  start: number;
-  end: number;
+export interface Splice extends Span {
   text: string;
-}
-
-/** The span of a form. LEAD is the start of the #+ or #- before it, or START without one. */
-export interface Extent {
-  start: number;
-  end: number;
-  lead: number;
 }
 
 /** Returns how many line breaks to put between a form and a new form beside it. BLANKS are the runs of white space
@@ -158,12 +149,6 @@ export function unfinishedLine(text: string, features: ReadonlySet<string>): num
   }
 }
 
-/** A top-level form that a splice inserted or changed. */
-export interface Changed {
-  start: number;
-  end: number;
-}
-
 /** Compares the forms of a text BEFORE and after SPLICES, which are sorted and do not overlap; NOW are the forms after.
  *  Returns as CHANGED the forms of NOW that a splice inserted or changed, and as NUMBERS, for each form of NOW, its
  *  number in BEFORE, or null for a changed one. If the splices made the reader read some other form differently, as an
@@ -172,30 +157,27 @@ export function changedForms(
   before: TopLevelForms,
   now: TopLevelForms,
   splices: readonly Splice[],
-): { changed: Changed[]; numbers: (number | null)[] } | { lost: number } {
+): { changed: Span[]; numbers: (number | null)[] } | { lost: number } {
   const kept = new Map<number, { number: number; end: number }>();
   // NEXT is the index of the first splice that ends after the start of the form. SHIFT is the number of characters by
   // which the earlier splices move the form.
   let [next, shift] = [0, 0];
-  for (const [number, start] of before.starts().entries()) {
-    const end = before.end(start);
-    const lead = before.lead(start);
+  for (const [number, { start, end, lead }] of before.all().entries()) {
     for (let splice = splices[next]; splice && splice.end <= lead; splice = splices[++next])
       shift += splice.text.length - (splice.end - splice.start);
     const touched = (splices[next]?.start ?? end) < end;
     if (!touched) kept.set(start + shift, { number, end: end + shift });
   }
   const numbers: (number | null)[] = [];
-  const changed: Changed[] = [];
-  for (const start of now.starts()) {
-    const end = now.end(start);
+  const changed: Span[] = [];
+  for (const { start, end } of now.all()) {
     const same = kept.get(start);
     if (same?.end === end) kept.delete(start);
     else changed.push({ start, end });
     numbers.push(same?.end === end ? same.number : null);
   }
   const [lost] = kept.values();
-  return lost === undefined ? { changed, numbers } : { lost: before.start(lost.number) ?? 0 };
+  return lost === undefined ? { changed, numbers } : { lost: before.all()[lost.number]?.start ?? 0 };
 }
 
 /** Returns the 1-based line of the character at INDEX of SOURCE. */

@@ -1,33 +1,168 @@
-/** Lists the top-level forms of a Lisp text with their operators and names. */
+/** The top-level forms of a Lisp text: where they are, what they define, and in which package each is read. */
 
-import { type Form, namedBy } from './form.ts';
-import type { TopLevelForms } from './position.ts';
+import { bareName, elementsOf, type Features, type Form, namedBy, Reading, readForm } from './form.ts';
+import { mayHave } from './mentioning.ts';
+import { lastUpTo, type SourceText } from './text.ts';
+import { treeOf } from './tree.ts';
 
-/** A top-level form. NUMBER is 0-based; END is where the next form begins. OPERATOR and NAME are its first two
- *  elements, as the reader interns them, with OPERATOR unqualified; NAME of a setf function is `(SETF NAME)`. HOME is
- *  the package in which the form is read. */
-export interface TopLevelForm {
-  number: number;
+/** The span of a form. LEAD is the start of the #+ or #- before it, or START without one. */
+export interface Extent {
   start: number;
   end: number;
+  lead: number;
+}
+
+/** A top-level form. NUMBER is 0-based. OPERATOR and NAME are its first two elements, as the reader interns them, with
+ *  OPERATOR unqualified; NAME of a setf function is `(SETF NAME)`. HOME is the package in which the form is read. */
+export interface TopLevelForm extends Extent {
+  number: number;
   operator: string;
   name?: string;
   home: string;
 }
 
-/** Returns FORMS with their operators and names. */
-export function topLevelForms(forms: TopLevelForms): TopLevelForm[] {
-  const { text } = forms.source;
-  return forms.starts().map((start, number, starts) => {
-    const end = starts[number + 1] ?? text.length;
-    return { number, start, end, ...headAt(forms.at(start)), home: forms.homeAt(start) };
-  });
+/** The package assumed for a file without IN-PACKAGE. That is wrong when another package is current during the load. */
+const USUAL_PACKAGE = 'COMMON-LISP-USER';
+
+/** Operators whose subforms are top-level forms too. */
+const SPREADING: readonly string[] = ['EVAL-WHEN', 'LOCALLY', 'PROGN'];
+
+/** How many tokens, and how many forms, `readAhead` reads between two pauses. */
+const TOKENS = 2000;
+const FORMS = 50;
+
+/** The top-level forms of a text under FEATURES. Reads only as far as a caller asks. */
+export class TopLevelForms {
+  readonly source: SourceText;
+  #features: Features;
+  /** The number of the token behind the last form read. */
+  #at = 0;
+  #done = false;
+  readonly #read: Extent[] = [];
+  /** NAMES are the packages that IN-PACKAGE forms make current, ENDS the ends of these forms: a package is current from
+   *  the end of its form on. The first entry is the package at the start of the text: ASDF reads .asd files in its own
+   *  package, and elsewhere it is not known. */
+  readonly #entered: { ends: number[]; names: (string | undefined)[] };
+
+  constructor(source: SourceText, features: Features) {
+    this.source = source;
+    this.#features = features;
+    this.#entered = { ends: [0], names: [source.file?.endsWith('.asd') ? 'ASDF-USER' : undefined] };
+  }
+
+  /** Returns where the Nth form (0-based) is, or undefined past the last. */
+  nth(n: number): Extent | undefined {
+    // A reading is not kept: the trees of texts that were not asked for lately go.
+    const known = this.#done || this.#read.length > n;
+    const reading = known ? undefined : new Reading(treeOf(this.source.text), this.#features);
+    while (reading && !this.#done && this.#read.length <= n) this.#take(reading.form(this.#at));
+    return this.#read[n];
+  }
+
+  #take(form: Form | undefined): void {
+    this.#done = form === undefined;
+    if (form === undefined) return;
+    this.#at = form.behind;
+    this.#read.push({ start: form.start, end: form.end, lead: form.lead ?? form.start });
+    const entered = packageEntered(form);
+    if (entered === undefined) return;
+    this.#entered.ends.push(form.end);
+    this.#entered.names.push(entered);
+  }
+
+  /** Finds where each form is. Awaits TURN now and then, since a text can have many, and a form can be long. */
+  async readAhead(turn: () => Promise<void>): Promise<void> {
+    const tree = treeOf(this.source.text);
+    while (tree.read(TOKENS)) await turn();
+    for (let n = 0; this.nth(n) !== undefined; n += FORMS) await turn();
+  }
+
+  /** Returns where all forms are. */
+  all(): readonly Extent[] {
+    this.nth(Number.POSITIVE_INFINITY);
+    return this.#read;
+  }
+
+  /** Yields the forms whose text may have one of SYMBOLS, each with its place and the package in which it is read, as
+   *  `packageAt` tells it. */
+  *mentioning(
+    symbols: readonly string[],
+  ): Generator<{ form: Form; place: Extent; current: string | undefined }, void> {
+    if (!mayHave(this.source.text, symbols)) return;
+    for (const place of this.all()) {
+      if (!mayHave(this.source.text.slice(place.start, place.end), symbols)) continue;
+      const form = this.at(place.start);
+      if (form) yield { form, place, current: this.packageAt(place.start) };
+    }
+  }
+
+  /** Returns the form with NUMBER (0-based) and what it defines, or undefined past the last. */
+  form(number: number): TopLevelForm | undefined {
+    const place = this.nth(number);
+    return place && { ...place, number, ...headOf(this.at(place.start)), home: this.homeAt(place.start) };
+  }
+
+  /** Returns the last form that begins at INDEX or before. */
+  around(index: number): Extent | undefined {
+    return this.all().findLast(({ start }) => start <= index);
+  }
+
+  /** The features under which the text is read. */
+  get features(): Features {
+    return this.#features;
+  }
+
+  /** True when FEATURES has the same names as the features under which the text is read: then what was read stays
+   *  valid. */
+  holdUnder(features: Features): boolean {
+    if (this.#features === features) return true;
+    const same =
+      this.#features.size === features.size && [...features].every((name) => this.#features.has(name));
+    if (same) this.#features = features;
+    return same;
+  }
+
+  /** Returns the form at or after INDEX. */
+  at(index: number): Form | undefined {
+    return readForm(this.source.text, index, this.#features);
+  }
+
+  /** Returns the current package at INDEX, or the most likely one when unsure. */
+  homeAt(index: number): string {
+    return this.packageAt(index) ?? USUAL_PACKAGE;
+  }
+
+  /** Returns the current package at INDEX; undefined when unsure, because no form before INDEX has entered one. */
+  packageAt(index: number): string | undefined {
+    while ((this.#read.at(-1)?.start ?? -1) < index && this.nth(this.#read.length) !== undefined);
+    return this.#entered.names[lastUpTo(this.#entered.ends, index)];
+  }
 }
 
-function headAt(form: Form | undefined): { operator: string; name?: string } {
+function headOf(form: Form | undefined): { operator: string; name?: string } {
   const [operator, second] = form?.token === '(' ? form.elements : [];
   if (operator?.mark !== 'atom') return { operator: '' };
   const { symbol, setf } = namedBy(second?.mark === '(' || second?.mark === 'atom' ? second : undefined);
   const name = symbol?.mark === 'atom' ? symbol.name : '';
   return { operator: operator.bare, ...(name && { name: setf ? `(SETF ${name})` : name }) };
+}
+
+/** Yields FORM, a top-level form; for a PROGN and the like the top-level forms in it. */
+export function* spread(form: Form): Generator<Form, void> {
+  const left = [form];
+  const seen = new Set<number>();
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    if (!SPREADING.includes(bareName(next.first))) yield next;
+    else if (!seen.has(next.at)) for (const part of elementsOf(next).reverse()) left.push(part);
+    seen.add(next.at);
+  }
+}
+
+/** Returns the package that FORM, a top-level form, makes current for the forms behind it; undefined when it does not
+ *  change the package. */
+function packageEntered(form: Form): string | undefined {
+  let entered: string | undefined;
+  for (const each of spread(form))
+    if (bareName(each.first) === 'IN-PACKAGE') entered = elementsOf(each)[1]?.designated ?? entered;
+  return entered;
 }

@@ -1,18 +1,23 @@
 /** Finds the uses of a name in a form. A function is used as an operator, as #'F or as 'F, a variable wherever it
  *  stands. */
 
-import { elementsOf, type Form, operatorOf } from './form.ts';
+import { elementsOf, type Features, type Form, operatorOf, within } from './form.ts';
+import { MARK } from './lexer.ts';
+import { canHave } from './mentioning.ts';
 import { nonForms } from './syntax.ts';
+import type { SourceText } from './text.ts';
+import { TopLevelForms } from './top-level.ts';
 
 /** A name whose uses are looked for. */
 export interface Used {
+  /** The name without package. */
   name: string;
   /** Whether it is `(setf NAME)`. */
   setf?: boolean;
   /** Whether it names a variable. */
   variable?: boolean;
   /** The names and nicknames of all packages in which the name means the symbol; undefined when unknown. */
-  packages?: ReadonlySet<string>;
+  packages?: ReadonlySet<string> | undefined;
   /** The current package of the text, in which an unqualified symbol is read. */
   current?: string | undefined;
 }
@@ -25,6 +30,19 @@ export function namesSymbol(token: string | undefined, { name, packages, current
   const home = prefix === null ? current : prefix[1];
   if (token.slice(prefix?.[0].length ?? 0) !== name || home === '') return false;
   return home === undefined || packages === undefined || packages.has(home);
+}
+
+/** True when FORM is the symbol of USED. */
+export function isSymbol(form: Form | undefined, used: Used): boolean {
+  const atom = form?.resolved;
+  return atom?.kind === 'atom' && namesSymbol(atom.name, used);
+}
+
+/** True when FORM is the name USED as definitions have it, so of a setf function the list (setf NAME). */
+export function isName(form: Form | undefined, used: Used): boolean {
+  if (!used.setf) return isSymbol(form, used);
+  const [setf, symbol] = elementsOf(form);
+  return operatorOf(setf) === 'SETF' && isSymbol(symbol, used);
 }
 
 /** Returns the offsets of the uses of USED in FORM, in ascending order. Uses in backquotes count only when there are no
@@ -53,18 +71,110 @@ export function usesIn(form: Form, used: Used): number[] {
 
 /** Returns the offset where LIST itself, apart from lists in it, uses USED: the start of LIST, or, for a variable in
  *  the WHOLE form, the start of the variable. Returns undefined when LIST does not use it. */
-export function useIn(list: Form, used: Used, whole = false): number | undefined {
+function useIn(list: Form, used: Used, whole: boolean): number | undefined {
   if (!used.variable) return isUse(list, used) ? list.start : undefined;
-  const named = elementsOf(list).find(({ kind, name }) => kind === 'atom' && namesSymbol(name, used));
+  const named = elementsOf(list).find((element) => isSymbol(element, used));
   return whole ? named?.start : named && list.start;
 }
 
 /** True when LIST calls USED or names it by FUNCTION or QUOTE. */
-export function isUse(list: Form, used: Used): boolean {
+function isUse(list: Form, used: Used): boolean {
   const operator = list.first?.resolved.name;
   if (operator !== 'QUOTE' && operator !== 'FUNCTION') return namesSymbol(operator, used);
-  const [, argument] = elementsOf(list);
-  if (argument?.kind === 'atom') return !used.setf && namesSymbol(argument.name, used);
-  const [setf, place] = elementsOf(argument);
-  return used.setf === true && setf?.name === 'SETF' && namesSymbol(place?.name, used);
+  return isName(elementsOf(list)[1], used);
+}
+
+/** The place of one use of a name. STARTS are the possible offsets of the use in the text. They are empty when a macro
+ *  expansion made the use, so that the text does not contain it. */
+export interface Spot {
+  starts: readonly number[];
+  /** True when each of STARTS is a place of a use; false when only some of them are, and it is not known which. */
+  sure: boolean;
+  /** The use is somewhere in the form; its place is unknown. */
+  inside?: boolean;
+}
+
+/** The known uses of a name in a form. AT: start offsets of the lists with a use. WHOLE: the macro expansion of the
+ *  form itself contains one. INSIDE: number of uses at unknown places in the form. */
+export interface KnownUses {
+  at: readonly number[];
+  whole: boolean;
+  inside: number;
+}
+
+/** Returns where in the text of FORM the KNOWN uses of USED are. */
+export function spotsIn(form: Form, { at, whole, inside }: KnownUses, used: Used): Spot[] {
+  const exact = new Set(whole && isUse(form, used) ? [form.start, ...at] : at);
+  const lists = listsAt(form, exact);
+  const spots: Spot[] = [...exact].map((start) => {
+    const list = lists.get(start);
+    if (list === undefined || useIn(list, used, list === form) !== undefined)
+      return { starts: [start], sure: true };
+    // Code that a macro call only copied was recorded with the place of that call. The use is deeper in that list,
+    // and its place is known if the list has only one.
+    const [only = start, ...more] = usesIn(list, used).filter((each) => !exact.has(each));
+    return { starts: [more.length > 0 ? start : only], sure: true };
+  });
+  if (whole && !exact.has(form.start)) {
+    const left = usesIn(form, used).filter((start) => !exact.has(start));
+    spots.push({ starts: left, sure: left.length <= 1 });
+  }
+  return inside > 0 ? [...spots, { starts: [], sure: false, inside: true }] : spots;
+}
+
+/** Returns the lists in FORM that begin at STARTS, by start. When several begin at the same index, returns the
+ *  outermost. */
+function listsAt(form: Form, starts: ReadonlySet<number>): ReadonlyMap<number, Form> {
+  const found = new Map<number, Form>();
+  for (const list of within(form))
+    if (list.kind === 'cons' && starts.has(list.start) && !found.has(list.start)) found.set(list.start, list);
+  return found;
+}
+
+/** A mention of a name. INDEX is that of the name, or of the `(` or #' directly before it. CALLED is true when one of
+ *  these precedes it, and it is not quoted. */
+export interface Mention {
+  index: number;
+  called: boolean;
+}
+
+/** Returns the uses of NAME, a symbol of any package, in FORM, and the number of definitions of NAME in FORM. */
+export function mentionsOf(form: Form | undefined, name: string): { uses: Mention[]; definitions: number } {
+  const uses: Mention[] = [];
+  let definitions = 0;
+  const quotes: { end: number; quoted: boolean }[] = [];
+  for (const part of form ? within(form) : []) {
+    while ((quotes.at(-1)?.end ?? part.end) < part.end) quotes.pop();
+    if (part.mark === "'" || part.mark === ',') quotes.push({ end: part.end, quoted: part.mark === "'" });
+    if (part.bare !== name || part.name?.startsWith(MARK)) continue;
+    const before = elementBefore(part);
+    const opened = part.around?.token;
+    const opening = opened === "#'" || (opened === '(' && before === undefined);
+    if (part.index === 1 && opened === '(' && before?.bare.startsWith('DEF')) definitions++;
+    else
+      uses.push({
+        index: (opening ? part.around : part)?.start ?? 0,
+        called: opening && !quotes.at(-1)?.quoted,
+      });
+  }
+  return { uses, definitions };
+}
+
+/** Returns the element before PART in its list; undefined when PART is the first, or behind a prefix or a dot. */
+function elementBefore({ around, index }: Form): Form | undefined {
+  return around?.inner === undefined ? around?.elements[index - 1] : undefined;
+}
+
+/** Returns the offsets of the symbol USED in SOURCE under FEATURES, except where the operator DEFINER defines it. */
+export function symbolsIn(source: SourceText, features: Features, used: Used, definer: string): number[] {
+  const found: number[] = [];
+  if (!canHave(source.text, [used.name])) return found;
+  const forms = new TopLevelForms(source, features);
+  for (const { form, current } of forms.mentioning([used.name])) {
+    const named = { ...used, current };
+    for (const part of within(form))
+      if (part.mark === 'atom' && namesSymbol(part.name, named) && elementBefore(part)?.bare !== definer)
+        found.push(part.start);
+  }
+  return found;
 }

@@ -2,9 +2,9 @@
 
 import { type Form, operatorOf, spineOf } from './form.ts';
 import { canHave } from './mentioning.ts';
-import { TopLevelForms } from './position.ts';
 import { nonForms } from './syntax.ts';
 import type { SourceText } from './text.ts';
+import { TopLevelForms } from './top-level.ts';
 
 /** Callbacks for the forms of one top-level form. */
 export interface Visitor {
@@ -16,24 +16,18 @@ export interface Visitor {
 }
 
 /** Walks the top-level forms of SOURCE under FEATURES whose text contains one of WORDS, names without packages.
- *  VISITOR_FOR returns the callbacks for a top-level form; its arguments are the start of that form, its package if
- *  known, and the numbers of the forms seen in it. The walk adds to these, and skips such forms. */
+ *  VISITOR_FOR returns the callbacks for a top-level form; its arguments are that form, its package if known, and the
+ *  numbers of the forms seen in it. The walk adds to these, and skips such forms. */
 export function walkSource(
   source: SourceText,
   features: ReadonlySet<string>,
   words: readonly string[],
-  visitorFor: (top: number, home: string | undefined, seen: Set<number>) => Visitor,
+  visitorFor: (top: Form, current: string | undefined, seen: Set<number>) => Visitor,
 ): void {
   if (!canHave(source.text, words)) return;
-  const forms = new TopLevelForms(source, features);
-  for (let n = 0; ; n++) {
-    const top = forms.start(n);
-    if (top === undefined) return;
-    const end = forms.start(n + 1) ?? source.text.length;
-    if (!canHave(source.text.slice(top, end), words)) continue;
-    const form = forms.at(top);
+  for (const { form, current } of new TopLevelForms(source, features).mentioning(words)) {
     const seen = new Set<number>();
-    if (form) walk(form, visitorFor(top, forms.packageAt(top), seen), seen);
+    walk(form, visitorFor(form, current, seen), seen);
   }
 }
 

@@ -5,16 +5,21 @@ import type { Bounds } from '../files/regular.ts';
 import type { Place } from '../image/wire/data.ts';
 import { boundLine } from '../kernel/reply.ts';
 import type { Definition } from '../source/again.ts';
-import { type Defined, definedAt, innermostDefining } from '../source/definitions.ts';
+import { definedLambdaList } from '../source/definition.ts';
+import {
+  allNamed,
+  type Defined,
+  definedAt,
+  innermostDefining,
+  type Target,
+  targetsNamed,
+  type Wanted,
+} from '../source/definitions.ts';
 import type { Features } from '../source/form.ts';
-import { definedLambdaList } from '../source/lambda-list.ts';
-import { canHave, symbolIn } from '../source/mentioning.ts';
-import { mentionsOf } from '../source/names.ts';
-import { TopLevelForms } from '../source/position.ts';
+import { canHave } from '../source/mentioning.ts';
 import { bareOf, headNameOf } from '../source/qualified.ts';
-import { allNamed, type Target, targetsNamed, type Wanted } from '../source/targets.ts';
 import type { SourcePosition, SourceText } from '../source/text.ts';
-import type { TopLevelForm } from '../source/top-level.ts';
+import { type Extent, TopLevelForms } from '../source/top-level.ts';
 import type { Used } from '../source/uses.ts';
 import { visibleLine } from '../visible.ts';
 import { type Source, Sources } from './sources.ts';
@@ -62,17 +67,6 @@ export type NamedText = Pick<DefinitionText, 'file' | 'line' | 'lastLine' | 'tex
     /** True when it is inside another form. */
     nested: boolean;
   };
-
-/** The text of a file and its top-level forms. */
-export interface Forms {
-  text: string;
-  list: readonly TopLevelForm[];
-  position: (index: number) => SourcePosition;
-  /** Returns the uses of a symbol in FORM, whatever its package, and how many definitions of it FORM has. */
-  mentions: (form: TopLevelForm, name: string) => ReturnType<typeof mentionsOf>;
-  /** Returns the definitions that FORM makes, those in its subforms included. */
-  defined: (form: TopLevelForm) => Defined[];
-}
 
 export class Places {
   /** The folder that file names are relative to. */
@@ -179,10 +173,10 @@ export class Places {
     const now = this.#sources.read(file);
     if (now === undefined) return [];
     const forms = now.forms();
-    const definitions = new Set(indices.map((index) => innermost(forms, now.list(), index)));
+    const definitions = new Set(indices.map((index) => innermost(forms, index)));
     return others
       .filter((other) => !indices.includes(other))
-      .filter((other) => definitions.has(innermost(forms, now.list(), other)))
+      .filter((other) => definitions.has(innermost(forms, other)))
       .map((other) => this.#site(file, now, other));
   }
 
@@ -224,15 +218,16 @@ export class Places {
     const source = this.#sources.read(file);
     return source === undefined
       ? noSource(this.fileName(file)).at
-      : this.#at(file, source, source.forms().start(number));
+      : this.#at(file, source, source.forms().nth(number)?.start);
   }
 
   /** Returns the top-level form of PLACE, which defines NAME, as its file has it now; undefined when that is
    *  uncertain. */
-  definingForm(place: Place, name: string): TopLevelForm | undefined {
+  definingForm(place: Place, name: string): Extent | undefined {
     const versions = this.#versions(place);
     const start = versions && whereNow(versions, topOf(place), { name }).start;
-    return versions?.now.list().find((form) => form.start === start);
+    const forms = versions?.now.forms();
+    return forms?.all().find((form) => form.start === start);
   }
 
   /** Returns the text of FILE, or undefined when it cannot be read. */
@@ -265,7 +260,7 @@ export class Places {
   definitionsOf(file: string, symbol: string): NamedText[] {
     const source = this.#sources.read(file);
     // Most files do not contain the name, and a text search costs less than reading their forms.
-    if (source === undefined || !canHave(source.text.text, [symbolIn(symbol)])) return [];
+    if (source === undefined || !canHave(source.text.text, [symbol.replace(/^SETF /, '')])) return [];
     return allNamed(source.forms(), { name: symbol })
       .filter(({ start, top, operator }) => start === top || operator.startsWith('DEF'))
       .map((found) => ({
@@ -294,7 +289,7 @@ export class Places {
     const outline: (Defined & { line: number; lastLine: number })[] = [];
     const turn = takingTurns();
     await forms.readAhead(turn);
-    for (let number = 0, start = forms.start(0); start !== undefined; start = forms.start(++number)) {
+    for (const { start } of forms.all()) {
       for (const defined of definedAt(forms, start)) {
         outline.push({ ...defined, line: lineAt(defined.start), lastLine: lineAt(defined.end) });
         await turn();
@@ -317,21 +312,19 @@ export class Places {
   /** Returns the start of the top-level form at or after the octet OFFSET of FILE; undefined when there is none. */
   formAt(file: string, offset: number): SourcePosition | undefined {
     const text = this.#sources.read(file)?.text;
-    const start = text && new TopLevelForms(text, new Set()).formStart(text.indexOfOctet(offset));
+    const start = text && new TopLevelForms(text, new Set()).at(text.indexOfOctet(offset))?.start;
     return start === undefined ? undefined : text?.positionAt(start);
   }
 
   /** Returns the top-level forms of FILE, or undefined when it cannot be read. */
-  forms(file: string): Forms | undefined {
-    const source = this.#sources.read(file);
-    if (source === undefined) return undefined;
-    return {
-      text: source.text.text,
-      list: source.list(),
-      position: (index) => source.text.positionAt(index),
-      mentions: (form, name) => mentionsOf(source.text.text, form, this.features, name),
-      defined: (form) => [...definedAt(source.forms(), form.start)],
-    };
+  forms(file: string): TopLevelForms | undefined {
+    return this.#sources.read(file)?.forms();
+  }
+
+  /** Returns the definitions that the form at START of FILE makes, those in its subforms included. */
+  definitionsIn(file: string, start: number): Defined[] {
+    const forms = this.forms(file);
+    return forms ? [...definedAt(forms, start)] : [];
   }
 
   /** Returns the file of PLACE as it is now and, if known, as loaded; undefined when it cannot be read. */
@@ -358,9 +351,9 @@ export class Places {
   }
 }
 
-/** Returns the start of the innermost definition around INDEX in FORMS, whose top-level forms are LIST. */
-function innermost(forms: TopLevelForms, list: readonly TopLevelForm[], index: number): number | undefined {
-  const top = list.findLast(({ start }) => start <= index);
+/** Returns the start of the innermost definition around INDEX in FORMS. */
+function innermost(forms: TopLevelForms, index: number): number | undefined {
+  const top = forms.around(index);
   const around =
     top && [...definedAt(forms, top.start)].filter(({ start, end }) => start <= index && index < end);
   return around?.map(({ start }) => start).reduce((one, other) => Math.max(one, other), top?.start ?? 0);

@@ -14,9 +14,8 @@ import { WHOLE_FILE_LIMIT } from '../files/lines.ts';
 import { type Bounds, type RegularFile, readRegular, readRegularAsync } from '../files/regular.ts';
 import { decode } from '../files/text.ts';
 import type { Features } from '../source/form.ts';
-import { TopLevelForms } from '../source/position.ts';
 import { SourceText } from '../source/text.ts';
-import { type TopLevelForm, topLevelForms } from '../source/top-level.ts';
+import { TopLevelForms } from '../source/top-level.ts';
 
 /** A fingerprint of a file's stat data (TOLD). SETTLED: any later write would have changed it. */
 interface Version {
@@ -41,7 +40,6 @@ export class Source {
   readonly #features: () => Features;
   #forms: TopLevelForms | undefined;
   #formsAsLoaded: TopLevelForms | undefined;
-  #list: readonly TopLevelForm[] | undefined;
 
   constructor(file: string, version: Version, written: number, octets: Uint8Array, features: () => Features) {
     this.#features = features;
@@ -56,7 +54,6 @@ export class Source {
   forms(): TopLevelForms {
     const features = this.#features();
     if (this.#forms?.holdUnder(features)) return this.#forms;
-    this.#list = undefined;
     this.#forms = new TopLevelForms(this.text, features);
     return this.#forms;
   }
@@ -69,13 +66,6 @@ export class Source {
     if (!this.#formsAsLoaded?.holdUnder(features))
       this.#formsAsLoaded = new TopLevelForms(this.text, features);
     return this.#formsAsLoaded;
-  }
-
-  /** Returns the top-level forms with their operators and names. */
-  list(): readonly TopLevelForm[] {
-    const forms = this.forms();
-    this.#list ??= topLevelForms(forms);
-    return this.#list;
   }
 }
 

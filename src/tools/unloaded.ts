@@ -11,7 +11,7 @@ import { toResult } from '../kernel/outcome.ts';
 import { joinSections } from '../kernel/reply.ts';
 import type { CallContext, Tool } from '../kernel/tool.ts';
 import { definitionsIn } from '../source/definitions.ts';
-import { TopLevelForms } from '../source/position.ts';
+import { TopLevelForms } from '../source/top-level.ts';
 import { visibleName } from '../visible.ts';
 import { callOptions } from './calling.ts';
 import type { Places } from './places.ts';

@@ -2,8 +2,7 @@
 
 import type { Place } from '../image/wire/data.ts';
 import { type Definition, formAgain, formDefining, isNamed } from '../source/again.ts';
-import type { Spot } from '../source/position.ts';
-import type { Used } from '../source/uses.ts';
+import { type Spot, spotsIn, type Used, usesIn } from '../source/uses.ts';
 import type { Source } from './sources.ts';
 
 /** A file as it is NOW and, if known, as LOADED; both are the same object when it has not changed. */
@@ -58,7 +57,7 @@ function formNow({ now, loaded }: Versions, place: Place, definition: Definition
   const forms = now.formsUnder(loaded.loadedUnder);
   const old = startIn(loaded, place);
   const start = old === undefined ? undefined : formAgain(old, before, forms);
-  const same = start !== undefined && old !== undefined && forms.textAt(start) === before.textAt(old);
+  const same = start !== undefined && old !== undefined && forms.at(start)?.text === before.at(old)?.text;
   if (same) return { now, start, changed: now.agreed ? undefined : 'elsewhere', same };
   return { now, start, changed: start === undefined || old === undefined ? 'unknown' : 'form', same };
 }
@@ -74,13 +73,11 @@ export function usesNow(versions: Versions, uses: readonly Place[], used: Used, 
     whole: uses.some((use) => use.start === undefined && !use.inside),
     inside: uses.filter(({ inside }) => inside).length,
   };
-  const spots =
-    start === undefined
-      ? []
-      : found.same
-        ? forms.spots(start, known, used)
-        : [spotAmong(forms.uses(start, used), known.at.length + Number(known.whole) + known.inside)];
-  return { ...found, start, spots };
+  const form = start === undefined ? undefined : forms.at(start);
+  const named = { ...used, current: form && forms.packageAt(form.start) };
+  const count = known.at.length + Number(known.whole) + known.inside;
+  const spots = form && (found.same ? spotsIn(form, known, named) : [spotAmong(usesIn(form, named), count)]);
+  return { ...found, start, spots: spots ?? [] };
 }
 
 function spotAmong(starts: readonly number[], uses: number): Spot {
@@ -90,6 +87,6 @@ function spotAmong(starts: readonly number[], uses: number): Spot {
 /** Returns the start of the top-level form of PLACE in SOURCE; undefined when the text does not have it. */
 export function startIn(source: Source, { offset, form = -1 }: Place): number | undefined {
   const forms = source.formsUnder(source.loadedUnder);
-  const index = offset === undefined ? forms.start(form) : source.text.indexOfOctet(offset);
-  return index === undefined ? undefined : forms.formStart(index);
+  const index = offset === undefined ? forms.nth(form)?.start : source.text.indexOfOctet(offset);
+  return index === undefined ? undefined : forms.at(index)?.start;
 }

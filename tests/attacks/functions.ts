@@ -24,23 +24,20 @@ import { formDefining } from '../../src/source/again.ts';
 import { imbalanceOf } from '../../src/source/balance.ts';
 import { mentionsIn } from '../../src/source/calls.ts';
 import { brokenCall, codeFinder, topLevelLists, withoutProse } from '../../src/source/code-search.ts';
-import { definitionOf } from '../../src/source/definition.ts';
-import { definitionsIn } from '../../src/source/definitions.ts';
-import { argumentOf, disagreement, elementsOf, fitOf, parsedLambdaList } from '../../src/source/fits.ts';
-import { readForm } from '../../src/source/form.ts';
+import { definedLambdaList, definitionOf } from '../../src/source/definition.ts';
+import { allNamed, definitionsIn, targetsNamed } from '../../src/source/definitions.ts';
+import { argumentOf, disagreement, fitOf, parsedLambdaList } from '../../src/source/fits.ts';
+import { elementsOf, readForm } from '../../src/source/form.ts';
 import { instanceUsesIn } from '../../src/source/instances.ts';
-import { definedLambdaList } from '../../src/source/lambda-list.ts';
-import { mentionsOf, symbolsIn } from '../../src/source/names.ts';
 import { Packages } from '../../src/source/packages.ts';
 import { partAt } from '../../src/source/parts.ts';
-import { TopLevelForms } from '../../src/source/position.ts';
 import { spokenOf } from '../../src/source/prose.ts';
 import { noteKeywords, scanFor } from '../../src/source/renaming.ts';
 import { changedForms, spliced, unfinishedLine } from '../../src/source/splice.ts';
-import { allNamed, targetsNamed } from '../../src/source/targets.ts';
 import { SourceText } from '../../src/source/text.ts';
-import { topLevelForms } from '../../src/source/top-level.ts';
+import { TopLevelForms } from '../../src/source/top-level.ts';
 import { treeOf } from '../../src/source/tree.ts';
+import { mentionsOf, spotsIn, symbolsIn, usesIn } from '../../src/source/uses.ts';
 import { walkSource } from '../../src/source/walk.ts';
 import { partInFile } from '../../src/tools/definitions/edit-splices.ts';
 import { exactPlaces, nearestText } from '../../src/tools/exact-text.ts';
@@ -51,6 +48,10 @@ import { visible, visibleLine, visibleName, withIsolates, withoutIsolates } from
 
 const FEATURES: ReadonlySet<string> = new Set(['SBCL']);
 const forms = (text: string) => new TopLevelForms(new SourceText(text), FEATURES);
+const formsIn = (text: string) => {
+  const all = forms(text);
+  return all.all().flatMap(({ start }) => all.at(start) ?? []);
+};
 const fileText = (text: string) => ({ text, encoding: 'UTF-8', bom: false }) as const;
 
 /** Does what a rename of the symbol NAME does with TEXT. */
@@ -82,7 +83,7 @@ function readBackwards(text: string): void {
 
 /** Takes the first form of TEXT as a lambda list, of a function and of a macro, and as its own arguments. */
 function fit(text: string): void {
-  const args = (elementsOf(readForm(text, 0, FEATURES)) ?? []).map(argumentOf);
+  const args = elementsOf(readForm(text, 0, FEATURES)).map(argumentOf);
   for (const macro of [false, true]) {
     const list = parsedLambdaList(text, FEATURES, macro);
     if (list === undefined) continue;
@@ -106,26 +107,21 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   },
   'packageAt, of each form': (text) => {
     const all = forms(text);
-    return all.starts().map((start) => all.packageAt(start));
+    return all.all().map(({ start }) => all.packageAt(start));
   },
-  topLevelForms: (text) => topLevelForms(forms(text)),
-  mentionsOf: (text) => topLevelForms(forms(text)).map((form) => mentionsOf(text, form, FEATURES, 'FOO')),
-  definitionsIn: (text) => definitionsIn(forms(text)),
-  spots: (text) => {
+  topLevelForms: (text) => {
     const all = forms(text);
-    return all
-      .starts()
-      .map((start) => all.spots(start, { at: [start], whole: true, inside: 1 }, { name: 'FOO' }));
+    return all.all().map((_, number) => all.form(number));
   },
-  uses: (text) => {
-    for (const used of [{ name: 'FOO' }, { name: 'A', variable: true }]) {
-      const all = forms(text);
-      for (const start of all.starts()) all.uses(start, used);
-    }
-  },
+  mentionsOf: (text) => formsIn(text).map((form) => mentionsOf(form, 'FOO')),
+  definitionsIn: (text) => definitionsIn(forms(text)),
+  spots: (text) =>
+    formsIn(text).map((form) => spotsIn(form, { at: [form.start], whole: true, inside: 1 }, { name: 'FOO' })),
+  uses: (text) =>
+    formsIn(text).map((form) => [usesIn(form, { name: 'FOO' }), usesIn(form, { name: 'A', variable: true })]),
   instances: (text) =>
     instanceUsesIn(new SourceText(text), FEATURES, {
-      classes: [{ name: 'FOO', homes: new Set(['P']) }],
+      classes: [{ name: 'FOO', packages: new Set(['P']) }],
       initargs: ['K1', 'A'],
       slots: ['X', 'K1'],
     }),
@@ -167,8 +163,7 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   },
   'a rename, of FOO': (text) => rename('FOO', text),
   'a rename, of A': (text) => rename('A', text),
-  mentionsIn: (text) =>
-    mentionsIn(new SourceText(text), FEATURES, { name: 'FOO', homes: new Set(['P']), setf: false }),
+  mentionsIn: (text) => mentionsIn(new SourceText(text), FEATURES, { name: 'FOO', packages: new Set(['P']) }),
   symbolsIn: (text) =>
     symbolsIn(new SourceText(text), FEATURES, { name: 'FOO', packages: new Set(['P']) }, 'DEFTYPE'),
   hunksBetween: (text) => hunksBetween(text, text.replaceAll('f', 'g').slice(100)),
@@ -214,7 +209,13 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
     for (let at = 0; at < frame.length; at += 100) reader.push(frame.subarray(at, at + 100));
   },
   definitionOf: (text) => definitionOf(text, FEATURES),
-  partAt: (text) => topLevelForms(forms(text)).map((form) => partAt(text, form, form.end - 1)),
+  partAt: (text) => {
+    const all = forms(text);
+    return all.all().map(({ end }, number) => {
+      const form = all.form(number);
+      return form && partAt(text, form, end - 1);
+    });
+  },
   imbalanceWithProposal: (text) => imbalanceWithProposal('x', text),
   newImbalanceText: (text) => newImbalanceText('x', '(a)', text),
   withIsolates: (text) => withIsolates(text),

@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TopLevelForms } from '../../src/source/position.ts';
 import { SourceText } from '../../src/source/text.ts';
+import { TopLevelForms } from '../../src/source/top-level.ts';
 import { APPROVE, type FileSession, openWorkspace } from '../files/sessions.ts';
 
 const TWO = `(defpackage :pf-one (:use :cl))

@@ -6,7 +6,7 @@ import { SourceText } from '../../src/source/text.ts';
 
 /** Returns the texts of the lists in SOURCE that call or mention the function START. */
 function mentioned(source: string, more: { setf?: boolean; macro?: boolean } = {}): string[] {
-  const callee = { name: 'START', homes: new Set(['P']), setf: false, ...more };
+  const callee = { name: 'START', packages: new Set(['P']), ...more };
   const found = mentionsIn(new SourceText(source), new Set(), callee);
   return found.map(({ start }) => /^[^()]*\([^()]*\)/.exec(source.slice(start))?.[0] ?? '');
 }

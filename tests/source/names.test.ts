@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { mentionsOf, symbolsIn } from '../../src/source/names.ts';
-import { TopLevelForms } from '../../src/source/position.ts';
+import { readForm } from '../../src/source/form.ts';
 import { SourceText } from '../../src/source/text.ts';
-import { topLevelForms } from '../../src/source/top-level.ts';
+import { TopLevelForms } from '../../src/source/top-level.ts';
+import { mentionsOf, symbolsIn, usesIn } from '../../src/source/uses.ts';
 
 const NONE = new Set<string>();
 
 /** Returns the mentions of F in each form of TEXT. */
 function mentionsIn(text: string) {
-  const list = topLevelForms(new TopLevelForms(new SourceText(text), NONE));
-  return list.map((form) => mentionsOf(text, form, NONE, 'F'));
+  const forms = new TopLevelForms(new SourceText(text), NONE);
+  return forms.all().map(({ start }) => mentionsOf(forms.at(start), 'F'));
 }
 
 test('a name is found in whatever package it stands, as it is read', () => {
@@ -39,7 +39,8 @@ test('a name is found in a form that does not end, and in one behind a prefix th
 test('a use is found however deep it stands', () => {
   const text = `${'(g '.repeat(100_000)}(f)${')'.repeat(100_000)}`;
   const source = new SourceText(text);
-  expect(new TopLevelForms(source, NONE).uses(0, { name: 'F' })).toEqual([300_000]);
+  const form = readForm(text, 0, NONE);
+  expect(form && usesIn(form, { name: 'F' })).toEqual([300_000]);
   expect(symbolsIn(source, NONE, { name: 'F' }, 'DEFTYPE')).toEqual([300_001]);
 });
 
@@ -52,18 +53,18 @@ test('forms of a text are told again and again, also of a large one', () => {
       ['(first', 'SECOND', '(second'],
       ['(a', 'B', '(b)'],
       ['(third', 'FOURTH', '(fourth'],
-    ] as const)
-      expect(forms.uses(text.indexOf(start), { name })).toEqual([text.indexOf(use)]);
+    ] as const) {
+      const form = forms.at(text.indexOf(start));
+      expect(form && usesIn(form, { name })).toEqual([text.indexOf(use)]);
+    }
   }
 });
 
 test('what the image does not read is no place of a name', () => {
   const text = '#+yes (f #-yes (g) #+(or yes no) (h #-(and yes) #-yes (g) (g)) #+no (h) (list #+no (g)))';
   const features = new Set(['YES']);
-  const list = topLevelForms(new TopLevelForms(new SourceText(text), features));
-  const [form] = list;
-  const places = (name: string) =>
-    form ? mentionsOf(text, form, features, name).uses.map(({ index }) => index) : [];
+  const form = readForm(text, 0, features);
+  const places = (name: string) => mentionsOf(form, name).uses.map(({ index }) => index);
   expect(places('G')).toEqual([]);
   expect(places('H')).toEqual([text.indexOf('(h ')]);
 });

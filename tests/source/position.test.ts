@@ -5,8 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TopLevelForms } from '../../src/source/position.ts';
 import { SourceText } from '../../src/source/text.ts';
+import { TopLevelForms } from '../../src/source/top-level.ts';
 import { anyText } from '../any-text.ts';
 import { testSbcl } from '../harness.ts';
 import { libraries, SOURCES } from '../libraries.ts';
@@ -46,12 +46,12 @@ function positionAt(source: string, offset: number) {
 
 function positionOfForm(source: string, offset: number, features: Set<string>) {
   const text = new SourceText(source);
-  const start = new TopLevelForms(text, features).formStart(indexOfOffset(source, offset));
+  const start = new TopLevelForms(text, features).at(indexOfOffset(source, offset))?.start;
   return start === undefined ? undefined : text.positionAt(start);
 }
 
 function offsetOfTopLevelForm(source: string, index: number, features: Set<string>): number | undefined {
-  const start = new TopLevelForms(new SourceText(source), features).start(index);
+  const start = new TopLevelForms(new SourceText(source), features).nth(index)?.start;
   return start === undefined ? undefined : Array.from(source.slice(0, start)).length;
 }
 
@@ -77,8 +77,8 @@ function compare(reports: Report[]): number {
     const indexOf = (offset: number) => indices[offset] ?? source.length;
     for (const [index, [offset = 0, start = Number.NaN]] of lines.entries()) {
       if (Number.isNaN(start)) continue;
-      expect(forms.formStart(indexOf(offset))).toBe(indexOf(start));
-      expect(forms.start(index)).toBe(indexOf(start));
+      expect(forms.at(indexOf(offset))?.start).toBe(indexOf(start));
+      expect(forms.nth(index)?.start).toBe(indexOf(start));
       agreed++;
     }
   }

@@ -3,12 +3,12 @@
 import { expect, test } from 'vitest';
 import { noTakers } from '../../src/source/keywords.ts';
 import { Packages, type Renaming } from '../../src/source/packages.ts';
-import { TopLevelForms } from '../../src/source/position.ts';
 import { spokenOf } from '../../src/source/prose.ts';
 import { noteKeywords, scanFor } from '../../src/source/renaming.ts';
 import { spliced } from '../../src/source/splice.ts';
 import { spelled, symbolIn } from '../../src/source/symbol-text.ts';
 import { SourceText } from '../../src/source/text.ts';
+import { TopLevelForms } from '../../src/source/top-level.ts';
 import { treeOf } from '../../src/source/tree.ts';
 
 const APP = new Packages(

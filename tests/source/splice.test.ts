@@ -3,11 +3,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { definitionsIn } from '../../src/source/definitions.ts';
-import { TopLevelForms } from '../../src/source/position.ts';
+import { definitionsIn, targetsNamed } from '../../src/source/definitions.ts';
 import {
   changedForms,
-  type Extent,
   type Splice,
   spliced,
   splicedAfter,
@@ -16,8 +14,8 @@ import {
   splicedOver,
   unfinishedLine,
 } from '../../src/source/splice.ts';
-import { targetsNamed } from '../../src/source/targets.ts';
 import { SourceText } from '../../src/source/text.ts';
+import { type Extent, TopLevelForms } from '../../src/source/top-level.ts';
 import { libraries, SOURCES } from '../libraries.ts';
 import { randomFrom } from '../random.ts';
 
@@ -109,10 +107,19 @@ describe('random edits of definitions in libraries', () => {
 
 /** Returns the top-level form of TEXT that is or holds what begins at START, or is the next. */
 function extentLike(text: string, start: number): Extent {
-  const forms = formsOf(text);
-  const at = forms.starts().findLast((each) => each <= start) ?? 0;
-  return { start: at, end: forms.at(at)?.end ?? at, lead: forms.lead(at) };
+  return formsOf(text).around(start) ?? { start: 0, end: 0, lead: 0 };
 }
+
+test('an outline has what a nested form defines, also behind an empty list and with options behind the name', () => {
+  const text = '(progn (defstruct (point (:conc-name p-)) x))\n(let () (defun f (a)))';
+  const rows = definitionsIn(formsOf(text)).map(({ depth, operator, name }) => [depth, operator, name]);
+  expect(rows).toEqual([
+    [0, 'progn', '(defstruct (point (:conc-name p-)) x)'],
+    [1, 'defstruct', '(point (:conc-name p-))'],
+    [0, 'let', '()'],
+    [1, 'defun', 'f'],
+  ]);
+});
 
 describe('what is found', () => {
   const found = (text: string, name: string, more: object = {}) =>

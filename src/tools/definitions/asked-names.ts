@@ -1,11 +1,11 @@
 // Parses names of definitions: symbols, (setf NAME), strings, and forms such as (defmethod area (circle)).
 
 import { CallError } from '../../errors.ts';
-import { headOf, methodsMeant } from '../../source/again.ts';
 import { onOneLine } from '../../source/definitions.ts';
 import { bareName, elementsOf } from '../../source/form.ts';
-import { TopLevelForms } from '../../source/position.ts';
+import { headOf, methodsMeant } from '../../source/heads.ts';
 import { SourceText } from '../../source/text.ts';
+import { TopLevelForms } from '../../source/top-level.ts';
 
 /** A definition that a call names. NAME is as the call wrote it. SYMBOL is the name in the form in which
  *  source text has it: `NAME` or `SETF NAME`. */
@@ -32,7 +32,7 @@ export function parseQueries(text: string): DefinitionQuery[] {
       `name has ${text.length} characters, and can have ${LIMIT}. Give names, not the text of definitions.`,
     );
   const forms = new TopLevelForms(new SourceText(text), new Set());
-  const queries = forms.starts().map((start) => queryAt(forms, start));
+  const queries = forms.all().map(({ start }) => queryAt(forms, start));
   if (queries.length > 0) return queries;
   throw new CallError(
     'name has no name in it. Give symbols, or lists such as (setf area) or (defmethod area (circle)).',
@@ -45,8 +45,8 @@ export function prefixOf({ name }: DefinitionQuery): string | undefined {
 }
 
 function queryAt(forms: TopLevelForms, start: number): DefinitionQuery {
-  const text = forms.textAt(start).trim();
   const form = forms.at(start);
+  const text = (form?.text ?? '').trim();
   const [first, second, third] = elementsOf(form);
   if (form === undefined || first === undefined)
     return { name: text, symbol: bareName(form) || text.replace(/^"|"$/g, '').toUpperCase() };

@@ -3,7 +3,8 @@
 import type { Place } from '../../image/wire/data.ts';
 import type { DescribeData, Evaluated, Thing } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
-import { type Definition, namesIn } from '../../source/again.ts';
+import type { Definition } from '../../source/again.ts';
+import { namesIn } from '../../source/heads.ts';
 import { definedName, headNameOf } from '../../source/qualified.ts';
 import type { Places } from '../places.ts';
 import type { Changed } from '../where-now.ts';

@@ -2,6 +2,7 @@
 
 import { CallError } from '../../errors.ts';
 import { lineEnds } from '../../files/text.ts';
+import type { Target } from '../../source/definitions.ts';
 import {
   lineAt,
   type Splice,
@@ -12,7 +13,6 @@ import {
   splicedOver,
   unfinishedLine,
 } from '../../source/splice.ts';
-import type { Target } from '../../source/targets.ts';
 import { visibleName } from '../../visible.ts';
 import { atLinesText, exactPlaces, nearestText, withLineEndsOf } from '../exact-text.ts';
 import { imbalanceWithProposal } from '../parentheses.ts';

@@ -6,9 +6,10 @@ import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile } from '../../files/write.ts';
 import type { CallContext } from '../../kernel/tool.ts';
 import type { QuestionLine } from '../../question-line.ts';
-import { TopLevelForms } from '../../source/position.ts';
-import type { Changed, Splice } from '../../source/splice.ts';
+import type { Splice } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
+import { TopLevelForms } from '../../source/top-level.ts';
+import type { Span } from '../../source/tree.ts';
 import { presentText } from '../approved.ts';
 import { takingTurns } from '../turns.ts';
 
@@ -37,7 +38,7 @@ export interface PlannedFile extends EditedFile {
   bytes: Buffer;
   newForms: TopLevelForms;
   /** The top-level forms that are new or that differ. */
-  changed: Changed[];
+  changed: Span[];
   /** For each new top-level form, the number that it had before; null for a form that is new or differs. */
   numbers: (number | null)[];
   /** Problems that the reader found and that evaluating another form would solve, such as a missing

@@ -2,12 +2,12 @@
 
 import type { Evaluated } from '../../image/wire/operations.ts';
 import type { Evaluation, ReplHistory } from '../../records/repl-history.ts';
-import { namesIn } from '../../source/again.ts';
+import { allNamed } from '../../source/definitions.ts';
 import type { Features } from '../../source/form.ts';
-import { TopLevelForms } from '../../source/position.ts';
+import { namesIn } from '../../source/heads.ts';
 import { unfinishedLine } from '../../source/splice.ts';
-import { allNamed } from '../../source/targets.ts';
 import { SourceText } from '../../source/text.ts';
+import { TopLevelForms } from '../../source/top-level.ts';
 
 /** Maximum number of evaluations to search. */
 const SEARCH_LIMIT = 1000;
@@ -60,18 +60,17 @@ function textIn(
   features: Features,
 ): string | undefined {
   const forms = new TopLevelForms(new SourceText(form), features);
-  const starts = forms.starts();
-  const top = starts.findLast((start, number) => {
-    const before = starts[number - 1];
-    const text = form.slice(before === undefined ? 0 : forms.end(before), forms.end(start));
+  const top = forms.all().findLast(({ end }, number) => {
+    const text = form.slice(number === 0 ? 0 : forms.nth(number - 1)?.end, end);
     return collapsed(text).startsWith(beginning);
   });
-  if (top === undefined || unfinishedLine(form.slice(top), features) !== undefined) return undefined;
+  if (top === undefined || unfinishedLine(form.slice(top.start), features) !== undefined) return undefined;
   const wanted = method && namesIn(method);
   const found = allNamed(forms, { name: symbol }).findLast(
-    (target) => target.top === top && (wanted === undefined || target.method === wanted),
+    (target) => target.top === top.start && (wanted === undefined || target.method === wanted),
   );
-  return found ? form.slice(found.start, found.end) : form.slice(top, forms.end(top));
+  const { start, end } = found ?? top;
+  return form.slice(start, end);
 }
 
 /** Returns TEXT with each run of white space replaced by one space, as in the beginnings of forms that the

@@ -8,7 +8,7 @@ import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { definitionOf } from '../../source/definition.ts';
 import { definedAt } from '../../source/definitions.ts';
-import type { TopLevelForms } from '../../source/position.ts';
+import type { TopLevelForms } from '../../source/top-level.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { agreementSection, displacedSection } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
@@ -129,7 +129,7 @@ async function unfitSection(origins: Origins, plan: Plan, context: CallContext):
 /** Returns the starts, in the old text, of the forms that were removed or changed. */
 function replacedForms({ forms, numbers }: PlannedFile): number[] {
   const kept = new Set(numbers);
-  return forms.starts().filter((_, number) => !kept.has(number));
+  return forms.all().flatMap(({ start }, number) => (kept.has(number) ? [] : start));
 }
 
 /** The name of a function as the text has it, the package HOME in which the name is read, and the function's

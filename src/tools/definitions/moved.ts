@@ -1,10 +1,10 @@
 // Moves the comment of a definition along when the edits of one call take the definition out and put it in elsewhere.
 
+import { allNamed } from '../../source/definitions.ts';
 import type { Features } from '../../source/form.ts';
-import { TopLevelForms } from '../../source/position.ts';
 import { commentedStart } from '../../source/splice.ts';
-import { allNamed } from '../../source/targets.ts';
 import { SourceText } from '../../source/text.ts';
+import { TopLevelForms } from '../../source/top-level.ts';
 import type { Edit } from './edits.ts';
 import type { Located } from './locate.ts';
 

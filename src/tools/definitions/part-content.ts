@@ -1,10 +1,10 @@
 // Prepares the text that is compiled when only some forms of a file are loaded. Each of these forms keeps its
 // place.
 
-import { spread } from '../../source/current-package.ts';
 import { bareName, elementsOf, type Form } from '../../source/form.ts';
 import { canHave } from '../../source/mentioning.ts';
 import { lineAt } from '../../source/splice.ts';
+import { spread } from '../../source/top-level.ts';
 import type { PlannedFile } from './edited-files.ts';
 
 /** Operators of forms that only set how later forms are read and compiled, or which test suite later tests
@@ -48,7 +48,7 @@ export function contentOf({ bytes, before, after, newForms, numbers }: PlannedFi
     index = next;
     return offset;
   };
-  for (const [number, start] of newForms.starts().entries()) {
+  for (const [number, { start }] of newForms.all().entries()) {
     const found = newForms.at(start);
     if (found === undefined || numbers[number] === null) continue;
     for (const [first, end] of partsToBlank(found)) {
@@ -112,13 +112,13 @@ function isReaderVariable(place: string): boolean {
  *  loaded. Returns its line, or undefined. */
 export function lineOfReaderSetting({ after, newForms, numbers, changed }: PlannedFile): number | undefined {
   const last = changed.at(-1)?.start ?? 0;
-  const found = newForms.starts().find((start, number) => {
+  const found = newForms.all().find(({ start, end }, number) => {
     if (start >= last || numbers[number] === null) return false;
-    if (!canHave(after.slice(start, newForms.end(start)), READER_VARIABLES)) return false;
+    if (!canHave(after.slice(start, end), READER_VARIABLES)) return false;
     const form = newForms.at(start);
     return form !== undefined && [...spread(form)].some(setsAmongOthers);
   });
-  return found === undefined ? undefined : lineAt(newForms.source, found);
+  return found && lineAt(newForms.source, found.start);
 }
 
 /** True when FORM, at top level, sets how later forms are read and also does more. */

@@ -4,9 +4,9 @@
 import { CallError } from '../../errors.ts';
 import { encode } from '../../files/text.ts';
 import type { CallContext } from '../../kernel/tool.ts';
-import { TopLevelForms } from '../../source/position.ts';
 import { changedForms, lineAt, spliced } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
+import { TopLevelForms } from '../../source/top-level.ts';
 import { visibleName } from '../../visible.ts';
 
 import { knowFeatures } from '../lookup.ts';

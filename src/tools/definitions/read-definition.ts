@@ -10,9 +10,9 @@ import {
   type Result,
   type ToolDescription,
 } from '../../kernel/tool.ts';
-import { TopLevelForms } from '../../source/position.ts';
-import { allNamed } from '../../source/targets.ts';
+import { allNamed } from '../../source/definitions.ts';
 import { SourceText } from '../../source/text.ts';
+import { TopLevelForms } from '../../source/top-level.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
 import { LIMIT, OFFSET } from '../paging.ts';

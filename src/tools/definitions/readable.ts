@@ -52,10 +52,10 @@ export async function checkReadable(
  *  stopped in a changed form, or when the forms before that point differ from those in FILE. */
 function stopNotes(file: PlannedFile, { ends = [], stopped }: CheckedText): QuestionLine[] {
   const { newForms, changed, name } = file;
-  const ownEnds = newForms.starts().map((start) => newForms.source.characterOf(newForms.end(start)));
+  const ownEnds = newForms.all().map(({ end }) => newForms.source.characterOf(end));
   const mismatch = ownEnds.findIndex((end, index) => end !== ends[index]);
   const formIndex = mismatch === -1 ? ownEnds.length : mismatch;
-  const start = newForms.start(formIndex) ?? file.after.length;
+  const start = newForms.nth(formIndex)?.start ?? file.after.length;
   const line = lineAt(newForms.source, start);
   if (mismatch === -1 && ownEnds.length === ends.length && stopped === undefined) return [];
   if (stopped === undefined || formIndex !== ends.length) {

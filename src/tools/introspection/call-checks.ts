@@ -6,7 +6,6 @@ import type { WhoCallsData } from '../../image/wire/operations.ts';
 import { type Callee, type Mention, mentionsIn } from '../../source/calls.ts';
 import { fitOf, type LambdaList } from '../../source/fits.ts';
 import { hasParts } from '../../source/parts.ts';
-import { partsOfName } from '../../source/qualified.ts';
 import type { Used } from '../../source/uses.ts';
 import type { Places } from '../places.ts';
 import { outside } from './outside.ts';
@@ -39,13 +38,6 @@ export interface CheckedCallee extends Callee {
   /** Places of functions whose code calls this function, also by inlined code. DESCRIPTION is the name of the
    *  function. */
   naming?: readonly Place[];
-}
-
-/** Returns the function NAME, `PACKAGE::NAME` or `PACKAGE::(SETF NAME)`, as a callee that can be found in
- *  source text. HOMES are the names of the packages in which it is accessible. */
-export function calleeOf(name: string, homes: readonly string[], files: readonly string[]): CheckedCallee {
-  const { symbol, setf } = partsOfName(name);
-  return { name: symbol, setf, homes: new Set(homes), files };
 }
 
 /** Checks the calls of CALLEE in FOUND against LIST. Without LIST, only collects the calls. */
@@ -174,7 +166,7 @@ class Checks {
   /** Checks the calls in the top-level form of ROW, if that form certainly calls the function. */
   #topLevelCalls({ file, form, possible, changed }: Caller): void {
     if (file === undefined || form === undefined || possible || changed) return;
-    const top = this.#places.forms(file)?.list[form]?.start;
+    const top = this.#places.forms(file)?.nth(form)?.start;
     for (const mention of distinctMentions(this.#mentions(file) ?? new Map()))
       if (mention.top === top && mention.args && !this.#claimed.has(mention)) this.#check('', file, mention);
   }
@@ -182,11 +174,11 @@ class Checks {
   /** Records where the top-level form of ROW, which only has the name among its data, names the function: code that takes
    *  the data can call it. PACKAGES are package names by nickname. */
   #data(row: Caller, packages: Readonly<Record<string, string>>): void {
-    const { file, form: number = -1, possible } = row;
-    const forms = file === undefined ? undefined : this.#places.forms(file);
-    const form = forms?.list[number];
+    const { file = '', form: number = -1, possible } = row;
+    const form = possible ? this.#places.forms(file)?.form(number) : undefined;
     const { name } = this.#callee;
-    if (!possible || form === undefined || forms?.defined(form).some((each) => isOf(each.name, name))) return;
+    if (form === undefined) return;
+    if (this.#places.definitionsIn(file, form.start).some((each) => isOf(each.name, name))) return;
     const query = { used: name, packages, sites: true, variable: false };
     const user = outside(row, query, this.#places, new Set());
     // A definition with code in some of its parts only, such as DEFCLASS, names its accessors in others.

@@ -116,7 +116,7 @@ export function brokenInstances(
     }
   }
   const search = {
-    classes: classes.map(({ name, homes }) => ({ name: bareOf(name), homes: new Set(homes) })),
+    classes: classes.map(({ name, homes }) => ({ name: bareOf(name), packages: new Set(homes) })),
     initargs: [...new Set(classes.flatMap(({ gone }) => gone))],
     slots: namesMissing([...slots, ...inheritedSlots], definition.slots),
   };

@@ -13,7 +13,7 @@ import type { Origins } from '../definitions/origins.ts';
 import { foundValue, isLookupFailure, packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { takingTurns } from '../turns.ts';
-import { calleeOf } from './call-checks.ts';
+import { usedOf } from './sites.ts';
 
 /** A file, and the lines (from 1) in which it uses the name of the definition. */
 export interface NamingFile {
@@ -79,14 +79,14 @@ export async function testsNaming({ places }: Origins, facts: ImpactData): Promi
 /** Returns which of TEXTS call the function in FACTS. HOMES are the names of the packages in which it is
  *  accessible. */
 async function filesNaming(
-  { name, files = [], kind }: ImpactData,
+  { name, kind }: ImpactData,
   homes: readonly string[],
   texts: readonly { file: string; text: SourceText }[],
   places: Places,
 ): Promise<NamingFile[]> {
   const turn = takingTurns();
   const naming: NamingFile[] = [];
-  const callee = { ...calleeOf(name, homes, files), macro: kind === 'MACRO' };
+  const callee = { ...usedOf({ name, accessibleIn: homes }), macro: kind === 'MACRO' };
   for (const { file, text } of texts) {
     await turn();
     const mentions = mentionsIn(text, places.features, callee);

@@ -8,19 +8,20 @@ import type { WhoCallsData } from '../../image/wire/operations.ts';
 import { type ArgumentsFor, type CallContext, defineTool, type ToolDescription } from '../../kernel/tool.ts';
 import { type Definition, definitionOf } from '../../source/definition.ts';
 import { type LambdaList, parsedLambdaList } from '../../source/fits.ts';
-import { symbolsIn } from '../../source/names.ts';
 import { partsOfName, readableName } from '../../source/qualified.ts';
+import { symbolsIn } from '../../source/uses.ts';
 import { callOptions } from '../calling.ts';
 import type { Origins } from '../definitions/origins.ts';
 import { foundValue, isLookupFailure, lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot } from '../natures.ts';
 import type { Places, Site } from '../places.ts';
 import type { ReachedDefinitions } from '../tests/reached.ts';
-import { type CheckedCalls, calleeOf, checkedCalls } from './call-checks.ts';
+import { type CheckedCalls, checkedCalls } from './call-checks.ts';
 import { brokenInstances, changedFunctions, hasOtherLayout, hasOtherSuperclasses } from './class-changes.ts';
 import { definitionTexts, testsNaming, unloadedFiles } from './impact-besides.ts';
 import { type Impact, impactText } from './impact-text.ts';
 import { incongruentMethods, lambdaListWithMethod } from './method-changes.ts';
+import { usedOf } from './sites.ts';
 
 const IMPACT_OF_CHANGE = {
   name: 'impact_of_change',
@@ -234,7 +235,7 @@ class Investigation {
   #typeUses(): Site[] | undefined {
     const { name, type, files = [], homes = [] } = this.#facts;
     if (!type) return undefined;
-    const used = { name: partsOfName(name).symbol, packages: new Set(homes) };
+    const used = usedOf({ name, accessibleIn: homes });
     return files.flatMap((file) => {
       const source = this.#places.sourceText(file);
       const found = source ? symbolsIn(source, this.#places.features, used, 'DEFTYPE') : [];
@@ -255,7 +256,7 @@ class Investigation {
         'The definition cannot be read. Give one whole form, such as (defun name (arguments) ...), or give lambda_list.',
       );
     }
-    const { name, setf } = calleeOf(this.#facts.name, [], []);
+    const { symbol: name, setf } = partsOfName(this.#facts.name);
     if (found.name !== name || found.setf !== setf) {
       throw new CallError(
         `The definition is of ${found.setf ? `(SETF ${found.name})` : found.name}, and name is ${this.#facts.name}. Under another name all its uses break: who_calls lists them.`,
@@ -306,7 +307,7 @@ class Investigation {
     const namingPlaces = name === this.#facts.name ? naming : [];
     return checkedCalls(
       callers,
-      { ...calleeOf(name, homes, files), naming: namingPlaces },
+      { ...usedOf({ name, accessibleIn: homes }), files, naming: namingPlaces },
       list,
       this.#places,
     );

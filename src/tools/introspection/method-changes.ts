@@ -3,10 +3,10 @@
 
 import type { Place } from '../../image/wire/data.ts';
 import type { ImpactData } from '../../image/wire/introspection.ts';
-import { headOf, namesIn } from '../../source/again.ts';
 import type { Definition } from '../../source/definition.ts';
 import { disagreement, type LambdaList, parsedLambdaList } from '../../source/fits.ts';
 import { type Features, readForm } from '../../source/form.ts';
+import { headOf, namesIn } from '../../source/heads.ts';
 
 /** Returns the lambda list that calls of the generic function in FACTS must fit after the new method
  *  DEFINITION, whose TEXT is read under FEATURES. Returns undefined unless the method that it replaces

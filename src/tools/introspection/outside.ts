@@ -3,12 +3,12 @@
 
 import type { Caller } from '../../image/wire/data.ts';
 import { bare } from '../../source/lexer.ts';
-import type { Mention } from '../../source/names.ts';
 import { hasParts, partAt } from '../../source/parts.ts';
 import { bareOf, qualified } from '../../source/qualified.ts';
 import type { SourcePosition } from '../../source/text.ts';
-import type { TopLevelForm } from '../../source/top-level.ts';
-import { type Forms, IN_EXPANSION, type Places } from '../places.ts';
+import type { TopLevelForm, TopLevelForms } from '../../source/top-level.ts';
+import { type Mention, mentionsOf } from '../../source/uses.ts';
+import { IN_EXPANSION, type Places } from '../places.ts';
 
 /** For each standard defining form, the kind of code outside functions that it can contain. */
 const KINDS = new Map([
@@ -78,7 +78,7 @@ export function outside(
   if (file === undefined) return { name, ...(kind && { kind }), ...(possible && { possible }) };
   const forms = places.forms(file);
   const fileName = places.fileName(file);
-  const form = forms?.list[number];
+  const form = forms?.form(number);
   if (forms && form && isUse(form, caller, query, forms)) {
     const described = describedForm(form, caller, query, forms, fileName);
     return possible && knownNames.has(described.name) ? undefined : described;
@@ -93,11 +93,11 @@ function isUse(
   form: TopLevelForm,
   { possible, changed }: Caller,
   { used, variable }: UseQuery,
-  { mentions }: Forms,
+  forms: TopLevelForms,
 ): boolean {
   const isAbout = bare(form.name ?? '') === used && (possible || form.operator.startsWith('DEF'));
   if ((possible || variable) && (DECLARING_OPERATORS.has(form.operator) || isAbout)) return false;
-  const { uses, definitions } = mentions(form, used);
+  const { uses, definitions } = mentionsOf(forms.at(form.start), used);
   return uses.length > 0 || (!changed && !(possible && definitions > 0));
 }
 
@@ -105,10 +105,11 @@ function describedForm(
   form: TopLevelForm,
   { names = [], possible }: Caller,
   { used, packages, sites }: UseQuery,
-  forms: Forms,
+  forms: TopLevelForms,
   file: string,
 ): Outside {
-  const line = forms.position(form.start).line;
+  const { source } = forms;
+  const line = source.positionAt(form.start).line;
   const home = packages[form.home] ?? form.home;
   const name = form.name && qualified(form.name, home);
   const defined = name && (names.find((known) => known === name || bareOf(known) === bareOf(name)) ?? name);
@@ -118,16 +119,17 @@ function describedForm(
     (KINDS.has(form.operator) ||
       form.operator.startsWith('DEF') ||
       // A list that begins with this name can be a call of it, and then defines nothing.
-      (names.includes(defined) && !forms.mentions(form, bareOf(defined)).uses.some(({ called }) => called)));
+      (names.includes(defined) &&
+        !mentionsOf(forms.at(form.start), bareOf(defined)).uses.some(({ called }) => called)));
   const uses = usesIn(form, used, forms);
-  const at = uses.map(({ index }) => forms.position(index));
+  const at = uses.map(({ index }) => source.positionAt(index));
   return {
     ...(isDefinition
-      ? { name: defined, ...kindIn(forms.text, form, uses) }
+      ? { name: defined, ...kindIn(source.text, form, uses) }
       : { name: `top-level form at ${file}:${line}` }),
     ...(possible && { possible }),
     ...(sites && {
-      sites: (at.length > 0 ? at : [inExpansion(forms.position(form.start))]).map((place) => ({
+      sites: (at.length > 0 ? at : [inExpansion(source.positionAt(form.start))]).map((place) => ({
         at: `${file}:${place.line}:${place.column}`,
         text: place.text,
       })),
@@ -137,8 +139,8 @@ function describedForm(
 
 /** Returns the uses of USED in FORM. If FORM defines USED and also calls it, the name in the definition is no
  *  use: in (test area (is (area 2))), only the second `area` is one. */
-function usesIn(form: TopLevelForm, used: string, { mentions }: Forms): Mention[] {
-  const { uses } = mentions(form, used);
+function usesIn(form: TopLevelForm, used: string, forms: TopLevelForms): Mention[] {
+  const { uses } = mentionsOf(forms.at(form.start), used);
   const [first, ...others] = uses;
   const isName = bare(form.name ?? '') === used && first?.called === false;
   return isName && others.some(({ called }) => called) ? others : uses;

@@ -15,7 +15,7 @@ export interface Asked {
   name: string;
   variable?: boolean;
   unrecorded?: 'macro' | 'inline' | 'slot';
-  accessibleIn?: string[];
+  accessibleIn?: readonly string[];
 }
 
 /** The place of a use, as FILE:LINE:COLUMN, and the line of text there. METHOD has the specializers if the
@@ -65,7 +65,7 @@ function withFurtherCalls(
   const inFile = (file: string, text: SourceText) => {
     const known = mentions.get(file);
     if (known !== undefined) return known;
-    const all = mentionsIn(text, places.features, { name, homes: packages, setf: false });
+    const all = mentionsIn(text, places.features, { name, packages });
     const calls = all.filter(({ args, how }) => args !== undefined || how === 'as a function');
     const starts = calls.map(({ start, also }) => also ?? start);
     mentions.set(file, starts);

@@ -2,8 +2,10 @@
 // while its file was compiled.
 
 import { mentionsIn } from '../../source/calls.ts';
-import { bareOf, partsOfName } from '../../source/qualified.ts';
-import type { Forms, Places } from '../places.ts';
+import type { Defined } from '../../source/definitions.ts';
+import { bareOf } from '../../source/qualified.ts';
+import type { Places } from '../places.ts';
+import { usedOf } from './sites.ts';
 import type { User } from './users.ts';
 
 /** The image's answer about a name that no known code uses: the files of loaded code, and all names of the
@@ -19,24 +21,17 @@ interface Unseen {
  *  adds the places of these uses. Leaves out uses inside a definition or form that TOLD already lists. */
 export function unseenUsers(found: Unseen, told: readonly User[], places: Places, sites: boolean): User[] {
   const { name, files = [], accessibleIn = [], natures = [] } = found;
-  const { symbol, setf } = partsOfName(name);
-  const callee = {
-    name: symbol,
-    homes: new Set(accessibleIn),
-    setf,
-    macro: natures.includes('MACRO'),
-  };
+  const callee = { ...usedOf({ name, accessibleIn }), macro: natures.includes('MACRO') };
   const users = new Map<string, User>();
   const names = new Set(told.map(({ name }) => bareOf(name)));
   for (const file of files) {
     const text = places.sourceText(file);
     if (text === undefined) continue;
-    const forms = places.forms(file);
     for (const { start, top, args, how } of mentionsIn(text, places.features, callee)) {
       if (args === undefined && how !== 'as a function') continue;
       const at = `${places.fileName(file)}:${text.positionAt(top).line}`;
       const name = `top-level form at ${at}`;
-      if (names.has(name) || isWithin(forms, { top, start }, names)) continue;
+      if (names.has(name) || isWithin(places.definitionsIn(file, top), start, names)) continue;
       const { line, column, text: shown } = text.positionAt(start);
       const site = { at: `${places.fileName(file)}:${line}:${column}`, text: shown };
       const user = users.get(at) ?? { name, possible: true, outside: true };
@@ -46,14 +41,8 @@ export function unseenUsers(found: Unseen, told: readonly User[], places: Places
   return [...users.values()];
 }
 
-/** True when the index START, in the form at TOP of FORMS, is inside the definition of one of NAMES. */
-function isWithin(
-  forms: Forms | undefined,
-  { top, start }: { top: number; start: number },
-  names: Set<string>,
-) {
-  const form = forms?.list.find((each) => each.start === top);
-  const definitions = form && forms ? forms.defined(form) : [];
+/** True when the index START is inside one of DEFINITIONS that has one of NAMES. */
+function isWithin(definitions: readonly Defined[], start: number, names: ReadonlySet<string>): boolean {
   return definitions.some(
     (each) =>
       names.has(each.name.toUpperCase().replace(/^.*:/s, '')) && start >= each.start && start < each.end,

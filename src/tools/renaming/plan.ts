@@ -15,13 +15,12 @@ import { type Form, readForm } from '../../source/form.ts';
 import type { Takers } from '../../source/keywords.ts';
 import { canHave } from '../../source/mentioning.ts';
 import { Packages, type Renaming } from '../../source/packages.ts';
-import { TopLevelForms } from '../../source/position.ts';
 import { spokenAs, spokenOf } from '../../source/prose.ts';
 import { bareOf } from '../../source/qualified.ts';
 import { type Edit, noteKeywords, type Scan, scanFor, type Task } from '../../source/renaming.ts';
 import { spliced } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
-import type { TopLevelForm } from '../../source/top-level.ts';
+import { type Extent, TopLevelForms } from '../../source/top-level.ts';
 import { visibleName } from '../../visible.ts';
 import { isLispFile } from '../parentheses.ts';
 import type { Places } from '../places.ts';
@@ -91,10 +90,7 @@ export function definingForms(facts: RenameFacts, ground: Ground): Form[] {
 
 /** Returns the top-level forms, in the files as they are now, that define the symbol of FACTS. Forms that are
  *  not found again are left out. */
-function formsNow(
-  { name, places = [] }: RenameFacts,
-  ground: Ground,
-): { file: string; form: TopLevelForm }[] {
+function formsNow({ name, places = [] }: RenameFacts, ground: Ground): { file: string; form: Extent }[] {
   return places.flatMap(([file, number]) => {
     const form = ground.places.definingForm({ file, form: number, undated: true }, name);
     return form === undefined ? [] : [{ file, form }];

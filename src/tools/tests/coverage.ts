@@ -4,8 +4,9 @@ import type { CoverageData, MeasuredDefinition } from '../../image/wire/testing.
 import { fewOf, fittingRows } from '../../kernel/reply.ts';
 import { spansOf } from '../../source/paths.ts';
 import { commonPrefix } from '../../source/qualified.ts';
+import type { SourceText } from '../../source/text.ts';
 import type { Span } from '../../source/tree.ts';
-import type { Forms, Places } from '../places.ts';
+import type { Places } from '../places.ts';
 import type { Recorded } from './reached.ts';
 
 /** A measured definition. AT is its place as text; NEVER are its lines that never ran, as `linesOf` returns them. */
@@ -55,15 +56,16 @@ function together(one: MeasuredDefinition, other: MeasuredDefinition): MeasuredD
 export function coverageOf({ definitions = [], missed = 0 }: CoverageData, places: Places): Coverage {
   const measured = definitions.map(({ name, file, form, part = [], reached = false, never = [] }) => {
     const forms = places.forms(file);
-    const start = forms?.list[form]?.start;
-    const known = forms !== undefined && start !== undefined;
-    const [own = { start }] = known ? spansOf(forms.text, start, [part], places.features) : [];
-    const line = known ? `:${forms.position(own.start ?? start).line}` : '';
+    const start = forms?.nth(form)?.start;
+    const source = forms?.source;
+    const known = source !== undefined && start !== undefined;
+    const [own = { start }] = known ? spansOf(source.text, start, [part], places.features) : [];
+    const line = known ? `:${source.positionAt(own.start ?? start).line}` : '';
     return {
       name,
       at: `${places.fileName(file)}${line}`,
       reached,
-      never: known && reached ? linesOf(forms, spansOf(forms.text, start, never, places.features)) : [],
+      never: known && reached ? linesOf(source, spansOf(source.text, start, never, places.features)) : [],
     };
   });
   return { measured, missed };
@@ -72,18 +74,19 @@ export function coverageOf({ definitions = [], missed = 0 }: CoverageData, place
 /** Returns the definitions in DATA, each with the text that its top-level form has at present. */
 export function recordedOf({ definitions = [] }: CoverageData, places: Places): Recorded[] {
   return definitions.map(({ name, file, form }) => {
-    const { list = [], text = '' } = places.forms(file) ?? {};
-    const { start = 0, end = 0 } = list[form] ?? {};
-    return { name, file, text: text.slice(start, end) };
+    const forms = places.forms(file);
+    const { start = 0, end = 0 } = forms?.nth(form) ?? {};
+    return { name, file, text: forms?.source.text.slice(start, end) ?? '' };
   });
 }
 
 /** At most this many characters are shown of a part that does not begin its line. */
 const PART = 40;
 
-/** Returns the lines of SPANS, which are in the text of the Forms given, as `3` or `5-7`; each line once. A span that
+/** Returns the lines of SPANS, which are in SOURCE, as `3` or `5-7`; each line once. A span that
  *  does not begin its line is shown with its first characters, as `9 (print x)`. */
-function linesOf({ text, position }: Forms, spans: readonly Span[]): string[] {
+function linesOf(source: SourceText, spans: readonly Span[]): string[] {
+  const { text } = source;
   const lines: string[] = [];
   let open: { first: number; last: number } | undefined;
   const close = () => {
@@ -91,8 +94,8 @@ function linesOf({ text, position }: Forms, spans: readonly Span[]): string[] {
     open = undefined;
   };
   for (const { start, end } of spans) {
-    const first = position(start).line;
-    const until = position(Math.max(start, end - 1)).line;
+    const first = source.positionAt(start).line;
+    const until = source.positionAt(Math.max(start, end - 1)).line;
     const alone = text.slice(text.lastIndexOf('\n', start - 1) + 1, start).trim() === '';
     if (alone && open !== undefined && first <= open.last + 1) open.last = Math.max(open.last, until);
     else if (alone) {
