@@ -126,5 +126,5 @@ function blank(text: string): string {
 
 /** Returns the number of top-level lists in TEXT; those behind #+ or #- count too. */
 export function topLevelLists(text: string): number {
-  return new Reading(treeOf(text)).forms().filter(({ mark }) => mark === '(').length;
+  return [...new Reading(treeOf(text)).forms()].filter(({ mark }) => mark === '(').length;
 }

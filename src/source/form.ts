@@ -189,16 +189,15 @@ export class Reading {
     return new Form(this, 'broken', first, this.tree.count());
   }
 
-  /** Returns all top-level forms; in a reading of all that is written also those behind a `)` too many. */
-  forms(): Form[] {
-    const forms: Form[] = [];
+  /** Yields all top-level forms; in a reading of all that is written also those behind a `)` too many. It is a generator
+   *  so that what was read of a form can go when the next is looked at. */
+  *forms(): Generator<Form, void> {
     for (let at = 0; this.tree.kind(at) !== 'end'; ) {
       const form = this.form(at);
-      if (form !== undefined) forms.push(form);
-      else if (this.#features !== undefined || this.tree.kind(at) !== ')') return forms;
+      if (form !== undefined) yield form;
+      else if (this.#features !== undefined || this.tree.kind(at) !== ')') return;
       at = form?.behind ?? at + 1;
     }
-    return forms;
   }
 
   /** Returns the form at or after the token FROM; undefined at the end of a list or of the text, and when one is

@@ -2,7 +2,7 @@
  *  that have its name, in definitions and calls. */
 
 import { bareName, type Form, namedBy } from './form.ts';
-import { atomsIn } from './mentioning.ts';
+import { atomsIn, formsMentioning } from './mentioning.ts';
 
 /** The bare names of functions, classes and structures that take a keyword with the name of a symbol. When X is
  *  renamed, (defun area (&key x)) puts AREA into FUNCTIONS; then the :x in (area :x 1) is renamed, too. STRUCTURES take
@@ -66,11 +66,15 @@ export function noteTakers(
   named: (part: Form) => boolean,
   takers: Takers,
 ): void {
+  for (const form of formsMentioning(text, [symbol])) noteTakersIn(form, named, takers);
+}
+
+function noteTakersIn(form: Form, named: (part: Form) => boolean, takers: Takers): void {
   const [withSymbol, withInitarg] = [
     new Map<Form | undefined, string>(),
     new Map<Form | undefined, string>(),
   ];
-  for (const part of atomsIn(text, [symbol])) {
+  for (const part of atomsIn(form)) {
     if (part.bare === '') continue;
     if (isInitarg(part)) withInitarg.set(part.around, part.bare);
     if (!named(part)) continue;

@@ -18,9 +18,12 @@ export function mayHave(text: string, symbols: readonly string[]): boolean {
   return ESCAPE.test(text) || canHave(text, symbols);
 }
 
-/** Yields the atoms of TEXT, such as symbols and strings. Leaves out feature expressions, and top-level forms whose text
- *  contains none of SYMBOLS. */
-export function* atomsIn(text: string, symbols: readonly string[]): Generator<Form, void> {
-  for (const form of new Reading(treeOf(text)).forms())
-    if (mayHave(form.text, symbols)) for (const part of within(form)) if (part.mark === 'atom') yield part;
+/** Yields the top-level forms of TEXT, as all that is written, whose text may contain one of SYMBOLS. */
+export function* formsMentioning(text: string, symbols: readonly string[]): Generator<Form, void> {
+  for (const form of new Reading(treeOf(text)).forms()) if (mayHave(form.text, symbols)) yield form;
+}
+
+/** Yields the atoms of FORM, such as symbols and strings. Leaves out feature expressions. */
+export function* atomsIn(form: Form): Generator<Form, void> {
+  for (const part of within(form)) if (part.mark === 'atom') yield part;
 }

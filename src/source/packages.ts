@@ -53,7 +53,7 @@ export class Packages {
 
   /** Records the packages that TEXT defines and that the image does not have. */
   note(text: string): void {
-    for (const form of new Reading(treeOf(text)).forms().flatMap((top) => [...spread(top)])) {
+    for (const form of [...new Reading(treeOf(text)).forms()].flatMap((top) => [...spread(top)])) {
       const name = isPackageDefinition(form) ? form.elements[1]?.designated : undefined;
       if (name === undefined || this.#names.has(name)) continue;
       const planned: Planned = { uses: [], imports: [], shadows: new Set() };
@@ -121,9 +121,16 @@ function isInDefinition({ around }: Form): boolean {
   return inside;
 }
 
+const DEFINING = /DEF(?:INE-)?PACKAGE/i;
+
 /** True when FORM is a DEFPACKAGE, or its operator has a similar name, such as DEFINE-PACKAGE of UIOP. */
 function isPackageDefinition(form: Form): boolean {
-  return /^DEF(?:INE-)?PACKAGE/.test(form.first?.bare ?? '');
+  return form.first?.bare.search(DEFINING) === 0;
+}
+
+/** True when TEXT may contain a package definition. */
+export function mayDefinePackage(text: string): boolean {
+  return DEFINING.test(text);
 }
 
 function readOption(option: Form, planned: Planned): void {

@@ -16,8 +16,7 @@ export interface Spoken {
  *  or marked as code: by a package prefix, a quote or a parenthesis. */
 export function spokenOf(text: string, name: string, start = 0, end = text.length): Spoken[] {
   if (end - start < name.length) return [];
-  const word = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const pattern = new RegExp(`(?<!${BESIDE})${word}(?!${BESIDE}|\\.\\w)`, 'giu');
+  const pattern = patternOf(name);
   const plainWord = /^\p{L}+$/u.test(name);
   const found: Spoken[] = [];
   // The pattern looks at up to two characters behind a match, so behind END. To search all of TEXT would be slow.
@@ -32,6 +31,16 @@ export function spokenOf(text: string, name: string, start = 0, end = text.lengt
     if (sameCase && (!plainWord || match[0] === name || marked)) found.push({ start: from, end: to });
   }
   return found;
+}
+
+/** The pattern for the name that was asked for last: to make one takes longer than to search a short comment. */
+let last: [name: string, pattern: RegExp] | undefined;
+
+function patternOf(name: string): RegExp {
+  if (last?.[0] === name) return last[1];
+  const word = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  last = [name, new RegExp(`(?<!${BESIDE})${word}(?!${BESIDE}|\\.\\w)`, 'giu')];
+  return last[1];
 }
 
 /** Returns NAME in the case of WORD, which it replaces in prose. */

@@ -4,8 +4,8 @@ import type { Form } from './form.ts';
 import { formatCalls } from './format-calls.ts';
 import { isParameter, namesKeyword, noteTakers, type Takers, takesKeyword } from './keywords.ts';
 import { upperCase } from './lexer.ts';
-import { atomsIn } from './mentioning.ts';
-import type { Packages, Renaming } from './packages.ts';
+import { atomsIn, formsMentioning } from './mentioning.ts';
+import { mayDefinePackage, type Packages, type Renaming } from './packages.ts';
 import { spokenAs, spokenOf } from './prose.ts';
 import { spelled, symbolIn, writtenSymbol } from './symbol-text.ts';
 import { treeOf } from './tree.ts';
@@ -66,22 +66,31 @@ export function scanFor(text: string, task: Task): Scan {
   const tree = treeOf(text);
   const scan: Scan = { edits: [], kept: [], ...(tree.cut !== undefined && { cut: tree.cut }) };
   const byName = new Map(task.renamings.map((renaming) => [renaming.from, renaming]));
-  for (const part of atomsIn(text, [...byName.keys()])) {
-    const current = () => task.packageAt(part.start);
-    if (part.isString) inString(part, task, scan, current());
-    const renaming = byName.get(part.designated ?? '');
-    if (renaming !== undefined) atName(part, renaming, task, scan, current());
+  for (const top of formsMentioning(text, [...byName.keys()])) {
+    const may = { definePackage: mayDefinePackage(top.text), takeKeys: /&key/i.test(top.text) };
+    for (const part of atomsIn(top)) {
+      const current = () => task.packageAt(part.start);
+      if (part.isString) inString(part, task, scan, current());
+      const renaming = byName.get(part.designated ?? '');
+      if (renaming !== undefined) atName(part, renaming, task, scan, current(), may);
+    }
   }
   for (const { start, end } of tree.gaps()) inProse(text, start, end, task, scan);
   scan.edits.sort((one, other) => one.start - other.start);
   return scan;
 }
 
+/** What the top-level form around a part can have, judged by its text: to look for it around each part takes long. */
+interface May {
+  definePackage: boolean;
+  takeKeys: boolean;
+}
+
 /** Adds to SCAN the edit of PART, or why PART stays. PART is a symbol or string with the old name of RENAMING. */
-function atName(part: Form, renaming: Renaming, task: Task, scan: Scan, current: string): void {
+function atName(part: Form, renaming: Renaming, task: Task, scan: Scan, current: string, may: May): void {
   const { start, end } = part;
   const token = part.text;
-  const named = task.packages.inDefinition(part, renaming);
+  const named = may.definePackage ? task.packages.inDefinition(part, renaming) : undefined;
   const edit = (how: Edit['how']) =>
     scan.edits.push({ start, end, text: renamed(token, renaming), from: renaming.from, how });
   if (typeof named === 'boolean') {
@@ -101,7 +110,7 @@ function atName(part: Form, renaming: Renaming, task: Task, scan: Scan, current:
   if (known === undefined) scan.kept.push({ start, why: 'unknown package' });
   if (known !== true) return;
   if (isLoopWord(part)) scan.kept.push({ start, why: 'word of LOOP' });
-  else scan.edits.push(symbolEdit(part, renaming, task));
+  else scan.edits.push(symbolEdit(part, renaming, task.keywords || !may.takeKeys));
 }
 
 /** Words of LOOP after which a variable, a type or a form always stands, never another word. */
@@ -158,7 +167,8 @@ function renamed(token: string, { to }: Renaming): string {
   return token.slice(0, base) + spelled(to, token.slice(base));
 }
 
-function symbolEdit(part: Form, renaming: Renaming, { keywords }: Task): Edit {
+/** Returns the edit of PART. PLAIN: the keyword of a parameter need not be kept. */
+function symbolEdit(part: Form, renaming: Renaming, plain: boolean): Edit {
   const { start, end, text: token } = part;
   const edit: Edit = {
     start,
@@ -168,7 +178,7 @@ function symbolEdit(part: Form, renaming: Renaming, { keywords }: Task): Edit {
     how: 'symbol',
   };
   // In (&key old), OLD names the keyword and the variable. To keep the keyword for callers, write ((:old new)).
-  if (keywords || !namesKeyword(part)) return edit;
+  if (plain || !namesKeyword(part)) return edit;
   const named = `(:${spelled(renaming.from, token)} ${edit.text})`;
   return { ...edit, text: part.around?.first === part && isParameter(part.around) ? named : `(${named})` };
 }

@@ -13,12 +13,12 @@ export interface Span {
  *  where the text cannot be read any further, the kind is 'end'. */
 export class Tree {
   readonly text: string;
-  // An object for each token would take several times as much memory.
-  readonly #kinds: string[] = [];
-  readonly #starts: number[] = [];
-  readonly #ends: number[] = [];
+  // An object for each token, or an array of JavaScript's own numbers, would take several times as much memory.
+  readonly #kinds = new Numbers();
+  readonly #starts = new Numbers();
+  readonly #ends = new Numbers();
   /** By opening parenthesis: the number of the token behind the closing one; 0 for others. */
-  readonly #behind: number[] = [];
+  readonly #behind = new Numbers();
   /** The lists that are open where reading stopped. */
   readonly #open: number[] = [];
   /** The tokens with which an element that stands in no list begins. */
@@ -43,15 +43,18 @@ export class Tree {
     const { kind, start, end } = nextToken(this.text, this.#at);
     this.#at = kind === 'end' ? start : end;
     this.#done = kind === 'end';
-    if (this.#done) return;
+    if (this.#done) {
+      for (const numbers of [this.#kinds, this.#starts, this.#ends, this.#behind]) numbers.trim();
+      return;
+    }
     const number = this.#kinds.length;
-    if (this.#open.length === 0 && !isPrefix(this.#kinds[number - 1] ?? 'atom')) this.#tops.push(number);
-    this.#kinds.push(kind);
+    if (this.#open.length === 0 && !isPrefix(this.#kindRead(number - 1) ?? 'atom')) this.#tops.push(number);
+    this.#kinds.push(codeOf(kind));
     this.#starts.push(start);
     this.#ends.push(end);
     this.#behind.push(0);
     const opened = kind === ')' ? this.#open.pop() : undefined;
-    if (opened !== undefined) this.#behind[opened] = number + 1;
+    if (opened !== undefined) this.#behind.set(opened, number + 1);
     if (kind === '(' || kind === '#(') this.#open.push(number);
   }
 
@@ -61,31 +64,35 @@ export class Tree {
     return firstFrom(this.#starts, index);
   }
 
+  #kindRead(number: number): string | undefined {
+    return KINDS[this.#kinds.at(number) ?? -1];
+  }
+
   kind(number: number): string {
     while (number >= this.#kinds.length && this.read(1));
-    return this.#kinds[number] ?? 'end';
+    return this.#kindRead(number) ?? 'end';
   }
 
   /** Returns where the token begins; past the last one where reading stopped. */
   start(number: number): number {
-    return this.kind(number) === 'end' ? this.#at : (this.#starts[number] as number);
+    return this.kind(number) === 'end' ? this.#at : (this.#starts.at(number) as number);
   }
 
   end(number: number): number {
-    return this.kind(number) === 'end' ? this.#at : (this.#ends[number] as number);
+    return this.kind(number) === 'end' ? this.#at : (this.#ends.at(number) as number);
   }
 
   /** Returns the name of the token; '' for a number behind a radix prefix, as in #x FF. */
   name(number: number): string {
-    if (RADIX.test(this.#kinds[number - 1] ?? '')) return '';
+    if (RADIX.test(this.#kindRead(number - 1) ?? '')) return '';
     return nameOf(this.kind(number), this.text.slice(this.start(number), this.end(number)));
   }
 
   /** Returns the number of the first token after a list. NUMBER is the token that opens the list. Returns undefined
    *  when the text does not close the list. */
   behind(number: number): number | undefined {
-    while (this.kind(number) !== 'end' && !this.#behind[number] && this.read(1));
-    return this.#behind[number] || undefined;
+    while (this.kind(number) !== 'end' && !this.#behind.at(number) && this.read(1));
+    return this.#behind.at(number) || undefined;
   }
 
   /** Returns the number of tokens. */
@@ -106,7 +113,7 @@ export class Tree {
     if (this.#labels === undefined) {
       this.#labels = new Map();
       for (let each = 0; each < this.count(); each++) {
-        if (this.#kinds[each] !== '#=') continue;
+        if (this.kind(each) !== '#=') continue;
         const known = this.#labels.get(this.name(each));
         if (known === undefined) this.#labels.set(this.name(each), [each]);
         else known.push(each);
@@ -135,12 +142,52 @@ export class Tree {
   }
 }
 
+/** A list of numbers below 2^32, each in four octets. */
+class Numbers {
+  #numbers = new Uint32Array(16);
+  length = 0;
+
+  push(number: number): void {
+    if (this.length === this.#numbers.length) {
+      const longer = new Uint32Array(Math.ceil(this.length * 1.5));
+      longer.set(this.#numbers);
+      this.#numbers = longer;
+    }
+    this.#numbers[this.length++] = number;
+  }
+
+  /** Gives back the room that further numbers would need. */
+  trim(): void {
+    this.#numbers = this.#numbers.slice(0, this.length);
+  }
+
+  /** Returns the number at INDEX; undefined where there is none. */
+  at(index: number): number | undefined {
+    return index < this.length ? this.#numbers[index] : undefined;
+  }
+
+  set(index: number, number: number): void {
+    this.#numbers[index] = number;
+  }
+}
+
+/** The kinds of tokens that were read, and by kind its index. */
+const KINDS: string[] = [];
+const CODES = new Map<string, number>();
+
+function codeOf(kind: string): number {
+  const known = CODES.get(kind);
+  if (known !== undefined) return known;
+  CODES.set(kind, KINDS.length);
+  return KINDS.push(kind) - 1;
+}
+
 /** Returns the index of the first number in SORTED that is at least LIMIT; its length when there is none. */
-function firstFrom(sorted: readonly number[], limit: number): number {
+function firstFrom(sorted: Pick<readonly number[], 'at' | 'length'>, limit: number): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((sorted[middle] as number) < limit) low = middle + 1;
+    if ((sorted.at(middle) as number) < limit) low = middle + 1;
     else high = middle;
   }
   return low;

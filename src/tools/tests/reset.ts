@@ -95,7 +95,7 @@ function definitionsIn(file: string, symbol: string, places: Places): (NamedText
 
 /** True when TEXT, a form of OPERATOR that defines a variable, has a value after the name. */
 function hasValue(operator: string, text: string): boolean {
-  const [, , value, ...more] = new Reading(treeOf(text)).forms().at(-1)?.elements ?? [];
+  const [, , value, ...more] = [...new Reading(treeOf(text)).forms()].at(-1)?.elements ?? [];
   if (value === undefined) return false;
   if (DEFINERS.includes(operator)) return true;
   return operator.startsWith('DEF') && !OTHERS.test(operator) && more.every(({ isString }) => isString);
