@@ -11,12 +11,11 @@ import { builtIn, grown, hostSearch, idOf, miniSearch, ourFinder, overlap, quali
 /** @typedef {import('./finders.mjs').Request} Request */
 /** @typedef {import('./finders.mjs').Finder} Finder */
 
-const USAGE = `npm run bench:search -- --queries FILE.jsonl [--tools FILE.jsonl] [--history FILE.jsonl] [--grow N] [--json]
+const USAGE = `npm run bench:search -- --queries FILE.jsonl [--tools FILE.jsonl] [--grow N] [--json]
 
 --tools    a line a tool: {"name", "description", "inputSchema"?, "keywords"?, "category"?, "server"?, "id"?};
            without it, the built-in tools
 --queries  a line a request: {"query", "gold": [ids]}; an id is the "id" or the "name"; without gold no tool serves it
---history  requests with their tools that were searched before: {"query", "gold": [ids]}
 --grow     adds tools like these until there are N, to measure times and memory; ours alone is measured then
 --json     prints JSON`;
 
@@ -106,40 +105,15 @@ function timesOf(find, requests) {
 /**
  * @param {any} library
  * @param {readonly Tool[] | undefined} tools undefined for the built-in ones
- * @param {readonly Request[]} history
  */
-function ourCatalog({ OpenCatalog, TOOL_CATALOG }, tools, history) {
+function ourCatalog({ OpenCatalog, TOOL_CATALOG }, tools) {
   if (tools === undefined) return TOOL_CATALOG;
-  /** @type {Map<string, string[]>} */
-  const past = new Map();
-  for (const { query, gold } of history)
-    for (const id of gold) past.set(id, [...(past.get(id) ?? []), query].slice(0, 40));
   const catalog = new OpenCatalog();
   for (const tool of tools) {
     const { id: _, ...rest } = tool;
-    catalog.add(tool.id === undefined ? { ...rest, server: tool.server } : tool, past.get(idOf(tool)) ?? []);
+    catalog.add(tool.id === undefined ? { ...rest, server: tool.server } : tool);
   }
   return catalog;
-}
-
-/**
- * Returns how long it takes to put one tool in place of another in CATALOG. Each of a thousand TOOLS gets the description
- * of the next.
- * @param {any} catalog
- * @param {readonly Tool[]} tools
- */
-function timeChanges(catalog, tools) {
-  const times = tools
-    .slice(-1000)
-    .map((tool, at, all) => {
-      const { description } = all[(at + 1) % all.length] ?? tool;
-      const start = cpu();
-      catalog.add({ ...tool, description });
-      return cpu() - start;
-    })
-    .sort((one, other) => one - other);
-  const at = (/** @type {number} */ part) => times[Math.floor(times.length * part)] ?? 0;
-  return { p50: at(0.5), p99: at(0.99), most: times.at(-1) ?? 0 };
 }
 
 async function main() {
@@ -147,7 +121,6 @@ async function main() {
     options: {
       tools: { type: 'string' },
       queries: { type: 'string' },
-      history: { type: 'string' },
       grow: { type: 'string' },
       json: { type: 'boolean' },
     },
@@ -159,16 +132,12 @@ async function main() {
   const shown = tools ?? builtIn(library.TOOL_CATALOG);
   /** @type {Request[]} */
   const requests = readLines(values.queries).map(({ query, gold = [] }) => ({ query, gold }));
-  const history = values.history === undefined ? [] : readLines(values.history);
   const byId = new Map(shown.map((tool) => [idOf(tool), tool]));
   /** @type {any} */
   let ours;
-  /** @type {any} */
-  let catalog;
   const finders = {
     'live-lisp': () => {
-      catalog = ourCatalog(library, tools, history);
-      ours = ourFinder(library, catalog);
+      ours = ourFinder(library, ourCatalog(library, tools));
       return ours.find;
     },
     'the contract alone': () => ours.literal,
@@ -185,18 +154,16 @@ async function main() {
     answerable: answerable.length,
     weak: answerable.filter(({ query }) => !ours.isSure(query)).length,
   };
-  const changes = values.grow === undefined || !tools ? undefined : timeChanges(catalog, tools);
-  if (values.json) console.log(JSON.stringify({ tools: shown.length, figures, marks, changes }, null, 2));
-  else print(shown.length, figures, marks, changes);
+  if (values.json) console.log(JSON.stringify({ tools: shown.length, figures, marks }, null, 2));
+  else print(shown.length, figures, marks);
 }
 
 /**
  * @param {number} count
  * @param {any[]} figures
  * @param {{ foreign: number, unmarked: number, answerable: number, weak: number }} marks
- * @param {{ p50: number, p99: number, most: number } | undefined} changes
  */
-function print(count, figures, marks, changes) {
+function print(count, figures, marks) {
   const number = (/** @type {number} */ each) => each.toFixed(3);
   const row = (/** @type {string[]} */ cells) => console.log(`| ${cells.join(' | ')} |`);
   console.log(
@@ -237,9 +204,6 @@ function print(count, figures, marks, changes) {
   console.log(
     `\nMarked as weak: ${marks.weak} of ${marks.answerable} that a tool serves; not marked: ${marks.unmarked} of ${marks.foreign} that none does.`,
   );
-  if (!changes) return;
-  const [p50, p99, most] = [changes.p50, changes.p99, changes.most].map(number);
-  console.log(`One tool in place of another, ms: p50 ${p50}, p99 ${p99}, at most ${most} of a thousand.`);
 }
 
 await main();

@@ -3,7 +3,6 @@
 import { join, resolve } from 'node:path';
 import { CALL_TOOL } from './catalog/call-tool.ts';
 import { Catalog, contractSpelling } from './catalog/catalog.ts';
-import { SearchMemory } from './catalog/memory.ts';
 import { searchToolsTool } from './catalog/search-tools.ts';
 import { type Config, isTooWide } from './config.ts';
 import { UsageError } from './errors.ts';
@@ -30,7 +29,6 @@ import { homeFolder, isInside, realPath } from './paths.ts';
 import { AuditLog } from './records/audit-log.ts';
 import { JournalFiles } from './records/journal-files.ts';
 import { ReplHistory, workspaceFile } from './records/repl-history.ts';
-import { SearchRecords } from './records/search-records.ts';
 import { HOME, sandboxOf, sandboxText } from './sandboxing.ts';
 import type { Holds } from './tools/debug/hold.ts';
 import { LongCalls } from './tools/execution/long-calls.ts';
@@ -151,10 +149,8 @@ export function assembleParts(
   const longCalls = new LongCalls(image.jobs, longMs);
   const { log, history, intents } = recordsOf(config);
   if (config.noSandboxReason !== undefined) notices.push(`Note: ${sandboxText(config)}`);
-  const memory = memoryOf(config, catalog);
   const executor = new Executor(registry, {
     ask: config.ask,
-    onEnd: (call) => memory?.ended(call),
     standing: standingApprovals(config, workspace),
     audit: log,
     ready: rollBackUnfinished(workspace, intents).then((texts) => void notices.push(...texts)),
@@ -201,15 +197,6 @@ function recordsOf(config: Config): Pick<ToolDependencies, 'log' | 'history' | '
     history: new ReplHistory(config.history ? workspaceFile(histories, root) : undefined),
     intents: new Intents(config.edits),
   };
-}
-
-/** Lets CATALOG learn from past searches in the workspace of CONFIG. Returns the memory of searches, or
- *  undefined when it is turned off. */
-function memoryOf({ memory, searches, root }: Config, catalog: Catalog): SearchMemory | undefined {
-  if (!memory) return undefined;
-  const searchMemory = new SearchMemory(new SearchRecords(workspaceFile(searches, root)));
-  catalog.memory = searchMemory;
-  return searchMemory;
 }
 
 /** Returns the exchange of tools between REGISTRY and the image of GROUNDS. The image gets proxies of the

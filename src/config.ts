@@ -70,8 +70,6 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     dryRun: flags.has('dry-run'),
     /** True when the client may run code without asking the user. */
     trust: flags.has('trust'),
-    /** True when the search for tools learns from past searches. */
-    memory: !flags.has('no-memory'),
     /** A file with tools to search instead of our own. */
     catalog: flags.get('catalog'),
     /** True when a lost image will be rebuilt. */
@@ -117,15 +115,13 @@ function readCommand(first: string, operands: readonly string[]): (typeof COMMAN
  *  is. */
 export function inState(state: string, { auditNamed, audit }: { auditNamed: boolean; audit: string }) {
   return {
-    /** Folder of everything that is kept between runs: histories, searches, journals, and the audit log
-     *  unless the user named another file. */
+    /** Folder of everything that is kept between runs: histories, journals, and the audit log unless the user
+     *  named another file. */
     state,
     audit: auditNamed ? audit : join(state, 'audit.jsonl'),
-    /** Folders of the evaluation histories, of the journals of images, and of the recorded searches, each for
-     *  all workspaces. */
+    /** Folders of the evaluation histories and of the journals of images, each for all workspaces. */
     histories: join(state, 'repl-history'),
     journals: join(state, 'journals'),
-    searches: join(state, 'searches'),
     /** Folder of the files that show previews of approvals. */
     previews: join(state, 'previews'),
     /** Folder of the records of replacements of several files at once. */

@@ -44,7 +44,6 @@ const FLAG_HELP = {
   'audit FILE': 'the audit log; below the user state directory when absent',
   'replay WHEN':
     'on (default): build a lost image again from a journal; off: keep none; also LIVE_LISP_REPLAY',
-  'no-memory': 'do not learn from past searches which tools they led to',
   'catalog FILE': 'with search: tools of others, one in JSON a line, in place of our own',
   'history WHEN': 'on (default): keep evaluations for get_repl_history on the disk; off: only in memory',
   'audit-texts WHEN': 'on (default): keep arguments in the audit log; off: their digests',

@@ -17,14 +17,6 @@ const CONTRACT_NAMES: ReadonlyMap<string, string> = new Map([
   ['who_calls', 'who-calls'],
 ]);
 
-/** Knows which requests led to a call of each tool. */
-export interface PastSearches {
-  /** Returns the requests that the tool NAME served. The list is the same object until it changes. */
-  requestsFor(name: string): readonly string[];
-}
-
-const NONE: readonly string[] = [];
-
 /** Spells names as the contracts do. */
 export const contractSpelling: Spelling = (name) => CONTRACT_NAMES.get(name) ?? name;
 
@@ -39,13 +31,9 @@ export class Catalog implements ReadonlyMap<string, ToolMetadata> {
   readonly #spelling: Spelling;
   #revision: number | undefined;
   #entries: ReadonlyMap<string, ToolMetadata> = new Map();
-  readonly #ranking = new Ranking();
-  /** What the ranking was given for each tool: its metadata, and the requests that it served. */
-  readonly #rankedTools = new Map<string, { tool: ToolMetadata; past: readonly string[] }>();
+  #ranking: Ranking | undefined;
   /** Cache of the metadata of each tool. */
   readonly #metadata = new WeakMap<Tool, ToolMetadata>();
-  /** The past searches, when they are remembered. */
-  memory: PastSearches | undefined;
 
   /** Reads REGISTRY again when its revision changes. SPELLING maps a registered name to the name that clients see. */
   constructor(registry: ToolSource, spelling: Spelling = (name) => name) {
@@ -60,6 +48,7 @@ export class Catalog implements ReadonlyMap<string, ToolMetadata> {
       const metadata = this.#registry.tools().map((tool) => this.#metadataOf(tool));
       this.#entries = new Map(metadata.map((metadata) => [metadata.name, metadata]));
       this.#revision = revision;
+      this.#ranking = undefined;
     }
     return this.#entries;
   }
@@ -70,21 +59,10 @@ export class Catalog implements ReadonlyMap<string, ToolMetadata> {
     return metadata;
   }
 
-  /** The ranking of the current tools, updated for the tools that changed. */
+  /** The search index of the current tools. */
   get ranking(): Ranking {
-    const current = this.#current;
-    for (const name of this.#rankedTools.keys()) {
-      if (current.has(name)) continue;
-      this.#ranking.delete(name);
-      this.#rankedTools.delete(name);
-    }
-    for (const [name, tool] of current) {
-      const past = this.memory?.requestsFor(registeredName(name)) ?? NONE;
-      const ranked = this.#rankedTools.get(name);
-      if (ranked?.tool === tool && ranked.past === past) continue;
-      this.#ranking.set(tool, past);
-      this.#rankedTools.set(name, { tool, past });
-    }
+    const tools = this.#current.values();
+    this.#ranking ??= new Ranking(tools);
     return this.#ranking;
   }
 

@@ -26,28 +26,33 @@ export interface ForeignTool {
 
 /** Tools by id. They can be added, replaced and deleted one by one. */
 export class OpenCatalog extends Map<string, ToolMetadata> {
-  readonly ranking = new Ranking();
+  #ranking: Ranking | undefined;
+
+  /** The search index of the present tools. */
+  get ranking(): Ranking {
+    this.#ranking ??= new Ranking(this.values());
+    return this.#ranking;
+  }
 
   override set(_id: string, tool: ToolMetadata): this {
-    this.ranking.set(tool);
+    this.#ranking = undefined;
     return super.set(keyOf(tool), tool);
   }
 
   override delete(id: string): boolean {
-    this.ranking.delete(id);
+    this.#ranking = undefined;
     return super.delete(id);
   }
 
   override clear(): void {
-    for (const id of [...this.keys()]) this.delete(id);
+    this.#ranking = undefined;
+    super.clear();
   }
 
-  /** Adds TOOL, or replaces the tool with its id, and returns its entry. PAST are requests that led to a call of TOOL.
-   *  Throws a CallError when TOOL is invalid. */
-  add(tool: ForeignTool, past: readonly string[] = []): ToolMetadata {
+  /** Adds TOOL, or replaces the tool with its id, and returns its entry. Throws a CallError when TOOL is invalid. */
+  add(tool: ForeignTool): ToolMetadata {
     const metadata = foreignMetadata(tool);
-    super.set(keyOf(metadata), metadata);
-    this.ranking.set(metadata, past);
+    this.set(keyOf(metadata), metadata);
     return metadata;
   }
 }

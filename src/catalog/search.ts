@@ -3,7 +3,7 @@
 import type { Complexity } from '../kernel/tool.ts';
 import { countCategories } from './catalog.ts';
 import type { LiteralHits } from './literal.ts';
-import { type CategoryFilter, TOOL_CATEGORIES, type ToolCategory, type ToolMetadata } from './metadata.ts';
+import type { CategoryFilter, ToolCategory, ToolMetadata } from './metadata.ts';
 import { keyOf, type Ranked, Ranking } from './ranking.ts';
 
 export interface ToolSearchOptions {
@@ -100,36 +100,19 @@ function listTools(options: ToolSearchOptions, catalog: Searchable): SearchOutco
 /** Returns the tools that QUERY names, then literal hits, then ranked tools. All of CATALOG is searched; the filters of
  *  OPTIONS only select from what was found (C27, C32). */
 function findTools(query: string, options: ToolSearchOptions, catalog: Searchable): SearchOutcome {
-  const ranking = catalog.ranking ?? rankingOf(catalog);
+  const ranking = catalog.ranking ?? new Ranking(catalog.values());
   const literal = ranking.literal(query);
   const named = namedTools(query, ranking);
-  // What the query names or literally hits; FITTING is what the filters leave of it.
-  const certain = [...named, ...inOrder(literal, catalog).filter((tool) => !named.has(tool))];
-  const filtered = certain.filter((tool) => fits(tool, options));
-  const categories = countCategories(filtered);
-  const most = toolLimit(options.limit, filtered.length, named.size);
-  const shown = filtered.slice(0, most).map((tool) => certainHit(tool, literal));
+  const certain = new Set([...named, ...literal.keys()]);
   const onlyLiteral = literal.size > 0 && !/\S\s+\S/.test(query);
-  if (onlyLiteral) return { hits: shown, more: [], total: filtered.length, categories };
-  const { category, complexity, cemcpOnly } = options;
-  const accepts =
-    category || complexity || cemcpOnly ? (tool: ToolMetadata) => fits(tool, options) : undefined;
-  // MOST is how many ranked tools to find. The first SHOWN of them become entries; the others are only named in `more`.
-  const room = {
-    most: Math.max(0, most + MORE_LIMIT - filtered.length),
-    shown: Math.max(0, most - filtered.length),
-  };
-  const ranked = ranking.rank(query, room, certain, accepts);
-  TOOL_CATEGORIES.forEach((category, at) => {
-    categories[category] += ranked.categories[at] ?? 0;
-  });
-  const others = [...filtered.slice(most), ...ranked.tools.slice(room.shown).map(({ tool }) => tool)];
-  return {
-    hits: [...shown, ...ranked.tools.slice(0, room.shown).map(rankedHit)],
-    more: others.slice(0, MORE_LIMIT).map(keyOf),
-    total: filtered.length + ranked.categories.reduce((sum, count) => sum + count, 0),
-    categories,
-  };
+  const ranked = onlyLiteral ? [] : ranking.rank(query).filter(({ tool }) => !certain.has(tool));
+  const certainHits = [...certain].map((tool) => certainHit(tool, literal));
+  const all = [...certainHits, ...ranked.map(rankedHit)].filter(({ tool }) => fits(tool, options));
+  const certainFitting = [...certain].filter((tool) => fits(tool, options)).length;
+  const most = toolLimit(options.limit, certainFitting, named.size);
+  const more = onlyLiteral ? [] : all.slice(most, most + MORE_LIMIT).map(({ tool }) => keyOf(tool));
+  const categories = countCategories(all.map(({ tool }) => tool));
+  return { hits: all.slice(0, most), more, total: all.length, categories };
 }
 
 /** Returns how many tools to return; with LIMIT 0 all. CERTAIN counts the tools that the query names or that contain
@@ -144,14 +127,8 @@ function certainHit(tool: ToolMetadata, literal: LiteralHits): Hit {
   return { tool, matchInfo: searchScore === undefined ? { match: 'ranked' } : { searchScore } };
 }
 
-function rankedHit({ tool, coverage = 0 }: Ranked): Hit {
+function rankedHit({ tool, coverage }: Ranked): Hit {
   return { tool, matchInfo: { match: coverage < LEAST_COVERAGE ? 'weak' : 'ranked' } };
-}
-
-function rankingOf(catalog: Searchable): Ranking {
-  const ranking = new Ranking();
-  for (const tool of catalog.values()) ranking.set(tool);
-  return ranking;
 }
 
 /** A word that can only be a name: with a punctuation mark or digit in it, or in camelCase. */
@@ -179,47 +156,10 @@ function toolsOf(name: string, ranking: Ranking): readonly ToolMetadata[] {
   return inner === name ? tools : ranking.named(inner);
 }
 
-/** Returns the tools of HITS by points, the most first; equal ones in the order of CATALOG (S1.4). */
-function inOrder(hits: LiteralHits, catalog: Searchable): ToolMetadata[] {
-  if (hits.size < 2) return [...hits.keys()];
-  const byScore = new Map<number, ToolMetadata[]>();
-  let remaining = hits.size;
-  for (const tool of catalog.values()) {
-    const score = hits.get(tool);
-    if (score === undefined) continue;
-    const sameScore = byScore.get(score);
-    if (sameScore === undefined) byScore.set(score, [tool]);
-    else sameScore.push(tool);
-    if (--remaining === 0) break;
-  }
-  return [...byScore].sort(([one], [other]) => other - one).flatMap(([, tools]) => tools);
-}
-
-/** Returns the entry of a hit. Fields are copied one by one: spreading the tool is twenty times as slow. */
 function toEntry({ tool, matchInfo }: Hit, includeSchema: boolean): CatalogEntry {
-  const { server, id, declaredLevel, effects, inputSchema } = tool;
-  return {
-    name: tool.name,
-    title: tool.title,
-    shortDescription: tool.shortDescription,
-    fullDescription: tool.fullDescription,
-    category: tool.category,
-    categories: tool.categories,
-    complexity: tool.complexity,
-    tokenCost: tool.tokenCost,
-    hasCEMCPDirective: tool.hasCEMCPDirective,
-    keywords: tool.keywords,
-    words: tool.words,
-    safetyLevel: tool.safetyLevel,
-    alwaysLoad: tool.alwaysLoad,
-    isHighTokenCost: tool.tokenCost.max > HIGH_TOKEN_COST,
-    ...(server !== undefined && { server }),
-    ...(id !== undefined && { id }),
-    ...(declaredLevel && { declaredLevel }),
-    ...(effects && { effects }),
-    ...(includeSchema && { inputSchema }),
-    ...matchInfo,
-  };
+  const { inputSchema, ...entry } = tool;
+  const isHighTokenCost = tool.tokenCost.max > HIGH_TOKEN_COST;
+  return { ...entry, isHighTokenCost, ...(includeSchema && { inputSchema }), ...matchInfo };
 }
 
 function byName(one: ToolMetadata, other: ToolMetadata): number {

@@ -163,7 +163,6 @@ function trialConfig(config: Config, folder: string): Config {
     libraries: 'none',
     replay: false,
     history: false,
-    memory: false,
     ask: 'dangerous',
     allow: [],
   };

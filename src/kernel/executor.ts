@@ -24,14 +24,6 @@ export function decide(level: SafetyLevel, policy: AskPolicy): Decision {
   return level === 'dangerous' || level === policy ? 'ask' : 'run';
 }
 
-/** A call by a client that has ended, and its outcome. */
-export interface EndedCall {
-  tool: string;
-  args: unknown;
-  success: boolean;
-  data?: unknown;
-}
-
 export interface ExecutorOptions {
   ask?: AskPolicy;
   standing?: StandingApprovals;
@@ -42,8 +34,6 @@ export interface ExecutorOptions {
   takeNotices?: () => string[];
   /** Returns a further remark for the model on the answer TEXT, or undefined. */
   remark?: (text: string) => Promise<string | undefined>;
-  /** Called after each call by a client; not after calls by code. */
-  onEnd?: (call: EndedCall) => void;
 }
 
 /** A call in progress. */
@@ -72,7 +62,6 @@ export class Executor {
    *  question of this same call. Every failure is an outcome (S2.9, S4.13). */
   async execute(name: string, args: unknown, context: CallContext = {}, verdict?: Verdict): Promise<Outcome> {
     const outcome = await this.#run(name, args, { context, caller: 'client', verdict });
-    this.#options.onEnd?.({ tool: name, args, success: outcome.success, data: outcome.data });
     // The answer of a cancelled call is not read, so notices wait for the next.
     const delivers = carriesNotices(outcome) && !context.signal?.aborted;
     const changes = outcome.changed === undefined ? [] : [changesText(outcome.changed)];

@@ -6,12 +6,10 @@ import { readRegular } from '../files/regular.ts';
 import { namesIn } from '../leftovers.ts';
 import { workspaceDigest } from './folder.ts';
 
-/** Paths of the records: the file of the audit log, and the folders with all histories, searches and
- *  journals. */
+/** Paths of the records: the file of the audit log, and the folders with all histories and journals. */
 export interface RecordPlaces {
   audit: string;
   histories: string;
-  searches: string;
   journals: string;
 }
 
@@ -23,11 +21,7 @@ export function expireRecords(places: RecordPlaces, days: number): void {
   const before = Date.now() - days * DAY_MS;
   const oldest = new Date(before).toISOString();
   const isRecent = (line: string) => timeOf(line) >= oldest;
-  for (const file of [
-    ...auditFiles(places.audit),
-    ...filesIn(places.histories),
-    ...filesIn(places.searches),
-  ]) {
+  for (const file of [...auditFiles(places.audit), ...filesIn(places.histories)]) {
     attempt(() => {
       if (isOlder(file, before)) rmSync(file, { force: true });
       else if (!isRecent(firstLine(file))) keepLines(file, isRecent);
@@ -49,9 +43,8 @@ export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   const workspace = workspaceDigest(root);
   const isOwn = (file: string) => basename(file).startsWith(`${workspace}.`);
   const histories = filesIn(places.histories).filter(isOwn);
-  const searches = filesIn(places.searches).filter(isOwn);
   const journals = journalFolders(places.journals).filter((folder) => basename(folder) === workspace);
-  for (const path of [...histories, ...searches, ...journals]) rmSync(path, { recursive: true, force: true });
+  for (const path of [...histories, ...journals]) rmSync(path, { recursive: true, force: true });
   const files = auditFiles(places.audit);
   const ids = new Set(
     files.flatMap((file) =>
@@ -63,7 +56,6 @@ export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   const records = files.reduce((sum, file) => sum + keepLines(file, (line) => !ids.has(idOf(line))), 0);
   return [
     ...(histories.length > 0 ? ['the history of evaluations'] : []),
-    ...(searches.length > 0 ? ['past searches and the tools they led to'] : []),
     ...(journals.length > 0 ? ['the journals for rebuilding images'] : []),
     ...(records > 0 ? [`${ids.size} ${ids.size === 1 ? 'call' : 'calls'} of the audit log`] : []),
   ];

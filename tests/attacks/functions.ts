@@ -127,7 +127,7 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
     }),
   walk: (text) => walkSource(new SourceText(text), FEATURES, ['A', 'F', '#'], () => ({ visit: () => {} })),
   fits: fit,
-  readRequest: (text) => catalog.ranking.rank(text, { most: 10, shown: 5 }),
+  readRequest: (text) => catalog.ranking.rank(text),
   linesBackwards: readBackwards,
   targetsNamed: (text) => targetsNamed(forms(text), { name: 'FOO' }),
   allNamed: (text) => allNamed(forms(text), { name: 'FOO' }),

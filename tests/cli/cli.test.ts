@@ -147,7 +147,6 @@ describe('what needs no image', () => {
       '--answer-time',
       '--audit',
       '--replay',
-      '--no-memory',
       '--catalog',
       '--history',
       '--audit-texts',

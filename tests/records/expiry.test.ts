@@ -30,7 +30,6 @@ describe('what is older than it is kept', () => {
   const places = {
     audit: join(folder.path, 'audit.jsonl'),
     histories: join(folder.path, 'repl-history'),
-    searches: join(folder.path, 'searches'),
     journals: join(folder.path, 'journals'),
   };
   const line = (days: number) => JSON.stringify({ time: daysAgo(days).toISOString(), form: `${days}` });
@@ -42,13 +41,12 @@ describe('what is older than it is kept', () => {
     join(places.journals, 'a'.repeat(24), `${daysAgo(days).toISOString().replace(/\D/g, '')}-${pid}`);
 
   beforeAll(() => {
-    for (const path of [places.histories, places.searches, journal(91, '1'), journal(89, '2')])
+    for (const path of [places.histories, journal(91, '1'), journal(89, '2')])
       mkdirSync(path, { recursive: true });
     write(places.audit, [line(91), line(89)], 89);
     write(join(places.histories, 'x.jsonl'), [line(91), line(89), line(0)], 0);
     write(join(places.histories, 'y.jsonl'), [line(91)], 91);
-    write(join(places.searches, 'x.jsonl'), [line(91), line(89)], 0);
-    write(join(places.searches, 'long.jsonl'), [line(91).padEnd(50_000), line(89)], 0);
+    write(join(places.histories, 'long.jsonl'), [line(91).padEnd(50_000), line(89)], 0);
     for (const [days, pid] of [
       [91, '1'],
       [89, '2'],
@@ -65,8 +63,7 @@ describe('what is older than it is kept', () => {
         .map((each) => (JSON.parse(each) as { form: string }).form);
     expect(forms(places.audit)).toEqual(['89']);
     expect(forms(join(places.histories, 'x.jsonl'))).toEqual(['89', '0']);
-    expect(forms(join(places.searches, 'x.jsonl'))).toEqual(['89']);
-    expect(forms(join(places.searches, 'long.jsonl'))).toEqual(['89']);
+    expect(forms(join(places.histories, 'long.jsonl'))).toEqual(['89']);
     expect(existsSync(join(places.histories, 'y.jsonl'))).toBe(false);
     expect([existsSync(journal(91, '1')), existsSync(journal(89, '2'))]).toEqual([false, true]);
   });
@@ -80,7 +77,7 @@ describe('what is older than it is kept', () => {
   });
 
   test('is nothing where nothing is kept', () => {
-    expireRecords({ audit: '/no/audit.jsonl', histories: '/no', searches: '/no', journals: '/no' }, 90);
+    expireRecords({ audit: '/no/audit.jsonl', histories: '/no', journals: '/no' }, 90);
   });
 });
 
