@@ -130,12 +130,6 @@ export function withoutIsolates(line: string): string {
   return line.replace(/\u2066([^\u2069]*)\u2069?/gu, (_, word: string) => codesOf(word));
 }
 
-/** Returns JSON, the text of one value, with JSON escapes for hidden characters. */
-export function visibleJson(json: string): string {
-  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return withHidden(json, (char) => char.split('').map(escaped).join(''));
-}
-
 function codesOf(chars: string): string {
   return mapRuns(chars, codeOf);
 }

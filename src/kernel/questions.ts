@@ -1,7 +1,6 @@
 // Keeps the open questions to a human. Each has a time limit, and is answered at most once.
 
 import { CallError } from '../errors.ts';
-import { visibleJson } from '../visible.ts';
 import type { OpenQuestion } from './approval.ts';
 import type { RenderedPreview } from './shown.ts';
 
@@ -23,14 +22,7 @@ export interface PendingQuestion extends Pick<OpenQuestion, 'tool' | 'recordRefu
   sessionScope?: string;
   /** Called once, when the question can no longer be answered. */
   onClose: () => void;
-  /** The arguments as JSON, unless they are too long. */
-  argumentsJson?: string;
-  /** The human approved the call with changes, and is now asked for the changed arguments. */
-  awaitsArguments?: boolean;
 }
-
-/** A human can edit the arguments of a call only if their JSON text has at most this many characters. */
-const ARGUMENTS_LIMIT = 2000;
 
 interface OpenEntry {
   question: PendingQuestion;
@@ -42,15 +34,11 @@ interface OpenEntry {
 
 /** Returns what is kept of QUESTION, together with EXTRA. */
 export function pendingQuestion(
-  { tool, args, recordRefusal, timeoutText, preview }: OpenQuestion,
+  { tool, recordRefusal, timeoutText, preview }: OpenQuestion,
   extra: Pick<PendingQuestion, 'pages' | 'sessionScope' | 'onClose'>,
 ): PendingQuestion {
   const { whole, lines, ...shortPreview } = preview;
-  const pending = { tool, preview: shortPreview, recordRefusal, timeoutText, ...extra };
-  const json = JSON.stringify(args);
-  // Does not escape a long text: this is slow, and the result would be even longer.
-  const argumentsJson = json.length > ARGUMENTS_LIMIT ? json : visibleJson(json);
-  return argumentsJson.length <= ARGUMENTS_LIMIT ? { ...pending, argumentsJson } : pending;
+  return { tool, preview: shortPreview, recordRefusal, timeoutText, ...extra };
 }
 
 export class OpenQuestions {

@@ -7,7 +7,6 @@ import { type QuestionLine, questionLine } from '../question-line.ts';
 
 const APPROVE = 'approve';
 export const APPROVE_FOR_SESSION = 'approve for this session';
-export const CHANGE = 'approve with changes';
 export const DENY = 'deny';
 /** The choice to show the next page. */
 export const MORE = 'show more';
@@ -45,27 +44,8 @@ export function decisionForm(
 
 /** Returns the choices of the human who is asked QUESTION. */
 export function choices({ sessionScope, pages }: Pick<PendingQuestion, 'sessionScope' | 'pages'>): string[] {
-  if (pages.length > 0) return [MORE, APPROVE, CHANGE, DENY];
-  return [APPROVE, ...(sessionScope === undefined ? [] : [APPROVE_FOR_SESSION]), CHANGE, DENY];
-}
-
-/** Returns the form in which the human can give other arguments. */
-export function changesForm({ tool, argumentsJson }: PendingQuestion): ElicitRequestFormParams {
-  return {
-    message: `${questionLine`${tool.name} with which arguments instead? All of them, as a JSON object.`}`,
-    requestedSchema: {
-      type: 'object',
-      properties: {
-        arguments: {
-          type: 'string',
-          title: 'Arguments',
-          description: 'All of them, as a JSON object',
-          ...(argumentsJson !== undefined && { default: argumentsJson }),
-        },
-      },
-      required: ['arguments'],
-    },
-  };
+  if (pages.length > 0) return [MORE, APPROVE, DENY];
+  return [APPROVE, ...(sessionScope === undefined ? [] : [APPROVE_FOR_SESSION]), DENY];
 }
 
 /** Returns a phrase for the calls that an approval for the session would cover. */

@@ -15,19 +15,10 @@ import {
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { CallError, messageOf } from '../errors.ts';
+import { CallError } from '../errors.ts';
 import type { OpenQuestion, Verdict } from '../kernel/approval.ts';
 import { type OpenQuestions, type PendingQuestion, pendingQuestion } from '../kernel/questions.ts';
-import {
-  APPROVE_FOR_SESSION,
-  CHANGE,
-  changesForm,
-  choices,
-  DENY,
-  decisionForm,
-  MORE,
-  sessionScopeText,
-} from './approval-form.ts';
+import { APPROVE_FOR_SESSION, choices, DENY, decisionForm, MORE, sessionScopeText } from './approval-form.ts';
 import type { PreviewFiles } from './preview-files.ts';
 import { pagesOf } from './question-text.ts';
 import { fits, messageIn, type Room, surelySeen } from './room.ts';
@@ -167,7 +158,7 @@ export class Approvals {
    *  to show. */
   #read(question: PendingQuestion, subject: string, { action, content = {} }: ClientAnswer): Answer {
     const decisions: unknown[] = choices(question);
-    const { decision, arguments: changed } = content;
+    const { decision } = content;
     const [message, ...pages] = question.pages;
     if (action === 'accept' && decision === MORE && message !== undefined) {
       const nextPage = { ...question, pages };
@@ -176,18 +167,10 @@ export class Approvals {
     question.onClose();
     if (action === 'cancel') return { kind: 'unanswered' };
     if (action !== 'accept') return { kind: 'denied' };
-    const { fingerprint } = question.preview;
-    const changes = typeof changed === 'string' && changed.trim() !== '' ? changed : undefined;
     if (decision === DENY) return { kind: 'denied' };
-    if (question.awaitsArguments ? changes === undefined : !decisions.includes(decision))
-      return { kind: 'unanswered' };
-    // The first form has no field for arguments. If the client returns some anyway, the original ones are not
-    // approved.
-    if (changes !== undefined) return modifiedVerdict(changes, fingerprint);
-    if (decision !== CHANGE) {
-      return { kind: 'approved', fingerprint, session: decision === APPROVE_FOR_SESSION };
-    }
-    return this.#next({ ...question, pages: [], awaitsArguments: true }, subject, changesForm(question));
+    if (!decisions.includes(decision)) return { kind: 'unanswered' };
+    const { fingerprint } = question.preview;
+    return { kind: 'approved', fingerprint, session: decision === APPROVE_FOR_SESSION };
   }
 }
 
@@ -228,15 +211,4 @@ function subjectOf(name: string, args: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify([name, args ?? {}]))
     .digest('hex');
-}
-
-/** Returns the verdict that approves the arguments in TEXT instead. TEXT should be JSON; if it is not, the
- *  verdict is void. */
-function modifiedVerdict(text: string, fingerprint: string): Verdict {
-  try {
-    return { kind: 'modified', args: JSON.parse(text), fingerprint };
-  } catch (error) {
-    const why = `The arguments that the human gave instead are no JSON (${messageOf(error)}), so nothing was done. Call the tool again to ask anew.`;
-    return { kind: 'void', why };
-  }
 }

@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { APPROVE, accept, type FileSession, openWorkspace } from '../files/sessions.ts';
+import { APPROVE, type FileSession, openWorkspace } from '../files/sessions.ts';
 import { startSession } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 import { within } from '../load.ts';
@@ -271,24 +271,6 @@ test('how a person allows edits of several files names each, or tells that a pat
   expect(await said(2)).toBe('--allow edit_definitions:a.lisp --allow edit_definitions:sub/b.lisp');
   expect(await said(4)).toBe('--allow edit_definitions:GLOB');
   await session.close();
-});
-
-test('what the human changed is shown', async () => {
-  at.put('kept.lisp', '(defun f () 1)\n');
-  at.human = (_, form) =>
-    'arguments' in form.requestedSchema.properties
-      ? accept({
-          arguments: JSON.stringify({ edits: [{ definition: 'f', path: 'kept.lisp', old: '1', new: '7' }] }),
-        })
-      : accept({ decision: 'approve with changes' });
-  expect(await edit({ definition: 'f', path: 'kept.lisp', text: NEW })).toBe(
-    `Changed kept.lisp: line 1, +1 −1. It has 1 top-level form now.
-
-File kept.lisp, line 1, +1 −1:
-@@ -1,1 +1,1 @@
--(defun f () 1)
-+(defun f () 7)`,
-  );
 });
 
 test('a form of 1 MB beside it, and in it, is no matter', async () => {

@@ -80,7 +80,7 @@ test('C29 an answer by a client of the legacy era that comes too late is told as
   await expect(answered).rejects.toThrow(new CallError('too late'));
 });
 
-test('C29 one that is not answered in time is recorded as that, once; so is one whose arguments are not', () => {
+test('C29 one that is not answered in time is recorded as that, once; so is one that is opened again', () => {
   const closed: string[] = [];
   const questions = new OpenQuestions(0.9);
   for (const id of ['1', '2', '3'])
@@ -90,7 +90,7 @@ test('C29 one that is not answered in time is recorded as that, once; so is one 
       'subject',
     );
   questions.take('1', 'subject');
-  questions.add('4', { ...questions.take('2', 'subject'), awaitsArguments: true }, 'subject');
+  questions.add('4', questions.take('2', 'subject'), 'subject');
   vi.advanceTimersByTime(900);
   questions.expire('3');
   expect(ended).toEqual([

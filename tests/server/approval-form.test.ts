@@ -139,25 +139,6 @@ test('no two previews have the same file', () => {
   rmSync(folder, { recursive: true });
 });
 
-test('the arguments that a human can change hide nothing', async () => {
-  const { human } = at;
-  const defaults: unknown[] = [];
-  at.human = (_, form) => {
-    const { arguments: changed } = form.requestedSchema.properties;
-    if (changed === undefined) return { action: 'accept', content: { decision: 'approve with changes' } };
-    defaults.push([form.message, 'default' in changed && changed.default]);
-    return DENY;
-  };
-  await at.answer('write_file', { path: 'c.lisp', content: 'a\u202eb\u{e0041}' });
-  expect(defaults).toEqual([
-    [
-      'write_file with which arguments instead? All of them, as a JSON object.',
-      '{"path":"c.lisp","content":"a\\u202eb\\udb40\\udc41"}',
-    ],
-  ]);
-  at.human = human;
-});
-
 test('where the folder is a file, no file is written, and the question says so', async () => {
   await formFor('d.lisp', 'd');
   const folder = dirname(whole?.path ?? '');
@@ -193,9 +174,9 @@ test('a preview that code in the image has put a folder in place of does not har
 });
 
 describe('the choices', () => {
-  const ALL = ['approve', 'approve for this session', 'approve with changes', 'deny'];
-  const ONCE = ['approve', 'approve with changes', 'deny'];
-  const DENY_FIRST = ['deny', 'approve', 'approve with changes'];
+  const ALL = ['approve', 'approve for this session', 'deny'];
+  const ONCE = ['approve', 'deny'];
+  const DENY_FIRST = ['deny', 'approve'];
 
   test('are all, with a default, for a file that is shown whole', async () => {
     expect(decision(await formFor('f.lisp', 'x'))).toEqual({
@@ -280,21 +261,15 @@ test('S2.12 a call that is denied does not run, also when its tool became a caut
 
 test('C29 S2.11 the audit log has what became of each question', async () => {
   const { human } = at;
-  const answers = [
-    APPROVE,
-    { action: 'accept' as const, content: { decision: 'approve', arguments: '{"path":"w","content":"w"}' } },
-    DENY,
-    { action: 'cancel' as const },
-  ];
+  const answers = [APPROVE, DENY, { action: 'cancel' as const }];
   at.human = () => answers.shift() ?? DENY;
-  for (const path of ['r1', 'r2', 'r3', 'r4']) await at.answer('write_file', { path, content: path });
-  await at.session.eval('(ignore-errors (live-lisp:call-tool :write-file :path "r5" :content "r5"))');
-  const log = await at.session.text('get_audit_log', { tool: 'write_file', limit: 5 });
+  for (const path of ['r1', 'r2', 'r3']) await at.answer('write_file', { path, content: path });
+  await at.session.eval('(ignore-errors (live-lisp:call-tool :write-file :path "r4" :content "r4"))');
+  const log = await at.session.text('get_audit_log', { tool: 'write_file', limit: 4 });
   expect(log.match(/(?<=\(dangerous, ).*(?=\))/g)).toEqual([
     'called by code, nobody could be asked',
     'nobody answered',
     'denied by the user',
-    'approved by the user with changes',
     'decided by the user',
   ]);
   at.human = human;

@@ -2,7 +2,7 @@
 
 import type { ElicitRequestFormParams, ElicitResult } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { type Answer, ERAS, type Era, type Session, startSession } from '../harness.ts';
+import { ERAS, type Era, type Session, startSession } from '../harness.ts';
 import { withoutFile } from '../said.ts';
 
 const open: Session[] = [];
@@ -59,7 +59,6 @@ async function launch(era: Era, answers: ElicitResult[], args: string[] = []): P
 
 const accept = (content: Record<string, string>): ElicitResult => ({ action: 'accept', content });
 const APPROVE = accept({ decision: 'approve' });
-const CHANGES = accept({ decision: 'approve with changes' });
 const DENIED = {
   text: 'Tool execution denied by user',
   notices: [
@@ -93,7 +92,7 @@ describe.each(ERAS)('in the %s era', (era) => {
       required: ['decision'],
       properties: {
         decision: {
-          enum: ['approve', 'approve for this session', 'approve with changes', 'deny'],
+          enum: ['approve', 'approve for this session', 'deny'],
           default: 'approve',
         },
       },
@@ -118,51 +117,6 @@ describe.each(ERAS)('in the %s era', (era) => {
     const { session } = await share(era, [answer, APPROVE]);
     expect(await session.call('eval_form', { form: '(defvar *ran* t)' })).toEqual(UNANSWERED);
     expect(await session.text('describe_symbol', { symbol: '*ran*' })).toContain('not found');
-  });
-
-  test('S2.12 changed arguments are what runs', async () => {
-    const { session } = await share(era, [accept({ decision: 'approve', arguments: '{"form":"(+ 1 1)"}' })]);
-    expect(await session.call('eval_form', { form: '(quit)' })).toMatchObject({ text: '2', isError: false });
-  });
-
-  test('S2.12 approved with changes, the arguments are asked for, and are what runs', async () => {
-    const { session, questions } = await share(era, [CHANGES, accept({ arguments: '{"form":"(+ 1 1)"}' })]);
-    expect(await session.call('eval_form', { form: '(quit)' })).toMatchObject({ text: '2', isError: false });
-    expect(questions.map(({ message }) => message)[1]).toBe(
-      'eval_form with which arguments instead? All of them, as a JSON object.',
-    );
-    expect(questions[1]?.requestedSchema).toMatchObject({
-      required: ['arguments'],
-      properties: { arguments: { type: 'string', default: '{"form":"(quit)"}' } },
-    });
-  });
-
-  test.each<[string, ElicitResult, Answer]>([
-    ['cancelled', { action: 'cancel' }, UNANSWERED],
-    ['declined', { action: 'decline' }, DENIED],
-    ['not given', accept({}), UNANSWERED],
-  ])('S2.12 C29 approved with changes, but the arguments are %s: nothing runs', async (_, answer, said) => {
-    const { session } = await share(era, [CHANGES, answer]);
-    expect(await session.call('eval_form', { form: '(defvar *ran* t)' })).toEqual(said);
-    expect(await session.text('describe_symbol', { symbol: '*ran*' })).toContain('not found');
-  });
-
-  test('S2.12 changed arguments are validated again', async () => {
-    const { session } = await share(era, [accept({ decision: 'approve', arguments: '{"from":"(+ 1 1)"}' })]);
-    expect(await session.call('eval_form', { form: '(quit)' })).toEqual({
-      text: "Required parameter 'form' missing",
-      notices: [],
-      isError: true,
-    });
-  });
-
-  test('changed arguments that are no JSON do nothing', async () => {
-    const { session } = await share(era, [accept({ decision: 'approve', arguments: '(+ 1 1)' })]);
-    const { text, isError } = await session.call('eval_form', { form: '(quit)' });
-    expect(text).toMatch(
-      /^The arguments that the human gave instead are no JSON \(.+\), so nothing was done\. Call the tool again to ask anew\.$/,
-    );
-    expect(isError).toBe(true);
   });
 
   test('approved for this session, the tool is not asked for again; others are', async () => {

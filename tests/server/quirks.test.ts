@@ -87,8 +87,8 @@ const LINES = [
   'FILE',
 ];
 const LONG = `"${'two words '.repeat(30)}"`;
-const OFFERED = ['approve', 'approve for this session', 'approve with changes', 'deny'];
-const NOT_OFFERED = ['deny', 'approve', 'approve with changes'];
+const OFFERED = ['approve', 'approve for this session', 'deny'];
+const NOT_OFFERED = ['deny', 'approve'];
 
 describe.each(ERAS)('Claude Code in the %s era', (era) => {
   let asking: Awaited<ReturnType<typeof askingSession>>;
