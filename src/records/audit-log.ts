@@ -11,8 +11,6 @@ import {
 } from '../kernel/audit.ts';
 import type { Arguments } from '../kernel/parameter.ts';
 import { SAFETY_LEVELS } from '../kernel/tool.ts';
-import type { Reading } from './backwards.ts';
-import { DeferredWriter } from './later.ts';
 import { LineFile } from './lines.ts';
 import { digestText, parseLine, shapeOf, timeText, truncate } from './shorten.ts';
 
@@ -71,9 +69,6 @@ export class AuditLog implements AuditTrail {
   /** Ids of calls begin with this random text, followed by the number of the call. */
   readonly #series = randomUUID();
   #count = 0;
-  /** Ends of calls that are not written yet. Their lines are written later, so that answers do not wait. */
-  #ends: { id: string; at: number; end: AuditedEnd }[] = [];
-  readonly #writer = new DeferredWriter(() => this.#write());
 
   /** The log at PATH. A server of the workspace ROOT appends to it. Without TEXTS, digests of strings are
    *  logged instead of the strings. */
@@ -98,40 +93,20 @@ export class AuditLog implements AuditTrail {
     const line = `${when},${what},"authority":"${authority}","arguments":${argumentsJson(args, this.#logsTexts)}}`;
     // A line that was written survives the end of the process. The line of a dangerous call also survives a
     // crash of the machine.
-    if (level === 'dangerous') this.#lines.append(line, true);
-    else this.#lines.add(line);
-    this.#writer.schedule();
+    this.#lines.append(line, level === 'dangerous');
     return (end) => {
-      this.#ends.push({ id, at: Date.now(), end });
-      // Written at once, because the cause of a failure, such as the loss of the image, can also end the
-      // server soon.
-      if (level === 'dangerous' || !end.success) this.flush();
-      else this.#writer.schedule();
+      try {
+        this.#lines.append(endLine(id, end, this.#logsTexts));
+      } catch {
+        // The call is done and answered. In the log, it has no end.
+      }
     };
   }
 
-  /** Writes all pending lines. */
-  flush(): void {
-    this.#writer.flush();
-  }
-
-  #write(): void {
-    const ends = this.#ends;
-    this.#ends = [];
-    try {
-      this.#lines.verify();
-      if (ends.length > 0) this.#lines.append(ends.map((end) => endLine(end, this.#logsTexts)));
-    } catch {
-      // The calls are done and answered. In the log, they have no end.
-    }
-  }
-
-  /** Returns the calls of this workspace in the log, newest first. READING counts the octets that are
-   *  read. */
-  *newestFirst(reading?: Reading): Generator<AuditRecord> {
-    this.flush();
+  /** Returns the calls of this workspace in the log, newest first. */
+  *newestFirst(): Generator<AuditRecord> {
     const ends = new Map<string, AuditedEnd>();
-    for (const text of this.#lines.newestFirst(reading)) {
+    for (const text of this.#lines.newestFirst()) {
       const line = parseLine<BeginLine | EndLine>(text, BEGIN, END);
       if (line?.event === 'end') {
         const { success, error, milliseconds } = line;
@@ -146,10 +121,10 @@ export class AuditLog implements AuditTrail {
   }
 }
 
-function endLine({ id, at, end }: { id: string; at: number; end: AuditedEnd }, texts: boolean): string {
+function endLine(id: string, end: AuditedEnd, texts: boolean): string {
   const { error } = end;
   const kept = { ...end, ...(error !== undefined && { error: shortened(error, texts) }) };
-  return JSON.stringify({ id, time: timeText(at), event: 'end', ...kept });
+  return JSON.stringify({ id, time: timeText(Date.now()), event: 'end', ...kept });
 }
 
 /** Returns ARGS as JSON for the log, with their strings (TEXTS) or digests of these. Arguments from a program

@@ -1,6 +1,16 @@
 // Removes records that are too old and, on request, all records of a workspace.
 
-import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
 import { readRegular } from '../files/regular.ts';
 import { namesIn } from '../leftovers.ts';
@@ -61,16 +71,26 @@ export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   ];
 }
 
-/** Removes the lines of FILE for which KEEP is false, and returns how many. If another server adds a line
- *  meanwhile, the line is not lost, because that server checks for its lines and writes missing ones
- *  again. */
+/** Removes the lines of FILE for which KEEP is false, and returns how many. A line that another server adds meanwhile
+ *  is kept. */
 function keepLines(file: string, keep: (line: string) => boolean): number {
   const lines = linesOf(file);
   const kept = lines.filter(keep);
   if (kept.length === lines.length) return 0;
   const temporary = `${file}.${process.pid}.tmp`;
-  writeFileSync(temporary, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 });
-  renameSync(temporary, file);
+  const old = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    writeFileSync(temporary, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 });
+    renameSync(temporary, file);
+    const known = new Set(lines);
+    const late = readFileSync(old, 'utf8')
+      .split('\n')
+      .slice(0, -1)
+      .filter((line) => !known.has(line));
+    if (late.length > 0) appendFileSync(file, late.map((line) => `${line}\n`).join(''));
+  } finally {
+    closeSync(old);
+  }
   return lines.length - kept.length;
 }
 

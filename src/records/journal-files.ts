@@ -10,7 +10,6 @@ import type { Entry, JournalStore, OldJournal } from '../image/recovery/entries.
 import { isRunning, namesIn } from '../leftovers.ts';
 import { isOwnFile } from '../own.ts';
 import { workspaceDigest } from './folder.ts';
-import { DeferredWriter } from './later.ts';
 import { LineFile } from './lines.ts';
 import { parseLine, shapeOf } from './shorten.ts';
 
@@ -38,7 +37,6 @@ export class JournalFiles implements JournalStore {
   readonly #workspace: string;
   readonly #folder: string;
   readonly #lines: LineFile;
-  readonly #writer = new DeferredWriter(() => this.#verify());
   /** Compressed contents that could not be written. The next entry tries again. */
   readonly #unwritten = new Map<string, Buffer>();
   #entryOctets = 0;
@@ -67,16 +65,7 @@ export class JournalFiles implements JournalStore {
     if (this.#entryOctets === 0) this.#makeRoom();
     this.#entryOctets += text.length + 1;
     if (this.#entryOctets > ENTRIES_LIMIT) throw new Error(`it has ${ENTRIES_LIMIT / 1024 / 1024} MB`);
-    this.#lines.add(text);
-    this.#writer.schedule();
-  }
-
-  #verify(): void {
-    try {
-      this.#lines.verify();
-    } catch {
-      // The next entry tries to write again.
-    }
+    this.#lines.append(text);
   }
 
   keep(digest: string, content: Buffer): void {

@@ -7,6 +7,7 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readSync,
   renameSync,
   rmSync,
   statSync,
@@ -14,7 +15,6 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
 import { namesIn } from '../leftovers.ts';
-import { linesBackwards, type Reading, readRange } from './backwards.ts';
 
 export interface LineFileOptions {
   /** Size, in bytes, at which a new file is begun. */
@@ -23,10 +23,10 @@ export interface LineFileOptions {
   kept: number;
 }
 
-/** Maximum number of octets added between two checks of the file, so that a check has to read little. */
-const UNVERIFIED_LIMIT = 64 * 1024;
-
 const NEWLINE = 10;
+
+/** Octets per read. A few hundred typical records fit, so a short list takes one read. */
+const CHUNK = 64 * 1024;
 
 /** O_NONBLOCK prevents waiting when a FIFO stands in the place of the file. */
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
@@ -39,77 +39,34 @@ export class LineFile {
   /** Part of the names of full files, so that two files that become full in the same millisecond have
    *  different names. */
   #rotations = 1_000_000;
-  /** The lines that were added since the last check of the file, their octets, and the size of the file at
-   *  that check. */
-  #unverified: string[] = [];
-  #unverifiedOctets = 0;
-  #verifiedSize = 0;
-  /** True when the last line may be incomplete, because the disk was full. */
-  #torn = false;
 
   constructor(path: string, options: LineFileOptions) {
     this.path = path;
     this.#options = options;
   }
 
-  /** Appends the lines TEXTS. Readers see all of these lines or none. With SYNC, they are on the disk when
-   *  this returns. Throws when they cannot be written. */
-  append(texts: string | readonly string[], sync = false): void {
-    this.verify();
-    const lines = typeof texts === 'string' ? `${texts}\n` : texts.map((text) => `${text}\n`).join('');
-    const descriptor = this.#descriptorFor(lines.length);
-    this.#verifiedSize += this.#write(descriptor, lines);
+  /** Appends the line TEXT. With SYNC, it is on the disk when this returns. Throws when it cannot be written. */
+  append(text: string, sync = false): void {
+    const line = `${text}\n`;
+    const octets = Buffer.byteLength(line);
+    const descriptor = this.#descriptorFor(octets);
+    if (writeSync(descriptor, line) !== octets) throw new Error('the disk is full');
     if (sync) fsyncSync(descriptor);
   }
 
-  /** Appends the line TEXT. If the file was checked before, does not check it again. The file may have been
-   *  removed since, or its last line may be incomplete, so TEXT is certainly there only after the next call
-   *  of verify. */
-  add(text: string): void {
-    if (this.#descriptor === undefined || this.#torn) {
-      this.append(text);
-      return;
-    }
-    this.#unverifiedOctets += this.#write(this.#descriptor, `${text}\n`);
-    this.#unverified.push(text);
-    if (this.#unverifiedOctets > UNVERIFIED_LIMIT) this.verify();
-  }
-
-  /** Checks that the lines which were added are in the file, and appends missing lines. Begins a new file
-   *  when the current one is full. Throws when a line cannot be written; the next call tries again. */
-  verify(): void {
-    if (this.#descriptor === undefined || this.#unverified.length === 0) return;
-    const { nlink, size } = fstatSync(this.#descriptor);
-    // If the file was emptied since, the lines can be anywhere in it.
-    const start = size < this.#verifiedSize + this.#unverifiedOctets ? 0 : this.#verifiedSize;
-    const tail = nlink === 0 ? '' : readRange(this.#descriptor, start, size).toString('utf8');
-    const present = new Set(tail.split('\n').slice(0, -1));
-    const missing = this.#unverified.filter((text) => !present.has(text));
-    this.#unverified = [];
-    try {
-      this.#descriptorFor(0);
-      if (missing.length > 0) this.append(missing);
-    } catch (error) {
-      this.#unverified = missing;
-      throw error;
-    }
-    this.#unverifiedOctets = 0;
-  }
-
-  /** Yields all kept lines, newest first, including incomplete ones. READING counts the octets that are
-   *  read. */
-  *newestFirst(reading: Reading = { octets: 0 }): Generator<string> {
+  /** Yields all kept lines, newest first, including incomplete ones. */
+  *newestFirst(): Generator<string> {
     // Opened before the full files are listed. If the current file becomes full meanwhile, it is also in the
     // list; its inode shows this.
     const current = openToRead(this.path);
     const inode = current === undefined ? undefined : fstatSync(current).ino;
     const full = this.#full().reverse();
-    if (current !== undefined) yield* linesBackwards(current, reading);
+    if (current !== undefined) yield* linesBackwards(current);
     for (const file of full) {
       const descriptor = openToRead(file);
       if (descriptor === undefined) continue;
       if (fstatSync(descriptor).ino === inode) closeSync(descriptor);
-      else yield* linesBackwards(descriptor, reading);
+      else yield* linesBackwards(descriptor);
     }
   }
 
@@ -123,14 +80,6 @@ export class LineFile {
     this.#rotate();
     this.#descriptor = this.#openFile();
     return this.#endLastLine(this.#descriptor, fstatSync(this.#descriptor).size);
-  }
-
-  /** Writes LINES to DESCRIPTOR, and returns their length in octets. */
-  #write(descriptor: number, lines: string): number {
-    const octets = Buffer.byteLength(lines);
-    if (writeSync(descriptor, lines) === octets) return octets;
-    this.#torn = true;
-    throw new Error('the disk is full');
   }
 
   /** True when the file at the path is the one that is open. Another server may have begun a new file. */
@@ -149,10 +98,9 @@ export class LineFile {
    *  crash, even of another server, or a full disk can have cut off that line, and the next line must be
    *  complete. */
   #endLastLine(descriptor: number, size: number): number {
-    const [last = NEWLINE] = readRange(descriptor, size - 1, size);
-    if (last !== NEWLINE) writeSync(descriptor, '\n');
-    this.#torn = false;
-    this.#verifiedSize = size;
+    const last = Buffer.from([NEWLINE]);
+    if (size > 0) readSync(descriptor, last, 0, 1, size - 1);
+    if (last[0] !== NEWLINE) writeSync(descriptor, '\n');
     return descriptor;
   }
 
@@ -203,5 +151,28 @@ function openToRead(file: string): number | undefined {
     return openRegular(file, O_RDONLY);
   } catch {
     return undefined; // Nothing was written yet, or the file was rotated away.
+  }
+}
+
+/** Yields the non-empty lines of the file that is open as DESCRIPTOR, last line first. Only one chunk and one line are in
+ *  memory. Closes the file at the end, also when the caller stops early. */
+function* linesBackwards(descriptor: number): Generator<string> {
+  try {
+    /** Parts of a line of which the beginning was not read yet. */
+    let lineParts: Buffer[] = [];
+    for (let end = fstatSync(descriptor).size; end > 0; end -= CHUNK) {
+      const octets = Buffer.allocUnsafe(Math.min(end, CHUNK));
+      const chunk = octets.subarray(0, readSync(descriptor, octets, 0, octets.length, end - octets.length));
+      const first = end > CHUNK ? chunk.indexOf(NEWLINE) : -1;
+      if (first === -1 && end > CHUNK) {
+        lineParts.unshift(chunk);
+        continue;
+      }
+      const lines = Buffer.concat([chunk.subarray(first + 1), ...lineParts]).toString('utf8');
+      for (const line of lines.split('\n').reverse()) if (line !== '') yield line;
+      lineParts = [chunk.subarray(0, Math.max(0, first))];
+    }
+  } finally {
+    closeSync(descriptor);
   }
 }

@@ -4,9 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../errors.ts';
-import type { Reading } from './backwards.ts';
 import { removeOldest, workspaceDigest } from './folder.ts';
-import { DeferredWriter } from './later.ts';
 import { LineFile } from './lines.ts';
 import { parseLine, shapeOf, timeText, truncate } from './shorten.ts';
 
@@ -14,9 +12,6 @@ import { parseLine, shapeOf, timeText, truncate } from './shorten.ts';
 const FILES = { limit: 2_000_000, kept: 2 };
 /** Length limit of each text of an evaluation, in characters. */
 const TEXT_LIMIT = 4000;
-/** Maximum number of characters that wait to be written, so that many long evaluations in a short time cannot
- *  fill the memory. */
-const PENDING_LIMIT = 64 * 1024;
 /** Maximum number of evaluations to keep in memory when there is no file. */
 const MEMORY_LIMIT = 200;
 
@@ -61,11 +56,6 @@ export class ReplHistory {
   /** The lines of the newest evaluations, when there is no file. */
   #memory: string[] = [];
   readonly #server = randomUUID().slice(0, 8);
-  #pending: { at: number; evaluation: NewEvaluation }[] = [];
-  #pendingLength = 0;
-  readonly #writer = new DeferredWriter(() => this.#write());
-  /** #writeTried: a write was tried. #writeFailed: a write failed. */
-  #writeTried = false;
   #writeFailed = false;
   readonly #notes: string[] = [];
 
@@ -87,40 +77,14 @@ export class ReplHistory {
 
   /** Records EVALUATION, which ends now. */
   add(evaluation: NewEvaluation): void {
-    this.#pending.push({ at: Date.now(), evaluation });
-    const { form, values = '', output = '', error } = evaluation;
-    this.#pendingLength += form.length + values.length + output.length;
-    // Written at once: the first evaluation, so that its answer can report that nothing can be recorded; and
-    // failures, because their cause can end the server.
-    const now = !this.#writeTried || error !== undefined;
-    if (now || this.#pendingLength > PENDING_LIMIT) this.flush();
-    else this.#writer.schedule();
-  }
-
-  /** Writes all pending evaluations. */
-  flush(): void {
-    this.#writer.flush();
-  }
-
-  /** Returns the notes for the user since the last call, which say that evaluations cannot be recorded. */
-  takeNotes(): string[] {
-    return this.#notes.splice(0);
-  }
-
-  #write(): void {
-    const pending = this.#pending;
-    if (pending.length === 0) return;
-    this.#pending = [];
-    this.#pendingLength = 0;
-    this.#writeTried = true;
-    const lines = pending.map((item) => lineOf(item, this.#server));
+    const line = lineOf(evaluation, this.#server);
     if (this.#lines === undefined) {
-      this.#memory = [...this.#memory, ...lines].slice(-MEMORY_LIMIT);
+      this.#memory = [...this.#memory, line].slice(-MEMORY_LIMIT);
       return;
     }
     try {
       if (!existsSync(this.#lines.path)) removeOldest(dirname(this.#lines.path));
-      this.#lines.append(lines);
+      this.#lines.append(line);
     } catch (error) {
       if (this.#writeFailed) return;
       this.#writeFailed = true;
@@ -130,21 +94,25 @@ export class ReplHistory {
     }
   }
 
-  /** Yields the recorded evaluations, newest first. READING counts the octets that are read. */
-  *newestFirst(reading?: Reading): Generator<Evaluation> {
-    this.flush();
-    for (const text of this.#lines?.newestFirst(reading) ?? [...this.#memory].reverse()) {
+  /** Returns the notes for the user since the last call, which say that evaluations cannot be recorded. */
+  takeNotes(): string[] {
+    return this.#notes.splice(0);
+  }
+
+  /** Yields the recorded evaluations, newest first. */
+  *newestFirst(): Generator<Evaluation> {
+    for (const text of this.#lines?.newestFirst() ?? [...this.#memory].reverse()) {
       const line = parseLine<Evaluation>(text, SHAPE);
       if (line !== undefined) yield line;
     }
   }
 }
 
-/** Returns the line that records EVALUATION, which SERVER requested and which ended at the time AT. */
-function lineOf({ at, evaluation }: { at: number; evaluation: NewEvaluation }, server: string): string {
+/** Returns the line that records EVALUATION, which SERVER requested and which ends now. */
+function lineOf(evaluation: NewEvaluation, server: string): string {
   const texts = Object.entries(evaluation).map(([key, value]) => [
     key,
     typeof value === 'string' ? truncate(value, TEXT_LIMIT) : value,
   ]);
-  return JSON.stringify({ time: timeText(at), server, ...Object.fromEntries(texts) });
+  return JSON.stringify({ time: timeText(Date.now()), server, ...Object.fromEntries(texts) });
 }

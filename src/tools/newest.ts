@@ -4,10 +4,9 @@ import { CallError } from '../errors.ts';
 import type { CallContext } from '../kernel/tool.ts';
 import { checkWhole, type PageArguments, pageOf } from './paging.ts';
 
-/** The source of a list. READ yields the items, newest first, and updates READING.octets, the octets read so far.
- *  MATCHES filters them. */
+/** The source of a list: ITEMS, newest first, of which MATCHES holds for those to list. */
 export interface Kept<Item> {
-  read: (reading: { octets: number }) => Iterable<Item>;
+  items: Iterable<Item>;
   matches: (item: Item) => boolean;
 }
 
@@ -19,8 +18,8 @@ export interface Newest<Item> {
   atLeast: boolean;
 }
 
-/** With the page full, counting stops after this many octets: 2 to 4 ms of reading, some hundred records. */
-const COUNTED = 64 * 1024;
+/** With the page full, counting stops after this many items. */
+const COUNTED = 100;
 /** Reading yields to the event loop after this many milliseconds: a long search must not delay a cancellation. */
 const TURN_MS = 5;
 
@@ -38,14 +37,14 @@ export async function newestOf<Item>(
 
 async function readNewest<Item>(
   { offset, limit }: { offset: number; limit: number },
-  { read, matches }: Kept<Item>,
+  { items, matches }: Kept<Item>,
   signal: AbortSignal | undefined,
 ): Promise<Newest<Item>> {
-  const reading = { octets: 0 };
   const rows: Item[] = [];
-  let total = 0;
+  let [seen, total] = [0, 0];
   let turn = performance.now();
-  for (const item of read(reading)) {
+  for (const item of items) {
+    seen += 1;
     if (performance.now() - turn > TURN_MS) {
       await new Promise((resolve) => setImmediate(resolve));
       if (signal?.aborted) throw new CallError('The call was cancelled before all was read.');
@@ -54,7 +53,7 @@ async function readNewest<Item>(
     if (!matches(item)) continue;
     total += 1;
     if (total > offset && rows.length < limit) rows.push(item);
-    if (total > offset + limit && reading.octets > COUNTED) return { rows, offset, total, atLeast: true };
+    if (total > offset + limit && seen > COUNTED) return { rows, offset, total, atLeast: true };
   }
   return { rows, offset, total, atLeast: false };
 }

@@ -1,8 +1,5 @@
 // The functions that look at texts from outside.
 
-import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { OpenCatalog } from '../../src/catalog/open-catalog.ts';
 import { words } from '../../src/catalog/terms.ts';
 import { changeOf, diffHunks, wholeContent } from '../../src/files/diff.ts';
@@ -17,7 +14,6 @@ import { boundLines, boundText, fittingRows, indent, listText } from '../../src/
 import { printable } from '../../src/kernel/schema.ts';
 import { argumentsPreview, boundedPreview } from '../../src/kernel/shown.ts';
 import { questionLine } from '../../src/question-line.ts';
-import { linesBackwards } from '../../src/records/backwards.ts';
 import { parseLine, truncate } from '../../src/records/shorten.ts';
 import { LineReader } from '../../src/server/line-reader.ts';
 import { formDefining } from '../../src/source/again.ts';
@@ -70,17 +66,6 @@ function rename(name: string, text: string): void {
 const catalog = new OpenCatalog();
 catalog.add({ name: 'eval_form', description: 'Evaluate Lisp forms in the image' });
 
-/** Reads the lines of a file with TEXT from its end. */
-function readBackwards(text: string): void {
-  const folder = mkdtempSync(join(tmpdir(), 'live-lisp-test-'));
-  try {
-    writeFileSync(join(folder, 'lines'), text);
-    for (const _ of linesBackwards(openSync(join(folder, 'lines'), 'r'), { octets: 0 }));
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
 /** Takes the first form of TEXT as a lambda list, of a function and of a macro, and as its own arguments. */
 function fit(text: string): void {
   const args = elementsOf(readForm(text, 0, FEATURES)).map(argumentOf);
@@ -128,7 +113,6 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   walk: (text) => walkSource(new SourceText(text), FEATURES, ['A', 'F', '#'], () => ({ visit: () => {} })),
   fits: fit,
   readRequest: (text) => catalog.ranking.rank(text),
-  linesBackwards: readBackwards,
   targetsNamed: (text) => targetsNamed(forms(text), { name: 'FOO' }),
   allNamed: (text) => allNamed(forms(text), { name: 'FOO' }),
   formDefining: (text) => formDefining({ name: 'P::FOO' }, forms(text)),

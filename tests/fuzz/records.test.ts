@@ -92,13 +92,11 @@ test(
           forms.forEach((form, index) => {
             const history = index % 2 === 0 ? one : other;
             history.add({ form: `${index} ${form}`, milliseconds: index });
-            history.flush();
             const damaged = harms[index];
             written.push(lastLine(path));
             if (damaged) harm(path, damaged);
           });
           one.add({ form: 'last', milliseconds: 1 });
-          one.flush();
           const read = [...other.newestFirst()].map((each) => JSON.stringify(each));
           expect(JSON.parse(read[0] ?? '')).toMatchObject({ form: 'last' });
           for (const line of intact(path, written)) expect(read).toContain(JSON.stringify(JSON.parse(line)));
@@ -132,13 +130,11 @@ test(
           if (index % 3 === 0) end({ success: true, milliseconds: 1 });
           harm(path, harmed);
           if (index % 3 === 1) end({ success: false, error: 'x'.repeat(5000), milliseconds: 1 });
-          log.flush();
         });
         one.begin(
           { tool: 'last', level: 'cautious', args: {}, caller: 'code' },
           'level',
         )({ success: true, milliseconds: 2 });
-        one.flush();
         const read = [...other.newestFirst()];
         expect(read[0]).toMatchObject({ tool: 'last', end: { success: true, milliseconds: 2 } });
         const ids = read.map(({ id }) => id);

@@ -89,7 +89,6 @@ test('the audit log keeps digests where texts are not kept', () => {
     'level',
   );
   end({ success: false, error: 'Error: sk-SECRET', milliseconds: 1 });
-  log.flush();
   const text = readFileSync(path, 'utf8');
   expect(text).not.toContain('SECRET');
   expect(text).toMatch(/"arguments":\{"form":"\[9 characters, SHA-256 [0-9a-f]{64}\]","n":1\}/);

@@ -52,7 +52,7 @@ async function readHistory(
 ): Promise<Result> {
   const containing = args.containing?.toLowerCase() || undefined;
   const newest = await newestOf(args, context, {
-    read: (reading) => history.newestFirst(reading),
+    items: history.newestFirst(),
     matches: ({ form }) => containing === undefined || form.toLowerCase().includes(containing),
   });
   const { rows: evaluations, offset, total, atLeast } = newest;

@@ -61,7 +61,7 @@ async function readLog(
   const since = readTime(args.since);
   const tool = args.tool?.replaceAll('-', '_');
   const newest = await newestOf(args, context, {
-    read: (reading) => recordsSince(log.newestFirst(reading), since),
+    items: recordsSince(log.newestFirst(), since),
     matches: (record) =>
       (!tool || record.tool === tool) && (args.outcome === undefined || outcomeOf(record) === args.outcome),
   });
