@@ -57,12 +57,10 @@ return."
 (define-operation ("probe" :members t) (session exercise)
   "Return whether *PROBE* can be read, evaluated and printed in a fresh session; with SESSION,
 whether WORKS-P is true in a copy of the session. Without SESSION, also return the name of a thread
-that holds the lock of the compiler without running. With EXERCISE, also collect garbage, test a new
-thread, and count the threads and timers of the program."
+that holds the lock of the compiler without running. With EXERCISE, also collect garbage, and test a
+new thread."
   (let ((holder (and (not session) (idle-compiler))))
     (list "holder" (and holder (short-thread-name holder))
-          "running" (and exercise (+ (length (program-threads (sb-thread:list-all-threads)))
-                                     (length (sb-ext:list-all-timers))))
           "works" (json-boolean
                    (cond (session (call-in-session-copy #'works-p))
                          (exercise (exercised-p))

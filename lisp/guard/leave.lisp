@@ -9,14 +9,9 @@
         for written = (job-written id)
         when written do (send (object "id" id "written" written))))
 
-(defun tell-who-exits ()
-  "Tell the server which job asks for the exit. Tell it nothing when a thread without a job does."
-  (when *job* (send (object "exits" (job-id *job*)))))
-
 (defun told-before-exit (exit &rest options)
-  "Hook: tell the server the output of the jobs, and which job calls EXIT, if any. Then call EXIT
-with OPTIONS."
-  (apart (tell-written) (tell-who-exits) (wait-until-read))
+  "Hook: tell the server the output of the jobs. Then call EXIT with OPTIONS."
+  (apart (tell-written) (wait-until-read))
   (apply exit options))
 
 (define-hook sb-ext:exit told-before-exit)

@@ -121,8 +121,6 @@ function causeText(cause: Cause): string {
       return 'ASDF does not find it any more.';
     case 'image broken':
       return 'with it the image cannot read, evaluate and print any more';
-    case 'runs on':
-      return 'it starts a thread or a timer, and images that were built with it were lost soon';
     case 'file gone':
       return 'It is gone, and what was loaded then was not kept.';
     case 'not kept':

@@ -72,9 +72,9 @@ export class SbclImage implements Image, Replaceable {
         report: (report) => this.#recovery.report(report, this.#lifetime.isPrepared(child)),
       }),
       prepare: (child) => this.#prepare(child),
-      lost: (how, byCall) => {
+      lost: (how) => {
         options.tools?.clear();
-        if (this.#recovery.lost(how, byCall)) this.start();
+        if (this.#recovery.lost(how)) this.start();
       },
     };
     this.#lifetime = new Lifetime(options, callbacks, times);

@@ -40,8 +40,6 @@ export class Child implements Peer {
   /** #isExiting: the process was told to exit. #failed: its agent failed. */
   #isExiting = false;
   #failed = false;
-  /** True when a call asked for the end of the process, or was the reason for it. */
-  endedByCall = false;
   /** The agent's greeting, which says what this SBCL lacks; undefined until the agent greets. */
   hello: Hello | undefined;
   /** The operations that had no answer when the process ended. */
@@ -71,9 +69,6 @@ export class Child implements Peer {
       exiting: () => {
         this.#isExiting = true;
         setTimeout(() => this.kill('it was told to exit'), times.exit).unref();
-      },
-      exitRequested: () => {
-        this.endedByCall = true;
       },
       broken: (how) => {
         this.#failed = true;
@@ -150,7 +145,6 @@ export class Child implements Peer {
       collecting: this.collectionPoll(),
       deniedMs: this.cpuDenialMeter(),
       kill: () => {
-        this.endedByCall = true;
         this.kill('a call could not be interrupted, so the image had to be replaced');
       },
     };

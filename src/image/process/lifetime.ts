@@ -43,8 +43,8 @@ export interface LifetimeCallbacks {
   /** Makes CHILD, which has greeted, ready for calls. Resolves to true when CHILD must be replaced, because the rebuild
    *  in it failed. */
   prepare(child: Child): Promise<boolean>;
-  /** The image was lost; HOW is part of a sentence. BY_CALL: a call asked for the end, or was the reason for it. */
-  lost(how: string, byCall: boolean): void;
+  /** The image was lost; HOW is part of a sentence. */
+  lost(how: string): void;
 }
 
 /** A process was started, but ended before it greeted. */
@@ -372,7 +372,7 @@ export class Lifetime {
     if (child.endedByItself && child !== this.#failedTrial) this.#startPolicy.ended(how, child.unanswered);
     // A process that was not ready yet is handled by #start.
     if (child === this.#prepared) this.#ready = undefined;
-    this.#callbacks.lost(how, child.endedByCall);
+    this.#callbacks.lost(how);
   }
 }
 

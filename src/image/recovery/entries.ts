@@ -148,11 +148,11 @@ const BATCH_CHARACTERS = 1_000_000;
 
 export type Batch = Extract<Entry, { kind: 'form' | 'package' }>[];
 
-/** Returns the next batch of forms and package changes of ENTRIES, from index START to at most END (exclusive). */
-export function nextBatch(entries: readonly Entry[], start: number, end: number): Batch {
+/** Returns the next batch of forms and package changes of ENTRIES, from index START. */
+export function nextBatch(entries: readonly Entry[], start: number): Batch {
   const batch: Batch = [];
   let characters = 0;
-  for (const entry of entries.slice(start, Math.min(end, start + BATCH_FORMS))) {
+  for (const entry of entries.slice(start, start + BATCH_FORMS)) {
     if (entry.kind !== 'form' && entry.kind !== 'package') break;
     characters += sizeOf(entry);
     if (batch.length > 0 && characters > BATCH_CHARACTERS) break;

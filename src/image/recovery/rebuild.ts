@@ -13,7 +13,6 @@ import { TIMES, type Times } from '../wire/times.ts';
 import { digestOf } from './digests.ts';
 import { type Batch, type Entry, labelOf, nextBatch } from './entries.ts';
 import type { Journal } from './journal.ts';
-import type { Narrowing } from './narrowing.ts';
 import {
   addName,
   type Cause,
@@ -37,13 +36,10 @@ export class Rebuild {
   #result: Rebuilt = nothingBuilt();
   /** Entries that hung or ended the image, in all attempts. */
   readonly #dropped: Remark[] = [];
-  readonly #narrowing: Narrowing | undefined;
 
-  /** With NARROWING, the image is probed between entries. */
-  constructor(journal: Journal, times: Times = TIMES, narrowing?: Narrowing) {
+  constructor(journal: Journal, times: Times = TIMES) {
     this.#journal = journal;
     this.#times = times;
-    this.#narrowing = narrowing;
   }
 
   /** The result so far. */
@@ -78,49 +74,29 @@ export class Rebuild {
     this.#abandoned = true;
   }
 
-  /** Rebuilds the image in PEER. Returns 'broken' when PEER is unusable. The entry to blame is then dropped
-   *  from the journal. Returns 'narrowed' when the entry to blame is not known yet, and the next rebuild must
-   *  probe at shorter distances. */
-  async run(peer: Peer): Promise<'built' | 'broken' | 'narrowed'> {
+  /** Rebuilds the image in PEER. Returns false when PEER is unusable. The entry to blame is then dropped from the
+   *  journal. */
+  async run(peer: Peer): Promise<boolean> {
     this.#result = nothingBuilt();
     this.#done = 0;
     const entries = [...this.#journal.entries];
     this.#total = entries.length;
-    for (const place of this.#narrowing?.probePoints(entries) ?? [entries.length]) {
-      while (this.#done < place && !this.#timeIsUp) {
-        if (!(await this.#next(peer, entries, place))) return 'broken';
-      }
-      if (this.#narrowing === undefined || this.#timeIsUp) continue;
-      const verdict = await this.#probe(peer, this.#narrowing, place);
-      if (verdict !== 'works') return verdict;
+    while (this.#done < entries.length && !this.#timeIsUp) {
+      if (!(await this.#next(peer, entries))) return false;
     }
     this.#result.unreached = entries.length - this.#done;
-    return 'built';
+    return true;
   }
 
-  /** Probes whether PEER works after PLACE entries, also whether it collects garbage and makes a thread.
-   *  NARROWING records the result. */
-  async #probe(peer: Peer, narrowing: Narrowing, place: number): Promise<'works' | 'broken' | 'narrowed'> {
-    const { data, ending } = await this.#job(peer, 'probe', { exercise: true }, this.#times.probe);
-    const cause = narrowing.recordProbe(place, ending, data.works === true, data.running ?? 0);
-    if (cause === undefined) return 'works';
-    if (this.#abandoned) return 'broken';
-    const culprit = narrowing.culprit(place);
-    if (culprit === undefined) return 'narrowed';
-    this.#drop(culprit, cause);
-    return 'broken';
-  }
-
-  /** Rebuilds the next entry, or batch of entries, of ENTRIES before the index END. Returns whether the image
-   *  is usable. */
-  async #next(peer: Peer, entries: readonly Entry[], end: number): Promise<boolean> {
+  /** Rebuilds the next entry, or batch of entries, of ENTRIES. Returns whether the image is usable. */
+  async #next(peer: Peer, entries: readonly Entry[]): Promise<boolean> {
     const entry = entries[this.#done];
     if (entry === undefined) return true;
     try {
       if (entry.kind === 'file') return await this.#loadFile(peer, entry);
       if (entry.kind === 'forms') return await this.#loadForms(peer, entry);
       if (entry.kind === 'system') return await this.#loadSystem(peer, entry);
-      return await this.#replay(peer, nextBatch(entries, this.#done, end));
+      return await this.#replay(peer, nextBatch(entries, this.#done));
     } catch (error) {
       // Causes: no disk space for a file, or a message that is too long.
       this.#fail(labelOf(entry), { kind: 'told', text: messageOf(error) });
@@ -270,7 +246,7 @@ export class Rebuild {
   /** Performs the operation NAME with ARGS in a job that is interrupted after LIMIT_MS milliseconds. The time
    *  starts again whenever the agent reports the next form, or a probe after a form. REACHED receives these
    *  reports. */
-  async #job<Name extends 'replay' | 'load-file' | 'load-forms' | 'load-system' | 'probe'>(
+  async #job<Name extends 'replay' | 'load-file' | 'load-forms' | 'load-system'>(
     peer: Peer,
     name: Name,
     args: AgentOperations[Name]['args'],

@@ -7,7 +7,6 @@ import { TIMES, type Times } from '../wire/times.ts';
 import type { LoadedFiles } from './digests.ts';
 import type { JournalStore, SystemEntry } from './entries.ts';
 import { Journal } from './journal.ts';
-import { Narrowing } from './narrowing.ts';
 import { Rebuild } from './rebuild.ts';
 import { addContents, emptyContents, type LossReport } from './report.ts';
 
@@ -35,10 +34,8 @@ export class Recovery {
   /** #builtAt: when the image was rebuilt (performance.now). #worked: a call has ended in it. */
   #builtAt = 0;
   #worked = false;
-  /** #lostSoonInARow: how many images in a row were rebuilt and lost soon after. #lostWithoutCall: how many
-   *  of these were not ended by a call. */
+  /** How many images in a row were rebuilt and lost soon after. */
   #lostSoonInARow = 0;
-  #lostWithoutCall = 0;
   /** Number of lines in the previous server's journal that could not be read. */
   #damaged = 0;
   /** Number of entries that were not rebuilt, on request. */
@@ -82,21 +79,16 @@ export class Recovery {
     this.#worked = true;
   }
 
-  /** Records that the image was lost. HOW is part of a sentence. BY_CALL: a call asked for the end, or caused
-   *  it. Returns true when the image must be rebuilt at once. An image that nobody used is rebuilt when the
-   *  next call needs it. */
-  lost(how: string, byCall = false): boolean {
+  /** Records that the image was lost. HOW is part of a sentence. Returns true when the image must be rebuilt at
+   *  once. An image that nobody used is rebuilt when the next call needs it. */
+  lost(how: string): boolean {
     this.#losses = [...this.#losses, how].slice(-MAX_REPORTED_LOSSES);
     addContents(this.#lostContents, this.journal.takeContents());
     const wasUsed = this.#used;
     this.#used = false;
     if (wasUsed) this.#lostUnusedInARow = 0;
     else if (this.#built) this.#lostUnusedInARow++;
-    if (this.#built && !this.#lostSoon(wasUsed)) this.#clearSuspicion();
-    else if (this.#built) {
-      this.#lostSoonInARow++;
-      if (!byCall) this.#lostWithoutCall++;
-    }
+    if (this.#built) this.#lostSoonInARow = this.#lostSoon(wasUsed) ? this.#lostSoonInARow + 1 : 0;
     this.#built = false;
     this.#worked = false;
     return wasUsed && this.wanted;
@@ -107,16 +99,11 @@ export class Recovery {
     return performance.now() - this.#builtAt < this.#times.soon || (wasUsed && !this.#worked);
   }
 
-  #clearSuspicion(): void {
-    this.#lostSoonInARow = 0;
-    this.#lostWithoutCall = 0;
-  }
-
   /** Selects what the next image is built from: the journal of this server, nothing, or the journal of the previous
    *  server. Throws a CallError when that last one does not exist, or the server keeps no journals. */
   choose(rebuild: 'session' | 'none' | 'previous'): void {
     // The loss of an image that is ended on request says nothing about its rebuild.
-    this.#clearSuspicion();
+    this.#lostSoonInARow = 0;
     this.#builtAt = Number.NEGATIVE_INFINITY;
     this.#worked = true;
     if (rebuild === 'session') return;
@@ -139,34 +126,24 @@ export class Recovery {
   }
 
   /** Rebuilds the lost image, if any, in PEER, which no call has used yet. Returns true when another process
-   *  must be started, because PEER is unusable or the rebuild must probe at shorter distances. */
+   *  must be started, because PEER is unusable. */
   async prepare(peer: Peer): Promise<boolean> {
     // The start files ended PEER, so no rebuild is to blame.
     if (peer.dead) return false;
     if (!this.wanted) {
-      this.#clearSuspicion();
+      this.#lostSoonInARow = 0;
       return false;
     }
-    this.#rebuild ??= new Rebuild(this.journal, this.#times, this.#narrowing());
+    this.#rebuild ??= new Rebuild(this.journal, this.#times);
     if (this.#attempts++ >= ATTEMPTS || this.#lostUnusedInARow > ATTEMPTS) {
       this.#rebuild.giveUp();
       this.#lostUnusedInARow = 0;
-      this.#clearSuspicion();
+      this.#lostSoonInARow = 0;
       return false;
     }
-    const outcome = await this.#rebuild.run(peer);
-    // A rebuild that only narrows the search is no failed attempt. Do not count it.
-    if (outcome === 'narrowed') this.#attempts--;
-    this.#built = outcome === 'built';
+    this.#built = await this.#rebuild.run(peer);
     this.#builtAt = performance.now();
     return !this.#built;
-  }
-
-  /** Returns a search for the entry that ends rebuilt images, if enough of them were lost soon; else
-   *  undefined. If calls do not seem to be the cause, suspects threads: the program's threads run without a
-   *  call, while a hook can run in the thread of a call. */
-  #narrowing(): Narrowing | undefined {
-    return this.#lostSoonInARow < SUSPICIOUS ? undefined : new Narrowing(this.#lostWithoutCall > SUSPICIOUS);
   }
 
   /** Records that the server ends, and the image with it. */

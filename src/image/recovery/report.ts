@@ -34,14 +34,7 @@ export type Cause =
   /** The operation had this ENDING instead of a normal end. */
   | { kind: 'ended'; ending: Ending }
   | {
-      kind:
-        | 'not ended'
-        | 'not compiled'
-        | 'no such system'
-        | 'image broken'
-        | 'runs on'
-        | 'file gone'
-        | 'not kept';
+      kind: 'not ended' | 'not compiled' | 'no such system' | 'image broken' | 'file gone' | 'not kept';
     }
   /** The file differs from the content that was loaded before the loss. AGAIN says which content was loaded
    *  in the rebuild. */

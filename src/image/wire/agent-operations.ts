@@ -17,7 +17,7 @@ export interface AgentOperations extends Operations {
    *  compiling. RUNNING is the number of the program's threads and timers. */
   probe: {
     args: { session?: boolean; exercise?: boolean };
-    data: { works?: boolean; holder?: string; running?: number };
+    data: { works?: boolean; holder?: string };
   };
   spent: { args: { job: number }; data: { value?: JobCpuTimes | null } };
   'renew-session': { args: object; data: object };

@@ -16,8 +16,6 @@ export interface ChannelCallbacks {
   hello(hello: Hello): void;
   /** The image is about to exit, although the server did not ask it to. */
   exiting(): void;
-  /** A call asks for the end of the image; no other thread does. */
-  exitRequested?(): void;
   /** No message can be exchanged with the agent any more. HOW is a part of a sentence that follows "the image
    *  was lost". */
   broken(how: string): void;
@@ -168,9 +166,6 @@ export class Channel {
       case 'exiting':
         this.#keepOutput(message.id, message.output);
         this.#callbacks.exiting();
-        break;
-      case 'exits':
-        this.#callbacks.exitRequested?.();
         break;
       case 'built':
       case 'reached':

@@ -66,7 +66,6 @@ export interface Answer<Name extends keyof AgentOperations = keyof AgentOperatio
 export type AgentMessage =
   | Hello
   | { kind: 'written' | 'exiting'; id: number; output: Output | undefined }
-  | { kind: 'exits' }
   | JobReport
   | Upcall
   | { kind: 'fault'; fault: string }
@@ -81,7 +80,6 @@ export function readMessage(message: Message): AgentMessage {
   if ('fault' in message) return { kind: 'fault', fault: textOf(message['fault']) };
   if ('written' in message) return { kind: 'written', id, output: readOutput(message['written']) };
   if (message['exiting'] === true) return { kind: 'exiting', id, output: readOutput(message['output']) };
-  if ('exits' in message) return { kind: 'exits' };
   if ('features' in message) return { kind: 'features', features: textsOf(message['features']) };
   if ('part' in message) return { kind: 'part', id, part: message['part'] };
   if ('built' in message) {
