@@ -32,15 +32,17 @@ this SBCL, and the features."
   "Perform messages until the channel ends or breaks. Then end the image. If the program exits, this
 thread is unwound without the call of LEAVE, so that the program's exit code is kept."
   (own-thread)
-  (handler-case
-      ;; In a fresh session, so that the user's settings do not change what this thread prints.
-      (call-in-fresh-session
-       (lambda ()
-         (loop with *reading* = t and *break-on-signals* = nil
-               for message = (receive)
-               while message do (perform message))))
-    (error (failure)
-      (send (object "fault" (print-safely 500 failure "~A")))))
+  (unwind-protect
+       (handler-case
+           ;; In a fresh session, so that the user's settings do not change what this thread prints.
+           (call-in-fresh-session
+            (lambda ()
+              (loop with *reading* = t and *break-on-signals* = nil
+                    for message = (receive)
+                    while message do (perform message))))
+         (error (failure)
+           (send (object "fault" (print-safely 500 failure "~A")))))
+    (end-errands))
   (leave 0))
 
 (defun take-over ()
@@ -179,12 +181,14 @@ reader thread first and this thread last, so this thread then waits to be ended.
   ;; Before the first message is performed: it can be code that ends all threads.
   (own-thread)
   (unless **origin** (steadily (guard-own-threads)))
+  (take-errands)
   (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
     ;; 0 turns the kernel's signal off. From now on the reader thread notices when the server ends,
     ;; and it then also ends the processes that the image started.
     (end-with-server 0)
     (unless **origin** (steadily (guard)))
     (if-able "card table" (steadily (give-back-zeros)))
+    (run-errands)
     (loop
       (steadily
         (sb-thread:join-thread reader :default nil)

@@ -20,14 +20,20 @@
   (declare (ignore condition))
   (setf **kept-away** (logand most-positive-fixnum (1+ **kept-away**))))
 
+(defmacro with-no-handlers (&body body)
+  "Evaluate BODY with none of the handlers, restarts and deadlines that were established before, as
+in a new thread."
+  `(let* (,@(and +handlers+ `((,+handlers+ first-handlers)))
+          ,@(and +restarts+ `((,+restarts+ nil)))
+          ,@(and +deadline+ `((,+deadline+ nil))))
+     ,@body))
+
 (defmacro with-own-specials (&body body)
   "Evaluate BODY with none of the program's handlers, restarts and deadlines, in no compilation unit
 of its, and with the values that a fresh SBCL has for what directs the printer, the reader, the
 debugger and random numbers."
-  `(let* (,@(and +handlers+ `((,+handlers+ first-handlers)))
-          ,@(and +restarts+ `((,+restarts+ nil)))
-          ,@(and +deadline+ `((,+deadline+ nil)))
-          ,@(and +in-unit+ `((,+in-unit+ nil)))
+  `(with-no-handlers
+   (let* (,@(and +in-unit+ `((,+in-unit+ nil)))
           (*break-on-signals* nil) (*debugger-hook* nil) (*macroexpand-hook* 'funcall)
           (*package* (or (find-package "COMMON-LISP-USER") *package*))
           (*gensym-counter* *gensym-counter*)
@@ -42,7 +48,7 @@ debugger and random numbers."
           (*print-readably* nil) (*print-base* 10) (*print-radix* nil) (*print-case* :upcase)
           (*print-escape* t)
           (*print-gensym* t) (*print-array* t))
-     ,@body))
+     ,@body)))
 
 (defun call-with-own-specials (function)
   "Call FUNCTION as WITH-OWN-SPECIALS does, with the floating-point modes of a fresh SBCL. Return

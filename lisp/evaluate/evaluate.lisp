@@ -344,7 +344,7 @@ members of the answer."
          (members (call-as-job-part package (lambda () (evaluate-text code)))))
     (append (done-members) members)))
 
-(define-operation ("evaluate" :members t) (code package)
+(define-operation ("evaluate" :members t :starter #'start-evaluation) (code package)
   "Evaluate the forms of the text CODE in PACKAGE, or in the session's. The answer has the values of
 each evaluated form, also when a later one signals."
   (evaluate-code code (and package (named-package package))))

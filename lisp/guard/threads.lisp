@@ -42,16 +42,15 @@ the thread. If it is another object, pass it to MAKE as it is: SBCL signals an e
   "The threads that the agent cannot do without.")
 
 (defun refusing-for-own (function &rest arguments)
-  "Hook: call FUNCTION, which ends or interrupts a thread, the first of ARGUMENTS, with ARGUMENTS,
-unless the thread is one of the agent's own: programs often kill all threads. During an exit, end
+  "Call FUNCTION, which ends or interrupts a thread, the first of ARGUMENTS, with ARGUMENTS, unless
+the thread is one of the agent's own: programs often kill all threads. During an exit, end
 the agent's threads too."
   (let ((thread (first arguments)))
     (cond ((exiting-p) (apply function arguments))
           ;; The spare thread does nothing yet. Ending it would end a later job, which is not meant.
           ((and thread (spare-thread-p thread)) nil)
           ((not (member thread **own-threads**)) (apply function arguments))
-          ;; Without a job it is SBCL itself, which interrupts the main thread for some signals: no
-          ;; warning then.
+          ;; A thread without a job has no answer in which the warning could be told.
           (*job* (warn "The thread ~A answers the server, so it is left alone."
                        (sb-thread:thread-name thread))))))
 
@@ -61,14 +60,21 @@ does with FUNCTION."
   (when (typep (first arguments) 'sb-thread:thread) (note-ender (first arguments)))
   (apply #'refusing-for-own function arguments))
 
+(defun interrupting (function &rest arguments)
+  "Hook: call FUNCTION, which interrupts a thread, the first of ARGUMENTS, with ARGUMENTS, unless
+REFUSING-FOR-OWN refuses that. The main thread only waits for jobs, so it may be interrupted."
+  (if (eq (first arguments) (sb-thread:main-thread))
+      (apply function arguments)
+      (apply #'refusing-for-own function arguments)))
+
 (define-hook sb-thread:terminate-thread ending-noted)
-(define-hook sb-thread:interrupt-thread refusing-for-own)
+(define-hook sb-thread:interrupt-thread interrupting)
 
 (defun own-thread ()
-  "Make this thread one that user code can neither end nor interrupt once GUARD-OWN-THREADS was
-called."
+  "Make this thread one that user code can neither end nor, unless it is the main thread, interrupt
+once GUARD-OWN-THREADS was called."
   (push sb-thread:*current-thread* **own-threads**))
 
 (defun guard-own-threads ()
   "Keep user code from ending or interrupting the threads that the agent cannot do without."
-  (install-hooks 'ending-noted 'refusing-for-own))
+  (install-hooks 'ending-noted 'interrupting))

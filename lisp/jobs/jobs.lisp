@@ -19,7 +19,9 @@ called, TERMINATING once TERMINATE-JOB was called, ANSWERED once its answer is s
 name of another thread that ended it. CROWDED is true if garbage must be collected after it. UNHELD
 is the reason why its error was not held. FOLLOWS is true if it only reports the progress of a
 thread of the program. LEAVING is NIL or a function: if a throw passes the end of the job, it is
-called with the job, and no answer is sent. NOTES are further answer members."
+called with the job, and no answer is sent. NOTES are further answer members. WAITS is true until
+the main thread begins the job, which somebody must set to NIL by COMPARE-AND-SWAP before it runs or
+answers the job."
   id
   operation
   thread
@@ -38,6 +40,7 @@ called with the job, and no answer is sent. NOTES are further answer members."
   (unheld nil)
   (follows nil)
   (leaving nil)
+  (waits nil)
   (notes '())
   (answered nil))
 
@@ -165,21 +168,17 @@ begun."
 
 (defun interrupt-job (id reason)
   "Interrupt the job ID if it still runs. If the job FOLLOWS a thread of the program, only answer
-it: the thread goes on."
+it: the thread goes on. A job for which the main thread is not ready is not begun."
   (let ((job (gethash id **jobs**)))
     (cond
       ((null job))
       ((job-follows job) (answer job (interruption job reason)))
+      ((sb-ext:compare-and-swap (job-waits job) t nil)
+       (answer job (interruption job reason))
+       (end-job job))
       (t (ignore-errors
           (sb-thread:interrupt-thread (job-thread job) (lambda () (leave-job job reason))))
          (end-if-dead job)))))
-
-(defun terminate-job (id)
-  "End the thread of the job ID, which has ignored an interrupt."
-  (let ((job (gethash id **jobs**)))
-    (when (and job (not (job-follows job)))
-      (setf (job-terminating job) t)
-      (ignore-errors (sb-thread:terminate-thread (job-thread job))))))
 
 (defun condition-members (condition &rest calls)
   "Keep CONDITION by *ERROR-KEEPER*, and return the answer members about it. CALLS are the values
@@ -216,6 +215,17 @@ stack is unwound."
       (throw *thread-end* *thread-end*)
       (sb-thread:abort-thread)))
 
+(defun terminate-job (id)
+  "End the thread of the job ID, which has ignored an interrupt. The main thread, whose end would be
+that of the image, only leaves the job."
+  (let ((job (gethash id **jobs**)))
+    (when (and job (not (job-follows job)))
+      (setf (job-terminating job) t)
+      (ignore-errors
+       (if (eq (job-thread job) (sb-thread:main-thread))
+           (sb-thread:interrupt-thread (job-thread job) #'leave-thread)
+           (sb-thread:terminate-thread (job-thread job)))))))
+
 (defun unless-broken (value function)
   "Call FUNCTION and return its value. If FUNCTION signals an error or enters the debugger, return
 VALUE."
@@ -234,7 +244,8 @@ CONDITION."
                          (unless (typep condition 'storage-condition)
                            (multiple-value-call #'described condition **thread-error-keeper** t
                                                 (calls-on-stack)))))
-    (format **background-stream** "~&The thread ~A was ended by an unhandled ~A: ~A~%"
+    (format **background-stream** "~&~:[The~;What ran in the~] thread ~A was ended by an unhandled ~A: ~A~%"
+            (eq sb-thread:*current-thread* (sb-thread:main-thread))
             name
             (unless-broken "condition" (lambda () (print-safely 100 (type-of condition))))
             (unless-broken "its report enters the debugger"

@@ -8,6 +8,7 @@ import { AttachedImage } from '../../src/image/attached/attached-image.ts';
 import { agentCommand } from '../../src/image/process/agent.ts';
 import { TIMES } from '../../src/image/wire/times.ts';
 import { cacheFolder } from '../../src/paths.ts';
+import { occupiedText } from '../../src/tools/execution/evaluation.ts';
 import { PROJECT, temporaryFolder, testSbcl } from '../harness.ts';
 import { imageContract } from '../image-contract.ts';
 import { until } from '../server/processes.ts';
@@ -61,6 +62,16 @@ describe('besides', () => {
     expect(data.values).toEqual([[{ text: '5' }]]);
     await second.end();
     expect(sbcl.exitCode).toBe(null);
+  });
+
+  test('its main thread runs no calls, since it is not ours', async () => {
+    const image = attach();
+    const { data } = await image.call('evaluate', { code: '1', mainThread: true });
+    expect(data).toEqual({ mainThread: {} });
+    expect(occupiedText({}, image.jobs)).toBe(
+      'Error: the main thread belongs to whoever runs this image, so nothing was evaluated. (sb-thread:interrupt-thread (sb-thread:main-thread) FUNCTION) has it call FUNCTION.',
+    );
+    await image.end();
   });
 
   test('a call that its server leaves is ended', async () => {

@@ -119,6 +119,9 @@ export interface EvaluateData extends Remarks {
   formNumber?: number;
   unreadable?: Unreadable;
   value?: LookupFailure;
+  /** Sent when the main thread was asked for, and nothing was evaluated: the id of the request that it runs, or the
+   *  negative number of the error that it holds; none when it runs no calls at all. */
+  mainThread?: { job?: number };
 }
 
 export interface CompileData extends Omit<EvaluateData, 'values'> {
@@ -201,7 +204,7 @@ export interface Operations extends DebugOperations, ObserveOperations, TestOper
     args: { name: string; package?: string; arguments: WrittenArgument[]; offset: number; limit: number };
     data: { value?: EffectiveMethodData | LookupFailure };
   };
-  evaluate: { args: { code: string; package?: string } & Hold; data: EvaluateData };
+  evaluate: { args: { code: string; package?: string; mainThread?: boolean } & Hold; data: EvaluateData };
   'compile-forms': { args: { code: string; file: string; package?: string } & Hold; data: CompileData };
   'check-text': { args: { text: string; starts: number[]; file: string }; data: { value?: CheckedText } };
   'last-error': { args: { index: number }; data: { value?: LastErrorData } };

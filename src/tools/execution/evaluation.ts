@@ -1,6 +1,7 @@
 // The tool eval_form, which evaluates forms in the image.
 
 import type { Image } from '../../image/image.ts';
+import type { Jobs } from '../../image/session/jobs.ts';
 import type { Reply } from '../../image/wire/call.ts';
 import type { PrintedValue } from '../../image/wire/data.ts';
 import type { Ending } from '../../image/wire/endings.ts';
@@ -31,7 +32,14 @@ import { didYouMean } from '../natures.ts';
 import { indentationText } from '../parentheses.ts';
 import type { Places } from '../places.ts';
 import { readtableSection, redefinedSection, warningSection } from '../remarks.ts';
+import { choicesText } from './call-names.ts';
 import { evaluationOf } from './history.ts';
+
+const MAIN_THREAD = {
+  name: 'main_thread',
+  type: 'boolean',
+  description: 'Run in the main thread, as windows want',
+} as const;
 
 const PARAMETERS = [
   { name: 'form', type: 'string', description: 'Lisp form to evaluate, or several' },
@@ -44,6 +52,7 @@ const PARAMETERS = [
   ON_ERROR,
   RESTARTS,
   DEBUG_LEVEL,
+  MAIN_THREAD,
   TIMEOUT,
 ] as const;
 
@@ -83,9 +92,12 @@ export function evalForm(
     handler: async (args, context) => {
       const code = args.form;
       const start = performance.now();
-      const request = { code, ...packageOf(args), ...errorOptions(args, holds) };
+      const inMain = args.main_thread && { mainThread: true };
+      const request = { code, ...packageOf(args), ...errorOptions(args, holds), ...inMain };
       const reply = await image.call('evaluate', request, { ...callOptions(context), ...limitOption(args) });
       if (reply.data.value !== undefined) return { ...lookupResult(reply.data.value), failed: true };
+      if (reply.data.mainThread !== undefined)
+        return { data: {}, text: occupiedText(reply.data.mainThread, image.jobs), failed: true };
       const milliseconds = performance.now() - start;
       return heldResultOr(reply, { name: 'evaluate', args: request, holds, places }, (finalReply) =>
         evaluationResult(finalReply, { code, places, packageName: args.package }, (shown) => {
@@ -96,6 +108,18 @@ export function evalForm(
       );
     },
   });
+}
+
+/** Returns the text for a call that the main thread did not take: it runs the request JOB, which is one of JOBS, or holds
+ *  an error, or is not ours. */
+export function occupiedText({ job }: { job?: number }, jobs: Jobs): string {
+  if (job === undefined)
+    return 'Error: the main thread belongs to whoever runs this image, so nothing was evaluated. (sb-thread:interrupt-thread (sb-thread:main-thread) FUNCTION) has it call FUNCTION.';
+  if (job < 0)
+    return `Error: the main thread holds error ${-job}, so nothing was evaluated. Go on from it with debug, or end it (error: ${-job}, end: true), then call again.`;
+  const running = jobs.list().filter(({ phase }) => phase.kind === 'running' && phase.id === job);
+  const which = running.length === 0 ? '' : `: ${choicesText(running)}`;
+  return `Error: the main thread runs another call${which}. Nothing was evaluated; call again when that has ended, or end it with interrupt.`;
 }
 
 /** Returns the result of evaluating CODE in the package PACKAGE_NAME, if one is given. RECORD records the
