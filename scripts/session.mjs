@@ -58,9 +58,9 @@ export async function withDemo(use, files = []) {
   });
 }
 
-/** Calls TOOL with ARGS through CLIENT and returns its whole text and whether it failed. */
-export async function callTool(client, tool, args) {
+/** Calls TOOL with ARGS through CLIENT and returns its whole text and whether it failed. It may take MS milliseconds. */
+export async function callTool(client, tool, args, ms = 300_000) {
   // The server itself says when an image does not start; a slow machine takes over a minute for the first.
-  const { content, isError } = await client.callTool({ name: tool, arguments: args }, { timeout: 300_000 });
+  const { content, isError } = await client.callTool({ name: tool, arguments: args }, { timeout: ms });
   return { text: content.map(({ text }) => text).join('\n\n'), failed: isError === true };
 }

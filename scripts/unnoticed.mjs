@@ -8,29 +8,30 @@ import { join } from 'node:path';
 import { callTool, inTemporaryFolder, PROJECT, SERVER, withServer } from './session.mjs';
 
 const SBCL = process.env.LIVE_LISP_SBCL || 'sbcl';
-const MINUTES = 60_000;
+const MINUTE_MS = 60_000;
 
-/** Evaluates FORM in a plain SBCL in FOLDER, which gets no input. Its debugger is not disabled: tests look for it. */
-function inPlain(folder, form) {
+/** Evaluates FORM in a plain SBCL in FOLDER, which gets no input, for at most so many MINUTES. Its debugger is not
+ *  disabled: tests look for it. */
+function inPlain(folder, form, minutes) {
   const options = ['--dynamic-space-size', '4096', '--noinform', '--no-sysinit', '--no-userinit'];
   spawnSync(SBCL, [...options, '--eval', form, '--eval', '(sb-ext:exit :abort t)'], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'ignore'],
-    timeout: 30 * MINUTES,
+    timeout: minutes * MINUTE_MS,
   });
 }
 
-/** Evaluates FORM in the image of a server in FOLDER. */
-async function inOurs(folder, form) {
+/** Evaluates FORM in the image of a server in FOLDER, for at most so many MINUTES. */
+async function inOurs(folder, form, minutes) {
   const args = [SERVER, '--root', '.', '--no-sandbox'];
   await withServer({ command: process.execPath, args, folder }, (client) =>
-    callTool(client, 'eval_form', { form, timeout: 1700 }),
+    callTool(client, 'eval_form', { form, timeout: 60 * minutes }, (minutes + 1) * MINUTE_MS),
   );
 }
 
 /** Copies SOURCE twice, and resolves with what RUN leaves in the file outcome.txt of each copy, and the seconds it took:
- *  first in a plain SBCL, then in ours. RUN is a form. */
-async function both(source, run, prepare = () => undefined) {
+ *  first in a plain SBCL, then in ours. RUN is a function that returns a form, which gets so many MINUTES. */
+async function both(source, run, { minutes, prepare = () => undefined }) {
   const outcomes = [];
   for (const evaluate of [inPlain, inOurs]) {
     await inTemporaryFolder(async (temporary) => {
@@ -38,7 +39,7 @@ async function both(source, run, prepare = () => undefined) {
       cpSync(source, folder, { recursive: true });
       prepare(folder);
       const began = performance.now();
-      await evaluate(folder, run(join(folder, 'outcome.txt')));
+      await evaluate(folder, run(join(folder, 'outcome.txt')), minutes);
       const seconds = (performance.now() - began) / 1000;
       const file = join(folder, 'outcome.txt');
       const text = existsSync(file) ? readFileSync(file, 'utf8') : '(no outcome)';
@@ -53,8 +54,8 @@ async function both(source, run, prepare = () => undefined) {
 function tell(name, [plain, ours]) {
   const only = (some, others) => some.lines.filter((line) => !others.lines.includes(line));
   const [lost, more] = [only(plain, ours), only(ours, plain)];
-  const count = `${plain.lines.length} in plain, ${ours.lines.length} in ours`;
-  console.log(`${name}: failed ${count}; ${plain.seconds.toFixed(1)} s and ${ours.seconds.toFixed(1)} s`);
+  const count = `${plain.lines.length} lines in plain, ${ours.lines.length} in ours`;
+  console.log(`${name}: ${count}; ${plain.seconds.toFixed(1)} s and ${ours.seconds.toFixed(1)} s`);
   for (const line of lost) console.log(`  only in plain: ${line}`);
   for (const line of more) console.log(`  only in ours: ${line}`);
   return lost.length + more.length;
@@ -72,37 +73,56 @@ async function ansi(source) {
     writeFileSync(file, text);
     rmSync(join(folder, '.git'), { recursive: true, force: true });
   };
-  return tell('ansi-test', await both(source, run, withoutEnd));
+  return tell('ansi-test', await both(source, run, { minutes: 30, prepare: withoutEnd }));
 }
 
-/** Runs the tests of SBCL, each file in an SBCL of its own. */
-async function sbcl(source) {
+/** Returns a form that runs FILE of SBCL's tests as its own runner does, and appends a line to the file OUTCOME for each
+ *  test: its name when it passed, how it failed otherwise. */
+function sbclRun(file, outcome) {
+  const runner = file.endsWith('-cload.lisp') || file.endsWith('.cload.lisp') ? 'CLOAD-TEST' : 'LOAD-TEST';
+  return `(progn
+    (dolist (name '("test-util" "assertoid" "compiler-test-util"))
+      (when (probe-file (format nil "~A.lisp" name)) (load (format nil "~A.lisp" name))))
+    (make-package "RUN-TESTS" :use '("COMMON-LISP" "TEST-UTIL" "SB-EXT"))
+    (let ((*package* (find-package "RUN-TESTS"))) (load "test-funs.lisp"))
+    (use-package '("ASSERTOID" "TEST-UTIL"))
+    (flet ((named (name) (find-symbol name "TEST-UTIL"))
+           (tell (control &rest arguments)
+             (with-open-file (out ${JSON.stringify(outcome)} :direction :output :if-exists :append :if-does-not-exist :create)
+               (with-standard-io-syntax
+                 (let ((*print-readably* nil))
+                   (format out "~A~%" (substitute #\\Space #\\Newline (apply #'format nil control arguments))))))))
+      (let ((fail (fdefinition (named "FAIL-TEST"))) (pass (fdefinition (named "RECORD-TEST-ELAPSED-TIME"))))
+        (setf (fdefinition (named "FAIL-TEST"))
+              (lambda (type name condition &rest more)
+                (tell "~A ~S ~A" type name (if (stringp condition) condition (type-of condition)))
+                (apply fail type name condition more))
+              (fdefinition (named "RECORD-TEST-ELAPSED-TIME"))
+              (lambda (name &rest more)
+                (tell "passed ~S" name)
+                (apply pass name more))))
+      (handler-case (funcall (find-symbol ${JSON.stringify(runner)} "RUN-TESTS") ${JSON.stringify(file)})
+        (error (condition) (tell "unhandled ~A ~A" (type-of condition) (ignore-errors (princ-to-string condition)))))
+      (tell "ended")))`;
+}
+
+/** Runs the tests of SBCL in the folder SOURCE, each file in an SBCL of its own: those whose names ONLY, a list of
+ *  names, begins, or all. */
+async function sbcl(source, only) {
   const files = readdirSync(source)
-    .filter((name) => /\.pure\.lisp$/.test(name))
+    .filter((name) => /\.(pure|impure)(-cload)?\.lisp$|\.cload\.lisp$/.test(name))
+    .filter((name) => only.length === 0 || only.some((start) => name.startsWith(start)))
     .sort();
   let apart = 0;
-  for (const file of files) {
-    const run = (outcome) => `(progn
-      (dolist (name '("test-util" "assertoid" "compiler-test-util"))
-        (when (probe-file (format nil "~A.lisp" name)) (load (format nil "~A.lisp" name))))
-      (use-package '("ASSERTOID" "TEST-UTIL"))
-      (set (find-symbol "*ELAPSED-TIMES*" "TEST-UTIL") nil)
-      (let ((*features* (append *features* (symbol-value (find-symbol "+INTERNAL-FEATURES+" "SB-IMPL")))))
-        (handler-case (load ${JSON.stringify(file)} :external-format :utf-8) (error () nil)))
-      (with-open-file (out ${JSON.stringify(outcome)} :direction :output)
-        (format out "~{~A~%~}" (remove-duplicates
-          (mapcar (lambda (failure) (substitute #\\Space #\\Newline (princ-to-string (subseq failure 0 (min 3 (length failure))))))
-                  (symbol-value (find-symbol "*FAILURES*" "TEST-UTIL")))
-          :test #'string=))))`;
-    apart += tell(file, await both(source, run));
-  }
+  for (const file of files)
+    apart += tell(file, await both(source, (outcome) => sbclRun(file, outcome), { minutes: 5 }));
   return apart;
 }
 
-const { ANSI_DIR, SBCL_TESTS } = process.env;
+const { ANSI_DIR, SBCL_TESTS, ONLY } = process.env;
 let apart = 0;
 if (ANSI_DIR) apart += await ansi(ANSI_DIR);
-if (SBCL_TESTS) apart += await sbcl(SBCL_TESTS);
+if (SBCL_TESTS) apart += await sbcl(SBCL_TESTS, (ONLY ?? '').split(',').filter(Boolean));
 if (!ANSI_DIR && !SBCL_TESTS) {
   const { status } = spawnSync('npx', ['--no-install', 'vitest', 'run', 'tests/unnoticed'], {
     cwd: PROJECT,
