@@ -41,19 +41,29 @@ sends an unreadable message."
                    while message do (perform message))
            (error (failure)
              (send (object "fault" (print-safely 500 failure "~A"))))))
-    (end-jobs)
+    (unless **stopped** (end-jobs))
     (sb-bsd-sockets:socket-close connection)))
+
+(defun stop-serving (thread socket path)
+  "End THREAD, which serves on SOCKET, a socket that listens at PATH, and remove that name."
+  (sb-thread:terminate-thread thread)
+  (sb-thread:join-thread thread :default nil :timeout 5)
+  (sb-bsd-sockets:socket-close socket)
+  (ignore-errors (sb-posix:unlink path)))
 
 (defun serve (path)
   "Start a thread that serves the wire protocol on the Unix socket PATH, to one server after the
 other. Return the thread. The image continues when a server disconnects. Signal an error if PATH
 exists."
   (let ((socket (listening-socket path)))
-    (setf **on-peer-gone** (constantly nil))
+    (setf **on-peer-gone** (constantly nil)
+          **stopped** nil)
     (start-session)
     (note-beginning)
     (ignore-errors (require "SB-INTROSPECT"))
     (ignore-errors (require "SB-CLTL2"))
-    (sb-thread:make-thread
-     (lambda () (loop (serve-connection (sb-bsd-sockets:socket-accept socket))))
-     :name "live-lisp server")))
+    (let ((thread (sb-thread:make-thread
+                   (lambda () (loop (serve-connection (sb-bsd-sockets:socket-accept socket))))
+                   :name "live-lisp server")))
+      (push (lambda () (stop-serving thread socket path)) **at-stop**)
+      thread)))

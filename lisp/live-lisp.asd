@@ -29,7 +29,7 @@
     :serial t
     :components
     ((:file "package") (:file "address-space") (:file "threads") (:file "collection")
-     (:file "memory") (:file "leave")))
+     (:file "memory") (:file "leave") (:file "stop")))
    (:module "look"
     :serial t
     :components

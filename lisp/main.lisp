@@ -43,24 +43,30 @@ thread is unwound without the call of LEAVE, so that the program's exit code is 
          (error (failure)
            (send (object "fault" (print-safely 500 failure "~A")))))
     (end-errands))
-  (leave 0))
+  (unless **stopped** (leave 0)))
+
+(defun leave-debugger ()
+  "Have SBCL enter its debugger again, in all threads but this one, whose errors end it."
+  (let ((sb-ext:*invoke-debugger-hook* nil))
+    (sb-ext:enable-debugger))
+  (setf (sb-ext:symbol-global-value 'sb-ext:*invoke-debugger-hook*) nil))
 
 (defun take-over ()
   "Prepare the image for messages: nothing reads from the terminal, the debugger is off, and output
 of threads without a job is kept."
-  (setf sb-ext:*invoke-debugger-hook* #'debugger-hook
-        ;; Otherwise ASDF prints four useless lines for each file that it compiles.
-        *compile-verbose* nil
-        sb-ext:*evaluator-mode* :compile
-        sb-ext:*exit-timeout* 1)
+  ;; Otherwise ASDF prints four useless lines for each file that it compiles.
+  (set-until-stop '*compile-verbose* nil)
+  (set-until-stop 'sb-ext:*evaluator-mode* :compile)
+  (set-until-stop 'sb-ext:*exit-timeout* 1)
   (sb-ext:disable-debugger)
+  (push #'leave-debugger **at-stop**)
   (setf sb-ext:*invoke-debugger-hook* #'debugger-hook)
   (if-able "heap guard" (watch-memory))
   (if-able "address-space limits" (bound-memory))
-  (push (lambda () (setf **exiting** t)) sb-ext:*exit-hooks*)
+  (push #'note-exit sb-ext:*exit-hooks*)
   (note-beginning)
-  (setf sb-sys:*stdout* **background-stream**
-        sb-sys:*stderr* **background-stream**)
+  (set-until-stop 'sb-sys:*stdout* **background-stream**)
+  (set-until-stop 'sb-sys:*stderr* **background-stream**)
   (start-session))
 
 (defmacro steadily (&body body)
@@ -167,6 +173,13 @@ signal. Does nothing on other systems."
               ;; MSG_PEEK and MSG_DONTWAIT
               channel (sb-sys:vector-sap octet) 1 #x42)))))
 
+(defun leave-to-program ()
+  "The agent was taken out of this image: exit when the program has no thread any more, and at the
+latest when the server ends."
+  (end-with-server 9)
+  (await-program)
+  (sb-ext:exit :code 0))
+
 (defun main ()
   "Run the agent on file descriptor 3. Never return. When the program exits, its exit ends the
 reader thread first and this thread last, so this thread then waits to be ended."
@@ -183,6 +196,10 @@ reader thread first and this thread last, so this thread then waits to be ended.
   (unless **origin** (steadily (guard-own-threads)))
   (take-errands)
   (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
+    (push (lambda ()
+            (end-with-server 9)
+            (sb-thread:join-thread reader :default nil :timeout 5))
+          **at-stop**)
     ;; 0 turns the kernel's signal off. From now on the reader thread notices when the server ends,
     ;; and it then also ends the processes that the image started.
     (end-with-server 0)
@@ -192,5 +209,6 @@ reader thread first and this thread last, so this thread then waits to be ended.
     (loop
       (steadily
         (sb-thread:join-thread reader :default nil)
+        (when **stopped** (leave-to-program))
         (when **exiting** (sleep 5))
         (leave 0)))))

@@ -128,8 +128,26 @@ stays what it is."
           ;; SBCL has forgotten it. By the type of a function the compiler warns of wrong calls.
           (when type (setf (known :function :type name) type))))))
 
+(sb-ext:defglobal **installed** '() "Those of **HOOKS** that are installed, the last first.")
+
 (defun install-hooks (&rest listeners)
   "Install the hooks of LISTENERS, names of functions."
   (if-able "encapsulation"
-    (loop for (name listener function before) in (reverse **hooks**)
-          when (member listener listeners) do (install-hook name listener function before))))
+    (dolist (hook (reverse **hooks**))
+      (when (member (second hook) listeners)
+        (apply #'install-hook hook)
+        (push hook **installed**)))))
+
+(defun uninstall-hook (name listener function before)
+  "Undo INSTALL-HOOK with these arguments. A function that the program has put in place since then
+stays."
+  (let ((called (called-function name)) (type (known :function :type name)))
+    (cond ((typep called 'generic-function) (unencapsulate name listener))
+          ((eq (inner-function called) function)
+           (sb-ext:without-package-locks
+             (setf (fdefinition name) (symbol-value before)))
+           (when type (setf (known :function :type name) type))))))
+
+(defun uninstall-hooks ()
+  "Uninstall all hooks."
+  (loop while **installed** do (apply #'uninstall-hook (pop **installed**))))

@@ -33,6 +33,16 @@ the image.")
     (setf *frames-in* (open-stream :input)
           *frames-out* (open-stream :output))))
 
+(defun close-channel ()
+  "End the channel, at both ends: nothing is sent any more, and RECEIVE returns NIL."
+  (sb-thread:with-mutex (**send-lock**)
+    (let ((out (shiftf *frames-out* nil)))
+      (when out
+        (sb-alien:alien-funcall
+         (sb-alien:extern-alien "shutdown" (function sb-alien:int sb-alien:int sb-alien:int))
+         ;; SHUT_RDWR
+         (sb-sys:fd-stream-fd out) 2)))))
+
 (defun frame-octets (message)
   "Return a buffer with the frame of MESSAGE, a JSON object."
   (let ((buffer (make-buffer)))
@@ -46,11 +56,11 @@ the image.")
 
 (defun send-frame (buffer)
   "Send the frame in BUFFER whole: interrupts wait meanwhile. Call **ON-PEER-GONE** with 3 if the
-peer is gone."
+peer is gone. Send nothing once CLOSE-CHANNEL was called."
   (sb-sys:without-interrupts
     (sb-thread:with-mutex (**send-lock**)
       (handler-case
-          (progn
+          (when *frames-out*
             (write-sequence (buffer-octets buffer) *frames-out* :end (buffer-fill buffer))
             (finish-output *frames-out*))
         (stream-error () (funcall **on-peer-gone** 3))))))

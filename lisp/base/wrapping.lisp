@@ -23,6 +23,13 @@ program replaces the function."
       (remhash name **wrappers**)))
   (ignore-errors (unencapsulate name key)))
 
+(defun unwrap-all ()
+  "Remove the wrappers of all functions."
+  (loop for name being the hash-keys of **wrappers** using (hash-value wrappers)
+        collect (cons name wrappers) into all
+        finally (loop for (name . wrappers) in all
+                      do (loop for (key) in wrappers do (unwrap name key)))))
+
 (defun wrap-again (name wrappers)
   "Wrap the function NAME, if there is one, in those of WRAPPERS that nobody has unwrapped
 meanwhile."

@@ -100,6 +100,11 @@ megabytes."
    (limit-address-space (parse-integer (or (sb-ext:posix-getenv "LIVE_LISP_MEMORY_MB") "")
                                        :junk-allowed t))))
 
+(defun lift-limits ()
+  "Give this process the limits that it had before LIMIT-ADDRESS-SPACE."
+  (let ((limits (shiftf **limits** nil)))
+    (when limits (set-limits (limits-before limits)))))
+
 (define-hook +spawn+ call-unlimited)
 
 (defun free-children ()

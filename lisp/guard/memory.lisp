@@ -232,9 +232,20 @@ guard the heap."
   "Record, from now on, for each new thread the job that makes it."
   (install-hooks 'start-thread-for-job))
 
+(sb-ext:defglobal **nursery-before** nil
+  "The value of BYTES-CONSED-BETWEEN-GCS before the heap was guarded, or NIL.")
+
+(defun leave-memory ()
+  "Guard the heap no more."
+  (setf **before-jobs** (remove #'prepare-heap **before-jobs**)
+        sb-ext:*after-gc-hooks* (remove #'guard-heap sb-ext:*after-gc-hooks*))
+  (when **nursery-before**
+    (setf (sb-ext:bytes-consed-between-gcs) **nursery-before**)))
+
 (defun watch-memory ()
   "Begin to guard the heap. SBCL has three times the heap that the user asked for."
-  (setf **heap-size** (floor (sb-ext:dynamic-space-size) 3)
+  (setf **nursery-before** (sb-ext:bytes-consed-between-gcs)
+        **heap-size** (floor (sb-ext:dynamic-space-size) 3)
         **large-pages-known** (ignore-errors (large-pages-known-p)))
   (set-nursery)
   (setf **usage** (heap-use))

@@ -109,6 +109,13 @@ thread."
 
 (setf **spare-maker** #'keep-spare)
 
+(defun end-spare ()
+  "End the spare thread, if there is one."
+  (let ((spare (shiftf **spare** nil)))
+    (when (and spare (spare-thread spare))
+      (ignore-errors (sb-thread:terminate-thread (spare-thread spare)))
+      (sb-thread:join-thread (spare-thread spare) :default nil :timeout 1))))
+
 (defun take-spare ()
   "Return the spare that stands ready, or NIL. It stands ready no more."
   (loop for spare = **spare**

@@ -1,7 +1,7 @@
 // An SBCL that somebody else runs, here the test, is an image: its agent serves the wire on a socket.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
@@ -141,6 +141,24 @@ describe('besides', () => {
       `No Lisp image can be reached at ${socket}: its agent did not greet in time; it serves one server at a time, so end the other. Start its agent again there, then call again.`,
     );
     await first.end();
+  });
+
+  test('(live-lisp:stop) ends the service, and leaves the image to its user', async () => {
+    const image = attach();
+    const told = join(folder.path, 'told');
+    const threads = `(with-open-file (out "${told}~" :direction :output)
+      (prin1 (mapcar #'sb-thread:thread-name (remove sb-thread:*current-thread* (sb-thread:list-all-threads))) out))`;
+    const code = `(progn (live-lisp:stop) ${threads} (rename-file "${told}~" "${told}"))`;
+    const { ending } = await image.call('evaluate', { code });
+    expect(ending).toEqual({ kind: 'lost', how: '(live-lisp:stop) took live-lisp out of it' });
+    await until('what it tells', 10_000, () => existsSync(told));
+    expect(readFileSync(told, 'utf8')).not.toContain('live-lisp');
+    await expect(image.call('evaluate', { code: '1' })).rejects.toThrow(
+      `No Lisp image can be reached at ${socket}: connect ENOENT ${socket}. Start its agent again there, then call again.`,
+    );
+    expect(sbcl.exitCode).toBe(null);
+    sbcl.kill('SIGKILL');
+    await startSbcl();
   });
 
   test('when the image ends the call is lost, and the next says that there is none', async () => {

@@ -34,6 +34,7 @@ const C_LIBRARY = [
   '"utime"',
   '"prctl"',
   '"recv"',
+  '"shutdown"',
   ',name',
 ];
 

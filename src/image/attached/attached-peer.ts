@@ -35,6 +35,7 @@ export class AttachedPeer implements Peer {
       exiting: () => {
         this.#endReason = 'the image ended';
       },
+      stopped: () => this.disconnect('(live-lisp:stop) took live-lisp out of it'),
       broken: (how) => this.disconnect(how),
     };
     this.#channel = new Channel(this.#socket, this, upcalls, callbacks, randomInt(1, FIRST_IDS));

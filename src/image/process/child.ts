@@ -21,6 +21,10 @@ import { cpuDenialMeter } from './starving.ts';
 /** Signals that come from a person or the system, never from a fault of the program. */
 const FROM_OUTSIDE: readonly (NodeJS.Signals | null)[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'];
 
+/** Why an image is lost whose program has called (live-lisp:stop). */
+const LET_GO =
+  '(live-lisp:stop) took live-lisp out of it; it goes on by itself, unseen, until its program or this server ends';
+
 export class Child implements Peer {
   readonly #process: ChildProcess;
   readonly #channel: Channel;
@@ -46,6 +50,7 @@ export class Child implements Peer {
   unanswered: readonly string[] = [];
   readonly startedAt = performance.now();
   #resolveGreeting: (hello: Hello) => void = () => {};
+  #resolveEnded: (how: string) => void = () => {};
   /** Resolves with the greeting. Rejects, with the output of the process, when it ends before greeting. */
   readonly greeting: Promise<Hello>;
   /** Resolves when the process has ended, with the reason as part of a sentence. */
@@ -70,6 +75,7 @@ export class Child implements Peer {
         this.#isExiting = true;
         setTimeout(() => this.kill('it was told to exit'), times.exit).unref();
       },
+      stopped: () => this.#letGo(),
       broken: (how) => {
         this.#failed = true;
         this.kill(how);
@@ -198,6 +204,7 @@ export class Child implements Peer {
   /** Returns a promise of the reason why the process ended. It resolves once the last output can have been read. */
   #watchExit(encodesSignals: boolean, lastOutputMs: number): Promise<string> {
     return new Promise((resolve) => {
+      this.#resolveEnded = resolve;
       const end = (how: string) => resolve(this.#end(how));
       this.#process.on('error', (error) => end(`it could not be started: ${error.message}`));
       // Not 'close': a descendant can hold the process's output open for ever.
@@ -234,10 +241,23 @@ export class Child implements Peer {
     return signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`;
   }
 
-  #end(how: string): string {
+  /** Counts as ended for this server, while the process goes on without an agent. Linux ends it with the server. */
+  #letGo(): void {
+    this.#killReason = LET_GO;
+    for (const name of ['stdout', 'stderr'] as const)
+      this.#process[name]?.removeAllListeners('data').resume();
+    this.#disconnect(LET_GO);
+    this.#resolveEnded(LET_GO);
+  }
+
+  #disconnect(how: string): void {
     this.unanswered = this.#channel.running;
     this.#channel.close(how);
     this.#startedRequests.close();
+  }
+
+  #end(how: string): string {
+    this.#disconnect(how);
     // A descendant that was not found could hold the other ends open for ever.
     for (const stream of this.#process.stdio) stream?.destroy();
     return how;

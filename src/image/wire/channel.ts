@@ -16,6 +16,8 @@ export interface ChannelCallbacks {
   hello(hello: Hello): void;
   /** The image is about to exit, although the server did not ask it to. */
   exiting(): void;
+  /** The program has taken the agent out of the image, which goes on without. */
+  stopped(): void;
   /** No message can be exchanged with the agent any more. HOW is a part of a sentence that follows "the image
    *  was lost". */
   broken(how: string): void;
@@ -166,6 +168,9 @@ export class Channel {
       case 'exiting':
         this.#keepOutput(message.id, message.output);
         this.#callbacks.exiting();
+        break;
+      case 'stopped':
+        this.#callbacks.stopped();
         break;
       case 'built':
       case 'reached':

@@ -66,6 +66,7 @@ export interface Answer<Name extends keyof AgentOperations = keyof AgentOperatio
 export type AgentMessage =
   | Hello
   | { kind: 'written' | 'exiting'; id: number; output: Output | undefined }
+  | { kind: 'stopped' }
   | JobReport
   | Upcall
   | { kind: 'fault'; fault: string }
@@ -80,6 +81,7 @@ export function readMessage(message: Message): AgentMessage {
   if ('fault' in message) return { kind: 'fault', fault: textOf(message['fault']) };
   if ('written' in message) return { kind: 'written', id, output: readOutput(message['written']) };
   if (message['exiting'] === true) return { kind: 'exiting', id, output: readOutput(message['output']) };
+  if ('stopped' in message) return { kind: 'stopped' };
   if ('features' in message) return { kind: 'features', features: textsOf(message['features']) };
   if ('part' in message) return { kind: 'part', id, part: message['part'] };
   if ('built' in message) {
