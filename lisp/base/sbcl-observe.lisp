@@ -1,4 +1,4 @@
-;;;; Internals of SBCL: callers of functions, clocks, and coverage.
+;;;; Internals of SBCL: callers of functions, clocks, entered methods, and coverage.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -26,6 +26,19 @@
 (define-internal on-stack-p (object)
   "True when OBJECT is on the stack of this thread, and so is gone when its function returns."
   ("SB-EXT" "STACK-ALLOCATED-P"))
+
+(define-ability
+ "entered methods"
+ "observe computes which methods a call of a generic function enters, instead of recording them")
+
+(define-internal-name +called-method+
+  "Names the function that returns the function by which an effective method calls a method. TRACE
+wraps methods in it. It takes a generic function, a method or NIL, the function of the method, and
+true when this is a fast one: that takes two other arguments before those of the method."
+  ("SB-PCL" "MAYBE-TRACE-METHOD"))
+(define-internal release-generic (function key)
+  "Remove the wrapper KEY of FUNCTION, a generic function that no name needs to have any more."
+  ("SB-IMPL" "UNENCAPSULATE-GENERIC-FUNCTION"))
 
 (define-ability "coverage" "run_tests does not tell what its tests ran")
 

@@ -55,16 +55,33 @@ NIL if the caller is unknown, the observed form, or the function of ABOVE, which
         ((and (typep name '(cons (eql setf) (cons symbol null)))) (name-text name))
         (t (printing-plainly (print-safely 100 name)))))
 
-(defun method-texts (call)
-  "CALL is a call of a generic function. Return texts for the methods that it enters, in order.
-Leave out the methods after one that has no CALL-NEXT-METHOD."
+(defun computed-methods (call)
+  "CALL is a call of a generic function. Return the methods that it enters by the rules of its
+method combination, in order."
   (let* ((name (probe-name (call-probe call)))
          (function (and (fboundp name) (plain-definition name))))
-    (when (and (typep function 'generic-function) (notany #'gone-object-p (call-arguments call)))
+    (when (and function
+               (eq function (probe-generic (call-probe call)))
+               (notany #'gone-object-p (call-arguments call)))
       (ignore-errors
-       (mapcar #'method-arglist
-               (entered-methods function
-                                (compute-applicable-methods function (call-arguments call))))))))
+       (entered-methods function
+                        (compute-applicable-methods function (call-arguments call)))))))
+
+(defun method-in-line (call)
+  "Return the method that SBCL evaluated in line in CALL, or NIL. SBCL enters no method if the only
+one that applies reads or sets a slot or returns a constant."
+  (let ((methods (and (eq :returned (call-how call)) (computed-methods call))))
+    (and methods (null (rest methods)) (first methods))))
+
+(defun method-texts (call)
+  "Return texts for the methods that CALL has entered, in order, and \"...\" if it may have entered
+others. The list is empty for a call of a function that is not generic."
+  (let* ((entered (reverse (call-entered call)))
+         (methods (cond ((null (probe-generic (call-probe call))) '())
+                        ((null +called-method+) (computed-methods call))
+                        ((or entered (call-cut call)) entered)
+                        (t (let ((method (method-in-line call))) (and method (list method)))))))
+    (append (mapcar #'method-arglist methods) (and (call-cut call) '("...")))))
 
 ;;; Rows
 

@@ -125,15 +125,59 @@ Calls FAIL-LOOKUP if the forms cannot be read or compiled."
                              ,@forms)))
           (when said (fail said)))))))
 
+;;; The methods that calls enter. SBCL makes the code that calls the methods of a generic function
+;;; when it is called, and makes it anew after a probe was installed or removed. Only then is a
+;;; method wrapped, in that code: the method object and its functions stay as they are.
+
+(sb-ext:defglobal **entered-functions** '()
+  "The generic functions of installed probes. One that has several is there as often.")
+(sb-ext:defglobal **entered-lock** (sb-thread:make-mutex :name "live-lisp entered methods")
+  "Held while **ENTERED-FUNCTIONS** changes.")
+
+(defun noting-entries (original function method code fast)
+  "Wrapper around SBCL's +CALLED-METHOD+: call ORIGINAL with the other arguments, and return the
+function that it returns. If a probe records FUNCTION, that notes before that METHOD is entered."
+  (let ((code (funcall original function method code fast)))
+    (declare (type function code))
+    (if (and method (member function **entered-functions** :test #'eq))
+        (lambda (&rest arguments)
+          (note-entry function method)
+          (apply code arguments))
+        code)))
+
+(defun note-entries-of (function)
+  "Have the methods of FUNCTION, a generic function, noted from now on when they are entered. The
+code that calls them must be made anew then."
+  (sb-thread:with-mutex (**entered-lock**)
+    (push function **entered-functions**)
+    (when (and (null (rest **entered-functions**)) +called-method+)
+      (wrap +called-method+ 'noting-entries #'noting-entries))))
+
+(defun forget-entries-of (function)
+  "Undo one call of NOTE-ENTRIES-OF."
+  (sb-thread:with-mutex (**entered-lock**)
+    (setf **entered-functions** (remove function **entered-functions** :count 1))
+    (when (and (null **entered-functions**) +called-method+)
+      (unwrap +called-method+ 'noting-entries))))
+
 ;;; Probes
 
 (defun put-probe (probe)
   "Install PROBE, which then records calls of its function."
-  (wrap (probe-name probe) (probe-key probe) (recorder probe)))
+  (let* ((name (probe-name probe)) (function (plain-definition name)))
+    (when (typep function 'generic-function)
+      (setf (probe-generic probe) function)
+      (note-entries-of function))
+    (wrap name (probe-key probe) (recorder probe))))
 
 (defun take-probe (probe)
-  "Remove PROBE. Its function may no longer exist."
-  (unwrap (probe-name probe) (probe-key probe)))
+  "Remove PROBE. Its function may no longer exist, or may be no function of this name any more."
+  (let* ((name (probe-name probe))
+         (generic (probe-generic probe))
+         (named (and (fboundp name) (eq generic (plain-definition name)))))
+    (when generic (forget-entries-of generic))
+    (unwrap name (probe-key probe))
+    (when (and generic (not named)) (release-generic generic (probe-key probe)))))
 
 (defun make-probes (observation names where package)
   "Make probes for the functions NAMES, store them in OBSERVATION, and return them. WHERE is NIL or

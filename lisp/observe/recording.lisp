@@ -38,11 +38,12 @@ are kept. BEGUN and ENDED are times from NOW."
 
 (defstruct (probe (:constructor make-probe (name observation where)))
   "Records calls of the function NAME for OBSERVATION. WHERE is NIL, or a function of the arguments
-that returns true for calls to record. KEY identifies the wrapper. CALLS counts all calls. A call is
+that returns true for calls to record. KEY identifies the wrapper. GENERIC is the function if it is
+generic, else NIL. CALLS counts all calls. A call is
 recorded only if its number has no bit in common with MASK, which grows if calls come too fast.
 SINCE is the time when their rate was last checked. FAILED counts errors in WHERE, and FAILURE is
 the class of the last one."
-  name observation where (key (make-symbol "OBSERVED"))
+  name observation where (key (make-symbol "OBSERVED")) (generic nil)
   (calls 0 :type sb-ext:word) (mask 0 :type (unsigned-byte 16)) (since 0 :type fixnum)
   (failed 0 :type sb-ext:word) (failure nil))
 
@@ -52,10 +53,12 @@ the class of the last one."
 or NIL. DEPTH is the number of recorded calls around it. It returns to the position OFFSET in CODE.
 STACK is the start address of the stack of its THREAD. HOW is :RUNNING, :RETURNED, :LEFT after a
 throw, or :PASSED if its end is not recorded. CONDITION is the condition last signalled during the
-call."
+call. ENTERED has the methods that the call has entered, the last first. CUT is true when it has
+entered others, or may have."
   probe (number 0 :type fixnum) arguments parent (depth 0 :type fixnum) code (offset 0 :type fixnum)
   thread stack
-  (begun 0 :type fixnum) (ended 0 :type fixnum) (values '()) how (condition nil))
+  (begun 0 :type fixnum) (ended 0 :type fixnum) (values '()) how (condition nil)
+  (entered '() :type list) (cut nil))
 
 (defstruct (gone-object (:constructor make-gone-object (class)))
   "Stands for an object of CLASS that was allocated on the stack, and so does not exist any more
@@ -137,6 +140,29 @@ NIL. Return the CALL, or NIL if it must not be recorded."
           (call-values call) (kept-objects values)
           (call-how call) how)))
 
+(defparameter *entered-limit* 100 "At most this many methods that a call enters are recorded.")
+
+(defun note-entry (function method)
+  "Record that METHOD of FUNCTION, a generic function, was entered: in the innermost recorded call
+of this thread, if that is a call of FUNCTION, and in what other observations recorded of this
+call."
+  (unless *unrecorded*
+    (loop with observations = '()
+          for call = *innermost* then (call-parent call)
+          while (and call (eq function (probe-generic (call-probe call))))
+          until (member (probe-observation (call-probe call)) observations)
+          do (push (probe-observation (call-probe call)) observations)
+             (cond ((call-cut call))
+                   ((nthcdr (1- *entered-limit*) (call-entered call)) (setf (call-cut call) t))
+                   (t (push method (call-entered call)))))))
+
+(defun note-unrecorded (probe)
+  "Note that a call of the function of PROBE is not recorded. Methods that are entered from now on
+can be this call's, so none is recorded in the call of the same function that is around it."
+  (let ((call *innermost*))
+    (when (and call (not *unrecorded*) (eq probe (call-probe call)))
+      (setf (call-cut call) t))))
+
 (defun note-condition (call condition)
   "Record that CONDITION was signalled in CALL."
   (unless (on-stack-p condition) (setf (call-condition call) condition)))
@@ -160,9 +186,9 @@ NIL. Return the CALL, or NIL if it must not be recorded."
 values."
   (let* ((address (let ((address (caller-address))) (and address (sb-sys:sap-int address))))
          (call (begin-call probe arguments address)))
-    (if (and call (eq :running (call-how call)))
-        (call-recorded call function arguments)
-        (apply function arguments))))
+    (cond ((and call (eq :running (call-how call))) (call-recorded call function arguments))
+          (t (note-unrecorded probe)
+             (apply function arguments)))))
 
 (note-frame 'record-call :between)
 (note-frame 'call-recorded :between)
@@ -195,9 +221,9 @@ counted nor recorded, since recording takes some of these locks."
   "Return the function that wraps the function of PROBE. It is called with the original function and
 the arguments, and records the call if it is DUE-P."
   (lambda (function &rest arguments)
-    (if (due-p probe)
-        (apply #'record-call probe function arguments)
-        (apply function arguments))))
+    (cond ((due-p probe) (apply #'record-call probe function arguments))
+          (t (note-unrecorded probe)
+             (apply function arguments)))))
 
 ;;; The calls that were kept
 

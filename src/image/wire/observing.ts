@@ -51,6 +51,7 @@ export interface RecordedCall {
   call: string;
   caller?: string;
   thread?: string;
+  /** The methods that it entered, in order; '...' is the last if it may have entered others. */
   methods?: string[];
   milliseconds?: number;
   /** The printed values that it returned. */

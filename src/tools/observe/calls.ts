@@ -52,7 +52,7 @@ export async function observeCalls(
 }
 
 /** Returns the function that TEXT names: TEXT itself, or the one that a form such as `(defmethod area (circle))`
- *  defines. For a method this is the generic function: each recorded call lists the methods that it used. Throws a
+ *  defines. For a method this is the generic function: each recorded call lists the methods that it entered. Throws a
  *  CallError when the form defines nothing. */
 function functionNamed(text: string): string {
   const [form, ...others] = text.startsWith('(') ? parseQueries(text) : [];
@@ -140,11 +140,15 @@ function namesText(functions: readonly ObservedFunction[]): string {
   );
 }
 
+/** At most this many methods that a call enters are recorded. */
+const ENTERED = 100;
+
 /** When recording made the run slower by this factor or more, the answer says so. */
 const SLOWER = 1.2;
 
 /** Returns the notes on calls that were not seen or kept, and on the time that recording took; '' without any. */
-function notesText({ functions = [], shrunk, slower = 1, total, kept, milliseconds }: ObservedCalls): string {
+function notesText(observed: ObservedCalls): string {
+  const { functions = [], rows = [], shrunk, slower = 1, total, kept, milliseconds } = observed;
   const with_ = (chosen: (each: ObservedFunction) => unknown) => functions.filter(chosen);
   const inline = with_(({ unseen }) => unseen === 'inline');
   const replaced = with_(({ unseen }) => unseen === 'compiler-macro');
@@ -165,6 +169,8 @@ function notesText({ functions = [], shrunk, slower = 1, total, kept, millisecon
     own.length > 0 &&
       `Calls of ${namesText(own)} in ${own.length > 1 ? 'their own sources' : 'its own source'} are not seen: SBCL compiled them as jumps, as it does where speed or space is above debug.`,
     gone.length > 0 && `${namesText(gone)}: not a function any more.`,
+    rows.some(({ methods = [] }) => methods.at(-1) === '...') &&
+      `... stands behind methods of a call that entered more, or may have: behind ${ENTERED} of them, or a call of the same function that was not recorded.`,
     shrunk && `Only ${kept} of ${total} calls were kept, because what they held filled the heap.`,
     slower >= SLOWER && milliseconds >= 1 && `Recording made this about ${slower.toFixed(1)} times as slow.`,
   ].filter(Boolean);
