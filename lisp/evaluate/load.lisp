@@ -39,8 +39,8 @@ contents."
 
 (defun load-noting (fasl source file forget)
   "Load FASL, which was compiled from SOURCE: FILE itself or a copy of it. Record what the load
-defines as defined by FILE. With FORGET, then remove from the image what FILE no longer defines.
-Return a JSON object that says where the image differs from FILE after that."
+defines as defined by FILE. With FORGET, then call FORGET-OLD with it. Return a JSON object that says
+where the image differs from FILE after that."
   (let* ((path (true-name file))
          (*source-copy* (and (not (eq file source)) (cons (true-name source) path)))
          (*loaded* nil))
@@ -48,14 +48,14 @@ Return a JSON object that says where the image differs from FILE after that."
      (lambda ()
        (call-noting (lambda () (call-user-code (lambda () (load-compiled fasl source))))
                     :path path)))
-    (let ((forgotten (and forget (forget-old path))))
-      (make-json-object (append forgotten (agreement))))))
+    (multiple-value-bind (members tried) (and forget (forget-old path forget))
+      (make-json-object (append members (agreement :forgetting (and forget path)
+                                                  :tried tried))))))
 
 (defun loaded-members (made failed source file forget)
   "Load MADE, the fasl that was compiled from SOURCE (FILE or a copy of it), and return the plist of
 JSON members of the answer. MADE is NIL when the compiler made no fasl: then nothing is loaded.
-FAILED is the failure value of COMPILE-FILE. With FORGET, remove from the image what FILE no longer
-defines."
+FAILED is the failure value of COMPILE-FILE. FORGET is as for LOAD-NOTING."
   (setf *phase* "load")
   (let ((agreement (and made (load-noting made source file forget))))
     (list "value" (object "file" (true-name source)
@@ -99,7 +99,7 @@ not fit the new slots."
 
 (defun compile-and-load (source fasl file forget)
   "Compile the file SOURCE, FILE or a copy of it, into FASL, load that, and return the plist of JSON
-members of the answer. With FORGET, remove from the image what FILE no longer defines."
+members of the answer. FORGET is as for LOAD-NOTING."
   (call-fitting-structures
    (lambda ()
      (multiple-value-bind (made warnings failed) (compile-source source fasl)
@@ -118,7 +118,7 @@ SOURCE. Return its pathname."
 (define-operation ("load-file" :members t) (file fasl content forget)
   "Compile FILE into FASL, both native names, and load it. CONTENT, a string with a character for
 each octet, replaces the text of FILE. With FORGET, remove from the image what FILE no longer
-defines."
+defines; if FORGET is \"listed\", only if answers have listed all of that."
   (let* ((source (sb-ext:parse-native-namestring file))
          (fasl (sb-ext:parse-native-namestring fasl))
          (before (loaded-systems))

@@ -22,12 +22,27 @@ its value, and the value in the file. Return NIL if it was set since."
               "value" (local-text (symbol-value symbol) :limit 60 :length 5)
               "says" (and (stringp says) (shortened *says-limit* says))))))
 
-(defun old-data (files &optional (wanted (constantly t)))
-  "Return JSON objects for the OLD-DEFINITIONS of FILES of which the predicate WANTED is true."
-  (loop for file in files
-        append (loop for definition in (main-definitions (old-definitions file))
-                     when (funcall wanted definition)
-                       collect (item-data definition "file" (source-file-path file)))))
+(defun listing-order (entries)
+  "Return ENTRIES, lists of an old DEFINITION and its file, with those first that no answer has
+listed."
+  (append (remove-if #'listed-p entries :key #'first)
+          (remove-if-not #'listed-p entries :key #'first)))
+
+(defun old-members (files &key (wanted (constantly t)) more forgetting)
+  "Return a plist of JSON members for the OLD-DEFINITIONS of FILES of which the predicate WANTED is
+true, followed by MORE, JSON objects. Those that fit into the answer count as listed. With
+FORGETTING more fit, and those that no answer has listed come first."
+  (let* ((*told-limit* (if forgetting *told-of-removal* *told-limit*))
+         (entries (loop for file in files
+                        append (loop for definition in (main-definitions (old-definitions file))
+                                     when (funcall wanted definition)
+                                       collect (list definition file))))
+         (entries (if forgetting (listing-order entries) entries)))
+    (loop for (definition) in (page entries 0 *told-limit*) do (note-listed definition))
+    (bounded-members "old" (append (loop for (definition file) in entries
+                                         collect (item-data definition
+                                                            "file" (source-file-path file)))
+                                   more))))
 
 (defun defines-p (file name kinds)
   "True when FILE has a definition of NAME as one of KINDS."
@@ -62,13 +77,17 @@ its value, and the value in the file. Return NIL if it was set since."
             "gone" (mapcar #'symbol-text gone)
             "instances" (instance-count class))))
 
-(defun agreement ()
+(defun agreement (&key forgetting tried)
   "Return a plist of JSON members about differences between the image and the files of the load that
-this thread has recorded last."
+this thread has recorded last. FORGETTING is the path of a file if the load was asked to remove what
+that file no longer has. TRIED are the DEFINITIONs that it removed, or told that it could not."
   (when *loaded*
     (let ((files (noted-files *loaded*)))
-      (append (bounded-members "doubles" (mapcar #'double-data (noted-doubles *loaded*)))
-              (bounded-members "old" (old-data files))
+      (append (and forgetting (list "forgetting" forgetting))
+              (bounded-members "doubles" (mapcar #'double-data (noted-doubles *loaded*)))
+              (old-members files
+                           :wanted (lambda (definition) (not (member definition tried :test #'eq)))
+                           :forgetting forgetting)
               (bounded-members "unset" (remove nil (mapcar #'unset-data (noted-unset *loaded*))))
               (bounded-members "reslotted" (mapcar #'reslotted-data (noted-reslotted *loaded*)))
               (bounded-members "outdated" (outdated-data (outdated-of files)))))))
@@ -195,7 +214,7 @@ and by no loaded file."
                       (member (symbol-package symbol) packages :test #'eq)
                       (third kept)
                       (current-p definition)
-                      (not (kept-by-methods-p definition))
+                      (null (methods-of-definition definition))
                       (not (in-a-file-p definition))
                       (not (and (eq (definition-kind definition) :method)
                                 (overrides-p definition))))

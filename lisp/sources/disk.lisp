@@ -102,7 +102,7 @@ only."
                   "unfinished" (loop for file in files
                                      when (source-file-failed file)
                                        collect (source-file-path file)))
-            (bounded-members "old" (append (old-data files wanted) (evaluated-only packages)))
+            (old-members files :wanted wanted :more (evaluated-only packages))
             (bounded-members "differing" (loop for file in files append (differing file wanted)))
             (bounded-members "unset" (loop for file in files append (unset-in file wanted)))
             (bounded-members "disk" (remove nil (mapcar #'disk-data files)))

@@ -91,12 +91,24 @@ that end with a slash."
           for same = (and (not (eq other file)) (gethash key (source-file-definitions other)))
           thereis (and same (>= (definition-serial same) (source-file-serial other))))))
 
+(defun not-made-again-p (definition file)
+  "True when the last load of FILE did not make DEFINITION, of FILE, again."
+  (< (definition-serial definition) (source-file-serial file)))
+
+(defun kept-by-methods-p (definition file)
+  "True when DEFINITION, of FILE, is of a generic function with methods that other files made, or
+that the last load of FILE made again."
+  (notevery (lambda (method)
+              (let ((made (gethash method (source-file-definitions file))))
+                (and made (not-made-again-p made file))))
+            (methods-of-definition definition)))
+
 (defun old-p (definition file)
   "True when the image still has DEFINITION, of FILE, but the last load of FILE did not make it
 again."
-  (and (< (definition-serial definition) (source-file-serial file))
+  (and (not-made-again-p definition file)
        (current-p definition)
-       (not (kept-by-methods-p definition))
+       (not (kept-by-methods-p definition file))
        (not (and (eq (definition-kind definition) :export)
                  (exported-elsewhere-p definition file)))))
 
@@ -106,7 +118,7 @@ remove definitions that its last load did not make again and that the image no l
   (let ((old '()) (gone '()))
     (map-file-definitions (lambda (definition)
                             (cond ((old-p definition file) (push definition old))
-                                  ((and (< (definition-serial definition) (source-file-serial file))
+                                  ((and (not-made-again-p definition file)
                                         (not (current-p definition)))
                                    (push definition gone))))
                           file)
@@ -166,9 +178,20 @@ functions that DEFSTRUCT made. Return NIL if it is no structure."
          (ignore-errors (defstruct-description name))
          (cons (classoid-layout classoid) (remove nil (structure-names name) :key #'name-symbol)))))
 
+(defun made-by-methods-p (definition others)
+  "True when DEFINITION is of a generic function that no DEFGENERIC made, and that has methods among
+OTHERS."
+  (let ((function (generic-function-named (definition-name definition))))
+    (and function
+         (eq function (definition-identity definition))
+         (some (lambda (other)
+                 (and (eq (definition-kind other) :method)
+                      (eq function (sb-mop:method-generic-function (definition-identity other)))))
+               others))))
+
 (defun said-by-others-p (definition others)
-  "True when DEFINITION is part of a class or structure among OTHERS: a method made by the same
-form, or a function that DEFSTRUCT made. Answers omit it."
+  "True when DEFINITION is part of others among OTHERS: a method made by the form of a class, a
+function that DEFSTRUCT made, or a generic function that methods made. Answers omit it."
   (let ((name (definition-name definition)) (identity (definition-identity definition)))
     (flet ((old-class-p (class)
              (find-if (lambda (other) (and (eq (definition-kind other) :class)
@@ -184,8 +207,9 @@ form, or a function that DEFSTRUCT made. Answers omit it."
                            (and other
                                 (eql (definition-number definition) (definition-number other)))))
                        (sb-mop:method-specializers identity)))
-        (:function (and (member name (structures) :test #'equal) t))))))
+        (:function (or (and (member name (structures) :test #'equal) t)
+                       (made-by-methods-p definition others)))))))
 
 (defun main-definitions (definitions)
-  "Return DEFINITIONS without those that are part of a class or structure among them."
+  "Return DEFINITIONS without those that are part of others among them."
   (remove-if (lambda (definition) (said-by-others-p definition definitions)) definitions))

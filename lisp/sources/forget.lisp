@@ -48,6 +48,24 @@ the current package."
       (:package (delete-package identity)))
     (forget-types)))
 
+;;; What answers have listed
+
+(sb-ext:defglobal **listed** (make-hash-table :test 'eq :weakness :key :synchronized t)
+  "A table whose keys are the DEFINITIONs that answers have listed as no longer in their file.")
+
+(defun note-listed (definition)
+  "Record that an answer lists DEFINITION as no longer in its file."
+  (setf (gethash definition **listed**) t))
+
+(defun listed-p (definition)
+  "True when an answer has listed DEFINITION as no longer in its file."
+  (values (gethash definition **listed**)))
+
+(define-operation "nothing-listed" ()
+  "Forget what answers have listed. The image was built again, and no answer has told of it yet."
+  (clrhash **listed**)
+  nil)
+
 ;;; What depends on a definition
 
 (defun method-on-p (method class)
@@ -121,19 +139,19 @@ those left, with the reasons."
               ((member definition main :test #'eq) (push data gone)))))
     (values (nreverse gone) (nreverse left))))
 
-(defun forget-old (path)
+(defun forget-old (path which)
   "Remove definitions from the image that the file PATH, a native truename, no longer makes, if it
-was just loaded to its end. Return a plist of JSON members about the definitions that were removed,
-and about those that could not be."
+was just loaded to its end. If WHICH is \"listed\", do so only if answers have listed all of them.
+Return two values: a plist of JSON members about the definitions that were removed, and about those
+that could not be; and the DEFINITIONs that it tried to remove."
   (let* ((file (find path (and *loaded* (noted-files *loaded*)) :key #'source-file-path
-                     :test #'equal)))
-    (when file
-      (multiple-value-bind (gone left) (forget-all (old-definitions file))
-        ;; A generic function that has lost all its methods can be removed only now. The answer does
-        ;; not mention it.
-        (when gone (setf left (nth-value 1 (forget-all (old-definitions file)))))
+                     :test #'equal))
+         (old (and file (old-definitions file))))
+    (when (or (not (equal which "listed")) (every #'listed-p (main-definitions old)))
+      (multiple-value-bind (gone left) (forget-all old)
         ;; More of these are shown than of others, since no later answer shows what is gone.
-        (list "gone" (page gone 0 (* 10 *told-limit*))
-              "goneTotal" (length gone)
-              "left" (page left 0 *told-limit*)
-              "leftTotal" (length left))))))
+        (values (list "gone" (page gone 0 *told-of-removal*)
+                      "goneTotal" (length gone)
+                      "left" (page left 0 *told-limit*)
+                      "leftTotal" (length left))
+                old)))))

@@ -54,12 +54,12 @@ IDENTITY are slots of the DEFINITION."
                        (plain-definition name))))
     (and (typep function 'generic-function) function)))
 
-(defun kept-by-methods-p (definition)
-  "True when DEFINITION is of a generic function that has methods: their forms would make the
-function too."
+(defun methods-of-definition (definition)
+  "Return the methods of the generic function that DEFINITION made, or NIL. The forms of its methods
+would make the function too."
   (and (eq (definition-kind definition) :function)
        (let ((function (generic-function-named (definition-name definition))))
-         (and function (sb-mop:generic-function-methods function) t))))
+         (and function (sb-mop:generic-function-methods function)))))
 
 ;;; Definitions in answers
 
@@ -103,6 +103,8 @@ specializers in parentheses."
       (t (function-name-text name)))))
 
 (defparameter *told-limit* 20 "At most this many definitions of one kind of difference are shown.")
+(defparameter *told-of-removal* 200
+  "At most this many definitions are shown that a load removed, or that the next load can remove.")
 
 (defun item-data (definition &rest members)
   "Return DEFINITION as a JSON object with the further MEMBERS."

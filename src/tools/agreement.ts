@@ -38,8 +38,14 @@ export function moreText(shown: number, total = shown): string {
   return total > shown ? ` and ${total - shown} more` : '';
 }
 
-/** Returns lines on definitions in the image that their files no longer have, and how to remove them. */
-export function oldLines(old: readonly OldItem[], total: number | undefined, places: Places): string[] {
+/** Returns lines on definitions in the image that their files no longer have, and how to remove them. FORGETTING is
+ *  the file of which a load was asked to remove them, and has not. */
+export function oldLines(
+  old: readonly OldItem[],
+  total: number | undefined,
+  places: Places,
+  forgetting?: string,
+): string[] {
   const files = new Map<string, OldItem[]>();
   for (const item of old) {
     if (item.file !== undefined) files.set(item.file, [...(files.get(item.file) ?? []), item]);
@@ -50,6 +56,13 @@ export function oldLines(old: readonly OldItem[], total: number | undefined, pla
   });
   const more = (total ?? old.length) - old.length;
   if (more > 0) lines.push(`Such definitions besides: ${more}.`);
+  if (forgetting !== undefined && files.delete(forgetting)) {
+    lines.push(
+      more > 0
+        ? 'Nothing was removed, because no answer has listed all of this yet. load_file with forget: true again lists more.'
+        : 'Nothing was removed, because no answer had listed all of this before. load_file with forget: true again removes it.',
+    );
+  }
   if (files.size > 0) lines.push('load_file with forget: true removes what its file no longer has.');
   return lines;
 }
@@ -138,7 +151,7 @@ export function agreementSection(agreement: Agreement | undefined, places: Place
     ...((agreement.leftTotal ?? 0) > left.length
       ? [`Not removed besides: ${(agreement.leftTotal ?? 0) - left.length}; compare_image lists them.`]
       : []),
-    ...(left.length > 0 ? [] : oldLines(old, agreement.oldTotal, places)),
+    ...oldLines(old, agreement.oldTotal, places, agreement.forgetting),
     ...unsetLines(unset, agreement.unsetTotal),
     ...reslottedLines(agreement.reslotted ?? [], agreement.reslottedTotal),
     ...outdatedLines(outdated, agreement.outdatedTotal),

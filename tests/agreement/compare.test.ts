@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Session, temporaryFolder } from '../harness.ts';
 import { killImage, sessions } from '../recovery/losses.ts';
+import { LISTED } from './package-p.ts';
 
 let root: ReturnType<typeof temporaryFolder>;
 let session: Session;
@@ -123,6 +124,7 @@ test('a system, after a load of what changed in it', async () => {
   );
   expect(await compare({ system: '#:TOY' })).toBe(lines.join('\n'));
   rmSync(join(root.path, 'b.lisp'));
+  // The answers before have listed what goes.
   await load('a.lisp', { forget: true });
   expect(await compare({ system: 'toy' })).toBe('b.lisp is gone from the disk since it was loaded.');
 });
@@ -211,9 +213,11 @@ test('what was forgotten stays forgotten in an image that is built again, and wh
   put('e.lisp', PACKAGE, '(defun a () 1)', '(defun b () 1)', '(defun c () 1)');
   await load('e.lisp');
   put('e.lisp', PACKAGE, '(defun a () 1)', '(defun c () 1)');
+  await load('e.lisp');
   await load('e.lisp', { forget: true });
   put('e.lisp', PACKAGE, '(defun a () 1)');
-  await load('e.lisp');
+  // This lists C and removes nothing, so the next image has C too.
+  await load('e.lisp', { forget: true });
   await session.eval('(defun beside () 1)', { package: 'P' });
   await killImage(session);
   expect(await session.eval("(mapcar (lambda (f) (and (fboundp f) t)) '(p::a p::b p::c))")).toBe('(T NIL T)');
@@ -224,6 +228,19 @@ test('what was forgotten stays forgotten in an image that is built again, and wh
       'In the image but in no file that was loaded:',
       '  function P::BESIDE, evaluated at TIME by (defun beside () 1)',
     ].join('\n'),
+  );
+});
+
+test('what an answer listed before the image was lost is listed again before it is forgotten', async () => {
+  put('e.lisp', PACKAGE, '(defun a () 1)', '(defun b () 1)');
+  await load('e.lisp');
+  put('e.lisp', PACKAGE, '(defun a () 1)');
+  const listed = 'In the image but no longer in e.lisp: function P::B.';
+  expect(await load('e.lisp')).toContain(listed);
+  await killImage(session);
+  expect(await load('e.lisp', { forget: true })).toContain(`${listed}\n${LISTED}`);
+  expect(await load('e.lisp', { forget: true })).toContain(
+    'Removed, because the file no longer has it: function P::B.',
   );
 });
 

@@ -4,7 +4,18 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { compare, FORGET, load, loaded, put, root, session, withPackageP } from './package-p.ts';
+import {
+  compare,
+  FORGET,
+  forget,
+  LISTED,
+  load,
+  loaded,
+  put,
+  root,
+  session,
+  withPackageP,
+} from './package-p.ts';
 
 withPackageP();
 
@@ -120,6 +131,14 @@ describe('what the file has no more', () => {
     expect(await loaded('e.lisp', '')).toBe(
       `Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions ${first.join(', ')}.\nSuch definitions besides: 280.\n${FORGET}\ncompare_image with limit tells the rest.\n\nLoaded e.lisp`,
     );
+    const listed = Array.from({ length: 200 }, (_, n) => `P::F${String(n + 20).padStart(3, '0')}`);
+    const more =
+      'Nothing was removed, because no answer has listed all of this yet. load_file with forget: true again lists more.';
+    expect(await load('e.lisp', { forget: true })).toBe(
+      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions ${listed.join(', ')}.\nSuch definitions besides: 100.\n${more}\ncompare_image with limit tells the rest.\n\nLoaded e.lisp`,
+    );
+    expect(await load('e.lisp', { forget: true })).toContain(`e.lisp: functions P::F220, P::F221,`);
+    expect(await session.eval("(count-if #'fboundp (list 'p::f000 'p::f150 'p::f299))")).toBe('3');
     expect(await load('e.lisp', { forget: true })).toBe(
       `Loaded e.lisp\n\nRemoved, because the file no longer has it: functions ${Array.from({ length: 200 }, (_, n) => `P::F${String(n).padStart(3, '0')}`).join(', ')} and 100 more.`,
     );
@@ -295,11 +314,62 @@ test('a file that became a FIFO or very large since is not read for a comparison
 });
 
 describe('forgetting', () => {
+  test('lists first what it will remove, unless an answer has listed it', async () => {
+    await loaded('e.lisp', '(defun a () 1)', '(defun b () 1)', '(defun c () 1)');
+    put('e.lisp', '(defun c () 1)');
+    const listed = `Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions P::A, P::B.\n${LISTED}`;
+    expect(await load('e.lisp', { forget: true })).toBe(listed);
+    expect(await session.eval('(list (p::a) (p::b))')).toBe('(1 1)');
+    const removed = 'Loaded e.lisp\n\nRemoved, because the file no longer has it: functions P::A, P::B.';
+    expect(await load('e.lisp', { forget: true })).toBe(removed);
+    expect(await load('e.lisp', { forget: true })).toBe('Loaded e.lisp');
+    await loaded('e.lisp', '(defun a () 1)', '(defun b () 1)', '(defun c () 1)');
+    // It is not what was listed before: it has been defined anew.
+    put('e.lisp', '(defun c () 1)');
+    expect(await load('e.lisp', { forget: true })).toBe(listed);
+    await compare('e.lisp');
+    expect(await load('e.lisp', { forget: true })).toBe(removed);
+  });
+
+  test('removes nothing where the file has lost more than what was listed', async () => {
+    await loaded('e.lisp', '(defun a () 1)', '(defun b () 1)', '(defun c () 1)');
+    expect(await loaded('e.lisp', '(defun b () 1)', '(defun c () 1)')).toContain('e.lisp: function P::A.');
+    put('e.lisp', '(defun c () 1)');
+    expect(await load('e.lisp', { forget: true })).toBe(
+      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions P::B, P::A.\n${LISTED}`,
+    );
+    expect(await load('e.lisp', { forget: true })).toBe(
+      'Loaded e.lisp\n\nRemoved, because the file no longer has it: functions P::A, P::B.',
+    );
+  });
+
+  test('lists a generic function that it will remove with its methods', async () => {
+    await loaded(
+      'e.lisp',
+      '(defgeneric area (x))',
+      '(defmethod area ((x integer)) x)',
+      '(defmethod made-so ((x integer)) x)',
+      '(defgeneric kept (x))',
+      '(defmethod kept ((x integer)) x)',
+    );
+    await loaded('other.lisp', '(defmethod kept ((x string)) x)');
+    put('e.lisp', '');
+    expect(await load('e.lisp', { forget: true })).toBe(
+      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: generic function P::AREA; methods P::AREA (COMMON-LISP::INTEGER), P::KEPT (COMMON-LISP::INTEGER), P::MADE-SO (COMMON-LISP::INTEGER).\n${LISTED}`,
+    );
+    expect(await load('e.lisp', { forget: true })).toBe(
+      'Loaded e.lisp\n\nRemoved, because the file no longer has it: methods P::AREA (COMMON-LISP::INTEGER), P::KEPT (COMMON-LISP::INTEGER), P::MADE-SO (COMMON-LISP::INTEGER); generic function P::AREA.',
+    );
+    expect(
+      await session.eval("(mapcar (lambda (f) (and (fboundp f) t)) '(p::area p::made-so p::kept))"),
+    ).toBe('(NIL NIL T)');
+  });
+
   test('leaves a class that others need', async () => {
     await loaded('e.lisp', '(defclass k () ((a :accessor k-a)))', '(defclass l () ())', '(defstruct s x)');
     await loaded('other.lisp', '(defmethod area ((x k)) 1)');
     put('e.lisp', '');
-    expect(await load('e.lisp', { forget: true })).toBe(
+    expect(await forget('e.lisp')).toBe(
       'Loaded e.lisp\n\nRemoved, because the file no longer has it: class P::L; structure P::S.\nNot removed: class P::K, because of method P::AREA (P::K).',
     );
     expect(await session.eval("(mapcar (lambda (c) (and (find-class c nil) t)) '(p::k p::l p::s))")).toBe(
@@ -309,7 +379,7 @@ describe('forgetting', () => {
       '(NIL NIL NIL NIL)',
     );
     put('other.lisp', '');
-    await load('other.lisp', { forget: true });
+    await forget('other.lisp');
     expect(await load('e.lisp', { forget: true })).toBe(
       'Loaded e.lisp\n\nRemoved, because the file no longer has it: class P::K.',
     );
@@ -327,7 +397,7 @@ describe('forgetting', () => {
     put('p.lisp', '(defpackage "Q" (:use "CL"))', '(in-package "Q")', '(defun q () 1)');
     await load('p.lisp');
     put('p.lisp', '(defpackage "P" (:use "CL"))');
-    expect(await load('p.lisp', { forget: true })).toBe(
+    expect(await forget('p.lisp')).toBe(
       'Loaded p.lisp\n\nRemoved, because the file no longer has it: function Q::Q; package Q.',
     );
     expect(await session.eval('(find-package "Q")')).toBe('NIL');

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { libraries } from '../libraries.ts';
-import { load, loaded, put, root, session, withPackageP } from './package-p.ts';
+import { forget, load, loaded, put, root, session, withPackageP } from './package-p.ts';
 
 libraries('hunchentoot');
 withPackageP();
@@ -31,7 +31,7 @@ function system(name: string, ...forms: string[]): void {
 describe('a file that loads others', () => {
   const again = async (...forms: string[]) => {
     expect(await loaded('load.lisp', ...forms)).toMatch(/^Loaded load\.lisp/);
-    return load('load.lisp', { forget: true });
+    return forget('load.lisp');
   };
   const known = (...names: string[]) =>
     session.eval(`(list ${names.map((name) => `(not (null (fboundp 'p::${name})))`).join(' ')})`);
@@ -70,7 +70,7 @@ describe('a file that loads others', () => {
     );
     await loaded('load.lisp', '(load (merge-pathnames "outer.lisp" *load-truename*))');
     // SBCL says of what COMPILE made within the load of the fasl that outer.lisp has it.
-    expect(await load('outer.lisp', { forget: true })).toBe('Loaded outer.lisp');
+    expect(await forget('outer.lisp')).toBe('Loaded outer.lisp');
     expect(await known('of-fasl-evaluated', 'of-fasl-compiled')).toBe('(T T)');
   });
 
@@ -96,7 +96,7 @@ describe('a file that loads others', () => {
       "(eval '(defmethod own ((x integer)) x))",
     );
     put('load.lisp', '(load (merge-pathnames "beside/code.lisp" *load-truename*))');
-    expect(await load('load.lisp', { forget: true })).toBe(
+    expect(await forget('load.lisp')).toBe(
       'Loaded load.lisp\n\nRemoved, because the file no longer has it: method P::OWN (COMMON-LISP::INTEGER).',
     );
     expect(await known('own', 'beside-evaluated', 'beside-compiled')).toBe('(NIL T T)');

@@ -11,6 +11,10 @@ export let session: Session;
 /** What an answer about what is in the image only ends with. */
 export const FORGET = 'load_file with forget: true removes what its file no longer has.';
 
+/** What an answer ends with that lists what forgetting would remove. */
+export const LISTED =
+  'Nothing was removed, because no answer had listed all of this before. load_file with forget: true again removes it.';
+
 /** Has each test begin in an image that has loaded p.lisp, which makes the package P, and nothing else. */
 export function withPackageP(): void {
   beforeAll(async () => {
@@ -42,6 +46,13 @@ export function put(name: string, ...forms: string[]): void {
 /** Loads the file PATH and returns the answer. MORE has other arguments of load_file. */
 export async function load(path: string, more: object = {}): Promise<string> {
   return (await session.call('load_file', { path, ...more })).text;
+}
+
+/** Loads the file PATH, so that the answer lists what the file no longer has, has that forgotten, and returns the
+ *  answer to that. */
+export async function forget(path: string): Promise<string> {
+  await load(path);
+  return load(path, { forget: true });
 }
 
 /** Writes FORMS as the file NAME, loads it and returns the answer. */

@@ -41,6 +41,8 @@ beforeAll(async () => {
 afterAll(() => at.close());
 beforeEach(async () => {
   at.put('code.lisp', CODE);
+  await at.answer('load_file', { path: 'code.lisp' });
+  // Removes what the first load has listed.
   await at.answer('load_file', { path: 'code.lisp', forget: true });
 });
 

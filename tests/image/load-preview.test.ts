@@ -21,7 +21,7 @@ test('S2.11 its content', async () => {
 test.each([
   [
     { forget: true },
-    '1 line to compile and run, and then to remove\n\u2026 from the image what the file no longer defines',
+    '1 line to compile and run, and then to remove\n\u2026 from the image what answers have listed as no longer in it',
   ],
   [{ check: true }, '1 line to compile, not to load'],
 ])('with %j what else becomes of it', async (how, told) => {

@@ -84,6 +84,7 @@ test('a run beside a variable that was not set again says so first, and which te
     'Not set again, because bound: CHECKS::*OLD* is 1, the file says 22.',
   ]);
   write(root.path, { 'checks.lisp': PROGRAM });
+  await session.call('load_file', { path: 'checks.lisp' });
   await session.call('load_file', { path: 'checks.lisp', forget: true });
   await run();
 });

@@ -190,10 +190,12 @@ export class Journal {
   ): Promise<Answered> {
     if (name === 'evaluate') return (job, { data }) => this.#evaluated(job, data as EvaluateData);
     if (name === 'load-file') {
-      const { file, forget } = args as { file: string; forget?: boolean };
+      const { file } = args as { file: string };
       const content = await this.#contentOf(file);
-      return (_, { data, ending }) =>
-        this.#loadedFile(file, data as LoadFileData, ending.kind, forget, content);
+      return (_, { data: loadData, ending }) => {
+        const data = loadData as LoadFileData;
+        this.#loadedFile(file, data, ending.kind, data.value?.agreement?.gone !== undefined, content);
+      };
     }
     if (name === 'load-files') {
       const { files } = args as { files: string[] };
@@ -287,8 +289,8 @@ export class Journal {
     file: string,
     { value, phase, wentOnBy }: LoadFileData,
     endingKind: Ending['kind'],
-    forget = false,
-    content?: Buffer,
+    forget: boolean,
+    content: Buffer | undefined,
   ): void {
     if (value?.notLoaded || (endingKind !== 'done' && phase !== 'load')) return;
     const path = value?.file ?? file;

@@ -159,7 +159,7 @@ export class Rebuild {
       const args = {
         ...source,
         fasl: join(folder, 'loaded.fasl'),
-        ...(entry.forget && { forget: true }),
+        ...(entry.forget && { forget: true as const }),
         ...(entry.restarts && { restarts: entry.restarts }),
       };
       const { data, ending } = await this.#job(peer, 'load-file', args, this.#loadLimit(entry));

@@ -142,6 +142,7 @@ export class Recovery {
       return false;
     }
     this.#built = await this.#rebuild.run(peer);
+    if (this.#built) await peer.request('nothing-listed', {}).answer;
     this.#builtAt = performance.now();
     return !this.#built;
   }

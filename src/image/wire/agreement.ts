@@ -42,6 +42,8 @@ export interface OutdatedUsers {
 /** Differences between the image and the files of a load. Each list has a limited length; its total counts
  *  all items. */
 export interface Agreement {
+  /** The file of which the load was asked to remove what the file no longer has. */
+  forgetting?: string;
   /** Methods, defined by the top-level form FORM of FILE, that replaced a method from the top-level form
    *  OTHER of the same file. */
   doubles?: (Item & { file: string; form?: number; other?: number })[];

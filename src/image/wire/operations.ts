@@ -209,9 +209,10 @@ export interface Operations extends DebugOperations, ObserveOperations, TestOper
   'check-text': { args: { text: string; starts: number[]; file: string }; data: { value?: CheckedText } };
   'last-error': { args: { index: number }; data: { value?: LastErrorData } };
   'load-file': {
-    args: { file: string; fasl: string; content?: string; forget?: boolean } & Hold;
+    args: { file: string; fasl: string; content?: string; forget?: true | 'listed' } & Hold;
     data: LoadFileData;
   };
+  'nothing-listed': { args: object; data: object };
   'check-file': { args: { file: string; fasl: string }; data: LoadFileData };
   'load-files': { args: { files: string[]; folder: string }; data: LoadFilesData };
   'load-order': { args: { files: string[] }; data: { value?: string[] } };

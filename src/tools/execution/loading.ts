@@ -55,7 +55,8 @@ const LOAD_FILE = {
     {
       name: 'forget',
       type: 'boolean',
-      description: 'Also remove from the image what the file defined before and has no more',
+      description:
+        'Also remove from the image what the file has no more. What no answer has listed yet is listed first',
     },
     {
       name: 'check',
@@ -105,7 +106,7 @@ export function loadFile(image: Image, { places, holds, shownWarnings }: LoadCon
         const request = {
           file,
           fasl: join(folder, 'loaded.fasl'),
-          ...(args.forget && { forget: true }),
+          ...(args.forget && { forget: 'listed' as const }),
           ...errorOptions(args, holds),
         };
         const reply = await image.call('load-file', request, {
@@ -177,7 +178,7 @@ async function loadPreview(
   const count = linesOf(text.text).length;
   const lines = count === 1 ? questionLine`1 line` : questionLine`${count} lines`;
   const forgetNote = forget
-    ? questionLine`, and then to remove from the image what the file no longer defines`
+    ? questionLine`, and then to remove from the image what answers have listed as no longer in it`
     : questionLine``;
   const what = check ? questionLine`to compile, not to load` : questionLine`to compile and run${forgetNote}`;
   const summary = questionLine`${lines} ${what}`;
