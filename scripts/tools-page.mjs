@@ -43,9 +43,7 @@ export function toolsPage(levels, answered) {
   const sections = answered.map(({ tool, found, examples }) => {
     const { category, complexity, tokenCost } = found;
     const cost = `${tokenCost.min} to ${tokenCost.max} tokens`;
-    const facts = [tool.annotations.title, levelOf(tool.name, levels), category, complexity, cost].join(
-      ' · ',
-    );
+    const facts = [levelOf(tool.name, levels), category, complexity, cost].join(' · ');
     const calls = examples.map(({ args, text }) => callText({ tool: tool.name, args }, stable(text)));
     return toolSection(tool, facts, calls);
   });
@@ -87,7 +85,7 @@ function parameterRows({ properties = {}, required = [] }, prefix) {
   return Object.entries(properties).flatMap(([name, schema]) => {
     const need = required.includes(name) ? 'yes' : 'no';
     const path = `${prefix}${name}`;
-    const row = `| \`${path}\` | ${typeText(schema)} | ${need} | ${escaped(schema.description)} |`;
+    const row = `| \`${path}\` | ${typeText(schema)} | ${need} | ${escaped(schema.description ?? '')} |`;
     return [row, ...parameterRows(schema.items ?? {}, `${path}[].`)];
   });
 }
@@ -97,12 +95,10 @@ function escaped(text) {
   return text.replace(/[\\*~<|`]/g, '\\$&');
 }
 
-function typeText({ type, items, enum: values, default: initial, minimum, maximum }) {
+function typeText({ type, items, enum: values, default: initial }) {
   const parts = [
     items ? `${type} of ${items.type}` : type,
     values && `one of ${values.join(', ')}`,
-    minimum !== undefined && `from ${minimum}`,
-    maximum !== undefined && `up to ${maximum}`,
     initial !== undefined && `default ${initial}`,
   ];
   return parts.filter(Boolean).join(', ');

@@ -25,12 +25,6 @@ export function callToolDefinition(): McpTool {
     description:
       'Call any tool that search_tools finds, by its name and with its arguments. It checks, asks and answers as that tool does.',
     inputSchema: inputSchema(CALL_TOOL),
-    annotations: {
-      title: 'Call tool',
-      readOnlyHint: false,
-      destructiveHint: true,
-      openWorldHint: true,
-    },
     _meta: { 'anthropic/alwaysLoad': true },
   };
 }

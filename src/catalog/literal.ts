@@ -23,7 +23,7 @@ export function normalizedName(name: string): string {
   return name.toLowerCase().replaceAll('-', '_');
 }
 
-/** Returns the texts of TOOL, its name normalized. Only the keywords that clients see count (C27). */
+/** Returns the texts of TOOL, its name normalized. At most MOST_KEYWORDS of its keywords count (C27). */
 export function literalTexts(tool: ToolMetadata): LiteralTexts {
   const [short, full] = [tool.shortDescription.toLowerCase(), tool.fullDescription.toLowerCase()];
   const keywords = tool.keywords.slice(0, MOST_KEYWORDS).map((keyword) => keyword.toLowerCase());

@@ -1,23 +1,24 @@
 // Converts a tool of the catalog to MCP's Tool.
 
-import { type Effects, MOST_KEYWORDS, type SafetyLevel } from '../kernel/tool.ts';
+import type { Effects, SafetyLevel } from '../kernel/tool.ts';
 import type { ToolMetadata } from './metadata.ts';
 
-interface Hints {
-  readOnlyHint: boolean;
-  destructiveHint: boolean;
-  /** Sent only when true, and only for tools that change something. */
-  idempotentHint?: true;
-  openWorldHint: boolean;
-}
+/** What MCP assumes of a tool that has no annotations. */
+const MCP_DEFAULTS = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: true,
+};
+
+type Hints = typeof MCP_DEFAULTS;
 
 /** A tool as MCP lists it. */
 export interface McpTool {
   name: string;
   description: string;
   inputSchema: { type: 'object'; [key: string]: unknown };
-  /** The only place of the title: clients that know another place look here too. */
-  annotations?: { title: string } & Hints;
+  annotations?: Partial<Hints>;
   _meta?: { [key: string]: unknown };
 }
 
@@ -28,32 +29,50 @@ const EFFECTS: Record<SafetyLevel, Effects> = {
   dangerous: { destructive: true, idempotent: false, openWorld: false },
 };
 
-function hintsOf({ safetyLevel, effects }: ToolMetadata): Hints {
+/** Returns the hints of a tool that say something else than MCP assumes. */
+function hintsOf({ safetyLevel, effects }: ToolMetadata): Partial<Hints> {
   const { destructive, idempotent, openWorld } = { ...EFFECTS[safetyLevel], ...effects };
-  const readOnly = safetyLevel === 'safe';
-  return {
-    readOnlyHint: readOnly,
-    destructiveHint: destructive,
-    ...(idempotent && !readOnly && { idempotentHint: true }),
-    openWorldHint: openWorld,
-  };
+  // By MCP, what a tool destroys and whether it is idempotent have a meaning only when it is not read-only.
+  const hints: Partial<Hints> =
+    safetyLevel === 'safe'
+      ? { readOnlyHint: true, openWorldHint: openWorld }
+      : { destructiveHint: destructive, idempotentHint: idempotent, openWorldHint: openWorld };
+  const telling = Object.entries(hints).filter(
+    ([hint, value]) => value !== MCP_DEFAULTS[hint as keyof Hints],
+  );
+  return Object.fromEntries(telling);
+}
+
+/** At most this many octets of keywords are listed for the search of Claude Code. */
+const HINT_OCTETS = 60;
+
+/** Returns as many of the first KEYWORDS as a search hint has room for, with commas between. */
+function searchHint(keywords: readonly string[]): string {
+  let hint = '';
+  for (const keyword of keywords) {
+    const longer = hint === '' ? keyword : `${hint}, ${keyword}`;
+    if (Buffer.byteLength(longer) > HINT_OCTETS) break;
+    hint = longer;
+  }
+  return hint;
 }
 
 /** Returns METADATA as MCP's Tool, with all that clients can use (S1.12). Claude Code shows its model only the names of
  *  tools that it does not load at start; it searches names, descriptions and hints. */
 export function toMCPTool(metadata: ToolMetadata): McpTool {
-  const { name, title, keywords, alwaysLoad, declaredLevel } = metadata;
+  const { name, keywords, alwaysLoad, declaredLevel } = metadata;
+  const hint = alwaysLoad ? '' : searchHint(keywords);
+  const annotations = hintsOf(metadata);
   const meta = {
     ...(alwaysLoad && { 'anthropic/alwaysLoad': true }),
-    ...(!alwaysLoad &&
-      keywords.length > 0 && { 'anthropic/searchHint': keywords.slice(0, MOST_KEYWORDS).join(', ') }),
+    ...(hint && { 'anthropic/searchHint': hint }),
     ...(declaredLevel && { 'live-lisp/declaredLevel': declaredLevel }),
   };
   return {
     name,
     description: metadata.fullDescription,
     inputSchema: metadata.inputSchema,
-    annotations: { title, ...hintsOf(metadata) },
+    ...(Object.keys(annotations).length > 0 && { annotations }),
     ...(Object.keys(meta).length > 0 && { _meta: meta }),
   };
 }

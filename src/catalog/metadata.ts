@@ -62,7 +62,6 @@ export interface TokenCost {
 /** The catalog entry of a tool. */
 export interface ToolMetadata {
   readonly name: string;
-  readonly title: string;
   readonly shortDescription: string;
   readonly fullDescription: string;
   readonly category: ToolCategory;
@@ -93,7 +92,6 @@ export function metadataOf(tool: Tool, name = tool.name): ToolMetadata {
   const schema = deepFreeze(inputSchema(tool));
   return Object.freeze({
     name,
-    title: tool.title,
     shortDescription: tool.shortDescription,
     fullDescription: tool.description,
     category: tool.categories.map((category) => CATALOG_CATEGORY.get(category)).find(Boolean) ?? 'utility',

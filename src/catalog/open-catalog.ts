@@ -1,7 +1,7 @@
 // A searchable catalog of any tools, not only registered ones, which a program or a file fills.
 
 import { CallError, messageOf } from '../errors.ts';
-import { firstSentence, titleOf } from '../kernel/tool.ts';
+import { firstSentence } from '../kernel/tool.ts';
 import {
   schemaCost,
   TOOL_CATEGORIES,
@@ -97,7 +97,6 @@ function foreignMetadata(tool: ForeignTool): ToolMetadata {
   const key = id || (server ? `${server}/${name}` : name);
   return Object.freeze({
     name,
-    title: titleOf(name),
     shortDescription: firstSentence(description),
     fullDescription: description,
     category: knownCategory ?? ('utility' satisfies ToolCategory),

@@ -63,7 +63,6 @@ const NOTHING_FOUND =
 /** What clients see of search_tools. */
 export const SEARCH_TOOLS = {
   name: 'search_tools',
-  title: 'Search tools',
   description:
     'Search and discover available tools by category, keyword, or capability. Use this to find the right tool for a task without loading all tool schemas. Returns lightweight tool metadata by default; use includeSchema:true for full schemas.',
   parameters: [

@@ -1,7 +1,7 @@
 // Keeps the tools of an image, and the names that clients use for them.
 
 import { CallError } from '../errors.ts';
-import { checkTool, type Tool, titleOf } from './tool.ts';
+import { checkTool, type Tool } from './tool.ts';
 
 /** Maximum number of tools that an image can have. */
 const LIMIT = 200;
@@ -59,6 +59,6 @@ export class Mirror {
     const others = [...this.#tools].filter(([other]) => other !== own).map(([, { name }]) => name);
     let name = own;
     while (this.#isTaken(name) || others.includes(name)) name = `lisp_${name}`;
-    return name === tool.name ? tool : Object.freeze({ ...tool, name, title: titleOf(name) });
+    return name === tool.name ? tool : Object.freeze({ ...tool, name });
   }
 }

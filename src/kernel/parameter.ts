@@ -9,7 +9,8 @@ export type ParameterType = (typeof PARAMETER_TYPES)[number];
 export interface Parameter {
   name: string;
   type: ParameterType;
-  description: string;
+  /** Absent where the name says it all. */
+  description?: string;
   enum?: readonly string[];
   /** Validation accepts values outside `enum`, because the handler itself answers them (C8). */
   openEnum?: boolean;
@@ -20,6 +21,7 @@ export interface Parameter {
   defaultOnlyDocumented?: boolean;
   /** For an array: the type of its items and, for items that are objects, their members. */
   items?: { type: ParameterType; properties?: readonly Parameter[]; required?: readonly string[] };
+  /** The bounds are checked, and an error names them. Clients are not shown them. */
   minimum?: number;
   maximum?: number;
   /** The argument is the package in which Lisp names are read. A call from code that leaves it out gets the

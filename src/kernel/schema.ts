@@ -24,21 +24,14 @@ export function inputSchema(tool: Signature): InputSchema {
     : { type: 'object', properties };
 }
 
-function propertySchema({
-  type,
-  description,
-  enum: values,
-  default: defaultValue,
-  items,
-  minimum,
-  maximum,
-}: Parameter): { [key: string]: Json } {
-  const schema: { [key: string]: Json } = { type, description };
+function propertySchema({ type, description, enum: values, default: defaultValue, items }: Parameter): {
+  [key: string]: Json;
+} {
+  const schema: { [key: string]: Json } = { type };
+  if (description) schema['description'] = description;
   if (values) schema['enum'] = [...values];
   if (defaultValue !== undefined) schema['default'] = defaultValue;
   if (type === 'array') schema['items'] = items ? itemSchema(items) : {};
-  if (minimum !== undefined) schema['minimum'] = minimum;
-  if (maximum !== undefined) schema['maximum'] = maximum;
   return schema;
 }
 
@@ -118,7 +111,7 @@ export function readArguments<
 }
 
 /** Throws a CallError unless VALUE is valid for PARAMETER, which can also describe an item of an array. */
-function checkValue(parameter: Omit<Parameter, 'description'>, value: unknown): void {
+function checkValue(parameter: Parameter, value: unknown): void {
   const { name, type, minimum, maximum, items } = parameter;
   const isValid =
     type === 'integer'

@@ -44,7 +44,7 @@ export interface CallContext {
   changedByHuman?: boolean;
 }
 
-/** Maximum number of keywords of a tool to send to clients that search by themselves. */
+/** At most this many keywords of a tool count for the points of a search. */
 export const MOST_KEYWORDS = 8;
 
 /** What a human is shown before a call that needs an approval, and which calls the approval covers. */
@@ -91,8 +91,6 @@ export interface Result {
 
 export interface Tool {
   readonly name: string;
-  /** A few words that clients show to people. */
-  readonly title: string;
   readonly description: string;
   readonly parameters: readonly Parameter[];
   readonly required: readonly string[];
@@ -186,8 +184,8 @@ export function defineTool<
   const { handler, preview, isReadOnly, raisedBy, ...parts } = definition;
   const { required = [], safetyLevel = 'safe', categories = [] } = parts;
   const { complexity = 'simple', keywords = [], alwaysLoad = false, limitMs = LIMIT_MS } = parts;
-  const { shortDescription = firstSentence(parts.description), title = titleOf(parts.name) } = parts;
-  const forLists = { title, shortDescription, complexity, keywords, alwaysLoad };
+  const { shortDescription = firstSentence(parts.description) } = parts;
+  const forLists = { shortDescription, complexity, keywords, alwaysLoad };
   // The casts are safe, because the executor only passes validated arguments.
   const run = {
     handler: handler as Tool['handler'],
@@ -203,13 +201,6 @@ export function defineTool<
 /** Returns LEVEL, raised to cautious if it is safe. */
 export function atLeastCautious(level: SafetyLevel): SafetyLevel {
   return level === 'safe' ? 'cautious' : level;
-}
-
-/** Returns the default title of the tool NAME. */
-export function titleOf(name: unknown): string {
-  return String(name)
-    .replace(/_/g, ' ')
-    .replace(/^./, (letter) => letter.toUpperCase());
 }
 
 /** Returns the first sentence of TEXT. */

@@ -5,7 +5,6 @@ import { defineTool, type Result, type Tool, type ToolDefinition } from '../../s
 
 export const VALID: ToolDefinition = {
   name: 'probe',
-  title: 'Probe',
   description: 'Notes what it was called with.',
   parameters: [{ name: 'symbol', type: 'string', description: 'A name' }],
   handler: async () => ({ data: null, text: 'ran' }),

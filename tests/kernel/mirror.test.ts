@@ -40,10 +40,10 @@ describe('a mirror', () => {
     expect(registry.mirror.add(tool('own')).name).toBe('lisp_own');
     expect(registry.mirror.add(tool('lisp_own')).name).toBe('lisp_lisp_own');
     expect(registry.mirror.add(tool('reserved')).name).toBe('lisp_reserved');
-    expect(registry.mirror.add(tool('later'))).toMatchObject({ name: 'later', title: 'Later' });
+    expect(registry.mirror.add(tool('later'))).toMatchObject({ name: 'later' });
     const ours = registry.register(tool('later', 'Ours.'));
     expect(registry.getTool('later')).toBe(ours);
-    expect(registry.getTool('lisp_later')).toMatchObject({ title: 'Lisp later', description: 'It does.' });
+    expect(registry.getTool('lisp_later')).toMatchObject({ description: 'It does.' });
     expect(registry.mirror.add(tool('own', 'Anew.')).name).toBe('lisp_own');
     expect(registry.listRegisteredTools()).toEqual([
       'own',

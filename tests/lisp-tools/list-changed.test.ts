@@ -54,12 +54,6 @@ describe.each(ERAS)('in the %s era', (era) => {
       name: 'gives_seven',
       description: 'Give seven. At once.',
       inputSchema: { type: 'object', properties: {} },
-      annotations: {
-        title: 'Gives seven',
-        readOnlyHint: false,
-        destructiveHint: true,
-        openWorldHint: true,
-      },
       _meta: { 'live-lisp/declaredLevel': 'safe' },
     });
     const found = JSON.parse(await session.text('search_tools', { query: 'seven' }));
@@ -180,7 +174,6 @@ describe('names', () => {
       ]);
       expect(await toolOf(session, 'eval_form')).toEqual(builtIn);
       expect(await toolOf(session, 'lisp_eval_form')).toMatchObject({
-        annotations: { title: 'Lisp eval form' },
         description: 'Give my eval_form. At once.',
       });
       expect(await session.text('eval_form', { form: '(+ 1 2)' })).toBe('3');

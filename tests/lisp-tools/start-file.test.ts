@@ -53,7 +53,7 @@ describe('a start file', () => {
         expect(await session.text('risky')).toBe('by dangerous');
         await session.eval(`${define('risky', 'dangerous')} ${define('trusted', 'safe')}`);
         expect((await session.call('risky')).text).toMatch(/needs a human's approval/);
-        expect((await toolOf(session, 'trusted'))?.annotations?.readOnlyHint).toBe(false);
+        expect((await toolOf(session, 'trusted'))?.annotations).toBeUndefined();
       },
       { args: ['--init', init, '--allow', 'risky'] },
     );

@@ -11,14 +11,33 @@ beforeAll(async () => {
 });
 afterAll(() => session.close());
 
-/** Returns the names of the tools of which HINT is told. */
-async function told(hint: string): Promise<string[]> {
+/** What MCP assumes where a tool has no hint. */
+const ASSUMED = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
+type Hint = keyof typeof ASSUMED;
+
+/** Returns the names of the tools of which HINT holds; of those that only look, no more is told than that. */
+async function told(hint: Hint): Promise<string[]> {
   const { tools } = await session.client.listTools();
-  const hints = tools.map(({ name, annotations }) => [name, Object.entries(annotations ?? {})] as const);
-  return hints
-    .filter(([, each]) => each.some(([key, value]) => key === hint && value === true))
-    .map(([name]) => name);
+  return tools
+    .filter(({ annotations }) => hint === 'readOnlyHint' || annotations?.readOnlyHint !== true)
+    .filter(({ annotations }) => annotations?.[hint] ?? ASSUMED[hint])
+    .map(({ name }) => name);
 }
+
+test('no tool has a hint that says what MCP assumes anyway', async () => {
+  const { tools } = await session.client.listTools();
+  const said = tools.flatMap(({ annotations }) => Object.entries(annotations ?? {}));
+  expect(said.filter(([hint, value]) => ASSUMED[hint as Hint] === value)).toEqual([]);
+  expect(said.filter(([hint]) => !(hint in ASSUMED))).toEqual([]);
+});
+
+test('what only looks stays in the image and the workspace', async () => {
+  const { tools } = await session.client.listTools();
+  const looking = tools.filter(({ annotations }) => annotations?.readOnlyHint);
+  expect(looking.map(({ annotations }) => annotations)).toEqual(
+    looking.map(() => ({ readOnlyHint: true, openWorldHint: false })),
+  );
+});
 
 async function changing(): Promise<string[]> {
   const { tools } = await session.client.listTools();

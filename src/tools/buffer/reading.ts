@@ -28,7 +28,6 @@ const RANGE = [
 
 const READ_FILE = {
   name: 'read_file',
-  title: 'Read file',
   description:
     'Read a text file, or a range of its lines, exactly as it is: what it shows can be given to propose_file_edit. A directory gives its files as far as there is room, and the list of the others. It reaches the workspace, read roots and the sources of loaded systems. Where your own file tool reaches the file too, that does as well. A first line tells the file, the lines shown, how many there are, and the size in bytes.',
   parameters: [
@@ -87,7 +86,6 @@ export function readFile(workspace: Workspace, buffers: WorkspaceBuffers) {
 
 const READ_BUFFER = {
   name: 'read_buffer',
-  title: 'Read buffer',
   description:
     'Read a workspace file as read_file does, when only its base name is known. An edit of it that waits for approval is shown below the text.',
   parameters: [

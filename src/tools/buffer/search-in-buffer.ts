@@ -21,7 +21,6 @@ import { type Match, type SearchResults, searchResult } from './search-text.ts';
 
 const SEARCH_IN_BUFFER = {
   name: 'search_in_buffer',
-  title: 'Search text',
   description:
     'Find text, or a regular expression, in a file, in all files below a directory, or in all of the workspace. With code: true, find a symbol or a piece of Lisp in code alone, whatever its case and layout; calls are shown to their end. Returns file, LINE:COLUMN and line of each match, with the true total. Text that no file has is read as a regular expression. .git, node_modules and the like are left out.',
   parameters: [

@@ -13,7 +13,6 @@ import { newImbalanceText } from '../parentheses.ts';
 
 const WRITE_FILE = {
   name: 'write_file',
-  title: 'Write file',
   description:
     'Write a whole text file into the workspace, as UTF-8: a new one, or in place of what is there. Missing directories are made. A human is asked before. To change a part of a file use propose_file_edit, to add definitions edit_definitions; files that are no Lisp your own writing tool makes as well.',
   parameters: [

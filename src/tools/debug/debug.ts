@@ -13,7 +13,6 @@ import { evaluate, fix, showHeld } from './looking.ts';
 
 const DEBUG = {
   name: 'debug',
-  title: 'Debug a held error',
   description:
     'Look into an error that on_error: hold kept, and go on from it. With error alone: condition, frames, restarts. With frame: its variables and source. Then give one of eval, restart, return, retry and end. retry runs the frame again, or without frame the whole form; fix evaluates new definitions before that. Without arguments it lists held errors.',
   parameters: [

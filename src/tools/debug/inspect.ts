@@ -10,7 +10,6 @@ import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 
 const INSPECT = {
   name: 'inspect',
-  title: 'Inspect an object',
   description:
     'Look into an object of the image, one line a part: slots, elements, entries of a hash table, closed-over values, and so on. Each part that has parts has an id (@12), which inspect takes as long as the object lives. path leads to a part at any depth in one call. Evaluates nothing.',
   parameters: [

@@ -28,7 +28,6 @@ import { type Plan, planEdits } from './plan.ts';
 
 const EDIT_DEFINITIONS = {
   name: 'edit_definitions',
-  title: 'Edit definitions',
   description:
     'Edit Lisp definitions by name, in any number of files, with one approval: replace, insert, delete, change a part, or add to a file. What is outside stays byte for byte. It is refused when a file could not be read any more. All files change or none.',
   parameters: [

@@ -34,7 +34,6 @@ import { outline } from './outline.ts';
 
 const READ_DEFINITION = {
   name: 'read_definition',
-  title: 'Read definition',
   description:
     'Read the text of definitions by name, several at once: functions, macros, generic functions and their methods, classes, structures, conditions, variables, types, tests, systems. It is the text in the file, found again after an edit, else what was evaluated, and says which. With path instead: an outline of a Lisp file, a line a form.',
   parameters: [

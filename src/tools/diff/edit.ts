@@ -16,7 +16,6 @@ import { isLispFile, newImbalanceText } from '../parentheses.ts';
 
 const PROPOSE_FILE_EDIT = {
   name: 'propose_file_edit',
-  title: 'Propose file edit',
   description:
     'Replace a part of a text file, once a human has approved the diff. The text in original must be exactly what is to be replaced, as read_file shows it. It must stand in the file once. Line ends and encoding are kept. An empty original makes a new file. The answer tells the line, and whether a Lisp file can still be read. For definitions use edit_definitions; files that are no Lisp your own editing tool changes as well.',
   parameters: [

@@ -24,7 +24,6 @@ import { sourceFile } from '../source-file.ts';
 
 const COMPARE_IMAGE = {
   name: 'compare_image',
-  title: 'Compare image and files',
   description:
     'Tell where the image and the files it was loaded from differ. That is what only the image has and which evaluation made it, what was evaluated over a file, what changed on disk. Also variables that a load did not set, and users of changed macros. Give one of path, system, package.',
   parameters: [

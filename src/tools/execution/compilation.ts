@@ -25,7 +25,6 @@ import { failureText, isMissing } from './evaluation.ts';
 
 const COMPILE_FORM = {
   name: 'compile_form',
-  title: 'Compile Lisp',
   description:
     'Compile Lisp forms without evaluating them, to see errors, warnings, undefined functions and variables, and notes of the compiler. Each is shown with the form it is about. Forms are compiled as in a file, so a macro counts for the forms after it. Definitions that this needs are taken back, but not what an evaluation defines meanwhile. What compile-time code (EVAL-WHEN, macros, #.) does or loads stays, as do changes of packages that exist and the symbols that are read.',
   parameters: [

@@ -58,7 +58,6 @@ const PARAMETERS = [
 
 const EVAL_FORM = {
   name: 'eval_form',
-  title: 'Evaluate Lisp',
   description:
     'Evaluate Lisp forms in the running image, one after the other. Returns all values as printed by ~S, output, warnings with their form, or the condition with its restarts and frames. Definitions, *package* and * ** *** last between calls.',
   parameters: PARAMETERS,

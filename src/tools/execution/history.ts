@@ -17,7 +17,6 @@ import { LIMIT, OFFSET } from '../paging.ts';
 
 const GET_REPL_HISTORY = {
   name: 'get_repl_history',
-  title: 'REPL history',
   description:
     'List what eval_form evaluated in this workspace, newest first: input, values, output, error, package, time and duration. Includes evaluations by code, by servers beside this one, and from before a restart. Definitions from before a restart are not in the image any more.',
   parameters: [

@@ -14,7 +14,6 @@ import { reasonText, toolOf } from './call-names.ts';
 
 const IMAGE_STATUS = {
   name: 'image_status',
-  title: 'Image status',
   description:
     'Tell what the Lisp image does now: its state, the calls that run or wait, with their age, output and top frames. Tells also its memory, garbage collection, threads, and what the last loss took. Answers at once whatever the image does, and never starts one. interrupt ends a call that it shows.',
   parameters: [],

@@ -12,7 +12,6 @@ import { choicesText, toolOf } from './call-names.ts';
 
 const INTERRUPT = {
   name: 'interrupt',
-  title: 'Interrupt a call',
   description:
     'Interrupt a call that runs in the Lisp image or waits for it, and keep the image and what was done so far. Tells where the call was and what it had written; the call itself is answered with an error that says so. The numbers of calls are in image_status.',
   parameters: [

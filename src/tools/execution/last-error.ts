@@ -18,7 +18,6 @@ const SHORT = { value: 120, locals: 8 };
 
 const GET_LAST_ERROR = {
   name: 'get_last_error',
-  title: 'Last error',
   description:
     'Show the last error that an evaluation, a compilation or a load signalled in the image, or that ended another thread. Shows its condition, restarts, form, time, and frames with the values that their arguments and local variables had when it happened. The last 10 are kept; they go with the image.',
   parameters: [

@@ -47,7 +47,6 @@ const LOAD_TIMEOUT = { ...TIMEOUT, description: `${TIMEOUT.description} (default
 
 const LOAD_FILE = {
   name: 'load_file',
-  title: 'Load Lisp file',
   description:
     'Compile a Lisp source file and load it into the running image, so that cross references and compiler warnings exist. Nothing is written beside the source. Returns warnings by definition and line. Says where image and file differ then: what the file has no more, variables not set again, users of changed macros.',
   parameters: [
@@ -200,7 +199,6 @@ function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): strin
 
 const LOAD_SYSTEM = {
   name: 'load_system',
-  title: 'Load ASDF system',
   description:
     "Load an ASDF system, and what it depends on, into the running image. Any system that ASDF can find: in the workspace, installed by the distribution, or in the user's source registry. Returns what was loaded, warnings by file, and where image and files differ then.",
   parameters: [

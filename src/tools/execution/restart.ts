@@ -9,7 +9,6 @@ const REBUILD_SOURCES = ['session', 'none', 'previous'] as const satisfies reado
 
 const RESTART_IMAGE = {
   name: 'restart_image',
-  title: 'Restart Lisp image',
   description:
     'End the Lisp image and start a fresh one, in which definitions, packages, loaded files and systems are built again from a journal. Values are lost. Calls that run are ended. Use it when the image is broken, full or has the wrong things in it.',
   parameters: [

@@ -30,7 +30,6 @@ const CLASS = {
 
 const CLASS_SLOTS = {
   name: 'class_slots',
-  title: 'Show slots',
   description:
     'Show the slots of a class, structure or condition type: its own and the inherited ones with the class they come from. Each has its initargs, initform, type, readers, writers, accessors, allocation and documentation. Shows also default initargs and the constructors of structures.',
   parameters: [CLASS, PACKAGE, LIMIT, OFFSET],
@@ -124,7 +123,6 @@ function headLines({ name, properName, kind, finalized }: ClassHead): (string | 
 
 const CLASS_HIERARCHY = {
   name: 'class_hierarchy',
-  title: 'Show class hierarchy',
   description:
     'Show where a class, structure or condition type stands: metaclass, direct superclasses, class precedence list, and the tree of all its subclasses.',
   parameters: [

@@ -13,7 +13,6 @@ import { acceptedText, type FromSource, lambdaListText, withLambdaList } from '.
 
 const FUNCTION_ARGLIST = {
   name: 'function_arglist',
-  title: 'Show arguments',
   description:
     'Show how a function, macro, generic function, setf function or special operator is called. Shows its lambda list with defaults, the types of arguments and values, and documentation. With methods:true also the specializers and lambda list of each method.',
   parameters: [

@@ -25,7 +25,6 @@ import { usedOf } from './sites.ts';
 
 const IMPACT_OF_CHANGE = {
   name: 'impact_of_change',
-  title: 'Show impact of a change',
   description:
     'Show what a change of a function, macro, generic function, method, class or structure would break, before it is made. Tells the calls that no longer fit its new lambda list, and those that cannot be told. Tells also methods, subclasses, instances, what to compile again, and the tests that reach it.',
   parameters: [

@@ -14,7 +14,6 @@ import { readtableSection, redefinedSection, warningSection } from '../remarks.t
 
 const MACROEXPAND_FORM = {
   name: 'macroexpand_form',
-  title: 'Expand macros',
   description:
     'Expand the macro or symbol macro form in a text and print the result, without evaluating it. Expanding runs the code of the macros. Mode full, the default, goes on until the form is no macro form, as MACROEXPAND does: that is what the compiler gets. Mode one shows what the macro itself was written to make. Mode all expands the forms inside too.',
   parameters: [

@@ -17,7 +17,6 @@ import { invalidType, isSymbolType, SYMBOL_TYPE } from './symbol-type.ts';
 
 const LIST_PACKAGE_SYMBOLS = {
   name: 'list_package_symbols',
-  title: 'List package',
   description:
     'List the symbols of a package with what they name, and describe the package. Shows its nicknames, local nicknames, used and using packages, shadowing symbols, lock, documentation, and how many symbols it has.',
   parameters: [

@@ -20,7 +20,6 @@ import { headOf, missingNote, type User, usersOf, usersTold, withoutOutside } fr
 
 const WHO_REFERENCES = {
   name: 'who_references',
-  title: 'Find users of a variable',
   description:
     'Find the functions that read, set or bind a special or global variable, or read a constant, told apart. Then come other places that use it, such as initial values, slot initforms and top-level forms, and code that has it as data.',
   parameters: [

@@ -34,7 +34,6 @@ import { invalidType, isSymbolType, SYMBOL_TYPE } from './symbol-type.ts';
 
 const APROPOS_SEARCH = {
   name: 'apropos_search',
-  title: 'Search symbols',
   description:
     'Search for symbols matching a pattern. Returns symbol names, types, and packages. Useful for discovering available functions, variables, and classes.',
   parameters: [
@@ -137,7 +136,6 @@ const METHOD_LIMIT = 20;
 
 const DESCRIBE_SYMBOL = {
   name: 'describe_symbol',
-  title: 'Describe symbol',
   description:
     'Describe a Lisp symbol of the running image: everything it names (function, macro, generic function, class, type, variable, setf function). Shows argument list, type, value, documentation and where it is defined.',
   parameters: [

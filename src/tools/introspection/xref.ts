@@ -52,7 +52,6 @@ const PARAMETERS = [
 
 const WHO_CALLS = {
   name: 'who_calls',
-  title: 'Find callers',
   description:
     "Find all functions that call a given function. Uses SBCL's cross-reference database to discover callers.",
   parameters: PARAMETERS,

@@ -13,7 +13,6 @@ import { observeTimes } from './times.ts';
 
 const OBSERVE = {
   name: 'observe',
-  title: 'Observe a run',
   description:
     'See how code runs. With functions: their calls while form runs, or for some seconds of what the program does. They are a tree with arguments, values, time and errors; mode types tells the types seen. mode cpu, alloc or time: a profile of form, which is repeated. against: which of two forms takes less.',
   parameters: [

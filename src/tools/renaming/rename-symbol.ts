@@ -29,7 +29,6 @@ import { followedText, placesText, renameNotes } from './rename-text.ts';
 
 const RENAME_SYMBOL = {
   name: 'rename_symbol',
-  title: 'Rename symbol',
   description:
     'Give a symbol another name everywhere: function, macro, class, variable, structure, slot. Changes each place in the files that the reader takes for that symbol, also quotes, exports, package definitions and what DEFSTRUCT makes. Says before what stands against it. A human approves one diff. Then the image follows: files are loaded again, the old name goes.',
   parameters: [

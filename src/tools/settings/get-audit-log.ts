@@ -19,7 +19,6 @@ const OUTCOMES = ['succeeded', 'failed', 'unfinished'] as const;
 
 const GET_AUDIT_LOG = {
   name: 'get_audit_log',
-  title: 'Read audit log',
   description:
     'Read the audit log: every call that ran code or was to change a file, newest first. Shows its time, arguments, who allowed it and how it ended. Covers this workspace, also sessions before this one.',
   parameters: [

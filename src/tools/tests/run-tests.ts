@@ -25,7 +25,6 @@ import { type Asked, Run } from './run.ts';
 
 const RUN_TESTS = {
   name: 'run_tests',
-  title: 'Run tests',
   description:
     'Load what changed and run tests: of a system, by its ASDF test-op, or by name. Tells each failure with form, values and place, and what passed before and fails now. Without arguments it tests the systems of the workspace.',
   parameters: [
