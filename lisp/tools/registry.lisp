@@ -167,7 +167,7 @@ the tool's name for clients."
   "Return TABLE, a parameter as the server sent it, as a property list."
   (loop for key in *parameter-keys*
         for value = (gethash (string-downcase key) table)
-        when (or value (eq key :description))
+        when value
           append (list key (case key
                              (:type (keyword-named value))
                              (:items (list :type (keyword-named (gethash "type" value))))

@@ -43,8 +43,8 @@ function hintsOf({ safetyLevel, effects }: ToolMetadata): Partial<Hints> {
   return Object.fromEntries(telling);
 }
 
-/** At most this many octets of keywords are listed for the search of Claude Code. */
-const HINT_OCTETS = 60;
+/** At most this many octets of keywords are listed for the search of Claude Code, so that `_meta` has 60. */
+const HINT_OCTETS = 34;
 
 /** Returns as many of the first KEYWORDS as a search hint has room for, with commas between. */
 function searchHint(keywords: readonly string[]): string {

@@ -8,7 +8,7 @@ import { progressText } from './progress-text.ts';
 export const TIMEOUT = {
   name: 'timeout',
   type: 'number',
-  description: 'Seconds until the call is interrupted; the image is kept',
+  description: 'Seconds',
   minimum: 0.1,
   maximum: 86_400,
 } as const;

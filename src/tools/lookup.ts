@@ -13,7 +13,6 @@ import { didYouMean, isNot } from './natures.ts';
 export const PACKAGE = {
   name: 'package',
   type: 'string',
-  description: 'Package name (default: the current one, at first CL-USER)',
   readsNames: true,
 } as const;
 

@@ -6,14 +6,12 @@ import type { CallContext } from '../kernel/tool.ts';
 export const LIMIT = {
   name: 'limit',
   type: 'integer',
-  description: 'Lines at most (default 200)',
   minimum: 1,
   maximum: 2000,
 } as const;
 export const OFFSET = {
   name: 'offset',
   type: 'integer',
-  description: 'Lines to leave out first',
   minimum: 0,
 } as const;
 

@@ -9,7 +9,7 @@ export const NAMES = {
   name: 'names',
   type: 'array',
   items: { type: 'string' },
-  description: 'Several names at once; the single one is left out or ""',
+  description: 'Several at once',
 } as const;
 
 /** Returns the results of LOOK for NAME, if given, and for each of NAMES, with their texts joined. With several names,

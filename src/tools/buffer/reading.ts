@@ -15,12 +15,11 @@ import { folderResult } from './reading-folder.ts';
 
 const LIMIT = 2000;
 const RANGE = [
-  { name: 'start_line', type: 'integer', description: 'First line to show, from 1', minimum: 1 },
-  { name: 'end_line', type: 'integer', description: 'Last line to show', minimum: 1 },
+  { name: 'start_line', type: 'integer', description: 'From 1', minimum: 1 },
+  { name: 'end_line', type: 'integer', minimum: 1 },
   {
     name: 'limit',
     type: 'integer',
-    description: `Lines at most (default ${LIMIT})`,
     minimum: 1,
     maximum: 20_000,
   },
@@ -29,18 +28,18 @@ const RANGE = [
 const READ_FILE = {
   name: 'read_file',
   description:
-    'Read a text file, or a range of its lines, exactly as it is: what it shows can be given to propose_file_edit. A directory gives its files as far as there is room, and the list of the others. It reaches the workspace, read roots and the sources of loaded systems. Where your own file tool reaches the file too, that does as well. A first line tells the file, the lines shown, how many there are, and the size in bytes.',
+    'Read text files such as docs, config or .asd files, whole or some lines, exactly as they are. Your own file tool does as well; this also reads read roots and the sources of loaded systems. A directory gives its files as far as there is room, and the names of the rest.',
   parameters: [
     {
       name: 'path',
       type: 'string',
-      description: 'The file or directory, relative to the workspace root or absolute',
+      description: 'File or directory',
     },
     {
       name: 'paths',
       type: 'array',
       items: { type: 'string' },
-      description: 'Several files at once; path is left out or ""',
+      description: 'Several at once',
     },
     ...RANGE,
   ],
@@ -50,12 +49,12 @@ const READ_FILE = {
   shortDescription: 'Read a text file, or a range of its lines',
   complexity: 'simple',
   keywords: [
-    'read a file',
-    'show file contents',
-    'view source code',
-    'lines of a file',
     'cat',
+    'show file contents',
     'head and tail',
+    'view source code',
+    'read a file',
+    'lines of a file',
     'print a file',
     'open a source file',
   ],
@@ -87,24 +86,21 @@ export function readFile(workspace: Workspace, buffers: WorkspaceBuffers) {
 const READ_BUFFER = {
   name: 'read_buffer',
   description:
-    'Read a workspace file as read_file does, when only its base name is known. An edit of it that waits for approval is shown below the text.',
-  parameters: [
-    { name: 'buffer', type: 'string', description: 'Path or unique base name of a workspace file' },
-    ...RANGE,
-  ],
+    'Show a file of the workspace, or some of its lines, when only its base name is known, such as main.lisp. With a path take read_file. A proposed edit of it that waits for approval is shown below.',
+  parameters: [{ name: 'buffer', type: 'string', description: 'Base name or path' }, ...RANGE],
   required: ['buffer'],
   categories: ['buffer'],
   shortDescription: 'Read a file by its base name, with the edit that is proposed for it',
   complexity: 'simple',
   keywords: [
+    'pending edit',
+    'open buffer',
+    'find a file by its name',
+    'unsaved changes',
     'buffer contents',
     'file by base name',
-    'unsaved changes',
-    'pending edit',
     'proposed edit',
-    'open buffer',
     'current state of a buffer',
-    'find a file by its name',
   ],
 } as const satisfies ToolDescription;
 

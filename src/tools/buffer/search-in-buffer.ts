@@ -22,28 +22,27 @@ import { type Match, type SearchResults, searchResult } from './search-text.ts';
 const SEARCH_IN_BUFFER = {
   name: 'search_in_buffer',
   description:
-    'Find text, or a regular expression, in a file, in all files below a directory, or in all of the workspace. With code: true, find a symbol or a piece of Lisp in code alone, whatever its case and layout; calls are shown to their end. Returns file, LINE:COLUMN and line of each match, with the true total. Text that no file has is read as a regular expression. .git, node_modules and the like are left out.',
+    'Find which lines of Lisp and other files contain a text or a regular expression, like grep. For uses of a function or variable take who_calls and who_references; this also finds comments, strings and code that is not loaded.',
   parameters: [
     {
       name: 'pattern',
       type: 'string',
-      description: 'Text to find; with regex a JavaScript regular expression',
     },
     {
       name: 'buffer',
       type: 'string',
-      description: 'Path or unique base name of a file, or a directory; the whole workspace when absent',
+      description: 'File or directory; default: all',
     },
     {
       name: 'regex',
       type: 'boolean',
-      description: 'Read pattern as a regular expression; ^ and $ match at lines',
+      description: 'In JavaScript syntax',
     },
-    { name: 'case_sensitive', type: 'boolean', description: 'Tell upper from lower case' },
+    { name: 'case_sensitive', type: 'boolean' },
     {
       name: 'code',
       type: 'boolean',
-      description: 'Only in Lisp code, not in comments and strings; pattern is one or more whole tokens',
+      description: 'Whole symbols or forms in Lisp code only',
     },
     LIMIT,
     OFFSET,
@@ -53,14 +52,14 @@ const SEARCH_IN_BUFFER = {
   shortDescription: 'Find text or a regular expression in files, with line and column',
   complexity: 'moderate',
   keywords: [
+    'ripgrep',
+    'text search',
+    'search the code',
+    'regex search',
     'grep',
     'find text in files',
-    'regex search',
     'regular expression',
-    'search the code',
-    'ripgrep',
     'find a string in a file',
-    'text search',
   ],
 } as const satisfies ToolDescription;
 

@@ -14,10 +14,10 @@ import { newImbalanceText } from '../parentheses.ts';
 const WRITE_FILE = {
   name: 'write_file',
   description:
-    'Write a whole text file into the workspace, as UTF-8: a new one, or in place of what is there. Missing directories are made. A human is asked before. To change a part of a file use propose_file_edit, to add definitions edit_definitions; files that are no Lisp your own writing tool makes as well.',
+    'Save text to disk, after the user approved: create a file, or overwrite a whole one. To change a part take propose_file_edit, for definitions edit_definitions. Missing directories are made.',
   parameters: [
-    { name: 'path', type: 'string', description: 'The file, relative to the workspace root' },
-    { name: 'content', type: 'string', description: 'The whole text of the file' },
+    { name: 'path', type: 'string' },
+    { name: 'content', type: 'string' },
   ],
   required: ['path', 'content'],
   safetyLevel: 'dangerous',
@@ -27,12 +27,12 @@ const WRITE_FILE = {
   complexity: 'simple',
   keywords: [
     'create a file',
+    'overwrite a file',
     'save to disk',
+    'save this code',
     'new file',
     'write a file',
-    'overwrite a file',
     'replace the whole file',
-    'save this code',
     'fresh file',
   ],
 } as const satisfies ToolDescription;

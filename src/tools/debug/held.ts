@@ -24,7 +24,6 @@ export interface Held extends DebugDependencies {
     readonly values?: readonly string[];
     readonly package?: string;
     readonly timeout?: number;
-    readonly all?: boolean;
   };
 }
 

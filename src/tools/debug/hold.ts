@@ -19,7 +19,7 @@ export type Holds = HeldCalls<Result>;
 export const ON_ERROR = {
   name: 'on_error',
   type: 'string',
-  description: 'hold: keep an error, its frames and restarts for debug',
+  description: 'hold: kept for debug',
   enum: ['end', 'hold'],
 } as const;
 
@@ -27,13 +27,13 @@ export const RESTARTS = {
   name: 'restarts',
   type: 'array',
   items: { type: 'string' },
-  description: 'Restarts to take where an error offers them, such as CONTINUE',
+  description: 'To take, as CONTINUE',
 } as const;
 
 export const DEBUG_LEVEL = {
   name: 'debug_level',
   type: 'integer',
-  description: 'DEBUG quality for this code only; 3 keeps all variables',
+  description: '3 keeps all variables',
   minimum: 0,
   maximum: 3,
 } as const;
@@ -96,12 +96,11 @@ export function heldResult(
   { ending, output, data }: Pick<Reply<keyof Operations>, 'ending' | 'output'> & { data: object },
   held: HeldError,
   places: Places,
-  all = false,
 ): Result {
   const condition = ending.kind === 'condition' ? ending.condition : { type: 'unknown', text: 'unknown' };
   return {
     data: { held, condition, ...(output && { output }) },
-    text: heldText(condition, held, places, { output, all, holding: data }),
+    text: heldText(condition, held, places, { output, holding: data }),
     failed: true,
   };
 }
@@ -110,12 +109,12 @@ function heldText(
   condition: Condition,
   held: HeldError,
   places: Places,
-  { output, all, holding }: { output: Output | undefined; all: boolean; holding: Holding },
+  { output, holding }: { output: Output | undefined; holding: Holding },
 ): string {
   const head = [...conditionLines(condition), didYouMean(condition.near)].filter(Boolean).join('\n');
   return joinSections([
     `${head}${slotsText(held)}\n${whereText(held)}`,
-    framesText(condition, held, places, all),
+    framesText(condition, held, places),
     restartsText(condition, held),
     outputSection(output),
     holdingSection(holding),
@@ -137,14 +136,9 @@ function whereText({ error, seconds, thread, locks = [] }: HeldError): string {
 }
 
 /** Returns the frames of CONDITION, the condition of HELD, with their numbers for debug, and how many more
- *  there are. Consecutive frames of libraries are only counted, unless ALL. */
-function framesText(
-  { frames = [], moreFrames }: Condition,
-  held: HeldError,
-  places: Places,
-  all: boolean,
-): string {
-  const foldsLibraries = !all && frames.some((frame) => isOwn(frame, places));
+ *  there are. Consecutive frames of libraries are only counted. */
+function framesText({ frames = [], moreFrames }: Condition, held: HeldError, places: Places): string {
+  const foldsLibraries = frames.some((frame) => isOwn(frame, places));
   const lines: string[] = [];
   let number = 0;
   let hidden = 0;

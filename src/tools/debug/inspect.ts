@@ -11,22 +11,21 @@ import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 const INSPECT = {
   name: 'inspect',
   description:
-    'Look into an object of the image, one line a part: slots, elements, entries of a hash table, closed-over values, and so on. Each part that has parts has an id (@12), which inspect takes as long as the object lives. path leads to a part at any depth in one call. Evaluates nothing.',
+    'Look into an object: its slots, elements, hash table entries or the values in a closure, one line a part. For a class take class_slots, for a name describe_symbol. Parts have ids (@12) to give as value; path leads to a part at any depth. Evaluates nothing.',
   parameters: [
     {
       name: 'value',
       type: 'string',
-      description:
-        'A variable such as *config* or *, the last value; #\'function, class, "PACKAGE", or an id',
+      description: '*config*, * (the last value), #\'function, class, "PACKAGE" or @12',
     },
     {
       name: 'path',
       type: 'array',
       items: { type: 'string' },
-      description: 'Names of parts that lead to the one to show, such as ["acceptor", "port"]',
+      description: 'Parts: ["acceptor", "port"]',
     },
     PACKAGE,
-    { ...LIMIT, description: 'Parts at most (default 20)' },
+    LIMIT,
     OFFSET,
   ],
   required: ['value'],
@@ -35,13 +34,13 @@ const INSPECT = {
   complexity: 'simple',
   keywords: [
     'inspect an object',
+    'data structure',
+    'value of a variable',
     'slots of an instance',
     'hash table contents',
-    'value of a variable',
     'describe object',
     'elements of a vector',
     'closure values',
-    'data structure',
   ],
 } as const satisfies ToolDescription;
 

@@ -17,12 +17,12 @@ import { refusal, stillHeld } from './refusals.ts';
 
 /** Returns the result that shows HELD, or its frame if the call names one. */
 export async function showHeld(held: Held): Promise<Result> {
-  const { image, error, places, args } = held;
+  const { image, error, places } = held;
   const reply = await image.call('debug-look', { error, ...frameOf(held) }, evalOptions(held));
   const refused = refusal(held, reply) ?? leftFrameResult(held, reply);
   if (refused !== undefined) return refused;
   const { data } = reply;
-  if (data.held !== undefined) return { ...heldResult(reply, data.held, places, args.all), failed: false };
+  if (data.held !== undefined) return { ...heldResult(reply, data.held, places), failed: false };
   const value = data.value as DebugValue | undefined;
   if (value?.call === undefined) return stillHeld(held, reply);
   return { data: value, text: frameText(value, value.call, places) };

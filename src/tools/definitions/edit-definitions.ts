@@ -29,20 +29,19 @@ import { type Plan, planEdits } from './plan.ts';
 const EDIT_DEFINITIONS = {
   name: 'edit_definitions',
   description:
-    'Edit Lisp definitions by name, in any number of files, with one approval: replace, insert, delete, change a part, or add to a file. What is outside stays byte for byte. It is refused when a file could not be read any more. All files change or none.',
+    'Edit Lisp definitions by name in any number of files: replace, insert or remove a defun, method or class, or modify a part, after the user approved one diff. For other text take propose_file_edit, for a new name rename_symbol. All files change or none.',
   parameters: [
     {
       name: 'edits',
       type: 'array',
       items: { type: 'object', properties: EDIT, required: EDIT_REQUIRED },
-      description: 'What to change; each is about the text as it is before the call',
+      description: 'Each is about the text before the call',
     },
     PACKAGE,
     {
       name: 'load',
       type: 'boolean',
-      description:
-        'Then compile and load just the changed forms; reports warnings, and calls that no longer fit a changed lambda list',
+      description: 'Then compile and load just these',
     },
   ],
   required: ['edits'],
@@ -54,10 +53,10 @@ const EDIT_DEFINITIONS = {
   shortDescription: 'Edit Lisp definitions by name; a human sees the diff and decides',
   complexity: 'moderate',
   keywords: [
-    'edit a function',
-    'replace a definition',
     'structural editing',
     'add a method',
+    'edit a function',
+    'replace a definition',
     'delete a function',
     'edit several files',
     'change a definition',

@@ -11,20 +11,20 @@ export const EDIT = [
     name: 'definition',
     type: 'string',
     description:
-      'area, app::area, (setf area), (defclass area) or (defmethod area (circle)); without it old is of path, and text comes to its end',
+      'area, (setf area) or (defmethod area (circle)); without it old is anywhere in path, and text is appended',
   },
-  { name: 'path', type: 'string', description: 'Its file, where the name alone is not enough, or a new one' },
-  { name: 'line', type: 'integer', description: 'A line of it, where several are named so', minimum: 1 },
+  { name: 'path', type: 'string', description: 'Its file, or a new one' },
+  { name: 'line', type: 'integer', description: 'Where several match', minimum: 1 },
   {
     name: 'op',
     type: 'string',
     enum: ['replace', 'before', 'after', 'delete'],
-    description: 'What to do with text: in its place (when absent), before it or after it',
+    description: 'Default: replace by text',
   },
   { name: 'text', type: 'string', description: 'Whole forms' },
-  { name: 'old', type: 'string', description: 'Or: exact part of the definition to replace' },
-  { name: 'new', type: 'string', description: 'What takes its place' },
-  { name: 'all', type: 'boolean', description: 'Wherever old stands in the definition' },
+  { name: 'old', type: 'string', description: 'Or an exact part to replace' },
+  { name: 'new', type: 'string', description: 'Instead of old' },
+  { name: 'all', type: 'boolean', description: 'Every old' },
 ] as const satisfies readonly Parameter[];
 
 export const EDIT_REQUIRED = [] as const;

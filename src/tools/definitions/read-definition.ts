@@ -35,29 +35,29 @@ import { outline } from './outline.ts';
 const READ_DEFINITION = {
   name: 'read_definition',
   description:
-    'Read the text of definitions by name, several at once: functions, macros, generic functions and their methods, classes, structures, conditions, variables, types, tests, systems. It is the text in the file, found again after an edit, else what was evaluated, and says which. With path instead: an outline of a Lisp file, a line a form.',
+    'Read how functions, methods, macros, classes, variables, tests or systems are written: their source code, by name. For whole files take read_file. It is the text in the file now, else what was evaluated, and says which. With path instead: an outline of that Lisp file.',
   parameters: [
     {
       name: 'name',
       type: 'string',
-      description: 'One or more names: area app::area (setf area) (defmethod area (circle))',
+      description: 'One or more: area (setf area) (defmethod area (circle))',
     },
     NAMES,
     PACKAGE,
     {
       name: 'kind',
       type: 'string',
-      description: 'Only what is of this kind: function, class, variable and so on',
+      description: 'Such as function or class',
     },
-    { name: 'methods', type: 'boolean', description: 'Also the texts of the methods of a generic function' },
+    { name: 'methods', type: 'boolean', description: 'Also all methods' },
     {
       name: 'around',
       type: 'integer',
-      description: 'Lines to show around each text',
+      description: 'Lines around each',
       minimum: 0,
       maximum: 200,
     },
-    { name: 'path', type: 'string', description: 'The Lisp file to outline' },
+    { name: 'path', type: 'string', description: 'File to outline' },
     LIMIT,
     OFFSET,
   ],
@@ -66,14 +66,14 @@ const READ_DEFINITION = {
   shortDescription: 'Read the text of definitions by name, or an outline of a Lisp file',
   complexity: 'simple',
   keywords: [
-    'source of a function',
+    'view source',
+    'what a file defines',
     'show a definition',
+    'code of a class',
+    'source of a function',
     'outline of a file',
     'read a method',
     'text of a definition',
-    'view source',
-    'code of a class',
-    'what a file defines',
   ],
 } as const satisfies ToolDescription;
 

@@ -17,12 +17,12 @@ import { isLispFile, newImbalanceText } from '../parentheses.ts';
 const PROPOSE_FILE_EDIT = {
   name: 'propose_file_edit',
   description:
-    'Replace a part of a text file, once a human has approved the diff. The text in original must be exactly what is to be replaced, as read_file shows it. It must stand in the file once. Line ends and encoding are kept. An empty original makes a new file. The answer tells the line, and whether a Lisp file can still be read. For definitions use edit_definitions; files that are no Lisp your own editing tool changes as well.',
+    'Replace a piece of text in a file, such as a version, a comment or a typo, after the user approved the diff. For Lisp definitions take edit_definitions; your own tool edits other files as well. The original must stand there exactly once.',
   parameters: [
-    { name: 'path', type: 'string', description: 'The file, relative to the workspace root' },
-    { name: 'original', type: 'string', description: 'The exact text to replace; empty for a new file' },
-    { name: 'modified', type: 'string', description: 'The text in its place' },
-    { name: 'description', type: 'string', description: 'Why, in a sentence for the human who decides' },
+    { name: 'path', type: 'string' },
+    { name: 'original', type: 'string', description: 'Exact text; empty for a new file' },
+    { name: 'modified', type: 'string' },
+    { name: 'description', type: 'string', description: 'Why, for the user' },
   ],
   required: ['path', 'original', 'modified'],
   safetyLevel: 'dangerous',
@@ -30,14 +30,14 @@ const PROPOSE_FILE_EDIT = {
   shortDescription: 'Change a part of a file; a human sees the diff and decides',
   complexity: 'moderate',
   keywords: [
-    'edit a file',
-    'change code in a file',
+    'modify a file',
     'patch a function',
+    'edit a file',
+    'find and replace',
+    'change code in a file',
     'replace text in a file',
     'fix a bug in the source',
-    'modify a file',
     'apply a diff',
-    'find and replace',
   ],
 } as const satisfies ToolDescription;
 

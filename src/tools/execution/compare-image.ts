@@ -25,28 +25,25 @@ import { sourceFile } from '../source-file.ts';
 const COMPARE_IMAGE = {
   name: 'compare_image',
   description:
-    'Tell where the image and the files it was loaded from differ. That is what only the image has and which evaluation made it, what was evaluated over a file, what changed on disk. Also variables that a load did not set, and users of changed macros. Give one of path, system, package.',
+    'Tell where the running image and the files on disk differ: definitions that are stale, edited, deleted, or were never saved. Take it when code does not behave as its source says. Tells also variables that a load did not set, and users of changed macros. Give path, system or package.',
   parameters: [
-    { name: 'path', type: 'string', description: 'A loaded file, relative to the workspace root' },
-    { name: 'system', type: 'string', description: 'A loaded ASDF system: all of its files' },
-    { name: 'package', type: 'string', description: 'The names of this package, whichever file has them' },
-    {
-      ...LIMIT,
-      description: 'Differences of each kind at most (default 20)',
-    },
+    { name: 'path', type: 'string' },
+    { name: 'system', type: 'string', description: 'All files of it' },
+    { name: 'package', type: 'string', description: 'All names of it' },
+    LIMIT,
   ],
   categories: ['execution', 'introspection'],
   shortDescription: 'Tell where the image and the loaded files differ',
   complexity: 'moderate',
   keywords: [
-    'image differs from file',
     'stale definitions',
+    'in sync',
     'changed since loaded',
     'unsaved definitions',
     'image and source in sync',
+    'image differs from file',
     'what did I evaluate',
     'removed from the file',
-    'outdated code in the image',
   ],
 } as const satisfies ToolDescription;
 

@@ -8,17 +8,9 @@ import { joinSections } from '../../kernel/reply.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
-import {
-  DEBUG_LEVEL,
-  errorOptions,
-  type Holds,
-  heldResultOr,
-  holdingSection,
-  ON_ERROR,
-  RESTARTS,
-} from '../debug/hold.ts';
+import { errorOptions, type Holds, heldResultOr, holdingSection, ON_ERROR } from '../debug/hold.ts';
 import { outputSection, waitedNote } from '../endings.ts';
-import { lookupResult, packageOf } from '../lookup.ts';
+import { lookupResult, PACKAGE, packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { readtableSection, warningsAndNotes } from '../remarks.ts';
 import { failureText, isMissing } from './evaluation.ts';
@@ -26,20 +18,8 @@ import { failureText, isMissing } from './evaluation.ts';
 const COMPILE_FORM = {
   name: 'compile_form',
   description:
-    'Compile Lisp forms without evaluating them, to see errors, warnings, undefined functions and variables, and notes of the compiler. Each is shown with the form it is about. Forms are compiled as in a file, so a macro counts for the forms after it. Definitions that this needs are taken back, but not what an evaluation defines meanwhile. What compile-time code (EVAL-WHEN, macros, #.) does or loads stays, as do changes of packages that exist and the symbols that are read.',
-  parameters: [
-    { name: 'form', type: 'string', description: 'Lisp form to compile, or several' },
-    {
-      name: 'package',
-      type: 'string',
-      description: 'Package to read in (default: the current one, at first CL-USER)',
-      readsNames: true,
-    },
-    ON_ERROR,
-    RESTARTS,
-    DEBUG_LEVEL,
-    TIMEOUT,
-  ],
+    'Check code, such as a defun, before it runs: compile Lisp forms and tell errors, warnings, undefined names and notes of the compiler. To check a file take load_file. What they define is taken back; what macros, #. and EVAL-WHEN do meanwhile stays.',
+  parameters: [{ name: 'form', type: 'string' }, PACKAGE, ON_ERROR, TIMEOUT],
   required: ['form'],
   limitMs: Number.POSITIVE_INFINITY,
   safetyLevel: 'cautious',
@@ -47,14 +27,14 @@ const COMPILE_FORM = {
   shortDescription: 'Compile Lisp forms without running them: errors, warnings, undefined names, notes',
   complexity: 'simple',
   keywords: [
+    'syntax check',
+    'lint a snippet',
+    'type check',
+    'optimization notes',
     'compile a form',
     'does it compile',
     'compiler warnings of a snippet',
     'check code without running it',
-    'type check',
-    'lint a snippet',
-    'optimization notes',
-    'syntax check',
   ],
 } as const satisfies ToolDescription;
 

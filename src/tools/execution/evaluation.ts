@@ -27,7 +27,7 @@ import {
   outputSection,
   waitedNote,
 } from '../endings.ts';
-import { lookupResult, packageOf } from '../lookup.ts';
+import { lookupResult, PACKAGE, packageOf } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
 import { indentationText } from '../parentheses.ts';
 import type { Places } from '../places.ts';
@@ -42,13 +42,8 @@ const MAIN_THREAD = {
 } as const;
 
 const PARAMETERS = [
-  { name: 'form', type: 'string', description: 'Lisp form to evaluate, or several' },
-  {
-    name: 'package',
-    type: 'string',
-    description: 'Package to evaluate in (default: the current one, at first CL-USER)',
-    readsNames: true,
-  },
+  { name: 'form', type: 'string' },
+  PACKAGE,
   ON_ERROR,
   RESTARTS,
   DEBUG_LEVEL,
@@ -59,7 +54,7 @@ const PARAMETERS = [
 const EVAL_FORM = {
   name: 'eval_form',
   description:
-    'Evaluate Lisp forms in the running image, one after the other. Returns all values as printed by ~S, output, warnings with their form, or the condition with its restarts and frames. Definitions, *package* and * ** *** last between calls.',
+    'Evaluate Lisp forms in the running image, as in a REPL: run code, try an expression, call or define a function. To check code take compile_form, for a file load_file. Returns values as ~S prints them, output and warnings, or the condition with restarts and frames. Definitions, *package* and * ** *** last between calls.',
   parameters: PARAMETERS,
   required: ['form'],
   limitMs: Number.POSITIVE_INFINITY,

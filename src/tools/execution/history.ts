@@ -18,23 +18,19 @@ import { LIMIT, OFFSET } from '../paging.ts';
 const GET_REPL_HISTORY = {
   name: 'get_repl_history',
   description:
-    'List what eval_form evaluated in this workspace, newest first: input, values, output, error, package, time and duration. Includes evaluations by code, by servers beside this one, and from before a restart. Definitions from before a restart are not in the image any more.',
-  parameters: [
-    { name: 'containing', type: 'string', description: 'Only evaluations with this text in their input' },
-    { ...LIMIT, description: 'Evaluations at most (default 20)' },
-    { ...OFFSET, description: 'How many of the newest evaluations to leave out' },
-  ],
+    'List what was evaluated in this workspace before, newest first: the forms entered, their values, output and errors. For all tools take get_audit_log. Also those by code, other servers and before a restart.',
+  parameters: [{ name: 'containing', type: 'string', description: 'Text in the forms' }, LIMIT, OFFSET],
   categories: ['execution'],
   shortDescription: 'List past evaluations of this workspace: input, values, output, errors, time',
   complexity: 'simple',
   keywords: [
     'REPL history',
-    'previous evaluations',
     'past inputs',
-    'what did I evaluate',
     'earlier results',
-    'command history',
     'session log',
+    'previous evaluations',
+    'what did I evaluate',
+    'command history',
     'transcript',
   ],
 } as const satisfies ToolDescription;

@@ -15,20 +15,20 @@ import { reasonText, toolOf } from './call-names.ts';
 const IMAGE_STATUS = {
   name: 'image_status',
   description:
-    'Tell what the Lisp image does now: its state, the calls that run or wait, with their age, output and top frames. Tells also its memory, garbage collection, threads, and what the last loss took. Answers at once whatever the image does, and never starts one. interrupt ends a call that it shows.',
+    'Tell whether the Lisp process still answers and what it is busy with: calls that run or wait, how long, with output and top frames, threads, heap memory, garbage collection. Take it when something hangs; interrupt ends a call.',
   parameters: [],
   categories: ['execution'],
   shortDescription: 'Tell what the image does now: calls that run, where they are, memory, threads',
   complexity: 'simple',
   keywords: [
-    'image status',
     'where is it stuck',
+    'alive',
+    'image status',
     'how much heap is left',
     'how long has it been going',
     'which function is it inside',
     'in the middle of',
     'still no output',
-    'thread apply all bt',
   ],
 } as const satisfies ToolDescription;
 

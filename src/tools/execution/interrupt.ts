@@ -13,15 +13,15 @@ import { choicesText, toolOf } from './call-names.ts';
 const INTERRUPT = {
   name: 'interrupt',
   description:
-    'Interrupt a call that runs in the Lisp image or waits for it, and keep the image and what was done so far. Tells where the call was and what it had written; the call itself is answered with an error that says so. The numbers of calls are in image_status.',
+    'Stop a running evaluation or other call that takes too long, such as an endless loop, and keep the image and what was done. For a broken image take restart_image. Tells where the call was; the call itself gets an error.',
   parameters: [
     {
       name: 'job',
       type: 'integer',
-      description: 'Number of the call, as image_status shows it (may be absent when there is only one)',
+      description: 'Number by image_status',
       minimum: 1,
     },
-    { name: 'all', type: 'boolean', description: 'Interrupt all calls' },
+    { name: 'all', type: 'boolean' },
   ],
   safetyLevel: 'cautious',
   // The effects that the call had so far stay. A repeated interrupt can end another call.
@@ -30,14 +30,14 @@ const INTERRUPT = {
   shortDescription: 'Interrupt a call that runs too long, and keep the image',
   complexity: 'simple',
   keywords: [
-    'interrupt',
-    'stop a running evaluation',
-    'cancel a call',
-    'stop an endless loop',
     'abort a call',
-    'kill a job',
     'ctrl-c',
     'it hangs',
+    'abort',
+    'cancel a call',
+    'interrupt',
+    'stop a running evaluation',
+    'stop an endless loop',
   ],
 } as const satisfies ToolDescription;
 

@@ -19,38 +19,37 @@ const SHORT = { value: 120, locals: 8 };
 const GET_LAST_ERROR = {
   name: 'get_last_error',
   description:
-    'Show the last error that an evaluation, a compilation or a load signalled in the image, or that ended another thread. Shows its condition, restarts, form, time, and frames with the values that their arguments and local variables had when it happened. The last 10 are kept; they go with the image.',
+    'Show what went wrong: the last error or crash, its restarts and stack backtrace, with the values of arguments and local variables in each frame. It only looks back; debug goes on from an error that is held. The last 10 are kept, also those that ended another thread.',
   parameters: [
     {
       name: 'index',
       type: 'integer',
-      description: 'Which error: 0, the default, is the newest, 1 the one before',
+      description: '0 the newest',
       minimum: 0,
     },
     {
       name: 'frame',
       type: 'integer',
-      description: 'Show only this frame, with all that was kept of its locals',
+      description: 'Only this frame, whole',
       minimum: 0,
     },
     {
       name: 'watched',
       type: 'boolean',
-      description: 'Show errors that the watch of debug recorded instead, handled ones too',
+      description: 'Those that the watch of debug recorded',
     },
   ],
   categories: ['execution'],
   shortDescription: 'Show the last error with its frames and the values of local variables',
   complexity: 'simple',
   keywords: [
-    'last error',
-    'backtrace',
-    'stack trace',
-    'local variables',
-    'what went wrong',
-    'condition and restarts',
-    'post mortem debugging',
     'why did it fail',
+    'stack trace',
+    'last error',
+    'what went wrong',
+    'backtrace',
+    'local variables',
+    'condition and restarts',
   ],
 } as const satisfies ToolDescription;
 

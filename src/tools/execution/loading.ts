@@ -43,29 +43,26 @@ interface LoadContext {
   shownWarnings: ShownWarnings;
 }
 
-const LOAD_TIMEOUT = { ...TIMEOUT, description: `${TIMEOUT.description} (default 600)` } as const;
-
 const LOAD_FILE = {
   name: 'load_file',
   description:
-    'Compile a Lisp source file and load it into the running image, so that cross references and compiler warnings exist. Nothing is written beside the source. Returns warnings by definition and line. Says where image and file differ then: what the file has no more, variables not set again, users of changed macros.',
+    'Compile a Lisp source file from disk and load it into the running image, or reload it after an edit, with warnings by line. For a whole project take load_system. The answer says where image and file then differ.',
   parameters: [
-    { name: 'path', type: 'string', description: 'The file, relative to the workspace root' },
+    { name: 'path', type: 'string' },
     {
       name: 'forget',
       type: 'boolean',
-      description:
-        'Also remove from the image what the file has no more. What no answer has listed yet is listed first',
+      description: 'Remove what the file no longer has, once it was listed',
     },
     {
       name: 'check',
       type: 'boolean',
-      description: 'Only compile it, for errors and warnings: nothing of it is loaded',
+      description: 'Only compile, load nothing',
     },
     ON_ERROR,
     RESTARTS,
     DEBUG_LEVEL,
-    LOAD_TIMEOUT,
+    TIMEOUT,
   ],
   required: ['path'],
   limitMs: Number.POSITIVE_INFINITY,
@@ -74,13 +71,13 @@ const LOAD_FILE = {
   shortDescription: 'Compile a Lisp source file and load it',
   complexity: 'moderate',
   keywords: [
-    'load a file',
-    'compile a file',
-    'compiler warnings of a file',
-    'reload a file after editing',
-    'source file',
-    'syntax check',
     'lint a file',
+    'compile a file',
+    'syntax check',
+    'reload a file after editing',
+    'load a file',
+    'compiler warnings of a file',
+    'source file',
     'compilation errors',
   ],
 } as const satisfies ToolDescription;
@@ -200,13 +197,13 @@ function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): strin
 const LOAD_SYSTEM = {
   name: 'load_system',
   description:
-    "Load an ASDF system, and what it depends on, into the running image. Any system that ASDF can find: in the workspace, installed by the distribution, or in the user's source registry. Returns what was loaded, warnings by file, and where image and files differ then.",
+    'Load a library, your project or any other ASDF system that you need, with its dependencies, as require and quickload do. For a single file take load_file. Returns what was loaded, warnings by file, and where image and files then differ.',
   parameters: [
-    { name: 'system', type: 'string', description: 'System name, for example alexandria or my-app/tests' },
-    { name: 'force', type: 'boolean', description: 'Compile and load the system itself again' },
+    { name: 'system', type: 'string', description: 'Such as alexandria or my-app/tests' },
+    { name: 'force', type: 'boolean' },
     ON_ERROR,
     RESTARTS,
-    LOAD_TIMEOUT,
+    TIMEOUT,
   ],
   required: ['system'],
   limitMs: Number.POSITIVE_INFINITY,
@@ -215,13 +212,13 @@ const LOAD_SYSTEM = {
   shortDescription: 'Load an ASDF system with what it depends on',
   complexity: 'moderate',
   keywords: [
-    'ASDF',
+    'install a library',
+    'build the project',
     'quicklisp',
+    'ASDF',
     'load a system',
     'load a library',
     'dependencies',
-    'build the project',
-    'install a library',
     'third-party library',
   ],
 } as const satisfies ToolDescription;

@@ -10,13 +10,12 @@ const REBUILD_SOURCES = ['session', 'none', 'previous'] as const satisfies reado
 const RESTART_IMAGE = {
   name: 'restart_image',
   description:
-    'End the Lisp image and start a fresh one, in which definitions, packages, loaded files and systems are built again from a journal. Values are lost. Calls that run are ended. Use it when the image is broken, full or has the wrong things in it.',
+    'Restart the Lisp process: a new, clean image, with definitions, files and systems built again but values lost. Take it when the heap is exhausted or nothing works any more; interrupt ends a single call.',
   parameters: [
     {
       name: 'rebuild',
       type: 'string',
-      description:
-        'What is built again. With session (default): what this session defined and loaded. With none: nothing. With previous: before that also what the server before this one had, as after a crash of the client.',
+      description: 'Default: session, all of this session; previous: also of the server before',
       enum: REBUILD_SOURCES,
     },
   ],
@@ -27,13 +26,13 @@ const RESTART_IMAGE = {
   shortDescription: 'End the image and start a fresh one, rebuilt from what was defined and loaded',
   complexity: 'moderate',
   keywords: [
-    'restart the image',
-    'restart Lisp',
-    'restart the REPL',
     'fresh image',
     'reset everything',
-    'kernel restart',
     'clean slate',
+    'restart Lisp',
+    'kernel restart',
+    'restart the image',
+    'restart the REPL',
     'rebuild the session',
   ],
 } as const satisfies ToolDescription;

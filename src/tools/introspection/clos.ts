@@ -25,26 +25,25 @@ import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 const CLASS = {
   name: 'class',
   type: 'string',
-  description: 'Class, structure or condition name, for example my-package::thing or standard-object',
 } as const;
 
 const CLASS_SLOTS = {
   name: 'class_slots',
   description:
-    'Show the slots of a class, structure or condition type: its own and the inherited ones with the class they come from. Each has its initargs, initform, type, readers, writers, accessors, allocation and documentation. Shows also default initargs and the constructors of structures.',
+    'Show the fields of a class, structure or condition: each slot, own or inherited, with initarg, default, type and accessor. For the values in one instance take inspect. Constructors of structures are there too.',
   parameters: [CLASS, PACKAGE, LIMIT, OFFSET],
   required: ['class'],
   categories: ['introspection', 'clos'],
   shortDescription: 'Show the slots of a class or structure, own and inherited, with their accessors',
   complexity: 'simple',
   keywords: [
+    'attributes of a class',
+    'structure slots',
+    'accessors readers writers',
     'class slots',
     'fields of a class',
-    'attributes of a class',
     'initargs and initforms',
-    'accessors readers writers',
     'slot type',
-    'structure slots',
     'inherited slots',
   ],
 } as const satisfies ToolDescription;
@@ -124,21 +123,19 @@ function headLines({ name, properName, kind, finalized }: ClassHead): (string | 
 const CLASS_HIERARCHY = {
   name: 'class_hierarchy',
   description:
-    'Show where a class, structure or condition type stands: metaclass, direct superclasses, class precedence list, and the tree of all its subclasses.',
+    'Show which classes a class, structure or condition inherits from, in the order of precedence, and the tree of its subclasses. For slots take class_slots.',
   parameters: [
     CLASS,
     PACKAGE,
     {
       name: 'direction',
       type: 'string',
-      description: 'up: superclasses only; down: subclasses only',
       enum: ['up', 'down', 'both'],
       default: 'both',
     },
     {
       name: 'depth',
       type: 'integer',
-      description: 'Levels of subclasses at most (default: all)',
       minimum: 1,
     },
     LIMIT,
@@ -149,13 +146,13 @@ const CLASS_HIERARCHY = {
   shortDescription: 'Show the superclasses, precedence list and tree of subclasses of a class',
   complexity: 'simple',
   keywords: [
-    'class hierarchy',
     'superclasses',
-    'subclasses',
-    'class precedence list',
     'inheritance tree',
     'parent classes',
     'derived classes',
+    'class hierarchy',
+    'subclasses',
+    'class precedence list',
     'type hierarchy',
   ],
 } as const satisfies ToolDescription;

@@ -14,18 +14,17 @@ import { acceptedText, type FromSource, lambdaListText, withLambdaList } from '.
 const FUNCTION_ARGLIST = {
   name: 'function_arglist',
   description:
-    'Show how a function, macro, generic function, setf function or special operator is called. Shows its lambda list with defaults, the types of arguments and values, and documentation. With methods:true also the specializers and lambda list of each method.',
+    'Show which arguments a function or macro takes: its signature, with required, optional and keyword parameters, their order, defaults and types, and what it returns. describe_symbol tells all else of a name.',
   parameters: [
     {
       name: 'symbol',
       type: 'string',
-      description: "Function name, for example mapcar, my-package::thing, #'thing or (setf thing)",
+      description: 'Such as mapcar, app::thing or (setf thing)',
     },
     PACKAGE,
     {
       name: 'methods',
       type: 'boolean',
-      description: 'Of a generic function: also list its methods; limit and offset count them',
     },
     LIMIT,
     OFFSET,
@@ -37,10 +36,10 @@ const FUNCTION_ARGLIST = {
   keywords: [
     'arglist',
     'lambda list',
+    'parameters it takes',
     'function signature',
     'arguments and their types',
     'keyword arguments',
-    'parameters it takes',
     'default values of arguments',
     'return type',
   ],

@@ -26,28 +26,27 @@ import { usedOf } from './sites.ts';
 const IMPACT_OF_CHANGE = {
   name: 'impact_of_change',
   description:
-    'Show what a change of a function, macro, generic function, method, class or structure would break, before it is made. Tells the calls that no longer fit its new lambda list, and those that cannot be told. Tells also methods, subclasses, instances, what to compile again, and the tests that reach it.',
+    'Show what would break if a function, macro, method, class or structure changed, such as a new required argument. For callers alone take who_calls. Tells calls that no longer fit, methods, subclasses, instances, what to compile again, and the tests affected.',
   parameters: [
     {
       name: 'name',
       type: 'string',
-      description: 'What is to change, for example my-package::thing or (setf thing)',
+      description: 'Such as app::thing or (setf thing)',
     },
     PACKAGE,
     {
       name: 'lambda_list',
       type: 'string',
-      description: 'Its new lambda list, for example (item &key currency)',
+      description: 'The new one: (item &key currency)',
     },
     {
       name: 'definition',
       type: 'string',
-      description: 'Or the whole new definition: a defun, defclass, ...',
+      description: 'Or the whole new definition',
     },
     {
       name: 'limit',
       type: 'integer',
-      description: 'Of each kind at most (default 30)',
       minimum: 1,
       maximum: 1000,
     },
@@ -57,14 +56,14 @@ const IMPACT_OF_CHANGE = {
   shortDescription: 'Show what a change of a definition would break: calls, methods, subclasses, tests',
   complexity: 'moderate',
   keywords: [
+    'refactor safely',
+    'blast radius',
+    'tests affected',
+    'add or remove an argument',
     'impact of a change',
     'what breaks if I change this',
     'change a lambda list',
-    'refactor safely',
-    'add or remove an argument',
     'calls that no longer fit',
-    'tests affected',
-    'recompile dependents',
   ],
 } as const satisfies ToolDescription;
 

@@ -8,26 +8,20 @@ import { type ArgumentsFor, defineTool, type Result, type ToolDescription } from
 import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
 import { outputSection, waitedNote } from '../endings.ts';
 import { failureText, isMissing } from '../execution/evaluation.ts';
-import { lookupResult, packageOf } from '../lookup.ts';
+import { lookupResult, PACKAGE, packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { readtableSection, redefinedSection, warningSection } from '../remarks.ts';
 
 const MACROEXPAND_FORM = {
   name: 'macroexpand_form',
   description:
-    'Expand the macro or symbol macro form in a text and print the result, without evaluating it. Expanding runs the code of the macros. Mode full, the default, goes on until the form is no macro form, as MACROEXPAND does: that is what the compiler gets. Mode one shows what the macro itself was written to make. Mode all expands the forms inside too.',
+    'Expand a macro form: see what code it turns into, without evaluating it. To check code take compile_form. Mode full goes on until it is no macro form, one takes a single step, all expands the forms inside too. The code of the macros runs.',
   parameters: [
-    { name: 'form', type: 'string', description: 'One Lisp form, unquoted, for example (when a b)' },
-    {
-      name: 'package',
-      type: 'string',
-      description: 'Package to read and print in (default: the current one, at first CL-USER)',
-      readsNames: true,
-    },
+    { name: 'form', type: 'string' },
+    PACKAGE,
     {
       name: 'mode',
       type: 'string',
-      description: 'one: one step; full: until it is no macro form; all: every form in it too',
       enum: ['one', 'full', 'all'],
       default: 'full',
     },
@@ -40,10 +34,10 @@ const MACROEXPAND_FORM = {
   shortDescription: 'Expand a macro form: one step, fully, or with all forms inside',
   complexity: 'simple',
   keywords: [
-    'macroexpand',
-    'macro expansion',
     'macroexpand-1',
+    'macro expansion',
     'macroexpand-all',
+    'macroexpand',
     'expand a macro',
     'what does this macro expand into',
     'code that a macro generates or produces',

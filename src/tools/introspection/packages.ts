@@ -18,14 +18,13 @@ import { invalidType, isSymbolType, SYMBOL_TYPE } from './symbol-type.ts';
 const LIST_PACKAGE_SYMBOLS = {
   name: 'list_package_symbols',
   description:
-    'List the symbols of a package with what they name, and describe the package. Shows its nicknames, local nicknames, used and using packages, shadowing symbols, lock, documentation, and how many symbols it has.',
+    'List what a package exports, its public API, or its internal symbols, with nicknames, used packages, shadowing symbols and lock. To find symbols by a part of their name take apropos_search.',
   parameters: [
-    { name: 'package', type: 'string', description: 'Package name or nickname' },
+    { name: 'package', type: 'string' },
     {
       name: 'access',
       type: 'string',
-      description:
-        'Which symbols: external (exported), internal, present (both), inherited from used packages, or accessible (all)',
+      description: 'present: external and internal; accessible: all',
       enum: ['external', 'internal', 'present', 'inherited', 'accessible'],
       default: 'external',
     },
@@ -38,14 +37,14 @@ const LIST_PACKAGE_SYMBOLS = {
   shortDescription: 'List the symbols of a package, its nicknames, and the packages it uses',
   complexity: 'simple',
   keywords: [
-    'package symbols',
+    'namespace',
     'exported symbols',
     'list a package',
-    'package nicknames',
+    'what a package exports',
+    'package symbols',
+    'public API',
     'use list of a package',
     'which packages use it',
-    'public API',
-    'external internal inherited symbols',
   ],
 } as const satisfies ToolDescription;
 

@@ -21,14 +21,14 @@ import { headOf, missingNote, type User, usersOf, usersTold, withoutOutside } fr
 const WHO_REFERENCES = {
   name: 'who_references',
   description:
-    'Find the functions that read, set or bind a special or global variable, or read a constant, told apart. Then come other places that use it, such as initial values, slot initforms and top-level forms, and code that has it as data.',
+    'Find the functions that read, set or bind a global or special variable, or use a constant. For functions and macros take who_calls. Other places follow: initial values, slot initforms, top-level forms, and code that has the name as data.',
   parameters: [
-    { name: 'name', type: 'string', description: 'Variable name to find users of, for example *print-base*' },
+    { name: 'name', type: 'string', description: 'Such as *print-base*' },
     PACKAGE,
     {
       name: 'sites',
       type: 'boolean',
-      description: 'Also show each place: FILE:LINE:COLUMN and the line of text',
+      description: 'Also each FILE:LINE:COLUMN',
     },
     LIMIT,
     OFFSET,
@@ -38,14 +38,14 @@ const WHO_REFERENCES = {
   shortDescription: 'Find the functions that read, set or bind a variable, and where',
   complexity: 'moderate',
   keywords: [
+    'usages of a global variable',
     'variable references',
+    'find write accesses',
     'who sets a variable',
     'who reads a variable',
     'who binds a special variable',
     'where is a variable used',
-    'usages of a global variable',
     'uses of a constant',
-    'find write accesses',
   ],
 } as const satisfies ToolDescription;
 

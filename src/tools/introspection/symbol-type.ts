@@ -8,7 +8,6 @@ const TYPES: readonly string[] = ['function', 'macro', 'variable', 'class', 'gen
 export const SYMBOL_TYPE = {
   name: 'type',
   type: 'string',
-  description: 'Filter by type: function, macro, variable, class, generic-function',
   enum: TYPES,
   openEnum: true,
 } as const;

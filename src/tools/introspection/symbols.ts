@@ -39,16 +39,18 @@ const APROPOS_SEARCH = {
   parameters: [
     { name: 'pattern', type: 'string', description: 'Search pattern (case-insensitive substring)' },
     { name: 'package', type: 'string', description: 'Limit search to this package (optional)' },
-    SYMBOL_TYPE,
+    {
+      ...SYMBOL_TYPE,
+      description: 'Filter by type: function, macro, variable, class, generic-function',
+    },
     {
       name: 'inherited',
       type: 'boolean',
-      description: 'With a package: also search the symbols it inherits from the packages it uses',
     },
     {
       name: 'ranked',
       type: 'boolean',
-      description: 'Fuzzy completion: best matches first, with documentation; mvb finds multiple-value-bind',
+      description: 'Fuzzy, best first: mvb finds multiple-value-bind',
     },
     LIMIT,
     OFFSET,
@@ -137,27 +139,23 @@ const METHOD_LIMIT = 20;
 const DESCRIBE_SYMBOL = {
   name: 'describe_symbol',
   description:
-    'Describe a Lisp symbol of the running image: everything it names (function, macro, generic function, class, type, variable, setf function). Shows argument list, type, value, documentation and where it is defined.',
+    'Describe what a Lisp symbol is: the function, macro, class, type or variable it names, with arguments, value, docstring and where it is defined. For its text take read_definition. With arguments: the methods of a generic function that they run, in order.',
   parameters: [
     {
       name: 'symbol',
       type: 'string',
-      description: 'Symbol to describe, for example mapcar, my-package::thing or |Mixed Case|',
+      description: 'Such as mapcar, app::thing or |Mixed Case|',
     },
     PACKAGE,
     {
       name: 'arguments',
       type: 'array',
       items: { type: 'string' },
-      description:
-        'Of a generic function: a class name, literal or variable for each required argument, to see which methods run, in order',
+      description: 'A class, literal or variable for each required argument',
     },
     NAMES,
-    {
-      ...LIMIT,
-      description: `Of a generic function: methods at most (default ${METHOD_LIMIT})`,
-    },
-    { ...OFFSET, description: 'Of a generic function: how many methods to leave out at the beginning' },
+    LIMIT,
+    OFFSET,
   ],
   required: ['symbol'],
   instead: { symbol: ['names'] },

@@ -28,22 +28,22 @@ const PARAMETERS = [
   {
     name: 'sites',
     type: 'boolean',
-    description: 'Also show each place of a call: FILE:LINE:COLUMN and the line of text',
+    description: 'Also each FILE:LINE:COLUMN',
   },
   {
     name: 'internals',
     type: 'boolean',
-    description: "Also list SBCL's own transforms, VOPs and optimizers",
+    description: "Also SBCL's own",
   },
   {
     name: 'unused',
     type: 'boolean',
-    description: 'Which functions of package nobody calls; name is left out or ""',
+    description: 'Instead of name: what nobody in package calls',
   },
   {
     name: 'within',
     type: 'string',
-    description: 'Count only callers in this system: "app" leaves out app/tests',
+    description: 'Only callers in this system',
   },
   NAMES,
   LIMIT,

@@ -28,7 +28,6 @@ export interface Observing {
     readonly compare?: 'previous';
     readonly against?: string;
     readonly limit?: number;
-    readonly top?: number;
     readonly package?: string;
     readonly timeout?: number;
   };

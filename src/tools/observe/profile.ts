@@ -15,7 +15,7 @@ const SECONDS = 5;
 /** Takes a profile and returns the result. MODE is cpu, alloc or time: what the samples measure. */
 export async function observeProfile(observing: Observing, mode: string): Promise<Result> {
   const { image, args, places } = observing;
-  const { form, seconds = SECONDS, top = TOP } = args;
+  const { form, seconds = SECONDS, limit: top = TOP } = args;
   const reply = await image.call(
     'observe-profile',
     { mode, seconds, top, ...packageOf(args), ...(form !== undefined && { code: form }) },

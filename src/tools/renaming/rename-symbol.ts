@@ -30,21 +30,21 @@ import { followedText, placesText, renameNotes } from './rename-text.ts';
 const RENAME_SYMBOL = {
   name: 'rename_symbol',
   description:
-    'Give a symbol another name everywhere: function, macro, class, variable, structure, slot. Changes each place in the files that the reader takes for that symbol, also quotes, exports, package definitions and what DEFSTRUCT makes. Says before what stands against it. A human approves one diff. Then the image follows: files are loaded again, the old name goes.',
+    'Rename a function, macro, class, variable, slot or other symbol everywhere: in all files of the project, with quotes and exports, and in the image. For other changes take edit_definitions. It says what conflicts, the user approves one diff, and the files are loaded again.',
   parameters: [
-    { name: 'name', type: 'string', description: 'The symbol, for example my-package::thing' },
-    { name: 'to', type: 'string', description: 'Its new name, without a package' },
+    { name: 'name', type: 'string', description: 'Such as app::thing' },
+    { name: 'to', type: 'string', description: 'New name, without package' },
     PACKAGE,
-    { name: 'dry_run', type: 'boolean', description: 'Only tell what would change; asks nobody' },
+    { name: 'dry_run', type: 'boolean', description: 'Only tell, ask nobody' },
     {
       name: 'text',
       type: 'boolean',
-      description: 'Also change it in comments, strings and files that are no Lisp',
+      description: 'Also comments, strings, other files',
     },
     {
       name: 'keywords',
       type: 'boolean',
-      description: 'Also change keywords of parameters and initargs of that name, and their calls',
+      description: 'Also its keyword parameters and initargs',
     },
   ],
   required: ['name', 'to'],
@@ -56,14 +56,14 @@ const RENAME_SYMBOL = {
   shortDescription: 'Rename a function, class, variable or any symbol in all files and in the image',
   complexity: 'moderate',
   keywords: [
+    'refactor a name',
+    'new name',
+    'change a name in all files',
     'rename a function',
     'rename everywhere',
-    'change a name in all files',
     'rename a class',
     'rename a variable',
     'rename a slot',
-    'refactor a name',
-    'new name',
   ],
 } as const satisfies ToolDescription;
 

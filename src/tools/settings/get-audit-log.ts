@@ -20,30 +20,30 @@ const OUTCOMES = ['succeeded', 'failed', 'unfinished'] as const;
 const GET_AUDIT_LOG = {
   name: 'get_audit_log',
   description:
-    'Read the audit log: every call that ran code or was to change a file, newest first. Shows its time, arguments, who allowed it and how it ended. Covers this workspace, also sessions before this one.',
+    'List what the agent did: the calls that ran code or were to change files, newest first, with arguments, outcome and who approved or denied them. For values of evaluations take get_repl_history. Earlier sessions of this workspace are in it too.',
   parameters: [
-    { name: 'tool', type: 'string', description: 'Only calls of this tool' },
-    { name: 'outcome', type: 'string', description: 'Only calls that ended like this', enum: OUTCOMES },
+    { name: 'tool', type: 'string' },
+    { name: 'outcome', type: 'string', enum: OUTCOMES },
     {
       name: 'since',
       type: 'string',
-      description: 'Only calls from this time on, such as 2026-11-21 or 2026-11-21T12:00:00Z',
+      description: 'Such as 2026-11-21',
     },
-    { ...LIMIT, description: 'Calls at most (default 20)' },
+    LIMIT,
     OFFSET,
   ],
   categories: ['settings'],
   shortDescription: 'Read which calls ran code or changed files, and who allowed them',
   complexity: 'simple',
   keywords: [
-    'audit log',
     'audit trail',
+    'security review',
+    'record of tool calls',
+    'audit log',
     'who approved it',
     'calls that were denied',
-    'record of tool calls',
     'which files were changed by the agent',
     'history of tool calls',
-    'security review',
   ],
 } as const satisfies ToolDescription;
 
