@@ -10,7 +10,7 @@ INSTALLED := node_modules/.package-lock.json
 
 help:
 	echo 'make demo    build the server and print a session with it'
-	echo 'make test    run the tests'
+	echo 'make test    run the tests; ROOM=debug runs those of one folder of lisp/ or src/tools/'
 	echo 'make check   run every other check: types, format, generated docs, the package'
 	echo 'make check-fresh  try a clone on a bare Debian or Ubuntu: RELEASE=trixie NODE=24'
 	echo 'make check-sbcl  run the tests on every SBCL that people have, and write docs/platforms.md'
@@ -25,9 +25,10 @@ help:
 demo: setup build
 	node scripts/demo.mjs
 
-# The tests build the server themselves. SHARD=3/10 runs the third tenth of them.
+# The tests build the server themselves. SHARD=3/10 runs the third tenth of them, and ROOM=debug those of one folder of lisp/
+# or src/tools/.
 test: test-machine $(INSTALLED)
-	npx --no-install vitest run $(if $(SHARD),--shard $(SHARD))
+	paths=$$($(if $(ROOM),node scripts/room.mjs $(ROOM))) && npx --no-install vitest run $(if $(SHARD),--shard $(SHARD)) $$paths
 
 # What takes too long for each change: hostile code, growth, real clients, 10,000 random cases of each kind, long random
 # runs, and who_calls against many libraries; it writes robustness.md, clients.md, callers.md and attacks.md of docs/develop. Its last

@@ -4,7 +4,10 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The folders with files that take longer than 10 s: what is begun first leaves no worker idle at the end. */
-const SLOW = ['hostile', 'image', 'source', 'files', 'cli', 'sandbox', 'server', 'recovery', 'lisp-tools'];
+const SLOW = [
+  ...['hostile', 'image', 'guard', 'jobs', 'observe', 'evaluate', 'debug', 'source', 'files'],
+  ...['cli', 'sandbox', 'server', 'recovery', 'lisp-tools'],
+];
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

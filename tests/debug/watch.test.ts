@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
 import { until } from '../server/processes.ts';
-import { SHOP } from './debugging-shop.ts';
+import { SHOP } from './shop.ts';
 
 const root = temporaryFolder();
 let session: Session;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
-import { SHOP } from './debugging-shop.ts';
+import { SHOP } from './shop.ts';
 
 const root = temporaryFolder();
 let session: Session;

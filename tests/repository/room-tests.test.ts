@@ -1,0 +1,19 @@
+// scripts/room.mjs knows where the tests of each room are, for `make test ROOM=...`.
+
+import { execFileSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { PROJECT } from '../harness.ts';
+import { FILES } from './files.ts';
+
+const TESTS = FILES.filter((path) => path.endsWith('.test.ts'));
+
+test('each folder of lisp/ and src/tools/ has tests, and each path that is named leads to some', () => {
+  const printed = execFileSync(process.execPath, ['scripts/room.mjs'], { cwd: PROJECT, encoding: 'utf8' });
+  const rooms = printed.trimEnd().split('\n');
+  expect(rooms.length).toBeGreaterThan(10);
+  for (const [room = '', ...paths] of rooms.map((line) => line.split(' '))) {
+    expect(paths, room).not.toEqual([]);
+    const empty = paths.filter((path) => !TESTS.some((file) => file.startsWith(path)));
+    expect(empty, room).toEqual([]);
+  }
+});
