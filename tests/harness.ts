@@ -74,17 +74,32 @@ export interface Answer {
   isError: boolean;
 }
 
+/** Returns the answer that has TEXT, and nothing besides. */
+export function good(text: string): Answer {
+  return { text, notices: [], isError: false };
+}
+
+/** Returns the answer to a call that failed, with TEXT and nothing besides. */
+export function bad(text: string): Answer {
+  return { text, notices: [], isError: true };
+}
+
+/** A client of a server; it is of use once the server was started. */
 export class Session {
-  readonly client: Client;
-  readonly transport: StdioClientTransport;
+  #connection: { client: Client; transport: StdioClientTransport } | undefined;
   #stderr = '';
 
-  constructor(client: Client, transport: StdioClientTransport) {
-    this.client = client;
-    this.transport = transport;
-    transport.stderr?.on('data', (chunk: Buffer) => {
-      this.#stderr += chunk.toString('utf8');
-    });
+  get client(): Client {
+    return this.#connected.client;
+  }
+
+  get transport(): StdioClientTransport {
+    return this.#connected.transport;
+  }
+
+  get #connected() {
+    if (this.#connection === undefined) throw new Error('The server was not started yet.');
+    return this.#connection;
   }
 
   /** What the server wrote to its standard error so far. */
@@ -114,38 +129,46 @@ export class Session {
   }
 
   async close(): Promise<void> {
-    await this.client.close();
+    await this.#connection?.client.close();
+  }
+
+  /** Starts the built server, connects a client to it, and resolves with this session. */
+  async start(options: StartOptions): Promise<this> {
+    const program = programWith(options.waits);
+    const transport = new StdioClientTransport({
+      command: options.node ?? process.execPath,
+      args: [program.file, ...(options.args ?? [])],
+      cwd: options.cwd ?? PROJECT,
+      env: { ...stringEnvironment(), ...program.env, ...options.env },
+      stderr: 'pipe',
+    });
+    const client = new Client(
+      { name: options.clientName ?? 'live-lisp-test', version: '1.0.0' },
+      {
+        versionNegotiation: { mode: options.era === 'modern' ? { pin: '2026-07-28' } : 'legacy' },
+        capabilities: options.onQuestion ? { elicitation: { form: {} } } : {},
+      },
+    );
+    const { onQuestion } = options;
+    if (onQuestion) {
+      client.setRequestHandler('elicitation/create', async ({ params }) =>
+        onQuestion(params as ElicitRequestFormParams),
+      );
+    }
+    transport.stderr?.on('data', (chunk: Buffer) => {
+      this.#stderr += chunk.toString('utf8');
+    });
+    await client.connect(transport).catch((error: unknown) => {
+      throw new Error(`The server did not start; it wrote: ${this.#stderr}`, { cause: error });
+    });
+    this.#connection = { client, transport };
+    return this;
   }
 }
 
 /** Starts the built server and connects a client to it. */
-export async function startSession(options: StartOptions = {}): Promise<Session> {
-  const program = programWith(options.waits);
-  const transport = new StdioClientTransport({
-    command: options.node ?? process.execPath,
-    args: [program.file, ...(options.args ?? [])],
-    cwd: options.cwd ?? PROJECT,
-    env: { ...stringEnvironment(), ...program.env, ...options.env },
-    stderr: 'pipe',
-  });
-  const client = new Client(
-    { name: options.clientName ?? 'live-lisp-test', version: '1.0.0' },
-    {
-      versionNegotiation: { mode: options.era === 'modern' ? { pin: '2026-07-28' } : 'legacy' },
-      capabilities: options.onQuestion ? { elicitation: { form: {} } } : {},
-    },
-  );
-  const { onQuestion } = options;
-  if (onQuestion) {
-    client.setRequestHandler('elicitation/create', async ({ params }) =>
-      onQuestion(params as ElicitRequestFormParams),
-    );
-  }
-  const session = new Session(client, transport);
-  await client.connect(transport).catch((error: unknown) => {
-    throw new Error(`The server did not start; it wrote: ${session.stderr}`, { cause: error });
-  });
-  return session;
+export function startSession(options: StartOptions = {}): Promise<Session> {
+  return new Session().start(options);
 }
 
 function stringEnvironment(): Record<string, string> {

@@ -1,12 +1,11 @@
 // A server that cannot start tells its client why, in the answer to the first request: no client shows its standard error.
 
-import { afterAll, expect, test } from 'vitest';
-import { temporaryFolder } from '../harness.ts';
+import { expect, test } from 'vitest';
 import { RawServer } from '../server/raw.ts';
+import { sharedFolder } from '../shared.ts';
 import { before } from './run.ts';
 
-const folder = temporaryFolder();
-afterAll(folder.remove);
+const folder = sharedFolder();
 
 const NODE_18 =
   'This is Node 18.20.8, and live-lisp needs Node 20.19, 22.2 or newer: install one (https://nodejs.org) and start live-lisp with it.';

@@ -4,15 +4,15 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { NO_SYSTEMS, PROJECT, SERVER, temporaryFolder } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
+import { NO_SYSTEMS, PROJECT, SERVER } from '../harness.ts';
 import { BUILT_IN } from '../names.ts';
 import { sandboxTest } from '../sandbox/namespaces.ts';
 import { marked } from '../server/processes.ts';
+import { sharedFolder } from '../shared.ts';
 import { before, run, WITHOUT_SBCL } from './run.ts';
 
-const folder = temporaryFolder();
-afterAll(folder.remove);
+const folder = sharedFolder();
 
 function write(name: string, text: string): string {
   const path = join(folder.path, name);

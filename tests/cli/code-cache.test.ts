@@ -12,21 +12,21 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { loadBundle } from '../../src/code-cache.ts';
-import { startSession, temporaryFolder, warmCache } from '../harness.ts';
+import { startSession, warmCache } from '../harness.ts';
 import { until } from '../server/processes.ts';
+import { sharedFolder } from '../shared.ts';
 
 const SOURCE = `exports.answer = function answer() { return ${JSON.stringify('x'.repeat(3000))}.length; };`;
 
-const folder = temporaryFolder();
+const folder = sharedFolder();
 const bundle = join(folder.path, 'bundle.cjs');
 let round = 0;
 let cache = '';
 beforeEach(() => {
   cache = join(folder.path, `cache-${++round}`);
 });
-afterAll(() => folder.remove());
 
 /** Loads a bundle of SOURCE and calls what it exports; returns the length that this gives and how to keep its code. */
 function load(source = SOURCE): { length: number; store: () => void } {

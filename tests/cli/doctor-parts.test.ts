@@ -1,17 +1,16 @@
 // How the doctor tries an image, and how it finds the part of the agent that is at fault.
 
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { findCulprit, ONLY_CORE } from '../../src/doctor/culprit.ts';
 import { failureOf, tryImage } from '../../src/doctor/trial.ts';
 import VERSIONS from '../../src/image/process/sbcl-versions.json' with { type: 'json' };
 import { supportText } from '../../src/image/process/sbcl-versions.ts';
-import { temporaryFolder } from '../harness.ts';
 import { sbclThatEvaluates } from '../odd-sbcl.ts';
+import { sharedFolder } from '../shared.ts';
 
-const folder = temporaryFolder();
-afterAll(folder.remove);
+const folder = sharedFolder();
 
 test('a wrong value is a failure, after which the rest is tried', async () => {
   const form = `(sb-int:encapsulate (quote eval) (quote odd) (lambda (eval form &rest more)

@@ -3,15 +3,15 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { arch, release, type } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import VERSIONS from '../../src/image/process/sbcl-versions.json' with { type: 'json' };
-import { PROJECT, SERVER, temporaryFolder, warmCache } from '../harness.ts';
+import { PROJECT, SERVER, warmCache } from '../harness.ts';
 import { LONG } from '../long.ts';
 import { sbclThatEvaluates } from '../odd-sbcl.ts';
+import { sharedFolder } from '../shared.ts';
 import { type Run, run, WITHOUT_SBCL } from './run.ts';
 
-const folder = temporaryFolder();
-afterAll(folder.remove);
+const folder = sharedFolder();
 
 const home = {
   HOME: folder.path,

@@ -1,14 +1,9 @@
 // Conditions: each becomes an answer that says what happened, and the image lives.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession } from '../harness.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { sharedSession, withSession } from '../shared.ts';
 
-let session: Session;
-beforeAll(async () => {
-  session = await startSession();
-  await session.eval('(defvar *before* :kept)');
-});
-afterAll(() => session.close());
+const session = sharedSession({}, '(defvar *before* :kept)');
 
 afterEach(async () => {
   expect(await session.eval('*before*')).toBe(':KEPT');
@@ -134,15 +129,6 @@ describe('conditions that cannot be shown', () => {
     expect(await failure("(error 'bad-report)")).toBe(
       'Error: #<BAD-REPORT: printing it signalled SIMPLE-ERROR>\nType: COMMON-LISP-USER::BAD-REPORT',
     );
-  });
-
-  test('a report function that never ends: its call is interrupted', async () => {
-    await session.eval(
-      '(define-condition endless-report (error) () (:report (lambda (c s) (declare (ignore c s)) (loop))))',
-    );
-    const answer = await session.call('eval_form', { form: "(error 'endless-report)", timeout: 0.4 });
-    expect(answer.isError).toBe(true);
-    expect(answer.text).toMatch(/^Error: Interrupted after \d\.\d s, the limit of this call/);
   });
 
   test('a report function that writes without end is bounded', async () => {
@@ -272,8 +258,7 @@ describe('half way', () => {
 });
 
 test('the control stack can be exhausted again and again', async () => {
-  const other = await startSession();
-  try {
+  await withSession({}, async (other) => {
     await other.eval('(defun deeper (n) (+ 1 (deeper n)))');
     for (const round of [1, 2, 3, 4]) {
       const text = await other.eval(`(progn ${round} (deeper 1))`);
@@ -285,7 +270,5 @@ test('the control stack can be exhausted again and again', async () => {
       /^:HANDLED/,
     );
     expect(await other.eval("(fboundp 'deeper)")).not.toBe('NIL');
-  } finally {
-    await other.close();
-  }
+  });
 });

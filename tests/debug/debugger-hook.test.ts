@@ -2,12 +2,11 @@
 // for a person, and the error that is told is the program's.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession } from '../harness.ts';
+import { sharedSession } from '../shared.ts';
 
-let session: Session;
-beforeAll(async () => {
-  session = await startSession();
-  await session.eval(`(progn
+const session = sharedSession(
+  {},
+  `(progn
     (defclass breaking () ())
     (defmethod print-object ((object breaking) stream) (break "In a print method."))
     (defclass babbling () ())
@@ -16,9 +15,8 @@ beforeAll(async () => {
     (defmacro my-quote (x) (list 'quote x))
     (defun fails (x) (list (error "Plain ~a." x)))
     (defgeneric note (c) (:method ((c error)) (list (error "Boom."))))
-    (defun caller () (list (note (make-condition 'error)))))`);
-});
-afterAll(() => session.close());
+    (defun caller () (list (note (make-condition 'error)))))`,
+);
 
 const CIRCULAR = '(let ((l (list 1))) (setf (cdr l) l))';
 

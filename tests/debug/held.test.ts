@@ -242,24 +242,6 @@ describe('going on', () => {
   });
 });
 
-describe('what does not go together is refused', () => {
-  test.each([
-    [{ error: 1, eval: 'x', retry: true }, 'Give one of eval and retry; nothing was done.'],
-    [{ error: 1, fix: 'x', end: true }, 'fix goes with retry, not with end; nothing was done.'],
-    [{ error: 1, values: ['1'] }, 'values are what a restart takes; give restart too. Nothing was done.'],
-    [{ hold: true }, 'type and hold say what watch does; give watch too. Nothing was done.'],
-    [{ frame: 1 }, 'Give error, the number of a held error; debug without arguments lists them.'],
-    [{ error: 99 }, 'Error 99 is not held: there was none of that number. No error is held.'],
-    [
-      { watch: 'all', type: 'nope' },
-      'nope is no type of conditions; write it with its package, such as app:shop-error. Nothing was done.',
-    ],
-  ])('%j', async (args, text) => {
-    const answer = await session.call('debug', args);
-    expect([answer.text.replace(/^Tool error: /, ''), answer.isError]).toEqual([text, true]);
-  });
-});
-
 describe('restarts that are chosen before', () => {
   test('are taken where they are offered, once for errors that are alike', async () => {
     expect(

@@ -1,18 +1,14 @@
 // Held errors and hostile code: printers and restarts that fail, threads that are ended, many that are held, an image
 // that is lost. A short --hold shows that nothing stays.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession } from '../harness.ts';
+import { expect, test } from 'vitest';
 import { until } from '../server/processes.ts';
+import { sharedSession } from '../shared.ts';
 
-let session: Session;
-beforeAll(async () => {
-  session = await startSession({ args: ['--hold', '4'] });
-  await session.eval(
-    '(defclass bad () ()) (defmethod print-object ((b bad) s) (error "No print.")) (defclass slow () ()) (defmethod print-object ((b slow) s) (loop)) (defun takes (b) (error "Bad ~a." (type-of b)) b)',
-  );
-});
-afterAll(() => session.close());
+const session = sharedSession(
+  { args: ['--hold', '4'] },
+  '(defclass bad () ()) (defmethod print-object ((b bad) s) (error "No print.")) (defclass slow () ()) (defmethod print-object ((b slow) s) (loop)) (defun takes (b) (error "Bad ~a." (type-of b)) b)',
+);
 
 const debug = (args: Record<string, unknown> = {}) => session.text('debug', args);
 

@@ -3,13 +3,13 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../harness.ts';
+import { sharedSession } from '../shared.ts';
 
-let session: Session;
-beforeAll(async () => {
-  session = await startSession();
-  await session.eval(`
+const session = sharedSession(
+  {},
+  `
 (declaim (ftype (function (t) nil) die))
 (defun die (x) (error "Dead: ~a." x))
 (defun kill (x) (list (die x)))
@@ -22,9 +22,8 @@ beforeAll(async () => {
 (defmethod area ((n fixnum) &key &allow-other-keys) (list :fixnum (call-next-method)))
 (defmethod area :around (n &key &allow-other-keys) (list :around (call-next-method)))
 (defgeneric (setf area) (new shape))
-(defmethod (setf area) (new (shape cons)) (list (error "No ~a in ~a." new shape)))`);
-});
-afterAll(() => session.close());
+(defmethod (setf area) (new (shape cons)) (list (error "No ~a in ~a." new shape)))`,
+);
 
 const debug = (args: Record<string, unknown> = {}) => session.text('debug', args);
 

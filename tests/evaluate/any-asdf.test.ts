@@ -5,11 +5,18 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LIBRARIES_AS_COMPILED, type Session, startSession, temporaryFolder, testSbcl } from '../harness.ts';
+import {
+  good,
+  LIBRARIES_AS_COMPILED,
+  type Session,
+  startSession,
+  temporaryFolder,
+  testSbcl,
+} from '../harness.ts';
 import { NEWER_ASDF } from '../libraries.ts';
+import { sharedFolder } from '../shared.ts';
 
-const own = temporaryFolder();
-afterAll(() => own.remove());
+const own = sharedFolder();
 
 /** Has SBCL's own ASDF compile the newer one, and returns the fasl. What has no sandbox uses the same. */
 function compiledNewer(): string {
@@ -154,11 +161,9 @@ describe.each(ASDFS)('with %s', (_, args, registry, which) => {
       expect(text).not.toMatch(/contains definition for system|just-done stamp/);
       expect(notices).toEqual([]);
     }
-    expect(await session.call('eval_form', { form: '(null (asdf:find-system :named-badly))' })).toEqual({
-      text: 'NIL',
-      notices: [],
-      isError: false,
-    });
+    expect(await session.call('eval_form', { form: '(null (asdf:find-system :named-badly))' })).toEqual(
+      good('NIL'),
+    );
   });
 
   test('that ASDF is the one in use', async () => {

@@ -2,12 +2,13 @@
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Answer, type Session, temporaryFolder } from '../harness.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Answer, Session } from '../harness.ts';
+import { good } from '../harness.ts';
 import { restartedSession } from '../restarted.ts';
+import { sharedFolder } from '../shared.ts';
 
-const root = temporaryFolder();
-afterAll(() => root.remove());
+const root = sharedFolder();
 const restarted = restartedSession({ args: ['--root', root.path] });
 let session: Session;
 
@@ -37,7 +38,7 @@ describe('in an image without it', () => {
     '(symbolp (quote asdf-user::x))',
   ])('%s loads it', async (form) => {
     expect(await session.eval('(find-package "ASDF")')).toBe('NIL');
-    expect(await session.call('eval_form', { form })).toEqual({ text: 'T', notices: [], isError: false });
+    expect(await session.call('eval_form', { form })).toEqual(good('T'));
   });
 
   test('a form that does not name it does not load it', async () => {
@@ -65,11 +66,9 @@ describe('in an image without it', () => {
   });
 
   test('load_file of a file that names it', async () => {
-    expect(await load('names.lisp', '(defun version () (asdf:asdf-version))\n')).toEqual({
-      text: 'Loaded names.lisp',
-      notices: [],
-      isError: false,
-    });
+    expect(await load('names.lisp', '(defun version () (asdf:asdf-version))\n')).toEqual(
+      good('Loaded names.lisp'),
+    );
     expect(await session.eval('(stringp (version))')).toBe('T');
   });
 
@@ -80,7 +79,7 @@ describe('in an image without it', () => {
         'script.lisp',
         ';; A script.\n(require :asdf)\n(asdf:load-system "tiny")\n(defvar *one* (tiny:one))\n',
       ),
-    ).toEqual({ text: 'Loaded script.lisp', notices: [], isError: false });
+    ).toEqual(good('Loaded script.lisp'));
     expect(await session.eval('*one*')).toBe('1');
   });
 
@@ -112,11 +111,9 @@ describe('in an image that has it', () => {
   ])('load_file of a script that begins with %s', async (_, head) => {
     writeTiny();
     const rest = '(asdf:load-system "tiny")\n(princ "once")\n(defun two ()\n  (+ 1 (tiny:one)))\n';
-    expect(await load('head.lisp', `${head}\n(progn (asdf:asdf-version) (princ "first"))\n${rest}`)).toEqual({
-      text: 'Loaded head.lisp\n\nOutput:\nfirstonce',
-      notices: [],
-      isError: false,
-    });
+    expect(await load('head.lisp', `${head}\n(progn (asdf:asdf-version) (princ "first"))\n${rest}`)).toEqual(
+      good('Loaded head.lisp\n\nOutput:\nfirstonce'),
+    );
     expect(await session.eval('(two)')).toBe('2');
     const line = head.split('\n').length + 4;
     expect(await session.text('describe_symbol', { symbol: 'two' })).toContain(

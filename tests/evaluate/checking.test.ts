@@ -2,19 +2,14 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { tree } from '../files/workspaces.ts';
-import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import type { Answer } from '../harness.ts';
+import { bad, good } from '../harness.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
-const root = temporaryFolder();
-let session: Session;
-beforeAll(async () => {
-  session = await startSession({ args: ['--root', root.path] });
-});
-afterAll(async () => {
-  await session.close();
-  root.remove();
-});
+const root = sharedFolder();
+const session = sharedSession({ args: ['--root', root.path] });
 
 const NOTHING = 'Nothing of it was loaded; what its compile-time code did stays.';
 
@@ -35,11 +30,9 @@ const LIBRARY = `(defpackage :checked (:use :cl) (:export #:run))
 `;
 
 test('what is right is told in one line, and leaves no trace', async () => {
-  expect(await check('library.lisp', LIBRARY)).toEqual({
-    text: `library.lisp compiles without warnings. ${NOTHING}`,
-    notices: [],
-    isError: false,
-  });
+  expect(await check('library.lisp', LIBRARY)).toEqual(
+    good(`library.lisp compiles without warnings. ${NOTHING}`),
+  );
   expect(await session.eval('(find-package :checked)')).toBe('NIL');
   expect(tree(root.path)).toEqual(['library.lisp']);
 });
@@ -101,9 +94,7 @@ test('what cannot be read is told with its place', async () => {
 });
 
 test('check and forget exclude each other', async () => {
-  expect(await check('both.lisp', '1', { forget: true })).toEqual({
-    text: 'Give check or forget, not both: check loads nothing.',
-    notices: [],
-    isError: true,
-  });
+  expect(await check('both.lisp', '1', { forget: true })).toEqual(
+    bad('Give check or forget, not both: check loads nothing.'),
+  );
 });

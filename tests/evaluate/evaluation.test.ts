@@ -1,7 +1,9 @@
 // What an evaluation keeps, shows and bounds.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, type Session, startSession } from '../harness.ts';
+import type { Answer } from '../harness.ts';
+import { good } from '../harness.ts';
+import { sharedSession } from '../shared.ts';
 
 /** What clients show whole; longer answers are cut or stored away. */
 const ANSWER_LIMIT = 50_000;
@@ -9,18 +11,10 @@ const ANSWER_LIMIT = 50_000;
 /** What stands below a circular value. */
 const CIRCULAR = '\n[... it is circular, so it is printed with *print-circle* ...]';
 
-let session: Session;
-beforeAll(async () => {
-  session = await startSession();
-});
-afterAll(() => session.close());
+const session = sharedSession();
 
 function answer(form: string, more: Record<string, unknown> = {}): Promise<Answer> {
   return session.call('eval_form', { form, ...more });
-}
-
-function good(text: string): Answer {
-  return { text, notices: [], isError: false };
 }
 
 describe('between calls', () => {

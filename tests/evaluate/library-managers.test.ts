@@ -3,12 +3,12 @@
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Session, type StartOptions, startSession, temporaryFolder, warmCache } from '../harness.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { good, type Session, type StartOptions, startSession, warmCache } from '../harness.ts';
 import { restartedSession } from '../restarted.ts';
+import { sharedFolder } from '../shared.ts';
 
-const folder = temporaryFolder();
-afterAll(() => folder.remove());
+const folder = sharedFolder();
 
 /** One cache for all homes. */
 const cache = join(folder.path, 'cache');
@@ -96,11 +96,9 @@ describe('Quicklisp of the home', () => {
   test('is loaded by load_system of what needs a system of it, without a word of its own', async () => {
     system(root, 'mine', ['from-quicklisp']);
     const session = await start();
-    expect(await session.call('load_system', { system: 'mine' })).toEqual({
-      text: 'Loaded system mine, with from-quicklisp',
-      notices: [],
-      isError: false,
-    });
+    expect(await session.call('load_system', { system: 'mine' })).toEqual(
+      good('Loaded system mine, with from-quicklisp'),
+    );
     expect(await session.eval('(list (mine) (from-quicklisp))')).toBe('(:MINE :FROM-QUICKLISP)');
     system(join(home, 'quicklisp', 'installed'), 'installed-later');
     expect(await session.text('load_system', { system: 'installed-later' })).toBe(

@@ -2,29 +2,22 @@
 
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { recordsFolder } from '../../src/paths.ts';
 import { tree } from '../files/workspaces.ts';
-import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { type Answer, bad, good, temporaryFolder } from '../harness.ts';
 import { NUL_IN_PATH } from '../said.ts';
 import { until } from '../server/processes.ts';
 import { RawServer } from '../server/raw.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
 /** What a reader is told to have happened when nothing of FILE was loaded. */
 const NOT_LOADED =
   'could not be compiled. What it does at compile time (packages, macros) may be in the image.';
 
-const root = temporaryFolder();
-const temporary = temporaryFolder();
-let session: Session;
-beforeAll(async () => {
-  session = await startSession({ args: ['--root', root.path], env: { TMPDIR: temporary.path } });
-});
-afterAll(async () => {
-  await session.close();
-  root.remove();
-  temporary.remove();
-});
+const root = sharedFolder();
+const temporary = sharedFolder();
+const session = sharedSession({ args: ['--root', root.path], env: { TMPDIR: temporary.path } });
 
 /** The folder for records of servers without a home, which stays among temporary files. */
 const RECORDS = basename(recordsFolder('/'));
@@ -53,14 +46,6 @@ function load(path: string): Promise<Answer> {
 function loadText(name: string, text: string | Buffer): Promise<Answer> {
   write(name, text);
   return load(name);
-}
-
-function good(text: string): Answer {
-  return { text, notices: [], isError: false };
-}
-
-function bad(text: string): Answer {
-  return { text, notices: [], isError: true };
 }
 
 describe('the path', () => {
@@ -131,23 +116,6 @@ describe('a structure that has other slots now', () => {
 });
 
 describe('what is told', () => {
-  test('warnings by file, line and definition', async () => {
-    const answer = await loadText(
-      'warns.lisp',
-      '(defun fine (x)\n  x)\n\n(defun adds (x)\n  (+ x "a"))\n\n(defun calls ()\n  (never-defined 1))\n\n(defun drops (y)\n  1)\n',
-    );
-    expect(answer).toEqual(
-      good(
-        'Loaded warns.lisp\n\nWarnings (3):\n  warns.lisp\n' +
-          '    WARNING (line 5:3, DEFUN ADDS): Constant "a" conflicts with its asserted type NUMBER.\n' +
-          '      in (+ COMMON-LISP-USER::X "a")\n' +
-          '    STYLE-WARNING (line 8:3, DEFUN CALLS): undefined function: COMMON-LISP-USER::NEVER-DEFINED\n' +
-          '      in (COMMON-LISP-USER::NEVER-DEFINED 1)\n' +
-          '    STYLE-WARNING (line 10:1, DEFUN DROPS): The variable Y is defined but never used.\n\nLoaded warns.lisp',
-      ),
-    );
-  });
-
   test('warnings that say the same once, with their places', async () => {
     const uses = Array.from({ length: 5 }, (_, at) => `(defun u${at} () *free*)\n`);
     const { text } = await loadText(
@@ -257,13 +225,6 @@ describe('what is told', () => {
     );
     expect(text).toMatch(/\n {4}ERROR \(line 3:16, DEFUN USES\): [\s\S]*in the macro/);
   });
-
-  test('many warnings are bounded', async () => {
-    const definitions = Array.from({ length: 700 }, (_, n) => `(defun many-${n} (x) ${n})`);
-    const { text } = await loadText('many.lisp', `${definitions.join('\n')}\n`);
-    expect(text).toMatch(/^Loaded many\.lisp\n\nWarnings \(700\b/);
-    expect(text.length).toBeLessThan(50_000);
-  });
 });
 
 describe('what a load means', () => {
@@ -272,13 +233,6 @@ describe('what a load means', () => {
     await load('truename.lisp');
     const same = `(loop for each in *here* collect (equal (sb-ext:native-namestring each) "${path}"))`;
     expect(await session.eval(same)).toBe('(T T)');
-  });
-
-  test('definitions know their source', async () => {
-    await loadText('sourced.lisp', '\n\n(defun sourced () 1)\n');
-    expect(await session.text('describe_symbol', { symbol: 'sourced' })).toContain(
-      'Defined: sourced.lisp:3:1',
-    );
   });
 
   test('the package of the file is its own', async () => {
@@ -302,13 +256,6 @@ describe('what a load means', () => {
     await session.eval('(defun typed-in () :typed)');
     const { text } = await loadText('takes-over.lisp', '(defun typed-in () :loaded)\n');
     expect(text).toMatch(/^Loaded takes-over\.lisp\n\nRedefined: .*TYPED-IN/);
-  });
-
-  test('callers of what it defines are known', async () => {
-    await loadText('callers.lisp', '(defun callee-here () 1)\n(defun caller-here () (callee-here))\n');
-    expect(await session.text('who_calls', { name: 'callee-here' })).toBe(
-      'Functions that call COMMON-LISP-USER::CALLEE-HERE:\n\n  COMMON-LISP-USER::CALLER-HERE',
-    );
   });
 });
 

@@ -1,13 +1,10 @@
 // Forms that cannot be read: what is wrong, where, and that nothing is interned.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { NO_SYSTEMS, type Session, startSession } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
+import { bad, NO_SYSTEMS } from '../harness.ts';
+import { sharedSession } from '../shared.ts';
 
-let session: Session;
-beforeAll(async () => {
-  session = await startSession({ args: NO_SYSTEMS });
-});
-afterAll(() => session.close());
+const session = sharedSession({ args: NO_SYSTEMS });
 
 function unreadable(
   what: string,
@@ -43,11 +40,7 @@ describe('what is wrong and where', () => {
     ['(1 . 2 3)', unreadable('More than one object follows . in list.', 1, [1, 1], [1, 9])],
     ['(a . )', unreadable('Nothing appears after . in list.', 1, [1, 1], [1, 7])],
   ])('%j', async (form, text) => {
-    expect(await session.call('eval_form', { form })).toEqual({
-      text: `${text}Nothing was evaluated.`,
-      notices: [],
-      isError: true,
-    });
+    expect(await session.call('eval_form', { form })).toEqual(bad(`${text}Nothing was evaluated.`));
   });
 
   test('a symbol that is not external names the symbol and the package', async () => {

@@ -2,22 +2,13 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
+import type { Answer } from '../harness.ts';
+import { good } from '../harness.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
-const root = temporaryFolder();
-let session: Session;
-beforeAll(async () => {
-  session = await startSession({ args: ['--root', root.path] });
-});
-afterAll(async () => {
-  await session.close();
-  root.remove();
-});
-
-function good(text: string): Answer {
-  return { text, notices: [], isError: false };
-}
+const root = sharedFolder();
+const session = sharedSession({ args: ['--root', root.path] });
 
 /** Writes TEXT as the file NAME, loads it and returns the answer. */
 function loadText(name: string, text: string | Buffer): Promise<Answer> {

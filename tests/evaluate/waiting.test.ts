@@ -2,18 +2,11 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
-const root = temporaryFolder();
-let session: Session;
-beforeAll(async () => {
-  session = await startSession({ args: ['--root', root.path] });
-});
-afterAll(async () => {
-  await session.close();
-  root.remove();
-});
+const root = sharedFolder();
+const session = sharedSession({ args: ['--root', root.path] });
 
 /** Writes the system NAME whose one file has FORM. */
 function writeSystem(name: string, form: string): void {

@@ -2,8 +2,9 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
+  good,
   LIBRARIES_AS_COMPILED,
   type Session,
   type StartOptions,
@@ -12,13 +13,13 @@ import {
   warmCache,
 } from '../harness.ts';
 import { libraries } from '../libraries.ts';
+import { sharedFolder } from '../shared.ts';
 
 libraries('alexandria');
 
 /** One cache for all, so that a system of the distribution is compiled once. */
-const cache = temporaryFolder();
+const cache = sharedFolder();
 warmCache(cache.path);
-afterAll(cache.remove);
 
 let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(() => {
@@ -131,11 +132,9 @@ test('--init loads a file that can use the library manager and set the printer, 
   );
   const args = ['--root', join(folder.path, 'root'), '--init', init];
   await withSession({ args }, async (session) => {
-    expect(await session.call('eval_form', { form: '(list *by* (from-init))' })).toEqual({
-      text: '(:MANAGER :YES)',
-      notices: [],
-      isError: false,
-    });
+    expect(await session.call('eval_form', { form: '(list *by* (from-init))' })).toEqual(
+      good('(:MANAGER :YES)'),
+    );
     // LOAD binds *PACKAGE*, so that stays; other variables are kept.
     expect(await session.eval('(list (package-name *package*) 255)')).toBe('("COMMON-LISP-USER" FF)');
   });

@@ -1,17 +1,12 @@
 // Memory besides the heap: foreign code that allocates for ever fails, and nothing else does.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession } from '../harness.ts';
+import { expect, test } from 'vitest';
+import { sharedSession } from '../shared.ts';
 
 const USE_UP =
   '(handler-case (loop (sb-alien:make-alien sb-alien:char 1000000)) (serious-condition () :no-more))';
 
-let session: Session;
-beforeAll(async () => {
-  session = await startSession({ args: ['--heap', '512MB'] });
-  await session.eval('(defvar *before* :kept)');
-});
-afterAll(() => session.close());
+const session = sharedSession({ args: ['--heap', '512MB'] }, '(defvar *before* :kept)');
 
 test('a child process is not bounded', async () => {
   const form = '(sb-ext:run-program "/bin/sh" (list "-c" "ulimit -v") :output *standard-output*)';

@@ -1,8 +1,9 @@
 // The heap of the image: programs that use much of it, and no more than they may, are left alone.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession } from '../harness.ts';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Session } from '../harness.ts';
 import { everyNth } from '../long.ts';
+import { sharedSession } from '../shared.ts';
 
 /** Each program keeps about PART of the heap, and makes as much garbage as the heap is large. It tells whether all that
  *  it kept is as it should be. */
@@ -51,17 +52,14 @@ const DEFINITIONS = `(defvar *before* :kept)
 
 /** Has the tests of a group share an image in which PREPARATION was evaluated, and which each of them must keep. */
 function withImage(preparation: string, begin: (session: Session) => void): void {
-  let session: Session;
+  const session = sharedSession({ args: ['--heap', '256MB'] }, DEFINITIONS);
   beforeAll(async () => {
-    session = await startSession({ args: ['--heap', '256MB'] });
-    await session.eval(DEFINITIONS);
     expect(await session.eval(preparation)).toBe('NIL');
     begin(session);
   });
   afterEach(async () => {
     expect(await session.eval('*before*')).toBe(':KEPT');
   });
-  afterAll(() => session.close());
 }
 
 /** In the short run the first is alone, and the second beside an application. */

@@ -2,20 +2,13 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
 import { libraries } from '../libraries.ts';
 import { lostDuring } from '../said.ts';
+import { sharedFolder, sharedSession, withSession } from '../shared.ts';
 
-const root = temporaryFolder();
-let session: Session;
-beforeAll(async () => {
-  session = await startSession({ args: ['--root', root.path, '--heap', '1GB'] });
-});
-afterAll(async () => {
-  await session.close();
-  root.remove();
-});
+const root = sharedFolder();
+const session = sharedSession({ args: ['--root', root.path, '--heap', '1GB'] });
 
 describe('the bounds of answers', () => {
   test('do not cut what user code prints', async () => {
@@ -52,14 +45,11 @@ describe('settings that would lock every later call out', () => {
   );
 
   test('a deleted CL-USER', async () => {
-    const other = await startSession();
-    try {
+    await withSession({}, async (other) => {
       await other.eval('(delete-package :cl-user)');
       expect(await other.eval('(cl:+ 1 2)')).toBe('3');
       expect(await other.eval('(cl:error "told")')).toMatch(/^Error: told\n/);
-    } finally {
-      await other.close();
-    }
+    });
   });
 });
 
@@ -78,14 +68,11 @@ test('a form that cannot be read takes back no symbol of another call', async ()
 });
 
 test('systems that are loaded at once do not disturb each other', async () => {
-  const other = await startSession();
-  try {
+  await withSession({}, async (other) => {
     const names = libraries('alexandria', 'cl-ppcre', 'hunchentoot', 'flexi-streams');
     const texts = await Promise.all(names.map((system) => other.text('load_system', { system })));
     for (const text of texts) expect(text).toMatch(/^(?:Loaded system|System \S+ was loaded already)/);
-  } finally {
-    await other.close();
-  }
+  });
 });
 
 test('a dependency that was written after the first load is found', async () => {
@@ -137,8 +124,7 @@ test('ending all threads leaves those alone that answer, and says so', async () 
 });
 
 test('ending all threads with the first call of an image costs nothing either', async () => {
-  const other = await startSession({ args: ['--allow', 'restart_image'] });
-  try {
+  await withSession({ args: ['--allow', 'restart_image'] }, async (other) => {
     for (let image = 1; image <= 2; image++) {
       const text = await other.eval(
         '(dolist (thread (remove sb-thread:*current-thread* (sb-thread:list-all-threads))) (ignore-errors (sb-thread:terminate-thread thread)))',
@@ -147,21 +133,16 @@ test('ending all threads with the first call of an image costs nothing either', 
       expect(await other.eval('(+ 1 2)')).toBe('3');
       await other.call('restart_image', {});
     }
-  } finally {
-    await other.close();
-  }
+  });
 });
 
 test('an exit in another thread is not told as an interruption', async () => {
-  const other = await startSession();
-  try {
+  await withSession({}, async (other) => {
     const text = await other.eval(
       '(sb-thread:make-thread (lambda () (sleep 0.2) (sb-ext:exit :code 7))) (sleep 10)',
     );
     expect(text).toBe(`Error: ${lostDuring('it exited with code 7')}`);
-  } finally {
-    await other.close();
-  }
+  });
 });
 
 test.each(["#'cl:car", "'cl:car", ' cl:car ', 'COMMON-LISP::CAR'])(

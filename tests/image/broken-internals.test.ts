@@ -4,15 +4,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { SbclImage } from '../../src/image/own/sbcl-image.ts';
-import { temporaryFolder } from '../harness.ts';
 import { LONG, PATIENCE_MS } from '../long.ts';
 import { SEED } from '../seed.ts';
+import { sharedFolder } from '../shared.ts';
 import { brokenImages, expectMainJob, inBroken } from './broken-internals.ts';
 
-const folder = temporaryFolder();
-afterAll(() => folder.remove());
+const folder = sharedFolder();
 
 /** How many internals the short run breaks. */
 const SAMPLE = 12;

@@ -5,13 +5,13 @@ import { SbclImage } from '../../src/image/own/sbcl-image.ts';
 import { EVERYTHING } from '../../src/image/process/agent.ts';
 import { cacheFolder } from '../../src/paths.ts';
 import { lackingLine } from '../../src/tools/lacking-text.ts';
-import { LISP, temporaryFolder } from '../harness.ts';
+import { LISP } from '../harness.ts';
 import { filesOf, textOf } from '../repository/files.ts';
 import { topLevelForms } from '../repository/lisp.ts';
+import { sharedFolder } from '../shared.ts';
 import { expectMainJob, SBCL } from './broken-internals.ts';
 
-const folder = temporaryFolder();
-afterAll(() => folder.remove());
+const folder = sharedFolder();
 
 /** What the agent does instead of each ability, and the internals of it, as the declarations have them. */
 const ABILITIES = new Map<string, { instead: string; internals: string[] }>();

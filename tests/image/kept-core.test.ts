@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { getPriority } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Child } from '../../src/image/process/child.ts';
 import { Lifetime } from '../../src/image/process/lifetime.ts';
 import {
@@ -28,13 +28,14 @@ import {
 } from '../harness.ts';
 import { LONG } from '../long.ts';
 import { childrenOf, commandOf, gone, until } from '../server/processes.ts';
+import { sharedFolder } from '../shared.ts';
 import { cacheIn, coresIn, fromCore, keptCoreIn, NONE, withCache } from './cores.ts';
 
 const SBCL = testSbcl();
 
 const RESTARTABLE: StartOptions = { args: ['--allow', 'restart_image'] };
 /** A folder with a fasl and a core, as a first start leaves it. */
-const full = temporaryFolder();
+const full = sharedFolder();
 let folder: ReturnType<typeof temporaryFolder>;
 
 const cores = () => coresIn(folder.path);
@@ -51,7 +52,6 @@ const saverOf = (pid: number) => childrenOf(pid).find((each) => commandOf(each).
 const saver = ({ pid }: Session) => until('what saves a core', 60_000, () => saverOf(pid));
 
 beforeAll(() => warmCache(full.path));
-afterAll(() => full.remove());
 beforeEach(() => {
   folder = temporaryFolder();
 });

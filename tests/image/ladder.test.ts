@@ -2,15 +2,15 @@
 
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { findSbcl } from '../../src/image/process/sbcl.ts';
-import { FIXTURES, type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
+import { FIXTURES, type Session, startSession, warmCache } from '../harness.ts';
 import { imageOf, killChild } from '../server/processes.ts';
+import { sharedFolder, withSession } from '../shared.ts';
 
 const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
-const folder = temporaryFolder();
+const folder = sharedFolder();
 beforeAll(() => warmCache(folder.path, { plain: true }));
-afterAll(() => folder.remove());
 
 /** Starts a server over an SBCL in which it is deadly that the agent calls INTERNAL, PACKAGE:NAME. */
 function withDeadly(internal: string): Promise<Session> {
@@ -66,15 +66,12 @@ test('an SBCL that starts no image at all is tried whole again', async () => {
   const whole = join(folder.path, 'whole');
   writeFileSync(program, `#!/bin/sh\n[ -e '${whole}' ] || exit 9\nexec '${SBCL}' "$@"\n`);
   chmodSync(program, 0o755);
-  const session = await startSession({ args: ['--sbcl', program], env: { XDG_CACHE_HOME: folder.path } });
-  try {
+  await withSession({ args: ['--sbcl', program], env: { XDG_CACHE_HOME: folder.path } }, async (session) => {
     expect(await session.eval('1')).toContain('The Lisp image did not start: it exited with code 9');
     writeFileSync(whole, '');
     const { text, notices } = await session.call('eval_form', { form: '(+ 1 2)' });
     expect([text, notices]).toEqual(['3', []]);
-  } finally {
-    await session.close();
-  }
+  });
 });
 
 /** Ways in which the user's code, or a person, ends each of the first images. */
@@ -86,8 +83,7 @@ const ENDS: [string, string][] = [
 ];
 
 test('images that code of the user ends are followed by whole ones', async () => {
-  const session = await startSession({ args: ['--heap', '128MB'] });
-  try {
+  await withSession({ args: ['--heap', '128MB'] }, async (session) => {
     for (const [what, form] of ENDS) {
       for (let time = 1; time <= 2; time++) {
         const { text } = await session.call('eval_form', { form });
@@ -98,21 +94,16 @@ test('images that code of the user ends are followed by whole ones', async () =>
       expect(text).toBe('3');
       expect(notices.join('\n'), what).not.toContain('plain');
     }
-  } finally {
-    await session.close();
-  }
+  });
 });
 
 test('images that a person ends are followed by whole ones', async () => {
-  const session = await startSession();
-  try {
+  await withSession({}, async (session) => {
     for (let time = 1; time <= 3; time++) {
       await session.eval('1');
       const pid = await imageOf(session.pid);
       await killChild(pid);
     }
     expect((await session.call('eval_form', { form: '(+ 1 2)' })).notices.join('\n')).not.toContain('plain');
-  } finally {
-    await session.close();
-  }
+  });
 });

@@ -3,23 +3,20 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
+import { type Answer, bad, good, type Session, startSession } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 import { killImage } from '../recovery/losses.ts';
 import { lostDuring, lostWithIt } from '../said.ts';
 import { imageOf, imagesOf, until } from '../server/processes.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
 libraries('alexandria');
 
 const REPLAY_OFF = ['--replay', 'off'];
 
 function lost(how: string): Answer {
-  return {
-    text: `Error: ${lostDuring(how)}`,
-    notices: [],
-    isError: true,
-  };
+  return bad(`Error: ${lostDuring(how)}`);
 }
 
 function notice(how: string, what: string): string {
@@ -37,12 +34,7 @@ async function withSession(args: string[], use: (session: Session) => Promise<vo
 }
 
 describe('in one session', () => {
-  let session: Session;
-  beforeAll(async () => {
-    session = await startSession({ args: REPLAY_OFF });
-    await session.eval('1');
-  });
-  afterAll(() => session.close());
+  const session = sharedSession({ args: REPLAY_OFF }, '1');
 
   function answer(form: string, more: Record<string, unknown> = {}): Promise<Answer> {
     return session.call('eval_form', { form, ...more });
@@ -51,7 +43,7 @@ describe('in one session', () => {
   /** Expects that the image just lost is told with the next answer, and with no other. */
   async function expectTold(told: string): Promise<void> {
     expect(await answer('(+ 1 2)')).toEqual({ text: '3', notices: [told], isError: false });
-    expect(await answer('(+ 1 2)')).toEqual({ text: '3', notices: [], isError: false });
+    expect(await answer('(+ 1 2)')).toEqual(good('3'));
   }
 
   // Each evaluates twice after a loss: these two and the definition are what the next can lose.
@@ -148,8 +140,7 @@ describe('in one session', () => {
 });
 
 describe('what was lost', () => {
-  const folder = temporaryFolder();
-  afterAll(folder.remove);
+  const folder = sharedFolder();
   const file = join(folder.path, 'some.lisp');
   mkdirSync(join(folder.path, 'lost-system'));
   writeFileSync(file, '(defvar *some* 1)\n');

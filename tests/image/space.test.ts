@@ -2,12 +2,12 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { spaceRemedy } from '../../src/image/process/space.ts';
-import { type Answer, startSession, temporaryFolder } from '../harness.ts';
+import { type Answer, good, startSession } from '../harness.ts';
+import { sharedFolder } from '../shared.ts';
 
-const folder = temporaryFolder();
-afterAll(folder.remove);
+const folder = sharedFolder();
 
 /** Returns the answer to the first evaluation of a server that may use KB of address space, with the flags ARGS. */
 async function firstAnswer(kb: number, ...args: string[]): Promise<Answer> {
@@ -24,11 +24,7 @@ test('a call says which heap fits, and that does', async () => {
   const remedy =
     'SBCL reserves 12288 MB of address space for a heap of 4096 MB and needs some besides. This server may use 6835 MB (ulimit -v). Ask the user to start the server with --heap 1937MB, or to raise that limit.';
   expect(text.endsWith(`. ${remedy}`)).toBe(true);
-  expect(await firstAnswer(7_000_000, '--heap', '1937MB')).toEqual({
-    text: '3',
-    notices: [],
-    isError: false,
-  });
+  expect(await firstAnswer(7_000_000, '--heap', '1937MB')).toEqual(good('3'));
 });
 
 const MB = 2 ** 20;

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { agentCommand, cacheUsable } from '../../src/image/process/agent.ts';
 import { installHint } from '../../src/image/process/sbcl.ts';
 import { cacheFolder } from '../../src/paths.ts';
@@ -22,10 +22,11 @@ import { WITHOUT_SBCL } from '../cli/run.ts';
 import { tree } from '../files/workspaces.ts';
 import {
   type Answer,
+  bad,
+  good,
   LISP,
   type Session,
   type StartOptions,
-  startSession,
   temporaryFolder,
   testSbcl,
   untilCoreKept,
@@ -35,6 +36,7 @@ import { libraries } from '../libraries.ts';
 import { LONG } from '../long.ts';
 import { childrenOf, until } from '../server/processes.ts';
 import { RawServer } from '../server/raw.ts';
+import { sharedFolder, withSession } from '../shared.ts';
 
 libraries('alexandria');
 
@@ -49,21 +51,12 @@ beforeEach(() => {
 });
 afterEach(() => folder.remove());
 
-async function withSession<T>(options: StartOptions, use: (session: Session) => Promise<T>): Promise<T> {
-  const session = await startSession(options);
-  try {
-    return await use(session);
-  } finally {
-    await session.close();
-  }
-}
-
 /** Returns the answer to the first evaluation of a server that was started with OPTIONS. */
 function firstAnswer(options: StartOptions, form = '(+ 1 2)'): Promise<Answer> {
   return withSession(options, (session) => session.call('eval_form', { form }));
 }
 
-const THREE: Answer = { text: '3', notices: [], isError: false };
+const THREE: Answer = good('3');
 
 /** Writes the shell SCRIPT as the program NAME into the test's folder and returns its path. */
 function program(name: string, script: string): string {
@@ -101,7 +94,7 @@ describe('the cache', () => {
   const servers = LONG ? 2 : 1;
   const found = LONG ? 'empty' : 'with a damaged fasl';
   /** That cache, and what they answered. */
-  const good = temporaryFolder();
+  const good = sharedFolder();
   let damaged: { file: string; whole: number } | undefined;
   let first: Answer[];
   const progress: string[] = [];
@@ -123,7 +116,6 @@ describe('the cache', () => {
       });
     first = await Promise.all(Array.from({ length: servers }, start));
   });
-  afterAll(good.remove);
 
   test(`that ${servers} found ${found} has one fasl and one core then, and those serve the next`, async () => {
     expect(first).toEqual(Array.from({ length: servers }, () => THREE));
@@ -201,14 +193,15 @@ describe('the cache', () => {
     );
   });
 
-  test('that cannot be used costs the image none of its abilities, and leaves nothing behind', async () => {
+  // It is also what shows that the compiler has nothing to say against the agent: a strict build ends by a warning.
+  test('that cannot be used has the image compile the agent, which costs no warning, no ability and no file', async () => {
     const lessIn = async (session: Session) => {
       expect(await session.eval('(third (list 1 2 3))')).toBe('3');
       return /^Less with this SBCL: .*/m.exec(await session.text('image_status'))?.[0];
     };
     // Some SBCLs have less in any image.
     const less = await withSession({}, lessIn);
-    const env = { XDG_CACHE_HOME: UNUSABLE[0], TMPDIR: folder.path };
+    const env = { XDG_CACHE_HOME: UNUSABLE[0], TMPDIR: folder.path, LIVE_LISP_STRICT: '1' };
     await withSession({ env, waits: { image: { start: 600_000 } } }, async (session) => {
       expect(await lessIn(session)).toBe(less);
       const left = readdirSync(folder.path).filter((name) => /^live-lisp-\d+-\w{6}$/.test(name));
@@ -252,7 +245,7 @@ describe('without an sbcl', () => {
         ['describe_symbol', { symbol: 'car' }],
         ['load_system', { system: 'alexandria' }],
       ] as const) {
-        expect(await session.call(name, args)).toEqual({ text, notices: [], isError: true });
+        expect(await session.call(name, args)).toEqual(bad(text));
       }
       symlinkSync(SBCL, join(folder.path, 'sbcl'));
       expect(await session.call('eval_form', { form: '(+ 1 2)' })).toEqual(THREE);
@@ -280,7 +273,7 @@ describe('the sbcl that is started', () => {
     const text =
       'There is no executable SBCL at /no/such/sbcl. Correct --sbcl or LIVE_LISP_SBCL, or leave both out to use the sbcl on PATH.';
     const answer = await firstAnswer({ args: ['--sbcl', '/no/such/sbcl'] });
-    expect(answer).toEqual({ text, notices: [], isError: true });
+    expect(answer).toEqual(bad(text));
   });
 
   test('when it exits at once, a call says what it wrote and where to look, and the next tries again', async () => {

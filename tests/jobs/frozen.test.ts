@@ -2,22 +2,16 @@
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
 import { within } from '../load.ts';
 import { lostDuring } from '../said.ts';
 import { until } from '../server/processes.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
-const folder = temporaryFolder();
-afterAll(folder.remove);
+const folder = sharedFolder();
 
 describe('an image', () => {
-  let session: Session;
-  beforeAll(async () => {
-    session = await startSession({ args: ['--heap', '2GB'] });
-    await session.eval('1');
-  });
-  afterAll(() => session.close());
+  const session = sharedSession({ args: ['--heap', '2GB'] }, '1');
 
   test('reacts while a change of classes keeps its calls waiting', async () => {
     const [holds, file] = [join(folder.path, 'holds'), join(folder.path, 'go-on')];

@@ -3,10 +3,11 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { SERVER, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { within } from '../load.ts';
 import { imageOf, killChild, until } from '../server/processes.ts';
+import { sharedSession } from '../shared.ts';
 
 /** Milliseconds in which it must have answered: 100, and what garbage collections add. */
 const SOON_MS = 400;
@@ -43,22 +44,21 @@ async function begin(session: Session, form: string): Promise<{ text: Promise<st
 }
 
 describe('an image that runs', () => {
-  let session: Session;
-  beforeAll(async () => {
-    session = await startSession({ args: ['--heap', '1GB'] });
-    await session.eval(`(defvar *started* nil)
+  const session = sharedSession(
+    { args: ['--heap', '1GB'] },
+    `(defvar *started* nil)
       (defvar *go* nil)
       (defun started () (setf *started* t))
       (defclass never-printed () ())
       (defmethod print-object ((x never-printed) s) (declare (ignore s)) (loop))
       (defun works (x) (started) (loop (sleep 0.01) (when (eq x :never) (return x))))
-      (defpackage :shop (:use :cl))`);
-  });
+      (defpackage :shop (:use :cl))`,
+  );
+  beforeAll(async () => {});
   afterEach(async () => {
     await session.call('interrupt', { all: true });
     await session.eval('(cl:in-package :cl-user)');
   });
-  afterAll(() => session.close());
 
   test('is ready when no call runs', async () => {
     await session.eval('(in-package :shop)');

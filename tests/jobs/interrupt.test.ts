@@ -1,9 +1,10 @@
 // interrupt ends calls that run or wait, and keeps the image.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, type Session, startSession } from '../harness.ts';
-import { belowOne, lostDuring } from '../said.ts';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Answer, startSession } from '../harness.ts';
+import { lostDuring } from '../said.ts';
 import { until } from '../server/processes.ts';
+import { sharedSession } from '../shared.ts';
 
 const BY_INTERRUPT =
   'Interrupted after \\d+\\.\\d s by the tool interrupt; the image and what was done so far are kept\\.';
@@ -13,17 +14,16 @@ function pattern(...lines: string[]): RegExp {
   return new RegExp(`^${lines.join('\\n')}$`);
 }
 
-let session: Session;
-beforeAll(async () => {
-  session = await startSession({ args: ['--heap', '1GB'] });
-  await session.eval(`(defvar *kept* :kept)
-    (defun works (x) (loop (sleep 0.01) (when (eq x :never) (return x))))`);
-});
+const session = sharedSession(
+  { args: ['--heap', '1GB'] },
+  `(defvar *kept* :kept)
+    (defun works (x) (loop (sleep 0.01) (when (eq x :never) (return x))))`,
+);
+beforeAll(async () => {});
 afterEach(async () => {
   await session.call('interrupt', { all: true });
   expect(await session.eval('*kept*')).toBe(':KEPT');
 });
-afterAll(() => session.close());
 
 /** Begins to evaluate FORMS, and returns their answers to come and the numbers of their calls once they run. */
 async function begin(...forms: string[]): Promise<{ calls: Promise<Answer>[]; numbers: number[] }> {
@@ -47,14 +47,6 @@ async function numbers(): Promise<number[]> {
 function numbersIn(text: string): number[] {
   return [...text.matchAll(/^ {2}(\d+): /gm)].map(([, number]) => Number(number));
 }
-
-test('with nothing under way says so', async () => {
-  expect(await session.call('interrupt')).toEqual({
-    text: 'No call runs in the image, so there is nothing to interrupt.',
-    notices: [],
-    isError: true,
-  });
-});
 
 test('needs no number when one call is under way; both are told where it was and what it wrote', async () => {
   const { calls, numbers } = await begin('(progn (princ "half") (works 1))');
@@ -116,21 +108,6 @@ test('ends all, running and waiting, and those that wait never begin', async () 
   const answers = await Promise.all(calls);
   expect(answers.map((answer) => answer.isError)).toEqual(Array(10).fill(true));
   expect(answers.filter((answer) => pattern(`Error: ${never}`).test(answer.text))).toHaveLength(2);
-});
-
-test('refuses job with all, and a job that is no number above 0', async () => {
-  expect(await session.call('interrupt', { job: 1, all: true })).toEqual({
-    text: 'Give job or all, not both.',
-    notices: [],
-    isError: true,
-  });
-  expect(await session.text('interrupt', { job: 0 })).toBe(belowOne('job'));
-  expect(await session.text('interrupt', { job: 'x' })).toBe(
-    "Parameter 'job' must be an integer, not a string.",
-  );
-  expect(await session.text('interrupt', { job: 1 })).toBe(
-    'Call 1 has ended already, and no other is under way; nothing was interrupted.',
-  );
 });
 
 test('climbs on when a call resists', async () => {

@@ -2,8 +2,9 @@
 
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { type Answer, good, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { until } from '../server/processes.ts';
+import { sharedSession } from '../shared.ts';
 
 const INTERRUPTED =
   /^Error: Interrupted after (\d+\.\d) s, the limit of this call; the image and what was done so far are kept\./;
@@ -21,20 +22,11 @@ const DEFINITIONS = `(defvar *before* :kept)
   (defmacro never-expanded () (loop))`;
 
 async function isKept(session: Session): Promise<void> {
-  expect(await session.call('eval_form', { form: '*before*' })).toEqual({
-    text: ':KEPT',
-    notices: [],
-    isError: false,
-  });
+  expect(await session.call('eval_form', { form: '*before*' })).toEqual(good(':KEPT'));
 }
 
 describe('the argument timeout', () => {
-  let session: Session;
-  beforeAll(async () => {
-    session = await startSession();
-    await session.eval(DEFINITIONS);
-  });
-  afterAll(() => session.close());
+  const session = sharedSession({}, DEFINITIONS);
 
   test.each(ENDLESS)('interrupts %s and keeps the image', async (form) => {
     const { text, isError, notices } = await session.call('eval_form', { form, timeout: 0.3 });
@@ -65,12 +57,6 @@ describe('the argument timeout', () => {
     expect(await session.eval('*half*')).toBe('2');
   });
 
-  test('it is told where the call was', async () => {
-    await session.eval('(defun waits (n) (sleep n) n)');
-    const { text } = await session.call('eval_form', { form: '(waits 50)', timeout: 0.3 });
-    expect(text).toMatch(/\n\nIt was at:\n[\s\S]*\(COMMON-LISP-USER::WAITS 50\)/);
-  });
-
   test('interrupts a load too', async () => {
     const folder = temporaryFolder();
     writeFileSync(`${folder.path}/slow.lisp`, '(defvar *slow-began* t)\n(sleep 100)\n');
@@ -87,12 +73,7 @@ describe('the argument timeout', () => {
 });
 
 describe('--eval-timeout', () => {
-  let session: Session;
-  beforeAll(async () => {
-    session = await startSession({ args: ['--eval-timeout', '0.4'] });
-    await session.eval(DEFINITIONS);
-  });
-  afterAll(() => session.close());
+  const session = sharedSession({ args: ['--eval-timeout', '0.4'] }, DEFINITIONS);
 
   test.each(['(loop)', '(never-expanded)'])('interrupts %s', async (form) => {
     expect(await session.eval(form)).toMatch(INTERRUPTED);
@@ -224,10 +205,6 @@ describe('side by side', () => {
     free();
     expect((await last).text).toMatch(/^\(:LAST\)/);
     await Promise.all(calls);
-    expect(await session.call('eval_form', { form: "(boundp '*never*)" })).toEqual({
-      text: 'NIL',
-      notices: [],
-      isError: false,
-    });
+    expect(await session.call('eval_form', { form: "(boundp '*never*)" })).toEqual(good('NIL'));
   });
 });

@@ -1,13 +1,11 @@
 // What evaluated code writes, and where it can read from.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, type Session, startSession } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
+import type { Answer } from '../harness.ts';
+import { good } from '../harness.ts';
+import { sharedSession } from '../shared.ts';
 
-let session: Session;
-beforeAll(async () => {
-  session = await startSession();
-});
-afterAll(() => session.close());
+const session = sharedSession();
 
 function answer(form: string): Promise<Answer> {
   return session.call('eval_form', { form });
@@ -22,11 +20,9 @@ describe('output', () => {
     '*debug-io*',
     '*query-io*',
   ])('to %s is shown under the values', async (stream) => {
-    expect(await answer(`(progn (format ${stream} "one~%two") :value)`)).toEqual({
-      text: ':VALUE\n\nOutput:\none\ntwo',
-      notices: [],
-      isError: false,
-    });
+    expect(await answer(`(progn (format ${stream} "one~%two") :value)`)).toEqual(
+      good(':VALUE\n\nOutput:\none\ntwo'),
+    );
   });
 
   test('without a letter or digit is told by its beginning, and equal lines by one of them', async () => {
@@ -145,7 +141,7 @@ describe('output of others', () => {
 
   test('a child process whose output is captured is captured', async () => {
     const form = '(with-output-to-string (s) (sb-ext:run-program "/bin/echo" (list "caught") :output s))';
-    expect(await answer(form)).toEqual({ text: '"caught\n"', notices: [], isError: false });
+    expect(await answer(form)).toEqual(good('"caught\n"'));
   });
 
   test.each(['sb-sys:*stdout*', 'sb-sys:*stderr*'])('what goes to %s is shown', async (stream) => {
@@ -186,6 +182,6 @@ describe('input', () => {
     ['(with-input-from-string (*standard-input* "(1 2)") (read))', '(1 2)'],
     ["(mapcar #'stream-element-type (list *standard-input* *terminal-io*))", '(CHARACTER CHARACTER)'],
   ])('%s gives %j', async (form, text) => {
-    expect(await answer(form)).toEqual({ text, notices: [], isError: false });
+    expect(await answer(form)).toEqual(good(text));
   });
 });

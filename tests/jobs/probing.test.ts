@@ -1,23 +1,15 @@
 // An image that lives but is of no use is found out and replaced, a session likewise; one that works is left alone.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { imageOf, killChild, until } from '../server/processes.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
-const workspace = temporaryFolder();
-const state = temporaryFolder();
-let session: Session;
-beforeAll(async () => {
-  session = await startSession({
-    args: ['--root', workspace.path, '--eval-timeout', '0.5'],
-    env: { XDG_STATE_HOME: state.path },
-    waits: { image: { alive: 500 } },
-  });
-});
-afterAll(async () => {
-  await session.close();
-  workspace.remove();
-  state.remove();
+const workspace = sharedFolder();
+const state = sharedFolder();
+const session = sharedSession({
+  args: ['--root', workspace.path, '--eval-timeout', '0.5'],
+  env: { XDG_STATE_HOME: state.path },
+  waits: { image: { alive: 500 } },
 });
 beforeEach(async () => {
   await session.eval('(defun keep () 7)', { timeout: 60 });

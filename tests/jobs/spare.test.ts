@@ -1,7 +1,7 @@
 // The thread that stands ready for the next call: it serves one, as a thread that is made for it would, and is nobody's.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession } from '../harness.ts';
+import { expect, test } from 'vitest';
+import { sharedSession } from '../shared.ts';
 
 const SETUP = `
   (defvar *threads* '())
@@ -16,12 +16,7 @@ const SETUP = `
     (sb-thread::%interrupt-thread spare function)
     :interrupted)`;
 
-let session: Session;
-beforeAll(async () => {
-  session = await startSession();
-  await session.eval(SETUP);
-});
-afterAll(() => session.close());
+const session = sharedSession({}, SETUP);
 
 /** Evaluates FORM, which calls SPARE, while another call comes and goes. */
 async function evalBeside(form: string): Promise<string> {

@@ -2,14 +2,13 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { BUILT_IN } from '../names.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
-const root = temporaryFolder();
-let session: Session;
+const root = sharedFolder();
+const session = sharedSession({ args: ['--root', root.path] });
 beforeAll(async () => {
-  session = await startSession({ args: ['--root', root.path] });
   writeFileSync(join(root.path, 'notes.txt'), 'one\n');
   await session.eval(`(in-package :live-lisp-user)
     (defun table (&rest pairs)
@@ -18,10 +17,6 @@ beforeAll(async () => {
         table))
     (defun run (name &rest pairs) (funcall (tool-handler (get-tool name)) (apply #'table pairs)))
     (setf *print-pretty* nil)`);
-});
-afterAll(async () => {
-  await session.close();
-  root.remove();
 });
 
 const EIGHTEEN =

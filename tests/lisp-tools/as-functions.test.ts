@@ -3,9 +3,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PROJECT, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { bad, PROJECT, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { within } from '../load.ts';
 import { BUILT_IN } from '../names.ts';
+import { withSession } from '../shared.ts';
 import { CALLS } from './calls.ts';
 
 const PAGE = readFileSync(join(PROJECT, 'docs', 'calling-tools.md'), 'utf8');
@@ -142,18 +143,16 @@ describe('conditions', () => {
 
   test('S2.11 C20 a dangerous tool signals APPROVAL-REQUIRED, whose restart goes on with a value', async () => {
     const call = '(live-lisp:call-tool :write-file :path "new.txt" :content "x")';
-    expect(await session.call('eval_form', { form: call })).toEqual({
-      text: `Error: Tool write_file is dangerous and needs a human's approval, for which code cannot ask. Nothing was done. Call write_file directly, not from code, so that a human can be asked.
+    expect(await session.call('eval_form', { form: call })).toEqual(
+      bad(`Error: Tool write_file is dangerous and needs a human's approval, for which code cannot ask. Nothing was done. Call write_file directly, not from code, so that a human can be asked.
 Type: LIVE-LISP::APPROVAL-REQUIRED
 
 Restarts (none was invoked; the call was ended):
   USE-VALUE: Return a value instead of calling write_file.
 
 Frames:
-  0: (LIVE-LISP:CALL-TOOL :WRITE-FILE :PATH "new.txt" :CONTENT ...)`,
-      notices: [],
-      isError: true,
-    });
+  0: (LIVE-LISP:CALL-TOOL :WRITE-FILE :PATH "new.txt" :CONTENT ...)`),
+    );
     const instead = `(handler-bind ((live-lisp:approval-required
       (lambda (c) (use-value (list (live-lisp:tool-error-tool c) (typep c 'live-lisp:tool-error)))))) ${call})`;
     expect(await session.eval(instead)).toBe('("write_file" T)');
@@ -167,19 +166,19 @@ Frames:
   });
 
   test('what a human allowed in advance runs from code, and what they want to be asked about does not', async () => {
-    const other = await startSession({
-      args: ['--root', root.path, '--allow', 'write_file', '--ask', 'cautious', '--allow', 'eval_form'],
-    });
-    try {
-      const write =
-        '(values (gethash "bytes" (live-lisp:call-tool :write-file :path "allowed.txt" :content "xy")))';
-      expect(await other.eval(write)).toBe('2');
-      const load =
-        '(handler-case (live-lisp:call-tool :load-file :path "code.lisp") (live-lisp:approval-required (e) (live-lisp:tool-error-tool e)))';
-      expect(await other.eval(load)).toBe('"load_file"');
-    } finally {
-      await other.close();
-    }
+    await withSession(
+      {
+        args: ['--root', root.path, '--allow', 'write_file', '--ask', 'cautious', '--allow', 'eval_form'],
+      },
+      async (other) => {
+        const write =
+          '(values (gethash "bytes" (live-lisp:call-tool :write-file :path "allowed.txt" :content "xy")))';
+        expect(await other.eval(write)).toBe('2');
+        const load =
+          '(handler-case (live-lisp:call-tool :load-file :path "code.lisp") (live-lisp:approval-required (e) (live-lisp:tool-error-tool e)))';
+        expect(await other.eval(load)).toBe('"load_file"');
+      },
+    );
   });
 
   test.each([

@@ -1,14 +1,9 @@
 // What an answer of a tool in Lisp has besides its result, and what stays when the built-in tools are registered again.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession } from '../harness.ts';
+import { expect, test } from 'vitest';
+import { sharedSession } from '../shared.ts';
 
-let session: Session;
-beforeAll(async () => {
-  session = await startSession({});
-  await session.eval('(in-package :live-lisp-user)');
-});
-afterAll(() => session.close());
+const session = sharedSession({}, '(in-package :live-lisp-user)');
 
 /** Registers the tool probe with BODY. */
 function define(body: string): Promise<string> {

@@ -2,25 +2,21 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
+import { bad, good, type Session, startSession } from '../harness.ts';
 import { noString, unknownTool } from '../said.ts';
 import { gone, imageOf, until } from '../server/processes.ts';
+import { sharedFolder, sharedSession, withSession } from '../shared.ts';
 
-const root = temporaryFolder();
-let session: Session;
-beforeAll(async () => {
-  session = await startSession({ args: ['--root', root.path, '--heap', '128MB'] });
-  await session.eval(`(defvar *n* 0)
+const root = sharedFolder();
+const session = sharedSession(
+  { args: ['--root', root.path, '--heap', '128MB'] },
+  `(defvar *n* 0)
     (defun call (form &rest more) (apply #'live-lisp:call-tool "eval_form" :form form more))
     (defun value (table) (values (gethash "text" (first (first (gethash "values" table))))))
     (defun nested (form) (format nil "(value (call ~S))" form))
-    (defun in-thread (function) (sb-thread:join-thread (sb-thread:make-thread function)))`);
-});
-afterAll(async () => {
-  await session.close();
-  root.remove();
-});
+    (defun in-thread (function) (sb-thread:join-thread (sb-thread:make-thread function)))`,
+);
 
 function caught(form: string): string {
   return `(handler-case ${form} (live-lisp:tool-error (e) (princ-to-string e)))`;
@@ -53,15 +49,13 @@ describe('an answer', () => {
   });
 
   test('of a tool that is not there is an error with near names', async () => {
-    expect(await session.call('eval_form', { form: '(live-lisp:call-tool :nope)' })).toEqual({
-      text: `Error: Tool nope failed: ${unknownTool('nope')}
+    expect(await session.call('eval_form', { form: '(live-lisp:call-tool :nope)' })).toEqual(
+      bad(`Error: Tool nope failed: ${unknownTool('nope')}
 Type: LIVE-LISP::TOOL-ERROR
 
 Frames:
-  0: (LIVE-LISP:CALL-TOOL :NOPE)`,
-      notices: [],
-      isError: true,
-    });
+  0: (LIVE-LISP:CALL-TOOL :NOPE)`),
+    );
     expect(await session.eval(caught('(live-lisp:call-tool "eval-from")'))).toBe(
       '"Tool eval_from failed: Unknown tool: eval_from. Did you mean eval_form?"',
     );
@@ -195,11 +189,7 @@ describe('what nobody waits for', () => {
     expect(text).toContain('\n\nIt was at:\n  0: (LIVE-LISP:CALL-TOOL "eval_form" ');
     await countingEnds();
     expect(notices).toEqual([]);
-    expect(await session.call('eval_form', { form: '1' })).toEqual({
-      text: '1',
-      notices: [],
-      isError: false,
-    });
+    expect(await session.call('eval_form', { form: '1' })).toEqual(good('1'));
   });
 
   test('is interrupted when the client cancels, which is told once', async () => {
@@ -236,8 +226,7 @@ describe('what nobody waits for', () => {
 
 describe('losses', () => {
   test('an image that dies in a nested call is replaced', async () => {
-    const other = await startSession();
-    try {
+    await withSession({}, async (other) => {
       const form =
         '(live-lisp:call-tool :eval-form :form "(live-lisp:call-tool :eval-form :form \\"(sb-ext:exit :code 5 :abort t)\\")")';
       expect(await other.eval(form)).toContain(
@@ -247,9 +236,7 @@ describe('losses', () => {
         form: '(live-lisp:call-tool :eval-form :form "1") 2',
       });
       expect([text.endsWith('[2] 2'), notices.length]).toEqual([true, 1]);
-    } finally {
-      await other.close();
-    }
+    });
   });
 
   test('a server that ends while code calls ends with its image', async () => {
@@ -275,8 +262,7 @@ describe('losses', () => {
   test.each(['(delete-package :live-lisp)', '(unintern (find-symbol "CALL-TOOL" :live-lisp) :live-lisp)'])(
     'what was compiled calls on after %s',
     async (form) => {
-      const other = await startSession();
-      try {
+      await withSession({}, async (other) => {
         await other.eval('(defun keep (form) (hash-table-p (live-lisp:call-tool :eval-form :form form)))');
         await other.eval(
           `(sb-ext:unlock-package :live-lisp) (handler-bind ((warning #'muffle-warning)) ${form})`,
@@ -285,9 +271,7 @@ describe('losses', () => {
         expect(
           await other.eval('(handler-case (keep "(") (error (e) (subseq (princ-to-string e) 0 21)))'),
         ).toBe('"Tool eval_form failed"');
-      } finally {
-        await other.close();
-      }
+      });
     },
   );
 });

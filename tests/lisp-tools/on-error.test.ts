@@ -1,7 +1,7 @@
 // Tools written in Lisp that take on_error and restarts as eval_form does.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession } from '../harness.ts';
+import { expect, test } from 'vitest';
+import { sharedSession } from '../shared.ts';
 
 const TOOLS = `
 (defun live-lisp-user::quotient (n by) (restart-case (list (/ n by)) (use-value (v) (list v)) (continue () (list :skipped))))
@@ -17,12 +17,7 @@ const TOOLS = `
     '((:name "on_error" :type :string :description "What to do") (:name "restarts" :type :integer :description "How many"))
     :handler (lambda (arguments) (error "~A ~A" (gethash "on_error" arguments) (gethash "restarts" arguments)))))`;
 
-let session: Session;
-beforeAll(async () => {
-  session = await startSession();
-  await session.eval(TOOLS);
-});
-afterAll(() => session.close());
+const session = sharedSession({}, TOOLS);
 
 test('an error of the handler is held, and what comes of it is the answer of the tool', async () => {
   expect(await session.text('divide', { n: 6, by: 0 })).toMatch(

@@ -1,14 +1,9 @@
 // The package of the API is locked, so that a name of the user's own does not break the agent.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession } from '../harness.ts';
+import { expect, test } from 'vitest';
+import { sharedSession } from '../shared.ts';
 
-let session: Session;
-beforeAll(async () => {
-  session = await startSession();
-  await session.eval('(in-package :live-lisp-user)');
-});
-afterAll(() => session.close());
+const session = sharedSession({}, '(in-package :live-lisp-user)');
 
 test.each([
   '(defun register-tool (x) x)',

@@ -2,14 +2,13 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
 import { changedMeanwhile } from '../said.ts';
 import { until } from '../server/processes.ts';
+import { sharedFolder } from '../shared.ts';
 import { definition, toolOf, withSession } from './sessions.ts';
 
-const folder = temporaryFolder();
-afterAll(folder.remove);
+const folder = sharedFolder();
 
 describe('what was approved', () => {
   const define = (value: string) => definition('asks', value, ':safety-level :dangerous');

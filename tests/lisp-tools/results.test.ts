@@ -2,29 +2,25 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PROJECT, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
+import { PROJECT } from '../harness.ts';
 import { belowOne } from '../said.ts';
 import { until } from '../server/processes.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
-const root = temporaryFolder();
+const root = sharedFolder();
 const audit = join(root.path, 'records', 'audit.jsonl');
-let session: Session;
-beforeAll(async () => {
-  session = await startSession({
+const session = sharedSession(
+  {
     args: ['--root', root.path, '--audit', audit, '--eval-timeout', '2'],
-  });
-  await session.eval(`(in-package :live-lisp-user) (setf *print-pretty* nil)
+  },
+  `(in-package :live-lisp-user) (setf *print-pretty* nil)
     (defmacro add (name level parameters &body body)
       \`(register-tool *agent-q-registry*
          (define-tool ,name ,(format nil "Test ~A. It has a second sentence." name) ',parameters
            :safety-level ,level
-           :handler (lambda (args) (declare (ignorable args)) ,@body))))`);
-});
-afterAll(async () => {
-  await session.close();
-  root.remove();
-});
+           :handler (lambda (args) (declare (ignorable args)) ,@body))))`,
+);
 
 /** Registers a tool with BODY and returns what a call of it gives, without whether it is an error when it is none. */
 async function answer(body: string, parameters = '()', args: Record<string, unknown> = {}): Promise<unknown> {

@@ -1,30 +1,22 @@
 // The example of a tool for one project: a running Hunchentoot application, and its routes.
 
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LIBRARIES_AS_COMPILED, PROJECT, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { expect, test } from 'vitest';
+import { bad, LIBRARIES_AS_COMPILED, PROJECT } from '../harness.ts';
 import { libraries } from '../libraries.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
 libraries('hunchentoot');
 
-const root = temporaryFolder();
-let session: Session;
-beforeAll(async () => {
-  session = await startSession({
-    args: ['--root', root.path, '--init', join(PROJECT, 'examples', 'routes.lisp'), ...LIBRARIES_AS_COMPILED],
-  });
-});
-afterAll(async () => {
-  await session.close();
-  root.remove();
+const root = sharedFolder();
+const session = sharedSession({
+  args: ['--root', root.path, '--init', join(PROJECT, 'examples', 'routes.lisp'), ...LIBRARIES_AS_COMPILED],
 });
 
 test('before the application is loaded, it says so', async () => {
-  expect(await session.call('list_routes')).toEqual({
-    text: 'Hunchentoot is not loaded; load the application first, with load_system.',
-    notices: [],
-    isError: true,
-  });
+  expect(await session.call('list_routes')).toEqual(
+    bad('Hunchentoot is not loaded; load the application first, with load_system.'),
+  );
 });
 
 test('S2.20 S4.14 it lists the routes of an application that answers requests, and keeps its level', async () => {

@@ -3,13 +3,13 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { SERVER, temporaryFolder } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
+import { SERVER } from '../harness.ts';
+import { sharedFolder } from '../shared.ts';
 import { definition, toolOf, withSession } from './sessions.ts';
 
 describe('a start file', () => {
-  const root = temporaryFolder();
-  afterAll(() => root.remove());
+  const root = sharedFolder();
   const init = join(root.path, 'init.lisp');
   const define = (name: string, level: string) => definition(name, `by ${level}`, `:safety-level :${level}`);
   writeFileSync(

@@ -2,21 +2,14 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
-const root = temporaryFolder();
-let session: Session;
-beforeAll(async () => {
-  session = await startSession({ args: ['--root', root.path] });
-  await session.eval(
-    '(defpackage :told (:use :cl))\n(in-package :told)\n(defun used () 1)\n(defun user () (used))\n(in-package :cl-user)',
-  );
-});
-afterAll(async () => {
-  await session.close();
-  root.remove();
-});
+const root = sharedFolder();
+const session = sharedSession(
+  { args: ['--root', root.path] },
+  '(defpackage :told (:use :cl))\n(in-package :told)\n(defun used () 1)\n(defun user () (used))\n(in-package :cl-user)',
+);
 
 describe('a value that a tool returned', () => {
   test('is told as the text of the tool, alone and in a list', async () => {

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { transform } from 'esbuild';
 import { expect, test } from 'vitest';
-import { FIXTURES, PROJECT, startSession, temporaryFolder } from '../harness.ts';
+import { bad, FIXTURES, PROJECT, startSession, temporaryFolder } from '../harness.ts';
 
 const PAGE = readFileSync(join(PROJECT, 'docs', 'writing-tools.md'), 'utf8');
 const DEMO = join(FIXTURES, 'demo');
@@ -33,11 +33,9 @@ test('S4.14 C17 the tool in Lisp, from an init file and evaluated', async () => 
     await session.text('load_file', { path: 'inventory.lisp' });
     await session.eval(DEFINE);
     expect(await session.text('undocumented_functions', { package: 'inventory' })).toBe(FOUND);
-    expect(await session.call('undocumented_functions', { package: 'nope' })).toEqual({
-      text: 'Package nope not found',
-      notices: [],
-      isError: true,
-    });
+    expect(await session.call('undocumented_functions', { package: 'nope' })).toEqual(
+      bad('Package nope not found'),
+    );
     expect(await session.eval('(live-lisp:call-tool "undocumented_functions" :package "inventory")')).toBe(
       FOUND,
     );

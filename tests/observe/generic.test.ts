@@ -1,13 +1,9 @@
 // A profile of generic functions, and one of a program that is not loaded.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession } from '../harness.ts';
+import { expect, test } from 'vitest';
+import { sharedSession } from '../shared.ts';
 
-let session: Session;
-beforeAll(async () => {
-  session = await startSession();
-});
-afterAll(() => session.close());
+const session = sharedSession();
 
 test('methods are told as such, and so is what finds them', async () => {
   await session.eval(`(progn (defgeneric taken (x)) (defmethod taken ((x integer)) x) (defmethod taken ((x string)) 1)

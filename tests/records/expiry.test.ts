@@ -10,17 +10,17 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { UsageError } from '../../src/errors.ts';
 import { AuditLog } from '../../src/records/audit-log.ts';
 import { expireRecords } from '../../src/records/expiry.ts';
 import { run } from '../cli/run.ts';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { type Session, startSession } from '../harness.ts';
 import { until } from '../server/processes.ts';
+import { sharedFolder } from '../shared.ts';
 
-const folder = temporaryFolder();
-afterAll(() => folder.remove());
+const folder = sharedFolder();
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const NOW = Date.now();

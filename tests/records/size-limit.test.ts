@@ -2,16 +2,16 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { CallContext, Result, Tool } from '../../src/kernel/tool.ts';
 import { AuditLog } from '../../src/records/audit-log.ts';
 import { ReplHistory } from '../../src/records/repl-history.ts';
 import { getReplHistory } from '../../src/tools/execution/history.ts';
 import { getAuditLog } from '../../src/tools/settings/get-audit-log.ts';
-import { temporaryFolder } from '../harness.ts';
+import { sharedFolder } from '../shared.ts';
 
 const ROOT = '/workspace';
-const folder = temporaryFolder();
+const folder = sharedFolder();
 const historyPath = join(folder.path, 'history.jsonl');
 const auditPath = join(folder.path, 'audit.jsonl');
 let history: ReplHistory;
@@ -47,7 +47,6 @@ beforeAll(() => {
   history = new ReplHistory(historyPath);
   log = new AuditLog(auditPath, ROOT);
 });
-afterAll(() => folder.remove());
 
 async function call(tool: Tool, args: object, context: CallContext = {}): Promise<Result> {
   return (await tool.handler(args as never, context)) as Result;

@@ -2,7 +2,7 @@
 
 import type { ElicitRequestFormParams, ElicitResult } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { ERAS, type Era, type Session, startSession } from '../harness.ts';
+import { bad, ERAS, type Era, type Session, startSession } from '../harness.ts';
 import { withoutFile } from '../said.ts';
 
 const open: Session[] = [];
@@ -66,11 +66,9 @@ const DENIED = {
   ],
   isError: true,
 };
-const UNANSWERED = {
-  text: "Tool eval_form is cautious and needs a human's approval. Nobody answered the question, so nothing was done. A person can allow it when they start the server: --allow eval_form",
-  notices: [],
-  isError: true,
-};
+const UNANSWERED = bad(
+  "Tool eval_form is cautious and needs a human's approval. Nobody answered the question, so nothing was done. A person can allow it when they start the server: --allow eval_form",
+);
 
 describe.each(ERAS)('in the %s era', (era) => {
   test('S2.12 approved once, the call runs once, and the next is asked for again', async () => {
@@ -144,11 +142,11 @@ describe.each(ERAS)('in the %s era', (era) => {
   test('C20 S2.11 without a way to ask, the refusal names the flag; nothing is done', async () => {
     const session = await startSession({ era, args: ['--ask', 'cautious'] });
     open.push(session);
-    expect(await session.call('eval_form', { form: '(defvar *ran* t)' })).toEqual({
-      text: "Tool eval_form is cautious and needs a human's approval, and here nobody can be asked. Nothing was done. A person can allow it when they start the server: --allow eval_form",
-      notices: [],
-      isError: true,
-    });
+    expect(await session.call('eval_form', { form: '(defvar *ran* t)' })).toEqual(
+      bad(
+        "Tool eval_form is cautious and needs a human's approval, and here nobody can be asked. Nothing was done. A person can allow it when they start the server: --allow eval_form",
+      ),
+    );
     expect(await session.text('describe_symbol', { symbol: '*ran*' })).toContain('not found');
   });
 

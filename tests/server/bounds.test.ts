@@ -6,11 +6,11 @@ import { PassThrough, Writable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { LINE_LIMIT, LineReader } from '../../src/server/line-reader.ts';
 import { StdioTransport } from '../../src/server/transport.ts';
-import { temporaryFolder } from '../harness.ts';
 import { TOO_MANY_WAIT } from '../said.ts';
+import { sharedFolder } from '../shared.ts';
 import { until } from './processes.ts';
 import { RawServer, textOf } from './raw.ts';
 
@@ -157,8 +157,7 @@ describe('a transport whose client does not read', () => {
 });
 
 describe('the built server', () => {
-  const folder = temporaryFolder();
-  afterAll(folder.remove);
+  const folder = sharedFolder();
   const servers: RawServer[] = [];
   afterEach(async () => {
     for (const server of servers.splice(0)) await server.kill();

@@ -1,7 +1,8 @@
 // What a client can cancel while it runs, and what it is told of that.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ERAS, type Session, startSession } from '../harness.ts';
+import { ERAS, good, type Session } from '../harness.ts';
+import { sharedSession } from '../shared.ts';
 import { until } from './processes.ts';
 import { RawServer, textOf } from './raw.ts';
 
@@ -31,12 +32,7 @@ function noticesOf(session: Session): Promise<string[]> {
 }
 
 describe.each(ERAS)('in the %s era', (era) => {
-  let session: Session;
-  beforeAll(async () => {
-    session = await startSession({ era });
-    await session.eval('(defvar *kept* :kept)');
-  });
-  afterAll(() => session.close());
+  const session = sharedSession({ era }, '(defvar *kept* :kept)');
 
   test('a cancelled evaluation is interrupted, the image is kept, and its output comes as a notice', async () => {
     await session.eval('(defvar *left* nil)');
@@ -50,7 +46,7 @@ describe.each(ERAS)('in the %s era', (era) => {
       ),
     ]);
     const after = await session.call('eval_form', { form: '(list *kept* *left*)' });
-    expect(after).toEqual({ text: '(:KEPT T)', notices: [], isError: false });
+    expect(after).toEqual(good('(:KEPT T)'));
   });
 
   test('the notice says so when it had written nothing', async () => {
@@ -64,12 +60,7 @@ describe.each(ERAS)('in the %s era', (era) => {
 });
 
 describe('cancelling', () => {
-  let session: Session;
-  beforeAll(async () => {
-    session = await startSession();
-    await session.eval('(defvar *kept* :kept)');
-  });
-  afterAll(() => session.close());
+  const session = sharedSession({}, '(defvar *kept* :kept)');
 
   test.each([
     '(handler-case (progn (setf *begun* t) (loop)) (t () :caught))',

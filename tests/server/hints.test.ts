@@ -2,14 +2,11 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../harness.ts';
+import { sharedSession } from '../shared.ts';
 
-let session: Session;
-beforeAll(async () => {
-  session = await startSession();
-});
-afterAll(() => session.close());
+const session = sharedSession();
 
 /** What MCP assumes where a tool has no hint. */
 const ASSUMED = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };

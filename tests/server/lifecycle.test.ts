@@ -3,9 +3,10 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { ERAS, temporaryFolder } from '../harness.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { ERAS } from '../harness.ts';
 import { within } from '../load.ts';
+import { sharedFolder } from '../shared.ts';
 import { childrenOf, gone, imageOf, marked, until } from './processes.ts';
 import { type RawOptions, RawServer, textOf } from './raw.ts';
 
@@ -16,8 +17,7 @@ const START_AND_EXIT_MS = 2 * EXIT_MS;
 /** How soon the image follows a server that was killed. */
 const CHILD_MS = 3000;
 
-const folder = temporaryFolder();
-afterAll(folder.remove);
+const folder = sharedFolder();
 
 let servers: RawServer[] = [];
 afterEach(async () => {

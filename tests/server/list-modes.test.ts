@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchToolsResult } from '../../src/catalog/search-tools.ts';
-import { ERAS, PROJECT, type Session, startSession } from '../harness.ts';
+import { bad, ERAS, PROJECT, type Session, startSession } from '../harness.ts';
 import { BUILT_IN } from '../names.ts';
 import { noString, unknownTool } from '../said.ts';
 
@@ -81,11 +81,9 @@ describe.each(PAIRS)('$mode in the $era era', ({ era, mode }) => {
       text: '42',
       isError: false,
     });
-    expect(await through({ name: 'eval-form', arguments: {} })).toEqual({
-      text: "Required parameter 'form' missing",
-      notices: [],
-      isError: true,
-    });
+    expect(await through({ name: 'eval-form', arguments: {} })).toEqual(
+      bad("Required parameter 'form' missing"),
+    );
     const found = { name: 'search_tools', arguments: { query: 'callers' } };
     expect(await through(found)).toEqual(await session.call('search_tools', { query: 'callers' }));
   });
@@ -128,7 +126,7 @@ describe.each(PAIRS)('$mode in the $era era', ({ era, mode }) => {
     [{ cemcpOnly: 'false' }, "Parameter 'cemcpOnly' must be a boolean, not a string."],
     [{ query: 5 }, noString('query')],
   ])('S1.17 %j is an error', async (args, text) => {
-    expect(await session.call('search_tools', args)).toEqual({ text, notices: [], isError: true });
+    expect(await session.call('search_tools', args)).toEqual(bad(text));
   });
 
   test('S1.9 includeSchema gives the schema that the full list has', async () => {
@@ -226,7 +224,7 @@ describe.each(ERAS)('the lists in the %s era', (era) => {
     [{ name: 'zzzzzzzzzzzzzzz' }, unknownTool('zzzzzzzzzzzzzzz')],
   ])('S1.16 call_tool with %j is an error that says what to do', async (args, text) => {
     const answer = await sessionOf(era, 'search').call('call_tool', args as Record<string, unknown>);
-    expect(answer).toEqual({ text, notices: [], isError: true });
+    expect(answer).toEqual(bad(text));
   });
 
   test('the instructions say how to reach what is not listed', async () => {

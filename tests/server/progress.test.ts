@@ -5,6 +5,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ERAS, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 import { until } from './processes.ts';
 import { RawServer } from './raw.ts';
 
@@ -14,8 +15,7 @@ interface Heard {
 }
 
 const WAITS = { image: { progress: 100 } };
-const folder = temporaryFolder();
-afterAll(folder.remove);
+const folder = sharedFolder();
 
 /** What a call waits for that is to be heard of: a form, and the function that lets it go on. */
 function gate(): { form: string; open: () => void } {
@@ -48,12 +48,7 @@ function strictlyIncreasing(progress: Heard[]): boolean {
 }
 
 describe.each(ERAS)('in the %s era', (era) => {
-  let session: Session;
-  beforeAll(async () => {
-    session = await startSession({ era, waits: WAITS });
-    await session.eval('1');
-  });
-  afterAll(() => session.close());
+  const session = sharedSession({ era, waits: WAITS }, '1');
 
   test('it comes again and again, strictly increasing, with time, output so far and its last line', async () => {
     const { form, open } = gate();
@@ -73,12 +68,7 @@ describe.each(ERAS)('in the %s era', (era) => {
 });
 
 describe('a call', () => {
-  let session: Session;
-  beforeAll(async () => {
-    session = await startSession({ waits: WAITS });
-    await session.eval('1');
-  });
-  afterAll(() => session.close());
+  const session = sharedSession({ waits: WAITS }, '1');
 
   test('that writes one long line, or returns to its beginning, has its end told', async () => {
     for (const [written, told] of [
