@@ -155,8 +155,13 @@ READ-SPANS."
   "NIL, or a pair of native truenames: a copy with some forms of a file, which is being compiled,
 and the file.")
 
+(defvar *spans-read* nil
+  "NIL, or the FILE-SPANS in which to record the lists of files that are compiled, in place of those
+in **SPANS**: what is compiled is not loaded in place of the file.")
+
 (defun recorder-for (file)
   "Return a new RECORDER for FILE, an open file that is being read."
+  (when *spans-read* (return-from recorder-for (make-recorder *spans-read*)))
   (let* ((file (truename file)) (name (sb-ext:native-namestring file))
          (path (if (equal name (car *file-of-copy*)) (cdr *file-of-copy*) name))
          (spans (spans-for path (file-write-date file))))
@@ -207,6 +212,13 @@ loaded, the reader may have made another object here."
     (setf (recorder-doubtful *recorder*) list))
   list)
 
+(defun form-numbers (form number)
+  "Return SBCL's table of the lists in FORM, the top-level form with NUMBER. The value for a list is
+its path, a list with the number of the list as second element."
+  (progv (list +form-paths+ +source-information+) (list (make-hash-table :test 'eq) nil)
+    (number-forms form number)
+    form-paths))
+
 (defun call-reading-again (function file &key (path (sb-ext:native-namestring file))
                            (date (file-write-date file)))
   "Call FUNCTION with a stream of FILE, a pathname, and with a function TAKE. FUNCTION must read all
@@ -221,10 +233,7 @@ native truename, in the version of DATE."
       (when (typep in 'tracking-stream) (setf (stream-observer in) (observer *recorder*)))
       (flet ((take (form number offset)
                (vector-push-extend offset offsets)
-               (progv (list +form-paths+ +source-information+)
-                   (list (make-hash-table :test 'eq) nil)
-                 (number-forms form number)
-                 (take-form *recorder* form number form-paths))))
+               (take-form *recorder* form number (form-numbers form number))))
         (unwind-protect (funcall function in (if new #'take (constantly nil)))
           (when new
             (setf (file-spans-offsets spans) offsets)
@@ -273,20 +282,38 @@ unknown, read the file again. If it has changed since DATE, read the text kept o
 
 ;;; Queries
 
+(defun form-spans (file form)
+  "Return the SPANS of the top-level form number FORM in FILE, a FILE-SPANS or NIL. Return NIL if
+they are unknown."
+  (let ((forms (and file (file-spans-forms file))))
+    (and forms (< -1 form (length forms)) (svref forms form))))
+
+(defun list-span (spans number)
+  "Return a list of the start and the end, in characters, of the list with NUMBER in SPANS. Return
+NIL if they are unknown."
+  (let* ((index (* 2 number)) (end (if (< (1+ index) (length spans)) (aref spans (1+ index)) 0)))
+    (and (plusp end) (list (aref spans index) end))))
+
+(defun read-alike-p (loaded read form)
+  "True unless READ and LOADED, FILE-SPANS of one file, show that another reader made other lists of
+the top-level form number FORM. If LOADED was read again, its places may end early."
+  (let ((known (form-spans loaded form)) (new (form-spans read form)))
+    (or (null known)
+        (null new)
+        (member (mismatch known new)
+                (list nil (and (file-spans-offsets loaded) (length known)))))))
+
 (defun span-of (file form number offsets)
-  "Return the start and the end, in characters, of the list with NUMBER in the top-level form number
-FORM of FILE, a FILE-SPANS. Return NIL if they are unknown. OFFSETS are the octet offsets of the
-forms that SBCL recorded. If FILE has offsets, those of FORM and of the next form must be the same."
-  (let* ((forms (and file (file-spans-forms file)))
-         (spans (and forms (< -1 form (length forms)) (svref forms form)))
-         (read (and file (file-spans-offsets file)))
-         (end (and spans (< (1+ (* 2 number)) (length spans)) (aref spans (1+ (* 2 number))))))
+  "Return the LIST-SPAN of the list with NUMBER in the top-level form number FORM of FILE, a
+FILE-SPANS or NIL. OFFSETS are the octet offsets of the forms that SBCL recorded. If FILE has
+offsets, those of FORM and of the next form must be the same."
+  (let ((span (list-span (form-spans file form) number))
+        (read (and file (file-spans-offsets file))))
     (flet ((same-p (form)
              (or (>= form (length read))
                  (>= form (length offsets))
                  (eql (elt read form) (elt offsets form)))))
-      (and end (plusp end) (same-p form) (same-p (1+ form))
-           (values (aref spans (* 2 number)) end)))))
+      (and (same-p form) (same-p (1+ form)) span))))
 
 (defun span-members (path date form number offsets)
   "Return a plist of JSON members with the place of the list with NUMBER in the top-level form
@@ -294,5 +321,5 @@ number FORM of the file PATH, which had DATE when it was compiled. Return NIL if
 whole form or NUMBER is NIL. If the place is unknown, return the member \"inside\". OFFSETS are as
 for SPAN-OF."
   (when (and form number (plusp number))
-    (multiple-value-bind (start end) (span-of (find-spans path date) form number offsets)
+    (destructuring-bind (&optional start end) (span-of (find-spans path date) form number offsets)
       (if start (list "start" start "end" end) (list "inside" t)))))

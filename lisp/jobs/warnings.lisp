@@ -55,7 +55,7 @@ characters at which the form begins in the file. Unknown ones are NIL."
   "Return the offset in characters at which the form of CONTEXT begins in FILE, a native truename.
 Return NIL if it is unknown."
   (let ((path (context-path context)))
-    (values (span-of (spans-known file nil) (path-top-level-form path) (path-number path) '()))))
+    (first (span-of (spans-known file nil) (path-top-level-form path) (path-number path) '()))))
 
 (defun definition-text (context)
   "Return the innermost definition in CONTEXT, from CONTEXT-DATA, as text. Return NIL if there is

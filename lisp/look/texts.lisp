@@ -62,15 +62,33 @@ package."
           *package* *scratch*)
     (when old (delete-package old))))
 
+(defparameter *reader-settings*
+  '((set-macro-character . 3) (set-dispatch-macro-character . 3) (make-dispatch-macro-character . 2)
+    (set-syntax-from-char . 2))
+  "Functions that set the syntax of a character, with the number of arguments after which comes
+another readtable than the current.")
+
+(defun sets-reader-p (form)
+  "True when FORM sets the syntax of a character in the current readtable and has no other effect."
+  (let ((most (and (consp form) (cdr (assoc (first form) *reader-settings*)))))
+    (and most
+         (<= (length (rest form)) most)
+         (every (lambda (argument)
+                  ;; LAMBDA is a macro.
+                  (let ((form (macroexpand argument)))
+                    (or (typep form '(cons (eql function))) (without-effect-p form))))
+                (rest form)))))
+
 (defun take-settings (parts)
-  "Set *PACKAGE* or *READTABLE* for the next forms as PARTS do, which are from PARTS-OF-FORM of the
-form just read."
-  (loop for part in parts
-        do (when (typep part '(cons (eql setq) (cons symbol (cons t null))))
-             (destructuring-bind (variable form) (rest part)
-               (case variable
-                 (*package* (enter (eval form)))
-                 (*readtable* (setf *readtable* (readtable-without-evaluation (eval form)))))))))
+  "Set *PACKAGE* or *READTABLE*, which is a copy, for the next forms as PARTS do, which are from
+PARTS-OF-FORM of the form just read."
+  (dolist (part parts)
+    (cond ((sets-reader-p part) (ignore-errors (eval part)))
+          ((typep part '(cons (eql setq) (cons symbol (cons t null))))
+           (destructuring-bind (variable form) (rest part)
+             (case variable
+               (*package* (enter (eval form)))
+               (*readtable* (setf *readtable* (readtable-without-evaluation (eval form))))))))))
 
 (defparameter *read-limit* (* 16 1024 1024) "Files with more octets are not read.")
 

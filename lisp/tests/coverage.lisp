@@ -134,6 +134,8 @@ marks them in COVERING-RECORDS."
   "Measure the definitions in CONTENT, the reduced text of the file PATH. FOLDER is the native name
 of a directory for fasls. NUMBER is different for each file."
   (let* ((*measured-file* path)
+         (*spans-loaded* (find-spans path nil))
+         (*spans-read* (make-file-spans nil))
          (source (sb-ext:parse-native-namestring path))
          (fasl (sb-ext:parse-native-namestring (format nil "~A/~D/measured.fasl" folder number)))
          (definitions (covering-definitions **covering**))
@@ -229,10 +231,38 @@ element of COVERING-RECORDS, FORMS is the table COVERING-FORMS."
             do (unless (or (eq state t) (gethash part marked))
                  (let* ((number (first (last part)))
                         (within (if (symbolp (first part))
-                                    (constant-branch part (gethash (list path number) forms))
+                                    (constant-branch part
+                                                     (first (gethash (list path number) forms)))
                                     (rest (reverse part)))))
                    (when within (push within (gethash number table))))))
       table)))
+
+(defun part-place (part form spans numbers)
+  "Return the place of PART, a path in the top-level form FORM: the start and the end of that list
+in its file. For an atom, return a place from which on it is read, the end of the list around it,
+and how many atoms are before it from there on. Return NIL if the place is unknown. SPANS are those
+of FORM, NUMBERS are its FORM-NUMBERS."
+  (let ((around nil) (found form) (element (first (last part))))
+    (dolist (each part) (setf around found found (nth each found)))
+    (flet ((span (list)
+             (let ((path (gethash list numbers))) (and path (list-span spans (second path))))))
+      (if (consp found)
+          (span found)
+          (let* ((own (span around))
+                 (before (position-if #'consp around :end element :from-end t))
+                 (last (if before (span (nth before around)) (and own (list 0 (1+ (first own)))))))
+            ;; A list without a place of its own has that of the list around it.
+            (and own last (< (second last) (second own))
+                 (list (second last) (second own) (- element (if before (1+ before) 0)))))))))
+
+(defun places-never-run (definition paths form spans)
+  "Return the places of those of PATHS, of parts in FORM that never ran, that are in DEFINITION, a
+MEASURED. An unknown place is an empty vector. SPANS are those of FORM, or NIL."
+  (let ((part (measured-part definition))
+        (numbers (and spans (form-numbers form (measured-form definition)))))
+    (loop for path in paths
+          when (eql (length part) (mismatch part path))
+            collect (coerce (and spans (part-place path form spans numbers)) 'vector))))
 
 (defun coverage-data (covering)
   "Return the results of COVERING as a JSON object."
@@ -242,17 +272,19 @@ element of COVERING-RECORDS, FORMS is the table COVERING-FORMS."
     (flet ((never (definition)
              (let ((table (cdr (assoc (measured-file definition) tables :test #'equal))))
                (and table
-                  (measured-reached definition)
-                  (remove-if-not (lambda (within)
-                                   (eql (length (measured-part definition))
-                                        (mismatch (measured-part definition) within)))
-                                 (gethash (measured-form definition) table))))))
+                    (measured-reached definition)
+                    (destructuring-bind (form . spans)
+                        (gethash (list (measured-file definition) (measured-form definition))
+                                 (covering-forms covering))
+                      (places-never-run definition (gethash (measured-form definition) table)
+                                        form spans))))))
       (object "missed" (covering-missed covering)
               "definitions" (loop for definition across (covering-definitions covering)
                                   collect (object "name" (name-text (measured-name definition))
                                                   "file" (measured-file definition)
                                                   "form" (measured-form definition)
-                                                  "part" (measured-part definition)
+                                                  "start" (first (measured-span definition))
+                                                  "end" (second (measured-span definition))
                                                   "reached" (measured-reached definition)
                                                   "never" (never definition)))))))
 

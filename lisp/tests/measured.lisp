@@ -9,11 +9,11 @@
 
 (in-package "LIVE-LISP.TESTS")
 
-(defstruct (measured (:constructor make-measured (name file form part)))
+(defstruct (measured (:constructor make-measured (name file form part span)))
   "A measured definition of the function NAME, in form number FORM of FILE, a native truename. PART
 is its path in this form, a list of element numbers from the outside in, or NIL for the whole form.
-REACHED is true when the definition was called."
-  name file form part (reached nil))
+SPAN is its start and end in the file, or NIL. REACHED is true when the definition was called."
+  name file form part span (reached nil))
 
 (defstruct (covering (:constructor make-covering ()))
   "The coverage of a run.
@@ -25,7 +25,8 @@ replaced, or NIL.
 OPEN: while a method is being added, a list of its generic function and the older methods, else NIL.
 RECORDS: lists of a file, the parts of its forms that the copies can record, and the entries of
 COVERAGE-INFO for the copies.
-FORMS: a table from lists of a file and a form number to top-level forms with definitions."
+FORMS: a table from lists of a file and a form number to top-level forms with definitions and their
+SPANS."
   (definitions (make-array 0 :adjustable t :fill-pointer t)) (missed 0) (put '()) (methods '())
   (open '()) (records '())
   (forms (make-hash-table :test 'equal)))
@@ -34,6 +35,10 @@ FORMS: a table from lists of a file and a form number to top-level forms with de
 
 (defvar *measured-file* nil
   "The native truename of the file whose definitions are being compiled to be measured.")
+(defvar *spans-loaded* nil "The FILE-SPANS of *MEASURED-FILE* as it was loaded, or NIL.")
+(defvar *as-loaded* t
+  "False while a form is processed that the compiler reads in another way than when the file was
+loaded, since another form, which is left out, sets a reader macro.")
 (defvar *left-names* '()
   "Names of tests. Their functions are not measured if a macro of a test framework defines them.")
 (defvar *frameworks-homes* '() "The packages of the test frameworks, to recognize their macros.")
@@ -47,17 +52,24 @@ marked.")
   "Return the MEASURED with INDEX, as returned by NOTE-MEASURED."
   (aref (covering-definitions **covering**) index))
 
+(defun own-path (form)
+  "Return SBCL's path of FORM, whose second element is FORM's number in the top-level form being
+compiled. Return NIL when FORM is not in the text but made by a macro."
+  (let* ((paths source-paths) (path (and (hash-table-p paths) (gethash form paths))))
+    (and (consp path) path)))
+
 (defun path-of (form)
   "Return the path of FORM: the number of the top-level form being compiled, then element numbers in
 that form. Return NIL when FORM is not in the text but made by a macro."
-  (let* ((paths source-paths) (path (and (hash-table-p paths) (gethash form paths))))
-    (and (consp path) (reverse (cddr path)))))
+  (reverse (cddr (own-path form))))
 
 (defun note-measured (name form number)
   "Record that FORM is measured: it defines NAME, in the top-level form with NUMBER. Return the
 index of the new MEASURED."
-  (vector-push-extend (make-measured name *measured-file* number (rest (path-of form)))
-                      (covering-definitions **covering**)))
+  (let ((path (own-path form)) (spans (form-spans *spans-read* number)))
+    (vector-push-extend (make-measured name *measured-file* number (rest (path-of form))
+                                       (and path spans (list-span spans (second path))))
+                        (covering-definitions **covering**))))
 
 (defun note-missed ()
   "Count a definition that cannot be measured. Return NIL: no forms are compiled for it."
@@ -73,7 +85,8 @@ index of the new MEASURED."
 
 (defun replaceable-p (name)
   "True when NAME names an ordinary function defined by *MEASURED-FILE*, without wrappers."
-  (and (typep name '(or symbol (cons (eql setf) (cons symbol null))))
+  (and *as-loaded*
+       (typep name '(or symbol (cons (eql setf) (cons symbol null))))
        (fboundp name)
        (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))
        (let ((function (plain-definition name)))
@@ -117,7 +130,7 @@ is a DEFUN in the top-level form with NUMBER."
 REST is the rest of its DEFMETHOD after NAME. The method is defined by FORM, a DEFMETHOD or an
 option of a DEFGENERIC, in the top-level form with NUMBER."
   (let* ((tail (member-if #'listp rest)) (qualifiers (ldiff rest tail)))
-    (if (and (fboundp name) (typep (plain-definition name) 'generic-function))
+    (if (and *as-loaded* (fboundp name) (typep (plain-definition name) 'generic-function))
         `((note-methods ',name)
           (defmethod ,name ,@qualifiers
             ,(first tail)
@@ -223,11 +236,12 @@ conditional atoms are marked first."
 HOOK for other forms."
   (lambda (expander form environment)
     (let ((number (top-level-number form)))
-      (when number
-        (setf (gethash (list *measured-file* number) (covering-forms **covering**)) form))
-      (if number
-          `(progn ,@(let ((*macroexpand-hook* hook)) (measured-forms form environment number)))
-          (expand-marking hook expander form environment)))))
+      (cond ((null number) (expand-marking hook expander form environment))
+            (t (setf (gethash (list *measured-file* number) (covering-forms **covering**))
+                     (cons form (form-spans *spans-read* number)))
+               `(progn ,@(let ((*macroexpand-hook* hook)
+                               (*as-loaded* (read-alike-p *spans-loaded* *spans-read* number)))
+                           (measured-forms form environment number))))))))
 
 ;;; Installing the compiled copies, and removing them
 

@@ -20,11 +20,12 @@ import { canHave } from '../source/mentioning.ts';
 import { bareOf, headNameOf } from '../source/qualified.ts';
 import type { SourcePosition, SourceText } from '../source/text.ts';
 import { type Extent, TopLevelForms } from '../source/top-level.ts';
+import type { Span } from '../source/tree.ts';
 import type { Used } from '../source/uses.ts';
 import { visibleLine } from '../visible.ts';
 import { type Source, Sources } from './sources.ts';
 import { takingTurns } from './turns.ts';
-import { type Changed, startIn, usesNow, type Versions, whereNow } from './where-now.ts';
+import { type Changed, spanNow, startIn, usesNow, type Versions, whereNow } from './where-now.ts';
 
 /** Suffixes of a place in a file that changed since it was loaded. */
 const CHANGED: Record<Changed, string> = {
@@ -187,6 +188,12 @@ export class Places {
     if (versions === undefined) return noSource(this.fileName(place.file));
     const { start, now, changed, inside } = whereNow(versions, place, { name: '' });
     return this.#site(place.file, now, start, changed && CHANGED[changed], inside && INSIDE);
+  }
+
+  /** Returns the span in the present file of the list at PLACE, or of a form in it; see `spanNow`. */
+  span(place: Place, before?: number): Span | undefined {
+    const versions = this.#versions(place);
+    return versions && spanNow(versions, place, before);
   }
 
   /** Returns the site of INDEX in the present content of FILE. A long line is cut around it. */

@@ -2,6 +2,7 @@
 
 import type { Place } from '../image/wire/data.ts';
 import { type Definition, formAgain, formDefining, isNamed } from '../source/again.ts';
+import type { Span } from '../source/tree.ts';
 import { type Spot, spotsIn, type Used, usesIn } from '../source/uses.ts';
 import type { Source } from './sources.ts';
 
@@ -24,6 +25,19 @@ export function whereNow(versions: Versions, place: Place, definition: Definitio
   if (start === undefined || !found.same || whole) return { ...found, start, inside: false };
   const at = partNow(versions, place, start);
   return { ...found, start: at ?? start, inside: at === undefined };
+}
+
+/** Returns the span in the present file of the list at PLACE; undefined when uncertain. With BEFORE, PLACE ends with a
+ *  list, and the span is that of the form in it behind START and BEFORE other forms. */
+export function spanNow(versions: Versions, place: Place, before?: number): Span | undefined {
+  const { now, start, same, inside } = whereNow(versions, place, { name: '' });
+  if (start === undefined || !same || inside) return undefined;
+  const text = (versions.loaded ?? now).text;
+  const end = start + text.indexOfCharacter(place.end ?? 0) - text.indexOfCharacter(place.start ?? 0);
+  if (before === undefined) return { start, end };
+  let form = now.forms().at(start);
+  for (let count = 0; count < before && form; count++) form = now.forms().at(form.end);
+  return form && form.end < end ? form : undefined;
 }
 
 /** Returns the index of PLACE now, undefined when unknown. The form of PLACE is unchanged and begins at TOP. */

@@ -316,3 +316,62 @@ test('a run that ends the image tells that with it, and the next image has the p
   ).toBe('NIL');
   expect(readFileSync(join(root.path, 'bank.lisp'), 'utf8')).toBe(PROGRAM);
 });
+
+const MARKS = `(defpackage marks (:use :cl))
+(in-package :marks)
+(eval-when (:compile-toplevel :load-toplevel :execute)
+  (setf *readtable* (copy-readtable nil))
+  (set-macro-character #\\[ (lambda (stream char) (declare (ignore char)) (cons 'list (read-delimited-list #\\] stream t))))
+  (set-macro-character #\\] (get-macro-character #\\))))
+(defun pairs (n) (if (plusp n) (car [n 2]) (cdr [n 4])))
+(defun plain (n)
+	(if (plusp n) #.(+ 1 2)
+      (list "é" n)))
+(defun edited (n) (if (plusp n) n (- n)))
+(sb-rt:deftest both (list (pairs 1) (plain 1) (edited 1)) (1 3 1))
+`;
+
+test('what another reader macro would read than at the load is not measured, and lines are those of now', async () => {
+  const folder = temporaryFolder();
+  write(folder.path, {
+    'marks.asd': `(defsystem "marks" :depends-on ("sb-rt") :components ((:file "marks"))
+  :perform (test-op (operation system) (uiop:symbol-call :sb-rt :do-tests)))
+`,
+    'marks.lisp': MARKS,
+  });
+  const own = await startSession({ args: ['--root', folder.path] });
+  try {
+    const measured = async () =>
+      (await own.text('run_tests', { system: 'marks', coverage: true })).replace(/\d+\.\d s\)/g, 'N s)');
+    const text = [
+      'marks: 1 test passes (N s).',
+      '',
+      'Coverage: 2 of 2 definitions ran, 0 of them wholly.',
+      '  PLAIN marks.lisp:8: never 10',
+      '  EDITED marks.lisp:11: never 11 (- n)',
+      'Not measured: 1.',
+    ].join('\n');
+    expect(await measured()).toBe(text);
+    // The next image loads the fasl, and the agent reads the file again.
+    await own.text('restart_image', {});
+    expect(await measured()).toBe(text);
+    const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`;
+    const edited = MARKS.replace('(in-package', '(declaim)\n(in-package').replace('(- n)', '(abs n)');
+    await own.eval(`(sb-rt:deftest cl-user::edits
+      (with-open-file (out ${quoted(join(folder.path, 'marks.lisp'))} :direction :output :if-exists :supersede)
+        (write-string ${quoted(edited)} out)
+        1)
+      1)`);
+    expect(await measured()).toContain(
+      [
+        'Coverage: 2 of 2 definitions ran, 0 of them wholly.',
+        '  PLAIN marks.lisp:9: never 11',
+        '  EDITED marks.lisp:12: never 1 part of it as it was loaded',
+        'Not measured: 1.',
+      ].join('\n'),
+    );
+  } finally {
+    await own.close();
+    folder.remove();
+  }
+});

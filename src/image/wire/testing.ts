@@ -47,17 +47,21 @@ export interface TestResult {
   reached?: string;
 }
 
-/** A definition whose coverage is measured: the function NAME, in the top-level form number FORM of FILE.
- *  PART is the path of the definition within the form: index of an element, index in this element, and so
- *  on. */
+/** The place of a list in a file, as in Place; of an atom, a place from which on it is read, the end of the list
+ *  around it, and how many atoms are before it from there on; empty when the place is not known. */
+export type PartPlace = [] | [start: number, end: number, before?: number];
+
+/** A definition whose coverage is measured: the function NAME, in the top-level form number FORM of FILE. START
+ *  and END are its place as in Place. */
 export interface MeasuredDefinition {
   name: string;
   file: string;
   form: number;
-  part?: number[];
+  start?: number;
+  end?: number;
   reached?: boolean;
-  /** Paths within the top-level form, as in `part`, of the subforms that never ran. */
-  never?: number[][];
+  /** The subforms that never ran. */
+  never?: PartPlace[];
 }
 
 /** Which definitions the tests ran. MISSED: how many definitions could not be measured. */

@@ -2,7 +2,6 @@
 
 import type { CoverageData, MeasuredDefinition } from '../../image/wire/testing.ts';
 import { fewOf, fittingRows } from '../../kernel/reply.ts';
-import { spansOf } from '../../source/paths.ts';
 import { commonPrefix } from '../../source/qualified.ts';
 import type { SourceText } from '../../source/text.ts';
 import type { Span } from '../../source/tree.ts';
@@ -48,27 +47,40 @@ export function mergedCoverage(rounds: readonly CoverageData[]): CoverageData {
 function together(one: MeasuredDefinition, other: MeasuredDefinition): MeasuredDefinition {
   if (!one.reached) return other;
   if (!other.reached) return one;
-  const never = new Set(other.never?.map((path) => path.join()));
-  return { ...one, never: one.never?.filter((path) => never.has(path.join())) ?? [] };
+  const never = new Set(other.never?.map((place) => place.join()));
+  return { ...one, never: one.never?.filter((place) => never.has(place.join())) ?? [] };
 }
 
 /** Returns DATA with the places of definitions and the lines that never ran as text. */
 export function coverageOf({ definitions = [], missed = 0 }: CoverageData, places: Places): Coverage {
-  const measured = definitions.map(({ name, file, form, part = [], reached = false, never = [] }) => {
-    const forms = places.forms(file);
-    const start = forms?.nth(form)?.start;
-    const source = forms?.source;
-    const known = source !== undefined && start !== undefined;
-    const [own = { start }] = known ? spansOf(source.text, start, [part], places.features) : [];
-    const line = known ? `:${source.positionAt(own.start ?? start).line}` : '';
+  const measured = definitions.map(({ name, reached = false, never = [], ...definition }) => {
+    const place = { ...definition, undated: true };
+    const source = places.sourceText(place.file);
+    const spans = never.map(([start, end, before]) =>
+      start === undefined ? undefined : places.span({ ...place, start, end }, before),
+    );
+    const known = spans.filter((span) => span !== undefined);
+    const lines = source && reached ? linesOf(source, outermost(known)) : [];
+    const lost = reached ? spans.length - known.length : 0;
     return {
       name,
-      at: `${places.fileName(file)}${line}`,
+      at: places.site(place).at.replace(/:\d+$/, ''),
       reached,
-      never: known && reached ? linesOf(source, spansOf(source.text, start, never, places.features)) : [],
+      never: lost > 0 ? [...lines, `${lost} ${lost === 1 ? 'part' : 'parts'} of it as it was loaded`] : lines,
     };
   });
   return { measured, missed };
+}
+
+/** Returns those of SPANS that are in none of the others, in text order. */
+function outermost(spans: readonly Span[]): Span[] {
+  const sorted = [...spans].sort((one, other) => one.start - other.start || other.end - one.end);
+  let end = 0;
+  return sorted.filter((span) => {
+    if (span.start < end) return false;
+    end = span.end;
+    return true;
+  });
 }
 
 /** Returns the definitions in DATA, each with the text that its top-level form has at present. */
