@@ -1,9 +1,9 @@
 // What impact_of_change tells of a class or structure whose slots, initialization arguments and functions change.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FIXTURES, type Session, startSession } from '../harness.ts';
+import { FIXTURES, type Session, startSession, temporaryFolder } from '../harness.ts';
 
 let session: Session;
 beforeAll(async () => {
@@ -250,4 +250,28 @@ test('a macro whose parameters are lists', async () => {
   expect(await unfit('(name (value) &body body)')).toMatch(
     /^No longer fit \(2 of 2 calls\):\n.*\[argument 2 is no list\]\n.*\[1 argument, at least 2 needed\]/,
   );
+});
+
+test('an accessor is called from a package that has it and not its class', async () => {
+  const folder = temporaryFolder();
+  const own = await startSession({ args: ['--root', folder.path] });
+  try {
+    const lines = [
+      '(defpackage :impact-lib (:use :cl) (:export #:part))',
+      '(in-package :impact-lib)',
+      '(defclass thing () ((part :accessor part)))',
+      '(defpackage :impact-app (:use :cl :impact-lib))',
+      '(in-package :impact-app)',
+      '(defun reads (x) (part x))',
+    ];
+    writeFileSync(join(folder.path, 'thing.lisp'), lines.join('\n'));
+    await own.text('load_file', { path: 'thing.lisp' });
+    const changed = { name: 'impact-lib::thing', definition: '(defclass thing () ())' };
+    expect((await own.text('impact_of_change', changed)).split('\n\n')[1]).toBe(
+      'IMPACT-LIB::PART would be gone. Its uses (1):\n  IMPACT-APP::READS  thing.lisp:6:18  (defun reads (x) (part x))',
+    );
+  } finally {
+    await own.close();
+    folder.remove();
+  }
 });

@@ -6,7 +6,6 @@ import type { WhoCallsData } from '../../image/wire/operations.ts';
 import { type Callee, type Mention, mentionsIn } from '../../source/calls.ts';
 import { fitOf, type LambdaList } from '../../source/fits.ts';
 import { hasParts } from '../../source/parts.ts';
-import type { Used } from '../../source/uses.ts';
 import type { Places } from '../places.ts';
 import { outside } from './outside.ts';
 import { bySite, inOneForm, usedOf } from './sites.ts';
@@ -32,23 +31,22 @@ export interface CheckedCalls {
   perhaps: CheckedCall[];
 }
 
-/** The function whose calls are checked, and the files to search for them. */
-export interface CheckedCallee extends Callee {
+/** Where else than at the recorded uses of a function its calls are looked for. */
+export interface Elsewhere {
   files: readonly string[];
   /** Places of functions whose code calls this function, also by inlined code. DESCRIPTION is the name of the
    *  function. */
-  naming?: readonly Place[];
+  naming: readonly Place[];
 }
 
-/** Checks the calls of CALLEE in FOUND against LIST. Without LIST, only collects the calls. */
+/** Checks the calls in FOUND, and those ELSEWHERE, against LIST. Without LIST, only collects the calls. */
 export function checkedCalls(
   found: WhoCallsData,
-  callee: CheckedCallee,
+  elsewhere: Elsewhere,
   list: LambdaList | undefined,
   places: Places,
 ): CheckedCalls {
-  const macro = found.natures?.includes('MACRO');
-  return new Checks({ ...callee, macro }, list, places, found).check(found);
+  return new Checks(found, list, places).check(found, elsewhere);
 }
 
 /** The mentions of the function in a file, each under the index of its start and the index of the function's
@@ -61,10 +59,9 @@ function distinctMentions(mentions: Mentions): Mention[] {
 }
 
 class Checks {
-  readonly #callee: CheckedCallee;
+  readonly #callee: Callee;
   readonly #list: LambdaList | undefined;
   readonly #places: Places;
-  readonly #used: Used;
   readonly #files = new Map<string, Mentions>();
   readonly #claimed = new Set<Mention>();
   /** The callers in each top-level form. The key is the file of the form and its start index. */
@@ -72,18 +69,20 @@ class Checks {
   readonly #reported = new Set<string>();
   readonly #result: CheckedCalls = { calls: 0, unchecked: [], unfit: [], unknown: [], perhaps: [] };
 
-  constructor(callee: CheckedCallee, list: LambdaList | undefined, places: Places, found: WhoCallsData) {
-    this.#callee = callee;
+  constructor(found: WhoCallsData, list: LambdaList | undefined, places: Places) {
+    this.#callee = { ...usedOf(found), macro: found.natures?.includes('MACRO') };
     this.#list = list;
     this.#places = places;
-    this.#used = usedOf(found);
   }
 
-  check({ rows = [], outside: forms = [], unrecorded, packages = {} }: WhoCallsData): CheckedCalls {
+  check(
+    { rows = [], outside: forms = [], unrecorded, packages = {} }: WhoCallsData,
+    { files, naming }: Elsewhere,
+  ): CheckedCalls {
     for (const { name = '', sites = [] } of rows) for (const uses of inOneForm(sites)) this.#uses(name, uses);
     const known = new Set(rows.map(({ name = '' }) => name));
-    for (const place of this.#callee.naming ?? []) this.#inlined(place, known);
-    for (const file of this.#callee.files) this.#mentions(file);
+    for (const place of naming) this.#inlined(place, known);
+    for (const file of files) this.#mentions(file);
     if (unrecorded === 'inline') this.#furtherCalls();
     for (const row of forms) this.#topLevelCalls(row);
     for (const [file, mentions] of this.#files) {
@@ -118,7 +117,7 @@ class Checks {
   #uses(caller: string, uses: readonly Place[]): void {
     const { file, method } = uses[0] ?? {};
     const mentions = file === undefined ? undefined : this.#mentions(file);
-    const found = this.#places.spots(uses, this.#used, { name: caller, method });
+    const found = this.#places.spots(uses, this.#callee, { name: caller, method });
     if (file === undefined || mentions === undefined || found === undefined) {
       const why = 'its source cannot be read';
       this.#report(this.#result.unknown, { caller, at: file ?? 'no source', text: '', why });

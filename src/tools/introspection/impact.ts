@@ -299,16 +299,10 @@ class Investigation {
   }
 
   #checked(name: string, callers: WhoCallsData, list: LambdaList | undefined): CheckedCalls {
-    const files = this.#facts.files ?? [];
-    const { homes = [], naming = [] } = this.#facts;
+    const { files = [], naming = [] } = this.#facts;
     // The naming functions are known only for the function itself, not for the accessors of a class.
-    const namingPlaces = name === this.#facts.name ? naming : [];
-    return checkedCalls(
-      callers,
-      { ...usedOf({ name, accessibleIn: homes }), files, naming: namingPlaces },
-      list,
-      this.#places,
-    );
+    const elsewhere = { files, naming: name === this.#facts.name ? naming : [] };
+    return checkedCalls(callers, elsewhere, list, this.#places);
   }
 
   /** Returns the functions into which the old definition is compiled, and why it is. */
