@@ -53,7 +53,8 @@
    (:module "evaluate"
     :serial t
     :components
-    ((:file "package") (:file "evaluate") (:file "systems") (:file "scripts") (:file "load")
+    ((:file "package") (:file "evaluate") (:file "systems") (:file "scripts") (:file "sections")
+     (:file "load")
      (:file "system-files") (:file "undo") (:file "compile") (:file "expand") (:file "check")
      (:file "probe")))
    (:module "debug"

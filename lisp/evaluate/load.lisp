@@ -18,10 +18,12 @@
 
 (defun load-compiled (fasl source)
   "Load FASL, which was made from SOURCE, with *LOAD-TRUENAME* bound to SOURCE."
-  (with-open-file (stream fasl :element-type '(unsigned-byte 8))
-    (let ((*package* *package*) (*readtable* *readtable*)
-          (*load-pathname* (pathname source)) (*load-truename* (found-name source)))
-      (load-fasl stream nil nil))))
+  (call-user-code
+   (lambda ()
+     (with-open-file (stream fasl :element-type '(unsigned-byte 8))
+       (let ((*package* *package*) (*readtable* *readtable*)
+             (*load-pathname* (pathname source)) (*load-truename* (found-name source)))
+         (load-fasl stream nil nil))))))
 
 (defun call-in-folder-of (file function)
   "Call FUNCTION while the directory of FILE, a pathname, exists. The server makes and removes the
@@ -37,17 +39,16 @@ contents."
 
 (defvar *phase* nil "What LOAD-FILE is doing: \"compile\" or \"load\".")
 
-(defun load-noting (fasl source file forget)
-  "Load FASL, which was compiled from SOURCE: FILE itself or a copy of it. Record what the load
-defines as defined by FILE. With FORGET, then call FORGET-OLD with it. Return a JSON object that says
-where the image differs from FILE after that."
+(defun load-noting (load source file forget)
+  "Call LOAD, which loads what was compiled from SOURCE: FILE itself or a copy of it. Record what
+the load defines as defined by FILE. With FORGET, then call FORGET-OLD with it. Return a JSON object
+that says where the image differs from FILE after that."
   (let* ((path (true-name file))
          (*source-copy* (and (not (eq file source)) (cons (true-name source) path)))
          (*loaded* nil))
     (call-making-way
      (lambda ()
-       (call-noting (lambda () (call-user-code (lambda () (load-compiled fasl source))))
-                    :path path)))
+       (call-noting load :path path)))
     (multiple-value-bind (members tried) (and forget (forget-old path forget))
       (make-json-object (append members (agreement :forgetting (and forget path)
                                                   :tried tried))))))
@@ -57,18 +58,31 @@ where the image differs from FILE after that."
 JSON members of the answer. MADE is NIL when the compiler made no fasl: then nothing is loaded.
 FAILED is the failure value of COMPILE-FILE. FORGET is as for LOAD-NOTING."
   (setf *phase* "load")
-  (let ((agreement (and made (load-noting made source file forget))))
+  (let ((agreement (and made (load-noting (lambda () (load-compiled made source))
+                                          source file forget))))
     (list "value" (object "file" (true-name source)
                           "failed" (and made failed t)
                           "notLoaded" (null made)
                           "agreement" agreement))))
 
-(defun compile-source (source fasl)
-  "Compile the file SOURCE into FASL, and return the values of COMPILE-FILE. PREPARE-FILE gives the
-readtable and PACKAGE-AT-START the package in which the compiler begins to read SOURCE."
-  (let* ((*readtable* (prepare-file source))
-         (*package* (or (package-at-start (sb-ext:native-namestring source)) *package*)))
-    (call-user-code (lambda () (compile-file source :output-file fasl)))))
+(defun members-of-sections (first fasl readtable file forget)
+  "Load the file of FIRST, FILE or a copy of it, by LOAD-IN-SECTIONS with FIRST, FASL and READTABLE.
+Return the plist of JSON members of the answer. FORGET is as for LOAD-NOTING."
+  (setf *phase* "load")
+  (let* ((source (section-file first)) (failed nil) (agreement nil)
+         (whole (catch 'section-unreadable
+                  (setf agreement
+                        (load-noting (lambda ()
+                                       (setf failed (load-in-sections
+                                                     first fasl readtable
+                                                     (lambda () (load-compiled fasl source)))))
+                                     source file forget))
+                  t)))
+    (list "value" (object "file" (true-name source)
+                          "failed" (and whole failed)
+                          "notLoaded" (not whole)
+                          "begun" (not whole)
+                          "agreement" agreement))))
 
 (defun structure-slots ()
   "Return a table from each structure class to a property list of the names and types of its slots."
@@ -102,9 +116,12 @@ not fit the new slots."
 members of the answer. FORGET is as for LOAD-NOTING."
   (call-fitting-structures
    (lambda ()
-     (multiple-value-bind (made warnings failed) (compile-source source fasl)
-       (declare (ignore warnings))
-       (loaded-members made failed source file forget)))))
+     (let ((section (make-section source)) (readtable (prepare-file source)))
+       (multiple-value-bind (made warnings failed) (compile-whole section fasl readtable)
+         (declare (ignore warnings))
+         (if (eq made :stopped)
+             (members-of-sections section fasl readtable file forget)
+             (loaded-members made failed source file forget)))))))
 
 (defun copy-beside (fasl source content)
   "Write CONTENT, a string with a character for each octet, to a file beside FASL with the name of

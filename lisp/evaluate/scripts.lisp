@@ -119,3 +119,10 @@ lists that LOAD-LIBRARIES-OF has evaluated are read as NIL."
                              (if (and (member place run) (reads-p stream file)) nil form))
                            readtable)
         readtable)))
+
+(defun compile-source (source fasl &optional (readtable (prepare-file source)))
+  "Compile the file SOURCE into FASL, and return the values of COMPILE-FILE. READTABLE is from
+PREPARE-FILE. PACKAGE-AT-START gives the package in which the compiler begins to read SOURCE."
+  (let ((*readtable* readtable)
+        (*package* (or (package-at-start (sb-ext:native-namestring source)) *package*)))
+    (call-user-code (lambda () (compile-file source :output-file fasl)))))

@@ -292,7 +292,7 @@ export class Journal {
     forget: boolean,
     content: Buffer | undefined,
   ): void {
-    if (value?.notLoaded || (endingKind !== 'done' && phase !== 'load')) return;
+    if ((value?.notLoaded && !value.begun) || (endingKind !== 'done' && phase !== 'load')) return;
     const path = value?.file ?? file;
     addName(this.#contents.files, path);
     const digest = content && digestOf(content);
@@ -301,9 +301,9 @@ export class Journal {
       kind: 'file',
       path,
       ...(digest !== undefined && { digest }),
-      ...(endingKind === 'done'
-        ? leavesNothing(value?.agreement) && { complete: true }
-        : partialLoad(endingKind)),
+      ...(endingKind !== 'done' || value?.begun
+        ? partialLoad(endingKind)
+        : leavesNothing(value?.agreement) && { complete: true }),
       ...(forget && { forget }),
       ...restartsIn(wentOnBy),
     });

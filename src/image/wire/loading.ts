@@ -6,7 +6,15 @@ import type { Remarks } from './data.ts';
 export interface LoadFileData extends Remarks {
   /** The phase in which the load ended: 'load' when it succeeded. */
   phase?: 'compile' | 'load';
-  value?: { file: string; failed?: boolean; notLoaded?: boolean; agreement?: Agreement };
+  value?: {
+    file: string;
+    failed?: boolean;
+    /** True when the file could not be compiled to its end. */
+    notLoaded?: boolean;
+    /** True when forms before were loaded all the same. */
+    begun?: boolean;
+    agreement?: Agreement;
+  };
   twins?: Twin[];
 }
 

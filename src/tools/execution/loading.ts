@@ -182,6 +182,7 @@ async function loadPreview(
 }
 
 function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): string {
+  if (data.value?.begun) return `${name} was not loaded to its end; the forms before were.`;
   if (data.value?.notLoaded)
     return `Not loaded: ${name} could not be compiled. What it does at compile time (packages, macros) may be in the image.`;
   if (ending.kind !== 'done' && data.phase === 'compile')
