@@ -98,6 +98,31 @@ describe('besides', () => {
     expect(await told({ name: 'large' })).not.toContain('Not loaded');
   });
 
+  test('tests that are not loaded, once, also where their package is not there', async () => {
+    write(
+      'apart.asd',
+      '(defsystem "apart" :in-order-to ((test-op (test-op "apart/tests"))) :components ((:file "apart")))\n(defsystem "apart/tests" :depends-on ("apart") :components ((:file "apart-tests") (:file "apart-more")))\n',
+    );
+    write(
+      'apart.lisp',
+      '(defpackage apart (:use cl) (:export area))\n(in-package apart)\n(defun area (x) (* x x))\n',
+    );
+    write(
+      'apart-tests.lisp',
+      '(defpackage apart-tests (:use cl apart))\n(in-package apart-tests)\n(area 2)\n',
+    );
+    write('apart-more.lisp', '(in-package cl-user)\n(defvar *data*\n  (quote (apart:area 2)))\n');
+    await other.text('load_system', { system: 'apart' });
+    const call = { name: 'area', package: 'apart' };
+    expect(await told(call)).toContain(
+      '\n\nTests that name it, not loaded, so not checked: apart-more.lisp:3  apart-tests.lisp:3\n\napart.lisp:3',
+    );
+    await other.text('load_file', { path: 'apart-more.lisp' });
+    expect(await told(call)).toContain(
+      '\n\nTests that reach it (1):\n  apart-more.lisp:2:1  (defvar *data*\n\nNot loaded, so not checked; they name it: apart-tests.lisp:3\n\n',
+    );
+  });
+
   test('tests that use it when they are compiled', async () => {
     write(
       'kept.asd',

@@ -19,6 +19,8 @@ import { usedOf } from './sites.ts';
 export interface NamingFile {
   file: string;
   lines: number[];
+  /** True for a file of tests that is not loaded, when no test is known to reach the definition. */
+  unloadedTests?: boolean;
 }
 
 /** Maximum number of characters of a text to show. For a longer text, only its place is shown. */
@@ -62,15 +64,18 @@ export async function unloadedFiles(
     usingPackages.push(...packagesUsing(text.text, homes));
     await turn();
   }
-  return filesNaming(facts, [...homes, ...usingPackages], texts, places);
+  const ofTests = new Set((facts.testFiles ?? []).map((file) => places.fileName(file)));
+  const naming = await filesNaming(facts, [...homes, ...usingPackages], texts, places);
+  return naming.map((each) => (ofTests.has(each.file) ? { ...each, unloadedTests: true } : each));
 }
 
-/** Returns the test files that use the name of the function in FACTS. This is for the case that no test is
+/** Returns the loaded test files that use the name of the function in FACTS. This is for the case that no test is
  *  known to reach it: a framework can keep a test as data until it runs, and SBCL has no cross references for
  *  data. */
 export async function testsNaming({ places }: Origins, facts: ImpactData): Promise<NamingFile[]> {
+  const loaded = new Set(facts.files);
   const texts = (facts.testFiles ?? []).flatMap((file) => {
-    const text = places.sourceText(file);
+    const text = loaded.has(file) ? places.sourceText(file) : undefined;
     return text === undefined ? [] : [{ file, text }];
   });
   return filesNaming(facts, facts.homes ?? [], texts, places);

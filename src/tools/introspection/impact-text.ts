@@ -273,8 +273,14 @@ function testSection(impact: Impact, limit: number): string | false {
   if (kind === undefined) return false;
   if (testSystems === 0) return 'Tests: no loaded system is known to ASDF as the test of another.';
   const more = testsMore ? '\nNote: it has too many callers to follow all of them.' : '';
-  if (testCount === 0 && impact.testsNaming.length > 0)
-    return `Tests that name it: ${filesText(impact.testsNaming, limit)}${more}`;
+  const unloaded = impact.unloaded.filter(({ unloadedTests }) => unloadedTests);
+  if (testCount === 0 && impact.testsNaming.length + unloaded.length > 0) {
+    const lines = [
+      impact.testsNaming.length > 0 && `Tests that name it: ${filesText(impact.testsNaming, limit)}`,
+      unloaded.length > 0 && `Tests that name it, not loaded, so not checked: ${filesText(unloaded, limit)}`,
+    ];
+    return `${lines.filter(Boolean).join('\n')}${more}`;
+  }
   if (testCount === 0)
     return `${impact.unloaded.length > 0 ? 'No test that is loaded' : 'No test'} is known to reach it.${more}`;
   const lines = listText(tests.slice(0, limit).map(locatedText), false);
@@ -289,8 +295,9 @@ function recordedText(names: string[] | undefined, limit: number): string | fals
   return `Reached it in a run with coverage (${names.length}): ${fewOf(names, limit)}. run_tests with touching runs these.`;
 }
 
-/** Returns a line with at most LIMIT of FILES, which are not loaded. */
-function unloadedText(files: readonly NamingFile[], limit: number): string | false {
+/** Returns a line with at most LIMIT of the files in NAMING, which are not loaded, without those of tests. */
+function unloadedText(naming: readonly NamingFile[], limit: number): string | false {
+  const files = naming.filter(({ unloadedTests }) => !unloadedTests);
   if (files.length === 0) return false;
   return `Not loaded, so not checked; they name it: ${filesText(files, limit)}`;
 }
