@@ -163,28 +163,10 @@ function TARGET. This includes calls in inlined code, for which there is no cros
               index target)
     (users-data found limit)))
 
-(defun functions-finding-names (index packages)
-  "Return the functions in INDEX with names in PACKAGES, names of packages, that call INTERN or
-FIND-SYMBOL. They may call functions of symbols that they look up, without a cross reference. Leave
-out macros: code with their expansions contains the symbols itself."
-  (let ((found '()))
-    (dolist (finder '(intern find-symbol) found)
-      (map-uses (lambda (user kind)
-                  (declare (ignore kind))
-                  (let* ((name (name-of user)) (symbol (if (consp name) (second name) name)))
-                    (when (and symbol (symbolp symbol) (symbol-package symbol)
-                               (not (and (symbolp name) (macro-function name)))
-                               (member (package-name (symbol-package symbol)) packages
-                                       :test #'string=)
-                               (reached-p user))
-                      (pushnew user found :key #'name-of :test #'equal))))
-                index finder))))
-
 (defun finding-members (index symbol limit)
   "Return a plist of JSON members about functions in the packages of SYMBOL that look up symbols by
 name, and so may call the function SYMBOL: the first LIMIT by name, and their number."
-  (let ((users (sort (functions-finding-names index (packages-with symbol)) #'string<
-                     :key #'shown-name)))
+  (let ((users (functions-finding-names index (packages-with symbol))))
     (list "finding" (users-data users limit)
           "findingCount" (length users))))
 

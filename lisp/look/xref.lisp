@@ -253,6 +253,33 @@ the files of *WITHIN*. Return NIL if *WITHIN* is NIL."
           (all (let ((*within* nil)) (users-of index name #b0100001))))
       (- (length (grouped all)) (length (grouped within))))))
 
+(defun functions-finding-names (index packages)
+  "Return the functions in INDEX with names in PACKAGES, names of packages, that get symbols by
+their names from INTERN, FIND-SYMBOL or the reader, sorted by name. They may call functions of these
+symbols without a cross reference. Leave out macros: code with their expansions contains the symbols
+itself."
+  (let ((found '()))
+    (dolist (finder '(intern find-symbol read read-preserving-whitespace read-from-string
+                      read-delimited-list))
+      (map-uses (lambda (user kind)
+                  (declare (ignore kind))
+                  (let* ((name (name-of user)) (symbol (if (consp name) (second name) name)))
+                    (when (and symbol (symbolp symbol) (symbol-package symbol)
+                               (not (and (symbolp name) (macro-function name)))
+                               (member (package-name (symbol-package symbol)) packages
+                                       :test #'string=)
+                               (reached-p user))
+                      (pushnew user found :key #'name-of :test #'equal))))
+                index finder))
+    (sort found #'string< :key #'shown-name)))
+
+(defun unseen-callers (index symbol)
+  "Return a plist of JSON members about FUNCTIONS-FINDING-NAMES in the packages of SYMBOL: some of
+their names, and their number."
+  (let ((users (functions-finding-names index (packages-with symbol))))
+    (list "finding" (mapcar #'shown-name (page users 0 3))
+          "findingCount" (length users))))
+
 (define-operation "who-calls" (name package sites internals within offset limit)
   "Return the callers of NAME: LIMIT rows, from OFFSET on. Functions come first, then other callers.
 With INTERNALS, SBCL's own functions follow. Last come definitions that only have NAME in their
@@ -289,9 +316,13 @@ is looked up in CL-USER (contract S3.3)."
                   ;; If no user is certain, the server searches these files for code that ran when
                   ;; they were compiled.
                   "files" (and unseen (files-of index))
-                  (other-members (rows-places calls) (rows-places mentions)
-                                 (zerop (+ (rows-count others)
-                                           (length (rows-places calls))))))))))))
+                  (append
+                   (and (zerop (+ (rows-count others) (rows-count possible)))
+                        (fboundp target)
+                        (unseen-callers index symbol))
+                   (other-members (rows-places calls) (rows-places mentions)
+                                  (zerop (+ (rows-count others)
+                                            (length (rows-places calls)))))))))))))
 
 (defparameter *reference-kinds* '((:references #b100 "read") (:sets #b1000 "set")
                                   (:binds #b10000 "bind"))

@@ -44,17 +44,22 @@ describe('besides', () => {
   test('functions that look for symbols by their names, but not macros that do, or functions of other packages', async () => {
     write(
       'finding.lisp',
-      '(in-package own)\n(defun dispatch (name)\n  (funcall (intern (format nil "DO-~a" name) :own)))\n(defun (setf found) (v n) (setf (symbol-value (find-symbol n)) v))\n(defmacro made (name) `(defun ,(intern (format nil "MADE-~a" name)) ()))\n(defun do-pack () :packed)\n',
+      '(in-package own)\n(defun dispatch (name)\n  (funcall (intern (format nil "DO-~a" name) :own)))\n(defun (setf found) (v n) (setf (symbol-value (find-symbol n)) v))\n(defmacro made (name) `(defun ,(intern (format nil "MADE-~a" name)) ()))\n(defun do-pack () :packed)\n(defun do-read (in) (funcall (read in)))\n',
     );
     await other.text('load_file', { path: 'finding.lisp' });
     await other.text('eval_form', {
       form: '(defpackage elsewhere (:use cl)) (defun elsewhere::find-it (x) (find-symbol x))',
     });
     const found =
-      'Look for symbols by INTERN or FIND-SYMBOL, so they may call it unseen (2):\n  OWN::(SETF FOUND)  finding.lisp:4:1  (defun (setf found) (v n) (setf (symbol-value (find-symbol n)) v))\n  OWN::DISPATCH  finding.lisp:2:1  (defun dispatch (name)\n\n';
-    // An SBCL that records no calls of CL's functions records none of these two.
+      'Get symbols by INTERN, FIND-SYMBOL or the reader, so they may call it unseen (3):\n  OWN::(SETF FOUND)  finding.lisp:4:1  (defun (setf found) (v n) (setf (symbol-value (find-symbol n)) v))\n  OWN::DISPATCH  finding.lisp:2:1  (defun dispatch (name)\n  OWN::DO-READ  finding.lisp:7:1  (defun do-read (in) (funcall (read in)))\n\n';
+    // An SBCL that records no calls of CL's functions records none of these.
     const shown = (await keepsReferencesToCl(other)) ? found : '';
     expect(await told({ name: 'do-pack' })).toContain(`No calls are known.\n\n${shown}Tests: `);
+    const note =
+      '\nNote: what gets symbols by INTERN, FIND-SYMBOL or the reader may call it unseen: OWN::(SETF FOUND), OWN::DISPATCH, OWN::DO-READ.';
+    expect(await other.text('who_calls', { name: 'do-pack', package: 'own' })).toBe(
+      `No callers found for OWN::DO-PACK${shown && note}`,
+    );
     expect(await told({ name: 'mapcar', package: 'elsewhere' })).not.toContain('DISPATCH');
   });
 

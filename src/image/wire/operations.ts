@@ -60,6 +60,10 @@ export interface WhoCallsData {
    *  uses, when the list is not complete. */
   outside?: Caller[];
   outsideCount?: number;
+  /** Names of functions that get symbols by their names, and so may call the function unseen, and how many there
+   *  are; when no caller is known. */
+  finding?: string[];
+  findingCount?: number;
   /** All names of all packages in which the symbol is accessible. */
   accessibleIn?: string[];
   /** Source files of all loaded code, sent when no certain caller is known. */

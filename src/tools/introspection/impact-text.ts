@@ -87,7 +87,7 @@ export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT
       `${name} [${kind ?? impact.class ?? 'TYPE'}]${kind ? ` ${lambdaList ?? 'arguments not recorded'}` : ''}`,
       ...wholeFirst(callSections(impact), limit),
       {
-        header: 'Look for symbols by INTERN or FIND-SYMBOL, so they may call it unseen',
+        header: 'Get symbols by INTERN, FIND-SYMBOL or the reader, so they may call it unseen',
         rows: locatedRows(impact.finding),
         of: impact.findingCount,
       },

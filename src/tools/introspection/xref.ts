@@ -10,6 +10,7 @@ import {
   type Result,
   type ToolDescription,
 } from '../../kernel/tool.ts';
+import { moreText } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot } from '../natures.ts';
@@ -177,9 +178,17 @@ function callersText(data: ShownCallers, offset: number, several: boolean, place
     ...unknownNotes(data, 'callers', places),
     pageNote(page, 'callers'),
   ];
-  if (page.total === 0) return [`No callers found for ${name}`, ...notes.filter(Boolean)].join('\n');
+  if (page.total === 0)
+    return [`No callers found for ${name}`, findingNote(data), ...notes].filter(Boolean).join('\n');
   const first = callers > 0 ? headers.functions : others > 0 ? headers.places : headers.possible;
   return [listsText(blocks, hasMore(page), first), ...notes].filter(Boolean).join('\n');
+}
+
+/** Returns a note on functions that may call the function without a cross reference; false when there are none. */
+function findingNote({ finding = [], findingCount }: ShownCallers): string | false {
+  if (finding.length === 0) return false;
+  const names = `${finding.join(', ')}${moreText(finding.length, findingCount)}`;
+  return `Note: what gets symbols by INTERN, FIND-SYMBOL or the reader may call it unseen: ${names}.`;
 }
 
 /** Notes on names for which SBCL does not record uses in top-level forms (C31). */
