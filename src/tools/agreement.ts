@@ -57,10 +57,11 @@ export function oldLines(
   const more = (total ?? old.length) - old.length;
   if (more > 0) lines.push(`Such definitions besides: ${more}.`);
   if (forgetting !== undefined && files.delete(forgetting)) {
+    const nothing = `Nothing of ${places.fileName(forgetting)} was removed`;
     lines.push(
       more > 0
-        ? 'Nothing was removed, because no answer has listed all of this yet. load_file with forget: true again lists more.'
-        : 'Nothing was removed, because no answer had listed all of this before. load_file with forget: true again removes it.',
+        ? `${nothing}, because no answer has listed all of that yet. load_file with forget: true again lists more.`
+        : `${nothing}, because no answer had listed all of that before. load_file with forget: true again removes it.`,
     );
   }
   if (files.size > 0) lines.push('load_file with forget: true removes what its file no longer has.');

@@ -133,7 +133,7 @@ describe('what the file has no more', () => {
     );
     const listed = Array.from({ length: 200 }, (_, n) => `P::F${String(n + 20).padStart(3, '0')}`);
     const more =
-      'Nothing was removed, because no answer has listed all of this yet. load_file with forget: true again lists more.';
+      'Nothing of e.lisp was removed, because no answer has listed all of that yet. load_file with forget: true again lists more.';
     expect(await load('e.lisp', { forget: true })).toBe(
       `Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions ${listed.join(', ')}.\nSuch definitions besides: 100.\n${more}\ncompare_image with limit tells the rest.\n\nLoaded e.lisp`,
     );

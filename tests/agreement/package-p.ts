@@ -11,9 +11,9 @@ export let session: Session;
 /** What an answer about what is in the image only ends with. */
 export const FORGET = 'load_file with forget: true removes what its file no longer has.';
 
-/** What an answer ends with that lists what forgetting would remove. */
+/** What an answer ends with that lists what forgetting would remove of e.lisp. */
 export const LISTED =
-  'Nothing was removed, because no answer had listed all of this before. load_file with forget: true again removes it.';
+  'Nothing of e.lisp was removed, because no answer had listed all of that before. load_file with forget: true again removes it.';
 
 /** Has each test begin in an image that has loaded p.lisp, which makes the package P, and nothing else. */
 export function withPackageP(): void {
