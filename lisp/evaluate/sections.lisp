@@ -24,9 +24,11 @@ count: packages that only those make exist once the forms are compiled."
              (eq (symbol-package operator) (find-package "COMMON-LISP"))))))
 
 (defun stop-section (section)
-  "If the forms of SECTION before the one at its PLACE can be loaded by themselves, and run code,
+  "If the forms of SECTION before the one at its PLACE run code, or a section before was loaded,
 leave COMPILE-SECTION, which returns :STOPPED then."
-  (when (and (section-runs section) (> (section-place section) (section-begin section)))
+  (when (and (section-place section)
+             (> (section-place section) (section-begin section))
+             (or (section-runs section) (plusp (section-begin section))))
     (throw section :stopped)))
 
 (deftype missing-name ()
@@ -74,7 +76,7 @@ return NIL, and leave nothing to read in STREAM."
 
 (defun compile-section (section fasl readtable)
   "Compile SECTION into FASL, and return the values of COMPILE-FILE. If that fails because of a
-MISSING-NAME, and forms before can be loaded by themselves, return :STOPPED: these forms end at the
+MISSING-NAME, and the forms before are to be loaded first, return :STOPPED: these forms end at the
 PLACE of SECTION. READTABLE is from PREPARE-FILE."
   (catch section
     (stopping-at-names (section)

@@ -124,6 +124,18 @@ load.lisp was not loaded to its end; the forms before were.`;
   expect(await session.eval('(before)')).toBe('1');
 });
 
+test('all forms before one that cannot be read are loaded, once some were', async () => {
+  expect(
+    await loaded(
+      '(unless (find-package "MADE") (make-package "MADE"))',
+      "(defun x () 'made::x)",
+      '(defun y () nil)',
+      "(defun z () 'nowhere::z)",
+    ),
+  ).toContain('load.lisp was not loaded to its end; the forms before were.\n');
+  expect(await session.eval("(mapcar (lambda (f) (and (fboundp f) t)) '(x y z))")).toContain('(T T NIL)');
+});
+
 test('nothing is loaded where no form before runs code', async () => {
   const text = await loaded('(defun before () 1)', '(defun bad () (nowhere:foo))', '(print :hello)');
   expect(
