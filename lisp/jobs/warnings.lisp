@@ -258,10 +258,14 @@ that it failed. SBCL notes this itself only when it prints the warning."
     (dolist (variable (list +warned+ (and failed +failed+)))
       (when (and variable (boundp variable)) (setf (symbol-value variable) t)))))
 
+(defun muffled-p (condition)
+  "True when SBCL muffles CONDITION by itself: it then neither prints it nor counts it for COMPILE."
+  (ignore-errors (typep condition sb-ext:*muffled-warnings*)))
+
 (defun note-warning (condition)
   "Handle CONDITION, a warning or a compiler note that would be printed to the output of this call:
 keep it, and continue without printing it."
-  (when (captured-p *error-output*)
+  (when (and (captured-p *error-output*) (not (muffled-p condition)))
     (keep-remark condition)
     (when (typep condition 'warning)
       (mark-compilation :failed (not (typep condition 'style-warning))))

@@ -119,3 +119,6 @@ sb-ext:*compiler-print-variable-alist*
 (progn (defun probe-documented () "Documented." 1) (documentation 'probe-documented 'function))
 (progn (setf (documentation 'probe-documented 'function) "Other.") (documentation 'probe-documented 'function))
 (progn (defvar *probe-documented* 1 "A variable.") (documentation '*probe-documented* 'variable))
+(output-differs compile-verbose (loop repeat 2 collect (rest (multiple-value-list (compile-file "redefines.lisp")))))
+(let ((sb-ext:*muffled-warnings* 'warning)) (warn "muffled by SBCL"))
+(let ((sb-ext:*muffled-warnings* 'warning)) (nth-value 1 (compile nil '(lambda () (let ((unused 1)) 2)))))

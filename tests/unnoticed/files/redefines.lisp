@@ -1,0 +1,3 @@
+(eval-when (:compile-toplevel :execute)
+  (defun redefined-while-compiling (x) x))
+(defmacro redefined-macro (x) x)
