@@ -21,11 +21,16 @@ function inPlain(folder, form, minutes) {
   });
 }
 
-/** Evaluates FORM in the image of a server in FOLDER, for at most so many MINUTES. */
+/** Evaluates FORM in the main thread of the image of a server in FOLDER, for at most so many MINUTES. */
 async function inOurs(folder, form, minutes) {
   const args = [SERVER, '--root', '.', '--no-sandbox'];
   await withServer({ command: process.execPath, args, folder }, (client) =>
-    callTool(client, 'eval_form', { form, timeout: 60 * minutes }, (minutes + 1) * MINUTE_MS),
+    callTool(
+      client,
+      'eval_form',
+      { form, main_thread: true, timeout: 60 * minutes },
+      (minutes + 1) * MINUTE_MS,
+    ),
   );
 }
 
@@ -127,6 +132,7 @@ if (!ANSI_DIR && !SBCL_TESTS) {
   const { status } = spawnSync('npx', ['--no-install', 'vitest', 'run', 'tests/unnoticed'], {
     cwd: PROJECT,
     stdio: 'inherit',
+    env: { ...process.env, LIVE_LISP_LONG: '1' },
   });
   process.exit(status ?? 1);
 }

@@ -114,16 +114,27 @@ export function inPlain(forms: readonly string[]): Promise<Outcome[]> {
   });
 }
 
-/** Resolves with the outcomes of FORMS in the image of a server with ARGS, one after the other. */
-export function inOurs(forms: readonly string[], args: readonly string[] = []): Promise<Outcome[]> {
+/** A way to run probes in an image of a server. */
+export interface Mode {
+  args?: readonly string[];
+  /** Runs each probe in the main thread. */
+  mainThread?: boolean;
+  /** Prepares the image for the probes. It resolves with what is done after them. */
+  begin?: (session: Session) => Promise<() => Promise<void>>;
+}
+
+/** Resolves with the outcomes of FORMS in the image of a server, one after the other. */
+export function inOurs(forms: readonly string[], mode: Mode = {}): Promise<Outcome[]> {
   return inFolder(forms, async (folder, outcomes) => {
-    const session = await startSession({ args: ['--root', folder, ...args], cwd: folder });
+    const session = await startSession({ args: ['--root', folder, ...(mode.args ?? [])], cwd: folder });
     try {
+      const end = await mode.begin?.(session);
       await session.eval(
         `(progn (load ${JSON.stringify(TELL)}) (setf (symbol-value (find-symbol "*OUTCOMES*" "UNNOTICED")) ${JSON.stringify(outcomes)}))`,
       );
       const outputs: string[] = [];
-      for (const [number, form] of forms.entries()) outputs.push(await told(session, number, form));
+      for (const [number, form] of forms.entries()) outputs.push(await told(session, number, form, mode));
+      await end?.();
       return outputs;
     } finally {
       await session.close();
@@ -131,9 +142,12 @@ export function inOurs(forms: readonly string[], args: readonly string[] = []): 
   });
 }
 
-/** Evaluates FORM, the probe with NUMBER. Resolves with all that the answer tells besides the value. */
-async function told(session: Session, number: number, form: string): Promise<string> {
-  const { text, notices } = await session.call('eval_form', { form: `(unnoticed:tell ${number} '${form})` });
+/** Evaluates FORM, the probe with NUMBER, as MODE says. Resolves with all that the answer tells besides the value. */
+async function told(session: Session, number: number, form: string, { mainThread }: Mode): Promise<string> {
+  const { text, notices } = await session.call('eval_form', {
+    form: `(unnoticed:tell ${number} '${form})`,
+    ...(mainThread && { main_thread: true }),
+  });
   const rest = [text.replace(/^:TOLD(\n\n)?/, ''), ...notices].filter((part) => part !== '');
   return rest.join('\n').replace(/^Output:\n/, '');
 }

@@ -1,0 +1,77 @@
+// Whatever else a server and its image do meanwhile, a program does what it does in a plain SBCL. `make test` tries every
+// twentieth probe so, `make check-unnoticed` each of them.
+
+import { beforeAll, expect, test } from 'vitest';
+import type { Session } from '../harness.ts';
+import { everyNth } from '../long.ts';
+import { sandboxTest } from '../sandbox/namespaces.ts';
+import { until } from '../server/processes.ts';
+import { inOurs, inPlain, type Mode, type Outcome, type Probe, probes } from './outcomes.ts';
+
+const all = probes();
+/** What others need is among them, as ASDF. */
+const some = [
+  ...new Set([...everyNth(20, all), ...all.filter(({ form }) => form.includes('(require '))]),
+].sort((one, other) => all.indexOf(one) - all.indexOf(other));
+const forms = some.map(({ form }) => form);
+let plain: Outcome[];
+
+beforeAll(async () => {
+  plain = await inPlain(forms);
+});
+
+/** Fails unless probes have in an image that runs them as MODE says what they have in a plain SBCL; those of ALIKE, rows
+ *  of docs/differences.md, too. */
+async function expectUnnoticed(mode: Mode, alike: readonly string[] = []): Promise<void> {
+  const ours = await inOurs(forms, mode);
+  const seen = ({ row, in: where }: Probe, outcome: Outcome | undefined) => {
+    if (row === undefined || alike.includes(row)) return outcome;
+    return where === 'output' ? outcome?.told : undefined;
+  };
+  const outcomes = (all: Outcome[]) => some.map((probe, number) => [probe.form, seen(probe, all[number])]);
+  expect(outcomes(ours)).toEqual(outcomes(plain));
+}
+
+sandboxTest('in the sandbox', () => expectUnnoticed({ args: ['--sandbox', 'on'] }));
+
+test('without a sandbox', () => expectUnnoticed({ args: ['--no-sandbox'] }));
+
+test('in the main thread', () => expectUnnoticed({ mainThread: true }, ['main-thread']));
+
+test('while calls of their functions are recorded', async () => {
+  const begin = async (session: Session) => {
+    await session.eval('(defun recorded (x) x)');
+    const recording = session.call('observe', { functions: ['recorded', 'cl-user:'], seconds: 3600 });
+    await until('the recording', 10_000, async () =>
+      (await session.text('image_status')).includes('observe'),
+    );
+    return async () => {
+      await session.eval('(recorded 5)');
+      await session.call('interrupt', { all: true });
+      expect((await recording).text).toContain('RECORDED');
+    };
+  };
+  await expectUnnoticed({ begin });
+});
+
+test('while another thread holds an error', async () => {
+  const begin = async (session: Session) => {
+    const held = await session.eval('(error "Held.")', { on_error: 'hold' });
+    expect(held).toContain('Held as error 1');
+    return async () => {
+      expect(await session.text('debug', { error: 1, end: true })).toBe(
+        'Error 1 was ended, and the call that it stopped.',
+      );
+    };
+  };
+  await expectUnnoticed({ begin });
+});
+
+test('in an image that was built again', async () => {
+  const begin = async (session: Session) => {
+    await session.eval('(defun built (x) x)');
+    await session.call('restart_image', {});
+    return async () => expect(await session.eval('(built 5)')).toBe('5');
+  };
+  await expectUnnoticed({ args: ['--allow', 'restart_image'], begin });
+});
