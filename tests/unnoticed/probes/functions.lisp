@@ -129,3 +129,13 @@
 (differs own-definitions (length (sb-mop:class-direct-subclasses (find-class 'structure-object))))
 (length (sb-mop:specializer-direct-methods (find-class 'sb-gray:fundamental-stream)))
 (let ((pointers (loop repeat 100 collect (let ((object (list 1))) (eval `(defmethod probe-removed ((x (eql ',object))) x)) (remove-method (fdefinition 'probe-removed) (first (sb-mop:generic-function-methods (fdefinition 'probe-removed)))) (sb-ext:make-weak-pointer object))))) (sb-ext:gc :full t) (> (count nil pointers :key #'sb-ext:weak-pointer-value) 50))
+(differs modules (require :sb-introspect))
+(progn (defun probe-who-loads (x) (load x)) (mapcar #'car (remove 'probe-who-loads (funcall (find-symbol "WHO-CALLS" "SB-INTROSPECT") 'load) :key #'car :test-not #'eq)))
+(differs own-definitions (length (funcall (find-symbol "FIND-FUNCTION-CALLERS" "SB-INTROSPECT") #'sb-thread:make-thread)))
+(mapcar #'sb-kernel:%fun-name (funcall (find-symbol "FIND-FUNCTION-CALLEES" "SB-INTROSPECT") #'probe-who-loads))
+; Floating-point modes.
+(flet ((accrued () (getf (sb-int:get-floating-point-modes) :accrued-exceptions)) (forget () (sb-int:set-floating-point-modes :accrued-exceptions nil :current-exceptions nil))) (list (accrued) (progn (forget) (accrued)) (progn (forget) (eval '(defun probe-no-float (x) x)) (accrued)) (progn (forget) (compile nil '(lambda (x) x)) (accrued)) (progn (forget) (sb-ext:gc) (accrued)) (progn (forget) (/ 1.0 (eval 3.0)) (accrued)) (progn (forget) (ignore-errors (/ 1.0 (eval 0.0))) (accrued)) (progn (forget) (/ 1.0 (eval 3.0)) (eval '(defgeneric probe-float-gf (x))) (eval '(defmethod probe-float-gf ((x integer)) x)) (accrued)) (progn (forget) (/ 1.0 (eval 3.0)) (sb-thread:join-thread (sb-thread:make-thread #'accrued)))))
+(sb-int:get-floating-point-modes)
+(sb-int:set-floating-point-modes :traps '(:divide-by-zero))
+(differs float-modes (getf (sb-int:get-floating-point-modes) :traps))
+(sb-int:set-floating-point-modes :traps '(:overflow :invalid :divide-by-zero))

@@ -141,3 +141,4 @@ sb-alien::*default-c-string-external-format*
 (handler-case (delete-file "no-such-file.txt") (file-error () :file-error))
 (handler-case (rename-file "no-such-file.txt" "b.txt") (file-error () :file-error))
 (let ((s (open "defs.lisp"))) (close s) (handler-case (read-line s) (error (c) (type-of c))))
+(differs streams (sb-impl::stream-element-mode *standard-output*))
