@@ -11,9 +11,13 @@ somebody else runs, and once the server is gone.")
   "NIL, or a pair of the job that the main thread runs or is to run, and the job's function.")
 
 (defun errand-job ()
-  "Return the job that the main thread runs or is to run, or NIL."
+  "Return the job that the main thread runs or is to run, or NIL when that is over: when its answer
+was sent, and not because of a held error, whose number is then the negative id of the job."
   (let ((job (first **errand**)))
-    (and job (eq job (gethash (job-id job) **jobs**)) job)))
+    (and job
+         (eq job (gethash (job-id job) **jobs**))
+         (or (not (job-answered job)) (minusp (job-id job)))
+         job)))
 
 (defun start-job-in-main (id operation function)
   "Start a job as START-JOB does, but in the main thread. If that runs no jobs, or runs another one,

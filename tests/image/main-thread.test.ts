@@ -62,6 +62,10 @@ test('an interrupt from the keyboard reaches the call, and its handlers', async 
   );
 });
 
+test('a call that comes with the answer of the one before is taken', async () => {
+  for (let count = 0; count < 50; count++) expect(await toldInMain(`(* 2 ${count})`)).toBe(String(2 * count));
+});
+
 test('a second call is told what runs there; interrupt ends that', async () => {
   const { answer } = await begin('(works)');
   const second = await inMain('(setf *kept* :lost)');
