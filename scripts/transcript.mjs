@@ -66,7 +66,7 @@ export async function withDemos(use, files = []) {
         return call(client);
       }, files);
     const onDemo = ({ name, annotations }, call) =>
-      annotations.readOnlyHint && !tellsOfCalls(name) ? call(shared) : onFresh(name, call);
+      annotations?.readOnlyHint && !tellsOfCalls(name) ? call(shared) : onFresh(name, call);
     return use(shared, onDemo);
   }, files);
 }
