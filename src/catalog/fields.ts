@@ -24,6 +24,9 @@ export const FIELDS = {
 } as const satisfies Record<string, Weight>;
 export type Field = keyof typeof FIELDS;
 
+/** The fields in which stop words count: they are short, and "who" or "use" tells one of their tools from another. */
+export const WITH_STOP_WORDS: ReadonlySet<string> = new Set<Field>(['name', 'keywords']);
+
 const FIRST_SENTENCE = /^[\s\S]*?[.!?](?=\s|$)/;
 
 /** Returns the text of each field of TOOL. */

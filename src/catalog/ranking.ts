@@ -1,10 +1,10 @@
 // Ranks tools for a request in plain words: BM25 over weighted fields.
 
-import { FIELDS, type Field, fieldsOf } from './fields.ts';
+import { FIELDS, type Field, fieldsOf, WITH_STOP_WORDS } from './fields.ts';
 import { type LiteralHits, literalScore, literalTexts, normalizedName } from './literal.ts';
 import type { ToolMetadata } from './metadata.ts';
 import { readRequest } from './request.ts';
-import { termsOf } from './terms.ts';
+import { stem, termsOf, words } from './terms.ts';
 
 /** Returns the key of TOOL in a catalog. */
 export function keyOf({ id, name }: ToolMetadata): string {
@@ -94,7 +94,7 @@ export class Ranking {
 function termWeights(tool: ToolMetadata): Map<string, number> {
   const weights = new Map<string, number>();
   for (const [field, text] of Object.entries(fieldsOf(tool))) {
-    const terms = termsOf(text);
+    const terms = WITH_STOP_WORDS.has(field) ? words(text).map(stem) : termsOf(text);
     const { weight, length, usual } = FIELDS[field as Field];
     const termWeight = weight / (1 - length + (length * terms.length) / usual);
     for (const term of terms) weights.set(term, (weights.get(term) ?? 0) + termWeight);

@@ -17,6 +17,8 @@ export interface RequestTerm {
 /** Weights of a word in one of NAMES, and of a word from PATTERNS. */
 const NAME_PART = 0.25;
 const PATTERN_WORD = 0.4;
+/** Weight of a stop word, which decides between tools that have the other words alike. */
+const STOP_WORD = 0.1;
 /** Weights in the subject of the request: of a word that no tool has (it may be a name), and of one from PATTERNS. */
 const UNKNOWN = 0.5;
 const PATTERN_SUBJECT = 2;
@@ -36,7 +38,8 @@ const PATTERNS: readonly [RegExp, string][] = [
   [/\+\w[\w-]*\+/, 'constant'],
 ];
 
-/** Returns the terms of QUERY, each once, with those that PATTERNS add. IS_KNOWN says whether a tool has a term. */
+/** Returns the terms of QUERY, each once, with those that PATTERNS add. IS_KNOWN says whether a tool has a term. Stop words
+ *  are left out, unless beside a term that a tool has (C32). */
 export function readRequest(query: string, isKnown: (term: string) => boolean): RequestTerm[] {
   const text = query.slice(0, QUERY_LIMIT).normalize('NFKC');
   const names = new Set<string>();
@@ -54,13 +57,17 @@ export function readRequest(query: string, isKnown: (term: string) => boolean): 
     const { weight: most = 0, subjectWeight: sum = 0 } = terms.get(term) ?? {};
     terms.set(term, { term, weight: Math.max(most, weight), subjectWeight: sum + subjectWeight });
   };
-  const contentWords = words(text).filter(isContentWord);
+  const allWords = words(text);
+  const contentWords = allWords.filter(isContentWord);
   for (const word of new Set(contentWords)) {
     if (names.has(word)) add(word, NAME_PART, 0);
     else add(word, 1, isKnown(stem(word)) ? 1 : UNKNOWN);
   }
   for (const word of patternWords(text)) {
     if (isKnown(stem(word)) && !contentWords.includes(word)) add(word, PATTERN_WORD, PATTERN_SUBJECT);
+  }
+  if ([...terms.keys()].some(isKnown)) {
+    for (const word of allWords) if (!isContentWord(word)) add(word, STOP_WORD, 0);
   }
   return [...terms.values()];
 }

@@ -36,6 +36,11 @@ describe('literal hits and ranked ones', () => {
     expect(marked({ query: 'apropos search' })[0]).toBe('apropos_search?');
   });
 
+  test('S1.15 where a request has hardly any word of its own, its stop words decide', () => {
+    expect(marked({ query: 'where is this function used' })[0]).toBe('who_calls?');
+    expect(marked({ query: 'which functions use this function' }).slice(0, 3)).toContain('who_calls?');
+  });
+
   test('S1.15 one word with literal hits answers exactly those', () => {
     const { tools } = searchTools({ query: 'whale' }, SEA);
     expect(tools.map(({ name, match }) => [name, match])).toEqual([
