@@ -1,16 +1,6 @@
 // Removes records that are too old and, on request, all records of a workspace.
 
-import {
-  appendFileSync,
-  closeSync,
-  constants,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, existsSync, linkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
 import { readRegular } from '../files/regular.ts';
 import { namesIn } from '../leftovers.ts';
@@ -77,19 +67,17 @@ function keepLines(file: string, keep: (line: string) => boolean): number {
   const lines = linesOf(file);
   const kept = lines.filter(keep);
   if (kept.length === lines.length) return 0;
-  const temporary = `${file}.${process.pid}.tmp`;
-  const old = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  const [temporary, old] = [`${file}.${process.pid}.tmp`, `${file}.${process.pid}.old`];
   try {
+    rmSync(old, { force: true });
+    // Where the file system has no links, a line that is added right now is lost.
+    attempt(() => linkSync(file, old));
     writeFileSync(temporary, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 });
     renameSync(temporary, file);
-    const known = new Set(lines);
-    const late = readFileSync(old, 'utf8')
-      .split('\n')
-      .slice(0, -1)
-      .filter((line) => !known.has(line));
+    const late = existsSync(old) ? linesOf(old).slice(lines.length) : [];
     if (late.length > 0) appendFileSync(file, late.map((line) => `${line}\n`).join(''));
   } finally {
-    closeSync(old);
+    rmSync(old, { force: true });
   }
   return lines.length - kept.length;
 }
