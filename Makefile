@@ -61,7 +61,7 @@ check: test-machine $(INSTALLED)
 	node scripts/check.mjs
 
 # What differs between a plain SBCL and an image: in the ANSI tests of ANSI_DIR and SBCL's own of SBCL_TESTS, folders that
-# are copied before; without these in the probes of tests/unnoticed.
+# are copied before; without these in the probes of tests/unnoticed. ONLY=array,clos chooses files of SBCL's by beginnings.
 check-unnoticed: test-machine build
 	node scripts/unnoticed.mjs
 
