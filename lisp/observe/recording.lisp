@@ -93,9 +93,10 @@ stack."
         (observation-first observation) (vector)
         (observation-last observation) (make-array *calls-when-full* :initial-element nil)))
 
-(defun keep-call (observation call)
-  "Give CALL the next number in OBSERVATION, and keep it there."
-  (let* ((number (sb-ext:atomic-incf (observation-next observation)))
+(defun keep-call (call)
+  "Give CALL the next number in the observation of its probe, and keep it there."
+  (let* ((observation (probe-observation (call-probe call)))
+         (number (sb-ext:atomic-incf (observation-next observation)))
          (first (observation-first observation)) (last (observation-last observation)))
     (setf (call-number call) number)
     (if (< number (length first))
@@ -104,41 +105,40 @@ stack."
     (when (> (heap-usage) (observation-room observation)) (keep-few observation))))
 
 (defun chosen-p (probe arguments)
-  "True when PROBE must record a call with ARGUMENTS."
-  (let ((where (probe-where probe)))
+  "True when PROBE must record a call with ARGUMENTS. WHERE is evaluated APART-FOR-LONG, but its
+output is the program's."
+  (let ((where (probe-where probe)) (output *standard-output*) (*unrecorded* t))
     (or (null where)
-        (handler-case (apply where arguments)
-          (error (failure)
-            (sb-ext:atomic-incf (probe-failed probe))
-            (setf (probe-failure probe) (class-of failure))
-            nil)))))
+        (apart-for-long
+          (handler-case (let ((*standard-output* output)) (apply where arguments))
+            (error (failure)
+              (sb-ext:atomic-incf (probe-failed probe))
+              (setf (probe-failure probe) (class-of failure))
+              nil))))))
 
-(defun begin-call (probe arguments address)
-  "Begin to record a call of the function of PROBE with ARGUMENTS. ADDRESS is its return address, or
-NIL. Return the CALL, or NIL if it must not be recorded."
-  (let ((*unrecorded* t))
-    (when (chosen-p probe arguments)
-      (let* ((parent *innermost*) (depth (if parent (1+ (call-depth parent)) 0))
-             (code (and address (code-at address)))
-             (stack (stack-start))
-             (left (if stack (- (sb-sys:sap-int (stack-pointer)) stack) *stack-limit*))
-             (call (make-call probe (kept-objects arguments) parent depth code
-                              (if code (- address (sb-sys:sap-int (code-start code))) 0)
-                              sb-thread:*current-thread* stack (now)
-                              ;; Waiting for the end of a call takes stack: a loop of tail calls
-                              ;; would exhaust it.
-                              (if (and (< depth *depth-limit*) (>= left *stack-limit*))
-                                  :running
-                                  :passed))))
-        (keep-call (probe-observation probe) call)
-        call))))
+;;; What follows runs at each recorded call, and not APART, which would take twice as long as all of
+;;; it. It reads the clock, and makes, sets and compares objects. So it signals nothing, uses no
+;;; variable of the program, and calls nothing that can be recorded. A timer of the program can
+;;; interrupt it as it can the program: a call is kept only when a throw out of it is seen.
+
+(defun new-call (probe arguments address)
+  "Return a CALL of the function of PROBE with ARGUMENTS that begins now. ADDRESS is its return
+address, or NIL."
+  (let* ((parent *innermost*) (depth (if parent (1+ (call-depth parent)) 0))
+         (code (and address (code-at address)))
+         (stack (stack-start))
+         (left (if stack (- (sb-sys:sap-int (stack-pointer)) stack) *stack-limit*)))
+    (make-call probe (kept-objects arguments) parent depth code
+               (if code (- address (sb-sys:sap-int (code-start code))) 0)
+               sb-thread:*current-thread* stack (now)
+               ;; Waiting for the end of a call takes stack: a loop of tail calls would exhaust it.
+               (if (and (< depth *depth-limit*) (>= left *stack-limit*)) :running :passed))))
 
 (defun end-call (call how values)
   "Record that CALL ended with VALUES. HOW is the value for CALL-HOW."
-  (let ((*unrecorded* t))
-    (setf (call-ended call) (now)
-          (call-values call) (kept-objects values)
-          (call-how call) how)))
+  (setf (call-ended call) (now)
+        (call-values call) (kept-objects values)
+        (call-how call) how))
 
 (defparameter *entered-limit* 100 "At most this many methods that a call enters are recorded.")
 
@@ -168,26 +168,28 @@ can be this call's, so none is recorded in the call of the same function that is
   (unless (on-stack-p condition) (setf (call-condition call) condition)))
 
 (defun call-recorded (call function arguments)
-  "Call FUNCTION with ARGUMENTS, and return its values. Record in CALL how this ends."
-  (let ((returned nil))
+  "Keep CALL, call FUNCTION with ARGUMENTS, and return its values. Record in CALL how this ends."
+  (let ((ended nil))
     (unwind-protect
          (let ((values (multiple-value-list
                         (let ((*innermost* call))
+                          (keep-call call)
                           (handler-bind ((condition (lambda (condition)
                                                       (note-condition call condition))))
                             (apply function arguments))))))
-           (setf returned t)
            (end-call call :returned values)
+           (setf ended t)
            (values-list values))
-      (unless returned (end-call call :left '())))))
+      (unless ended (end-call call :left '())))))
 
 (defun record-call (probe function &rest arguments)
-  "Call FUNCTION, the original function of PROBE, with ARGUMENTS. Record the call, and return its
-values."
+  "Call FUNCTION, the original function of PROBE, with ARGUMENTS, and return its values. Record the
+call if PROBE must."
   (let* ((address (let ((address (caller-address))) (and address (sb-sys:sap-int address))))
-         (call (begin-call probe arguments address)))
+         (call (and (chosen-p probe arguments) (new-call probe arguments address))))
     (cond ((and call (eq :running (call-how call))) (call-recorded call function arguments))
-          (t (note-unrecorded probe)
+          (t (when call (keep-call call))
+             (note-unrecorded probe)
              (apply function arguments)))))
 
 (note-frame 'record-call :between)

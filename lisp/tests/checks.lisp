@@ -132,15 +132,16 @@ NIL when their whole texts show it."
   "Return arguments for NOTE-FAILURE about the failed check CHECK, which tests whether FORM is true.
 NOTED is an alist from arguments of FORM to their values. Return NIL when the value of an argument
 is unknown."
-  (let ((parts (remove-if #'option-p (and (consp form) (rest form)))))
-    (flet ((known (part) (assoc part noted :test #'equal)))
-      (when (loop for part in parts always (or (evident-p part) (known part)))
-        (let ((values (loop for part in parts
-                            collect (if (known part) (cdr (known part)) (evident-value part)))))
-          (if (= 2 (length parts))
-              (list* :check (with-part-alone check (first values) (second values))
-                     (or (got-of-two parts values) (list :got (got-text parts values))))
-              (list :check check :got (got-text parts values))))))))
+  (apart-from-tests
+    (let ((parts (remove-if #'option-p (and (consp form) (rest form)))))
+      (flet ((known (part) (assoc part noted :test #'equal)))
+        (when (loop for part in parts always (or (evident-p part) (known part)))
+          (let ((values (loop for part in parts
+                              collect (if (known part) (cdr (known part)) (evident-value part)))))
+            (if (= 2 (length parts))
+                (list* :check (with-part-alone check (first values) (second values))
+                       (or (got-of-two parts values) (list :got (got-text parts values))))
+                (list :check check :got (got-text parts values)))))))))
 
 (defun checked-form (check)
   "Return the form that the form CHECK tests: FORM if CHECK is (NOT FORM), else CHECK."
@@ -149,13 +150,14 @@ is unknown."
 (defun compared (check expected got &optional several)
   "Return arguments for NOTE-FAILURE about the form CHECK, which returned GOT where EXPECTED was
 expected. With SEVERAL, GOT and EXPECTED are lists of the values of a form."
-  (multiple-value-bind (text wanted path) (two-texts got expected several)
-    (list* :check (if several check (with-part-alone check got expected))
-           :got (at-path text path)
-           (unless (and (null path)
-                        (loop for each in (if several expected (list expected))
-                              always (stated-p each check)))
-             (list :expected wanted)))))
+  (apart-from-tests
+    (multiple-value-bind (text wanted path) (two-texts got expected several)
+      (list* :check (if several check (with-part-alone check got expected))
+             :got (at-path text path)
+             (unless (and (null path)
+                          (loop for each in (if several expected (list expected))
+                                always (stated-p each check)))
+               (list :expected wanted))))))
 
 ;;; Messages of frameworks. Long objects in them are cut.
 
@@ -179,8 +181,9 @@ differ in a part, the list has only these parts, and the second value is the pat
 (defun message-text (control arguments)
   "Return the text that the format CONTROL makes of ARGUMENTS, printed as for the current test.
 Return NIL when formatting fails."
-  (flet ((text (arguments) (ignore-errors (apply #'format nil control arguments))))
-    (with-brief-printing ((home-of (result-name *result*)))
-      (multiple-value-bind (brief path) (said-together arguments)
-        ;; A directive such as ~D needs the object itself, not a SAID.
-        (let ((text (text brief))) (if text (at-path text path) (text arguments)))))))
+  (apart-from-tests
+    (flet ((text (arguments) (ignore-errors (apply #'format nil control arguments))))
+      (with-brief-printing ((home-of (result-name *result*)))
+        (multiple-value-bind (brief path) (said-together arguments)
+          ;; A directive such as ~D needs the object itself, not a SAID.
+          (let ((text (text brief))) (if text (at-path text path) (text arguments))))))))

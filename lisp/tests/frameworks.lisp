@@ -63,6 +63,13 @@ Variables that do not exist are skipped."
 
 ;;; Probes, which are installed while tests run
 
+(defmacro apart-from-tests (&body body)
+  "Evaluate BODY, which notes or prints what tests do, APART-FOR-LONG from them, but in the package
+that is current in them. Return its values, or NIL when it would have entered the debugger."
+  (let ((package (gensym "PACKAGE")))
+    `(let ((,package *package*))
+       (apart-for-long (let ((*package* ,package)) ,@body)))))
+
 (defstruct (run (:constructor make-run (skip seed)))
   "A run of tests. SKIP is a list of names of tests to leave out. SEED is NIL or an integer that
 determines random numbers. RESULTS are RESULTs, newest first. NOTED counts the failures recorded in
@@ -151,8 +158,9 @@ frameworks that were loaded meanwhile, and record a tested system of which no te
                                 *tested-systems*)))
       (multiple-value-prog1 (apply original arguments)
         (when *run*
-          (add-probes)
-          (note-unseen seen operation component))))))
+          (apart-from-tests
+            (add-probes)
+            (note-unseen seen operation component)))))))
 
 (defun call-with-probes (function)
   "Call FUNCTION while the wrappers are installed. The last of several simultaneous runs removes

@@ -38,11 +38,12 @@ parts that differ. PACKAGE is LIFT's."
              (loop for slot in slots
                    for value in values
                    do (setf (slot-value condition slot) value))))
-      (let ((values (loop for slot in slots collect (slot-value condition slot))))
-        (multiple-value-bind (said path) (said-together values)
-          (put said)
-          (unwind-protect (at-path (report-text 600 condition) path)
-            (put values)))))))
+      (apart-from-tests
+        (let ((values (loop for slot in slots collect (slot-value condition slot))))
+          (multiple-value-bind (said path) (said-together values)
+            (put said)
+            (unwind-protect (at-path (report-text 600 condition) path)
+              (put values))))))))
 
 (defun lift-problem (package original arguments)
   "Wrapper around LIFT's REPORT-TEST-PROBLEM: call ORIGINAL with ARGUMENTS, and record the problem

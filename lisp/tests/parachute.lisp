@@ -41,7 +41,7 @@ PACKAGE is Parachute's."
         (list* :text (value "DESCRIPTION")
                (compared (value "EXPRESSION") (value "EXPECTED") (value "VALUE")
                          (home-type-p package "MULTIPLE-VALUE-RESULT" result)))
-        (list :text (ignore-errors (home-call package "FORMAT-RESULT" result :extensive))))))
+        (list :text (apart-from-tests (home-call package "FORMAT-RESULT" result :extensive))))))
 
 (defun parachute-note-check (package result errors)
   "Record the outcome of a check from its RESULT. ERRORS is the test's number of errors before the

@@ -28,14 +28,15 @@ REACHED-TEXT of the definitions that the test ran."
   "Return the place of the current check as a property list of JSON members, or NIL. This is the
 place of the newest call on the stack that is in a file, but neither in the system nor in the
 framework of PACKAGE."
-  (loop with homes = (homes-with package)
-        for frame in (ignore-errors (shown-frames))
-        for root = (and (not (folded-p frame)) (root-name (frame-name frame)))
-        for place = (and (not (folded-p frame))
-                         (not (system-frame-p frame))
-                         (not (and root (symbolp root) (member (symbol-package root) homes)))
-                         (call-place frame))
-        when place return place))
+  (apart-from-tests
+    (loop with homes = (homes-with package)
+          for frame in (ignore-errors (shown-frames))
+          for root = (and (not (folded-p frame)) (root-name (frame-name frame)))
+          for place = (and (not (folded-p frame))
+                           (not (system-frame-p frame))
+                           (not (and root (symbolp root) (member (symbol-package root) homes)))
+                           (call-place frame))
+          when place return place)))
 
 (defun type-name (condition package)
   "Return the name of the class of CONDITION as text, without its package if the name is accessible
@@ -59,19 +60,20 @@ CONDITION is the condition that was signalled, PLACE is from CHECK-PLACE."
              (< (run-noted *run*) *noted-failures*)
              (< (length (result-failures *result*)) *noted-in-test*))
     (incf (run-noted *run*))
-    (let ((home (home-of (result-name *result*))))
-      (push (object "kind" kind
-                    "form" (and form-given (form-text form home))
-                    "check" (and check-given (form-text check home))
-                    "expected" (and expected-given expected)
-                    "got" (and got-given got)
-                    "text" (and text (both-ends (string-trim " " (on-one-line text))))
-                    "type" (and condition (type-name condition home))
-                    "condition" (and condition
-                                     (let ((*package* home))
-                                       (both-ends (on-one-line (report-text 2000 condition)))))
-                    "place" (and place (make-json-object place)))
-            (result-failures *result*)))))
+    (apart-from-tests
+      (let ((home (home-of (result-name *result*))))
+        (push (object "kind" kind
+                      "form" (and form-given (form-text form home))
+                      "check" (and check-given (form-text check home))
+                      "expected" (and expected-given expected)
+                      "got" (and got-given got)
+                      "text" (and text (both-ends (string-trim " " (on-one-line text))))
+                      "type" (and condition (type-name condition home))
+                      "condition" (and condition
+                                       (let ((*package* home))
+                                         (both-ends (on-one-line (report-text 2000 condition)))))
+                      "place" (and place (make-json-object place)))
+              (result-failures *result*))))))
 
 (defun note-checks (count)
   "Record that the current test has made COUNT more checks."
@@ -81,7 +83,7 @@ CONDITION is the condition that was signalled, PLACE is from CHECK-PLACE."
 
 (defun tell-part (part)
   "Send PART, a JSON object, to the server before the answer of this job: a part of this answer."
-  (when *job* (send (object "part" part "id" (job-id *job*)))))
+  (when *job* (apart-from-tests (send (object "part" part "id" (job-id *job*))))))
 
 (defun output-text (capture)
   "Return the output that CAPTURE has kept as text, with dots where output was dropped. Return NIL
@@ -140,7 +142,7 @@ that a test has the same numbers alone as after others."
 (defun call-as-test (framework name function)
   "Call FUNCTION, which runs the test NAME of FRAMEWORK, and record the result. Do not call it if
 the run skips this test."
-  (let* ((text (test-text name))
+  (let* ((text (apart-from-tests (test-text name)))
          (result (make-result framework name text))
          (began (get-internal-real-time))
          (done nil))

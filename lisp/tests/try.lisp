@@ -4,12 +4,12 @@
 
 (defun try-text (package event)
   "Return the text that Try prints for EVENT, a failed check. PACKAGE is Try's."
-  (ignore-errors
-   (let ((*print-right-margin* 10000)
-         (*print-case* :downcase)
-         (*package* (home-of (result-name *result*))))
-     (with-output-to-string (stream)
-       (home-call package "WRITE-EVENT" event stream :terse t :ctx t)))))
+  (apart-from-tests
+    (let ((*print-right-margin* 10000)
+          (*print-case* :downcase)
+          (*package* (home-of (result-name *result*))))
+      (with-output-to-string (stream)
+        (home-call package "WRITE-EVENT" event stream :terse t :ctx t)))))
 
 (defun try-said (package event)
   "Return arguments for NOTE-FAILURE about EVENT, a failed check. PACKAGE is Try's."

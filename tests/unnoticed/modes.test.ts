@@ -6,7 +6,16 @@ import type { Session } from '../harness.ts';
 import { everyNth } from '../long.ts';
 import { sandboxTest } from '../sandbox/namespaces.ts';
 import { until } from '../server/processes.ts';
-import { inOurs, inPlain, type Mode, type Outcome, type Probe, probes, TELL } from './outcomes.ts';
+import {
+  inOurs,
+  inPlain,
+  MAIN_THREAD,
+  type Mode,
+  type Outcome,
+  type Probe,
+  probes,
+  TELL,
+} from './outcomes.ts';
 
 const all = probes();
 /** What others need is among them, as ASDF. */
@@ -36,7 +45,7 @@ sandboxTest('in the sandbox', () => expectUnnoticed({ args: ['--sandbox', 'on'] 
 
 test('without a sandbox', () => expectUnnoticed({ args: ['--no-sandbox'] }));
 
-test('in the main thread', () => expectUnnoticed({ mainThread: true }, ['main-thread']));
+test('in the main thread', () => expectUnnoticed(MAIN_THREAD, ['main-thread']));
 
 test('while the calls around them are recorded', async () => {
   const begin = async (session: Session) => {

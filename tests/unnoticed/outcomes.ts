@@ -16,6 +16,7 @@ import { type Session, startSession, temporaryFolder, testSbcl } from '../harnes
 
 const PROBES = join(import.meta.dirname, 'probes');
 const FILES = join(import.meta.dirname, 'files');
+const SUITE = join(import.meta.dirname, 'suite');
 /** The file that evaluates probes in an image. */
 export const TELL = join(import.meta.dirname, 'tell.lisp');
 
@@ -59,10 +60,9 @@ async function inFolder(
     const outcomes = join(folder, 'outcomes.txt');
     const outputs = await work(folder, outcomes);
     const told = new Map(
-      (existsSync(outcomes) ? readFileSync(outcomes, 'utf8') : '').split('\n').map((line) => {
-        const [number = ''] = line.split(' ', 1);
-        return [Number(number), line.slice(number.length + 1)];
-      }),
+      [...(existsSync(outcomes) ? readFileSync(outcomes, 'utf8') : '').matchAll(/^(\d+) (.*)$/gm)].map(
+        ([, number, said = '']) => [Number(number), said],
+      ),
     );
     return forms.map((_, number) => ({
       told: normalised(told.get(number) ?? 'not told', folder),
@@ -87,27 +87,12 @@ function normalised(text: string, folder: string): string {
 export function inPlain(forms: readonly string[]): Promise<Outcome[]> {
   return inFolder(forms, async (folder, outcomes) => {
     const list = join(folder, 'forms.txt');
-    const written = join(folder, 'written.txt');
-    writeFileSync(list, `${forms.join('\n')}\n`);
-    const out = openSync(written, 'w');
     const mark = '=== probe ';
-    const evaluated = [
-      `(load ${JSON.stringify(TELL)})`,
-      `(setf unnoticed:*outcomes* ${JSON.stringify(outcomes)})`,
+    writeFileSync(list, `${forms.join('\n')}\n`);
+    const written = runPlain(folder, outcomes, [
       `(unnoticed:tell-all ${JSON.stringify(list)} ${JSON.stringify(mark)})`,
-      '(sb-ext:exit :abort t)',
-    ];
-    const options = ['--noinform', '--no-sysinit', '--no-sysinit', '--no-userinit'];
-    // A variable that names the SBCL of the tests is of the tests, not of the system.
-    const env = Object.entries(process.env).filter(([name]) => !name.startsWith('LIVE_LISP_'));
-    spawnSync(testSbcl(), [...options, ...evaluated.flatMap((form) => ['--eval', form])], {
-      cwd: folder,
-      env: Object.fromEntries(env),
-      stdio: ['ignore', out, out],
-      timeout: 120_000,
-    });
-    closeSync(out);
-    const parts = readFileSync(written, 'utf8').split(new RegExp(`^${mark}(\\d+)\\n`, 'm'));
+    ]);
+    const parts = written.split(new RegExp(`^${mark}(\\d+)\\n`, 'm'));
     const outputs: string[] = [];
     for (let index = 1; index < parts.length; index += 2)
       outputs[Number(parts[index])] = parts[index + 1] ?? '';
@@ -115,42 +100,121 @@ export function inPlain(forms: readonly string[]): Promise<Outcome[]> {
   });
 }
 
+/** Evaluates FORMS in a plain SBCL in FOLDER that has loaded tell.lisp, with outcomes in the file OUTCOMES. Returns what
+ *  it wrote. */
+function runPlain(folder: string, outcomes: string, forms: readonly string[]): string {
+  const written = join(folder, 'written.txt');
+  const out = openSync(written, 'w');
+  const evaluated = [
+    `(load ${JSON.stringify(TELL)})`,
+    `(setf unnoticed:*outcomes* ${JSON.stringify(outcomes)})`,
+    ...forms,
+    '(sb-ext:exit :abort t)',
+  ];
+  const options = ['--noinform', '--no-sysinit', '--no-sysinit', '--no-userinit'];
+  // A variable that names the SBCL of the tests is of the tests, not of the system.
+  const env = Object.entries(process.env).filter(([name]) => !name.startsWith('LIVE_LISP_'));
+  spawnSync(testSbcl(), [...options, ...evaluated.flatMap((form) => ['--eval', form])], {
+    cwd: folder,
+    env: Object.fromEntries(env),
+    stdio: ['ignore', out, out],
+    timeout: 120_000,
+  });
+  closeSync(out);
+  return readFileSync(written, 'utf8');
+}
+
+/** Puts the system probe-tests into FOLDER, whose test tells FORMS. Returns the file of its definition. */
+function putSuite(folder: string, forms: readonly string[]): string {
+  const suite = join(folder, 'suite');
+  cpSync(SUITE, suite, { recursive: true });
+  writeFileSync(join(suite, 'forms.txt'), `${forms.join('\n')}\n`);
+  return join(suite, 'probe-tests.asd');
+}
+
+/** Resolves with the outcomes of FORMS in a test of FiveAM that ASDF runs in a plain SBCL. */
+export function inPlainTest(forms: readonly string[]): Promise<Outcome[]> {
+  return inFolder(forms, async (folder, outcomes) => {
+    const definition = putSuite(folder, forms);
+    runPlain(folder, outcomes, [
+      '(require :asdf)',
+      `(asdf:load-asd ${JSON.stringify(definition)})`,
+      '(asdf:test-system "probe-tests")',
+    ]);
+    return [];
+  });
+}
+
+/** Resolves with the outcomes of FORMS in a test of FiveAM that run_tests runs. */
+export function inOurTest(forms: readonly string[]): Promise<Outcome[]> {
+  return inFolder(forms, (folder, outcomes) => {
+    putSuite(folder, forms);
+    return inSession(folder, outcomes, {}, async (session) => {
+      const { text } = await session.call('run_tests', { system: 'probe-tests' });
+      if (!text.startsWith('probe-tests: 1 of 1 test fails')) throw new Error(text);
+      return [text];
+    });
+  });
+}
+
+/** Calls WORK with a session in FOLDER, of a server with ARGS, and with its outcomes in the file OUTCOMES. BEGIN prepares
+ *  the image before; what it resolves with is called after. */
+async function inSession<T>(
+  folder: string,
+  outcomes: string,
+  { args = [], begin }: Mode,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const session = await startSession({ args: ['--root', folder, ...args], cwd: folder });
+  try {
+    const end = await begin?.(session);
+    await session.eval(
+      `(progn (load ${JSON.stringify(TELL)}) (setf (symbol-value (find-symbol "*OUTCOMES*" "UNNOTICED")) ${JSON.stringify(outcomes)}))`,
+    );
+    const result = await work(session);
+    await end?.();
+    return result;
+  } finally {
+    await session.close();
+  }
+}
+
 /** A way to run probes in an image of a server. */
 export interface Mode {
   args?: readonly string[];
-  /** Runs each probe in the main thread. */
-  mainThread?: boolean;
+  /** Evaluates a form in the image of a session, and resolves with what the answer says besides the value. */
+  evaluates?: (session: Session, form: string) => Promise<string>;
   /** Prepares the image for the probes. It resolves with what is done after them. */
   begin?: (session: Session) => Promise<() => Promise<void>>;
 }
 
 /** Resolves with the outcomes of FORMS in the image of a server, one after the other. */
 export function inOurs(forms: readonly string[], mode: Mode = {}): Promise<Outcome[]> {
-  return inFolder(forms, async (folder, outcomes) => {
-    const session = await startSession({ args: ['--root', folder, ...(mode.args ?? [])], cwd: folder });
-    try {
-      const end = await mode.begin?.(session);
-      await session.eval(
-        `(progn (load ${JSON.stringify(TELL)}) (setf (symbol-value (find-symbol "*OUTCOMES*" "UNNOTICED")) ${JSON.stringify(outcomes)}))`,
-      );
+  const evaluates = mode.evaluates ?? ((session, form) => byEvalForm(session, { form }));
+  return inFolder(forms, (folder, outcomes) =>
+    inSession(folder, outcomes, mode, async (session) => {
       const outputs: string[] = [];
-      for (const [number, form] of forms.entries()) outputs.push(await told(session, number, form, mode));
-      await end?.();
+      for (const [number, form] of forms.entries())
+        outputs.push(await evaluates(session, `(unnoticed:tell ${number} '${form})`));
       return outputs;
-    } finally {
-      await session.close();
-    }
-  });
+    }),
+  );
 }
 
-/** Evaluates FORM, the probe with NUMBER, as MODE says. Resolves with all that the answer tells besides the value. */
-async function told(session: Session, number: number, form: string, { mainThread }: Mode): Promise<string> {
-  const { text, notices } = await session.call('eval_form', {
-    form: `(unnoticed:tell ${number} '${form})`,
-    ...(mainThread && { main_thread: true }),
-  });
+async function byEvalForm(session: Session, args: Record<string, unknown>): Promise<string> {
+  const { text, notices } = await session.call('eval_form', args);
   // That something else runs is told of the mode, not of the probe.
   const ofProbe = notices.filter((notice) => !notice.startsWith('Note: still under way'));
   const rest = [text.replace(/^:TOLD(\n\n)?/, ''), ...ofProbe].filter((part) => part !== '');
   return rest.join('\n').replace(/^Output:\n/, '');
+}
+
+/** Runs each form in the main thread. */
+export const MAIN_THREAD: Mode = {
+  evaluates: (session, form) => byEvalForm(session, { form, main_thread: true }),
+};
+
+/** Runs each form while observe records calls, with ARGS. */
+export function observing(args: Record<string, unknown>): Mode {
+  return { evaluates: (session, form) => session.text('observe', { form, limit: 1, ...args }) };
 }

@@ -6,6 +6,32 @@
 
 (in-package "UNNOTICED")
 
+;;; What probes call, and a tool can record
+
+(defgeneric watched-by (x y)
+  (:method (x y) (list x y))
+  (:method ((x integer) y) (list* :integer (call-next-method x y)))
+  (:method :around (x y) (multiple-value-prog1 (call-next-method) (identity y)))
+  (:method :before ((x number) y) (identity y)))
+
+(defgeneric watched-keyed (x &key y z)
+  (:method (x &key y z) (list x y z)))
+
+(defvar *meanwhile* (constantly nil) "A function that WATCHED calls.")
+
+(defun watched (function &optional (other *meanwhile*))
+  "Call FUNCTION and OTHER in turn with generic functions of this file. Return the values of FUNCTION; with a number as the
+first of them what the methods for it return."
+  (declare (notinline watched-by watched-keyed))
+  (let ((values (multiple-value-list (funcall function))))
+    (watched-keyed 1 :z 2)
+    (funcall other)
+    (if (and (numberp (first values)) (null (rest values)))
+        (watched-by (first values) (length (watched-by 'a 1)))
+        (values-list values))))
+
+;;; Outcomes
+
 (defvar *outcomes* nil "The file to which outcomes are appended.")
 
 (defun outcome (form)

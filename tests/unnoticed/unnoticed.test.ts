@@ -4,7 +4,19 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PROJECT } from '../harness.ts';
-import { inOurs, inPlain, type Outcome, type Probe, probes } from './outcomes.ts';
+import { libraries } from '../libraries.ts';
+import {
+  inOurs,
+  inOurTest,
+  inPlain,
+  inPlainTest,
+  type Outcome,
+  observing,
+  type Probe,
+  probes,
+} from './outcomes.ts';
+
+libraries('fiveam');
 
 const all = probes();
 const forms = all.map(({ form }) => form);
@@ -58,5 +70,42 @@ describe('in an image of the server', () => {
   test('what differs is what docs/differences.md lists', () => {
     const rows = new Set(all.flatMap(({ row }) => row ?? []));
     expect([...rows].sort()).toEqual(documentedRows().sort());
+  });
+});
+
+/** Returns what is told of those of PROBED whose values and conditions are the same in a plain SBCL and in an image. */
+const told = (probed: readonly Probe[], outcomes: readonly Outcome[]) =>
+  probed.flatMap((probe, number) =>
+    probe.in === 'outcome' ? [] : [{ form: probe.form, told: outcomes[number]?.told }],
+  );
+
+describe('a form has the values and conditions that it has in a plain SBCL', () => {
+  const numbers = all.flatMap(({ form }, number) => (form.includes('unnoticed::watched') ? [number] : []));
+  const watched = numbers.map((number) => all[number] as Probe);
+
+  test('while observe records', async () => {
+    const ours = await inOurs(forms, observing({ functions: ['unnoticed:'] }));
+    const plain = compared.map((each) => each.plain);
+    expect(told(all, ours)).toEqual(told(all, plain));
+  });
+
+  test('while observe records those calls for which a form is true, which signals', async () => {
+    const where = '(progn (signal "noticed") (warn "noticed") (error "noticed"))';
+    const functions = ['unnoticed:', 'print-object', 'make-instance', 'initialize-instance'];
+    const ours = await inOurs(
+      watched.map(({ form }) => form),
+      observing({ functions, where }),
+    );
+    const plain = numbers.map((number) => compared[number]?.plain as Outcome);
+    expect(told(watched, ours)).toEqual(told(watched, plain));
+  });
+
+  test('in a test of FiveAM, within which checks fail', async () => {
+    // FiveAM takes no checks of other threads.
+    const probed = watched.filter(({ form }) => !form.includes('make-thread'));
+    const tested = probed.map(({ form }) => form);
+    const [plain, ours] = await Promise.all([inPlainTest(tested), inOurTest(tested)]);
+    expect(plain.filter((outcome) => outcome.told === 'not told')).toEqual([]);
+    expect(told(probed, ours)).toEqual(told(probed, plain));
   });
 });
