@@ -316,6 +316,8 @@ order, LIMIT of them from OFFSET on. Each of ARGUMENTS is a hash table with the 
                     "arglist" (own-arglist function)
                     "arguments" (loop for argument in parsed
                                       collect (and argument (argument-text argument)))
+                    "sources" (loop for argument in parsed
+                                    collect (and argument (argument-source argument)))
                     "combination" (combination-text function)
                     "precedence" (let ((order (sb-mop:generic-function-argument-precedence-order
                                                function)))

@@ -66,6 +66,21 @@ object that is no literal by the variable that was given for it."
            (format nil "(EQL ~A)" (symbol-text variable)))
           (t (format nil "(EQL ~A)" (value-text value))))))
 
+(defun argument-source (argument)
+  "Return a JSON object that says how code gets an object as ARGUMENT says, or NIL if its text would
+be too long: by the name of a \"variable\", by allocating an \"instance\" of a class or taking its
+\"prototype\", or as a \"symbol\" or other \"literal\"."
+  (destructuring-bind (kind value &optional variable) argument
+    (cond (variable (object "by" "variable" "text" (symbol-text variable)))
+          ((not (eq kind :value))
+           (object "by" (if (typep value '(or standard-class structure-class))
+                            "instance"
+                            "prototype")
+                   "text" (class-text value)))
+          ((symbolp value) (object "by" "symbol" "text" (symbol-text value)))
+          (t (let ((text (plain-text 200 value)))
+               (and (<= (length text) 200) (object "by" "literal" "text" text)))))))
+
 ;;; Applicable methods and their order
 
 (defun precedence (class)

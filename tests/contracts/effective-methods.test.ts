@@ -101,13 +101,23 @@ Method combination: DISPATCH::COUNTED
 The method combination orders them by code that can do more (DISPATCH::*EXPANDED*), so it was not run. The applicable methods (1), most specific first:
   1. (DISPATCH::SHAPE)  ${at('count-up')}
 
-To run that code, put the arguments of the call in the place of ARGUMENTS and evaluate this. Its value is the effective method, as a form:
-  (let ((f #'DISPATCH::COUNT-UP)) (sb-mop:compute-effective-method f (sb-mop:generic-function-method-combination f) (compute-applicable-methods f (list ARGUMENTS))))`,
+To run that code, evaluate this with eval_form. Its value is the effective method, as a form:
+  (let ((f #'DISPATCH::COUNT-UP)) (sb-mop:compute-effective-method f (sb-mop:generic-function-method-combination f) (compute-applicable-methods f (list (allocate-instance (find-class 'DISPATCH::CIRCLE))))))`,
     );
     expect(await session.eval('dispatch::*expanded*')).toBe('0');
     const [form = ''] = (await order('count-up', 'circle')).split('\n').slice(-1);
-    const given = form.replace('ARGUMENTS', "(make-instance 'dispatch::circle)");
-    expect(await session.eval(given)).toMatch(/\(CALL-METHOD\s+#<STANDARD-METHOD DISPATCH::COUNT-UP/);
+    expect(await session.eval(form)).toMatch(/\(CALL-METHOD\s+#<STANDARD-METHOD DISPATCH::COUNT-UP/);
+    await session.eval(
+      `(defgeneric dispatch::count-all (a b c d e) (:method-combination dispatch::counted) (:method ((a dispatch::circle) (b integer) c d e) 1))
+       (intern "odd name" :dispatch)
+       (defvar dispatch::*a-circle* (make-instance 'dispatch::circle))`,
+    );
+    const given = ['*a-circle*', 'integer', '"te\\"xt"', "'|odd name|", '#\\a'];
+    const [each = ''] = (await order('count-all', ...given)).split('\n').slice(-1);
+    expect(each).toContain(
+      '(list DISPATCH::*A-CIRCLE* (sb-mop:class-prototype (find-class \'COMMON-LISP::INTEGER)) "te\\"xt" \'DISPATCH::|odd name| #\\a)',
+    );
+    expect(await session.eval(each)).toMatch(/\(CALL-METHOD\s+#<STANDARD-METHOD DISPATCH::COUNT-ALL/);
     await session.eval('(setf dispatch::*expanded* 0)');
   });
 

@@ -68,6 +68,8 @@ export interface EffectiveMethodData {
   arglist?: string;
   /** Each argument as the agent understood it; null for an argument that it did not understand. */
   arguments?: (string | null)[];
+  /** How code gets each argument: a VARIABLE, a SYMBOL or a LITERAL, or an allocated INSTANCE or the PROTOTYPE of a class. */
+  sources?: ({ by: 'variable' | 'symbol' | 'literal' | 'instance' | 'prototype'; text: string } | null)[];
   /** The method combination, if it is not the standard one. */
   combination?: string;
   /** The argument precedence order, if it is not from left to right. */

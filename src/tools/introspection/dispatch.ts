@@ -91,10 +91,23 @@ function dispatchText(data: Dispatch, offset: number, written: readonly string[]
 }
 
 /** Returns a form that runs the code of the method combination, if the tool did not run this code. */
-function runText({ name, problem }: Dispatch): string | false {
+function runText({ name, problem, sources = [] }: Dispatch): string | false {
   if (problem !== 'code' && problem !== 'combination') return false;
-  const order = `(sb-mop:compute-effective-method f (sb-mop:generic-function-method-combination f) (compute-applicable-methods f (list ARGUMENTS)))`;
-  return `To run that code, put the arguments of the call in the place of ARGUMENTS and evaluate this. Its value is the effective method, as a form:\n  (let ((f #'${codeName(name)})) ${order})`;
+  const given = sources.map((source) => source && sourceText(source));
+  const known = given.every((text) => text !== null);
+  const order = `(sb-mop:compute-effective-method f (sb-mop:generic-function-method-combination f) (compute-applicable-methods f (list ${known ? given.join(' ') : 'ARGUMENTS'})))`;
+  const first = known ? '' : 'put the arguments of the call in the place of ARGUMENTS and ';
+  return `To run that code, ${first}evaluate this with eval_form. Its value is the effective method, as a form:\n  (let ((f #'${codeName(name)})) ${order})`;
+}
+
+/** Returns a form for an argument that is got as SOURCE says. Methods are chosen by its class, so a class needs no more
+ *  than an instance without values. */
+function sourceText({ by, text }: NonNullable<NonNullable<EffectiveMethodData['sources']>[number]>): string {
+  if (by === 'literal') return text;
+  const name = text.startsWith('#') ? text : codeName(text);
+  if (by === 'variable') return name;
+  if (by === 'symbol') return `'${name}`;
+  return `(${by === 'instance' ? 'allocate-instance' : 'sb-mop:class-prototype'} (find-class '${name}))`;
 }
 
 /** Returns why DATA has no methods to show; undefined when it has some. */
