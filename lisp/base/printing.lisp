@@ -83,7 +83,23 @@ of the user."
   "The pprint dispatch table of a fresh SBCL. In the session's table, the program's functions can
 fail or never end.")
 
-(defparameter *digit-limit* 100 "Numbers with more digits than this are shortened in reports.")
+(defvar *digit-limit* 100 "Numbers with more digits than this are shortened.")
+
+(defun long-number-p (object)
+  "True when OBJECT is an integer or ratio that can have more than *DIGIT-LIMIT* decimal digits."
+  (and (typep object '(or bignum ratio))
+       ;; A decimal digit stands for more than three bits.
+       (> (+ (integer-length (numerator object)) (integer-length (denominator object)))
+          (* 3 *digit-limit*))))
+
+(defun without-middle (text)
+  "Return TEXT, a printed number, as its first 20 characters, \"...\" and its last 10, and as the
+second value how many digits it has. Return TEXT and NIL when these are at most *DIGIT-LIMIT*."
+  (let ((digits (count-if (lambda (char) (digit-char-p char (max 10 *print-base*))) text)))
+    (if (<= digits *digit-limit*)
+        (values text nil)
+        (values (concatenate 'string (subseq text 0 20) "..." (subseq text (- (length text) 10)))
+                digits))))
 
 (defun without-middle-digits (text)
   "Return TEXT with each number of more than *DIGIT-LIMIT* digits shortened to its first 20 digits,
@@ -102,10 +118,8 @@ digits and \"...\" are left."
                       (write-string text out :start start :end end))
                      ((string= "..." text :start2 end)
                       (write-string text out :start start :end (+ start 20)))
-                     (t (write-string text out :start start :end (+ start 20))
-                        (write-string "..." out)
-                        (write-string text out :start (- end 10) :end end)
-                        (format out " (~D digits)" (- end start))))
+                     (t (multiple-value-bind (ends digits) (without-middle (subseq text start end))
+                          (format out "~A (~D digits)" ends digits))))
                (setf index end)))))
 
 (defun report-text (limit condition)

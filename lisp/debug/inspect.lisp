@@ -80,8 +80,8 @@ part of the object before. Call FAIL-LOOKUP when there is no such part."
   "Return a JSON object with OBJECT as text, its type, its id, the number of its parts, and LIMIT of
 the parts from OFFSET on."
   (let ((parts (object-parts object)))
-    (object "value" (if (stringp object)
-                        (local-text object :limit 10000)
+    (object "value" (if (typep object '(or string number bit-vector symbol pathname))
+                        (let ((*digit-limit* *most-digits*)) (local-text object :limit 10000))
                         (printed object))
             "type" (let ((type (type-of object)))
                      (if (symbolp type) (symbol-text type) (printed type)))

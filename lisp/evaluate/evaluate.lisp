@@ -205,21 +205,59 @@ or slot values of a structure. VALUE is no cons."
       (visit value *print-level*))
     nil))
 
+(defun holds-long-number-p (value)
+  "True when a part of VALUE is a LONG-NUMBER-P. Looks at 1000 parts, and no deeper than
+*PRINT-LEVEL*."
+  (let ((left 1000))
+    (labels ((holds (part level)
+               (and (plusp level)
+                    (plusp (decf left))
+                    (typecase part
+                      (cons (loop for rest = part then (cdr rest)
+                                  repeat *print-length*
+                                  while (consp rest)
+                                    thereis (holds (car rest) (1- level))))
+                      ((or (array t) structure-object)
+                       (some (lambda (each) (holds each (1- level))) (printed-parts part)))
+                      (t (long-number-p part))))))
+      (and (not (numberp value)) (holds value *print-level*)))))
+
+(defun with-short-numbers ()
+  "Return a copy of the current pprint dispatch table in which PRINT-NUMBER prints numbers."
+  (let ((table (copy-pprint-dispatch)))
+    (set-pprint-dispatch '(or bignum ratio) #'print-number 100 table)
+    table))
+
+(defun print-value (value stream)
+  "Print VALUE on STREAM as PRIN1 does. Of a bit vector print at most *PRINT-LENGTH* bits, as of
+other vectors."
+  (if (and (bit-vector-p value) (> (length value) *print-length*))
+      (format stream "~S..." (subseq value 0 *print-length*))
+      (prin1 value stream)))
+
 (defun value-text (value)
-  "Return VALUE printed as by ~S, within *VALUE-LIMIT* and *VALUE-BUDGET*, true if it was cut, and
-true if *PRINT-CIRCLE* was turned on because VALUE is circular. A value whose text is mostly blank
-is printed without *PRINT-PRETTY*."
+  "Return VALUE printed as by ~S, within *VALUE-LIMIT* and *VALUE-BUDGET*; true if it was cut; true
+if *PRINT-CIRCLE* was turned on because VALUE is circular; and of a number that is shortened its
+number of digits, true if numbers within VALUE are. A value whose text is mostly blank is printed
+without *PRINT-PRETTY*."
   (flet ((printed ()
-           (bounded-string (min *value-limit* *value-budget*)
-                           (lambda (stream) (prin1 value stream)))))
+           (bounded-string (if (rationalp value) *value-limit* (min *value-limit* *value-budget*))
+                           (lambda (stream) (print-value value stream)))))
     (let* ((circular (and (not *print-circle*)
                           (not (typep value '(or number string symbol)))
                           (circular-p value)))
-           (*print-circle* (or *print-circle* circular)))
+           (*print-circle* (or *print-circle* circular))
+           (shortened (and *print-pretty* (holds-long-number-p value)))
+           (*print-pprint-dispatch* (if shortened (with-short-numbers) *print-pprint-dispatch*)))
       (multiple-value-bind (text cut) (printed)
-        (when (and *print-pretty* (not (stringp value)) (mostly-blank-p text))
+        (when (and *print-pretty* (not shortened) (not (stringp value)) (mostly-blank-p text))
           (let ((*print-pretty* nil)) (multiple-value-setq (text cut) (printed))))
-        (values text cut circular)))))
+        (if (and (typep value '(or integer ratio)) (not cut))
+            (multiple-value-bind (text digits) (without-middle text)
+              (if (<= (length text) *value-budget*)
+                  (values text nil nil digits)
+                  (values (subseq text 0 *value-budget*) t)))
+            (values text cut circular shortened))))))
 
 (sb-ext:defglobal **told-as** nil
   "NIL, or a function of a value. It returns the text to show for the value, or NIL when the value
@@ -235,14 +273,18 @@ is to be printed.")
 (defun value-data (value)
   "Return VALUE as a JSON object: its bounded text; its length if elements are hidden; an id if not
 all is shown."
-  (multiple-value-bind (text cut circular) (told-text value)
+  (multiple-value-bind (text cut circular shortened) (told-text value)
     (decf *value-budget* (length text))
     (let ((hidden (hidden-length value)))
       (object "text" text
               "cut" cut
+              "characters" (and cut (stringp value) (length value))
               "length" hidden
               "circular" circular
-              "id" (and (or cut hidden) (object-id value))))))
+              "digits" (and (integerp shortened) shortened)
+              "shortened" (eq shortened t)
+              "id" (cond ((integerp shortened) (object-id value t))
+                         ((or cut hidden shortened) (object-id value)))))))
 
 (defun values-data (values)
   "Return the list VALUES as JSON objects, or :EMPTY for none. Values past the 100th or the budget

@@ -16,9 +16,9 @@
   "True when OBJECT has parts that printing may leave out, so that an id is useful."
   (not (typep object '(or number symbol character string pathname package))))
 
-(defun object-id (object)
-  "Return the id of OBJECT as text, such as @12, or NIL if OBJECT has no parts."
-  (when (has-parts-p object)
+(defun object-id (object &optional (useful (has-parts-p object)))
+  "Return the id of OBJECT as text, such as @12, or NIL if that is not USEFUL."
+  (when useful
     (sb-thread:with-mutex (**ids-lock**)
       (let ((id (or (gethash object **ids**) (incf **last-id**))))
         (setf (gethash object **ids**) id

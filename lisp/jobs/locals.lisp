@@ -142,20 +142,28 @@ slots."
       (condition (print-unreadably nil))
       (t (if (system-printed-p object) (print-object object stream) (print-unreadably nil))))))
 
+(defparameter *most-digits* 10000
+  "Of a number with more digits than this, which take long to find, only the size is printed.")
+
+(defun print-number (stream number)
+  "Print NUMBER, an integer or ratio, on STREAM. Print one with more than *DIGIT-LIMIT* digits
+unreadably, with its first and last digits, or with its size when it has more than *MOST-DIGITS*."
+  (let ((*print-pretty* nil))
+    (if (let ((*digit-limit* (max *digit-limit* *most-digits*))) (long-number-p number))
+        (format stream "#<NUMBER of ~D bits>"
+                (+ (integer-length (numerator number)) (integer-length (denominator number))))
+        (multiple-value-bind (text digits) (without-middle (prin1-to-string number))
+          (format stream "~:[~A~;#<~A, ~D digits>~]" digits text digits)))))
+
 (defun print-long (stream object)
-  "Print OBJECT, a number, string or bit vector, on STREAM, and only a part of a large one:
-*PRINT-LENGTH* does not limit such objects."
-  (let ((size (etypecase object
-                (rational
-                 (+ (integer-length (numerator object)) (integer-length (denominator object))))
-                (vector (length object))))
-        (*print-pretty* nil))
-    ;; A decimal digit stands for more than three bits.
-    (cond ((<= (if (vectorp object) size (/ size 3)) *local-length*) (prin1 object stream))
+  "Print OBJECT, a string or bit vector, on STREAM, and only a part of a large one: *PRINT-LENGTH*
+does not limit such objects."
+  (let ((*print-pretty* nil))
+    (cond ((<= (length object) *local-length*) (prin1 object stream))
           ((stringp object)
            (prin1 (subseq object 0 *local-length*) stream)
            (write-string "..." stream))
-          (t (format stream "#<~A of ~D bits>" (if (vectorp object) 'bit-vector 'number) size)))))
+          (t (format stream "#<BIT-VECTOR of ~D bits>" (length object))))))
 
 (sb-ext:defglobal **local-printers** nil
   "The pprint dispatch table for locals, or NIL before its first use.")
@@ -167,7 +175,8 @@ slots."
         (set-pprint-dispatch '(or standard-object condition
                                (and structure-object (not (or pathname package comma unprintable))))
                              #'print-inside -100 table)
-        (set-pprint-dispatch '(or bignum ratio string bit-vector) #'print-long -100 table)
+        (set-pprint-dispatch '(or bignum ratio) #'print-number -100 table)
+        (set-pprint-dispatch '(or string bit-vector) #'print-long -100 table)
         (setf **local-printers** table))))
 
 (defmacro printing-locals (&body body)

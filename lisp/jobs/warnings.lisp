@@ -62,7 +62,7 @@ Return NIL if it is unknown."
 none, or only a PROGN."
   (let ((form (first (last context))))
     (when (and (consp form) (not (string= "PROGN" (princ-to-string (first form)))))
-      (printing-plainly (print-safely 120 form "~{~A~^ ~}")))))
+      (without-middle-digits (printing-plainly (print-safely 120 form "~{~A~^ ~}"))))))
 
 (defun reader-text (condition)
   "Return the report of CONDITION, from the reader, without the description of the stream."
@@ -70,10 +70,11 @@ none, or only a PROGN."
     (end-of-file "the text ends inside this form")
     ((and simple-condition reader-error)
      (handler-case
-         (values (bounded-string 500 (lambda (stream)
-                                       (apply #'format stream
-                                              (simple-condition-format-control condition)
-                                              (simple-condition-format-arguments condition)))))
+         (without-middle-digits
+          (bounded-string 500 (lambda (stream)
+                                (apply #'format stream
+                                       (simple-condition-format-control condition)
+                                       (simple-condition-format-arguments condition)))))
        (error () (print-safely 500 condition "~A"))))
     (t (report-text 500 condition))))
 
@@ -204,7 +205,7 @@ compiler signals the same warning again, it is not counted again."
            (undefined (undefined-by condition))
            (form (and form
                       (not (whole-definition-p form context))
-                      (printing-plainly (print-safely 200 form))))
+                      (without-middle-digits (printing-plainly (print-safely 200 form)))))
            (definition (definition-text context))
            (key (list severity text form definition *form-number*)))
       (unless (member key (remarks-keys *remarks*) :test #'equal)

@@ -186,7 +186,11 @@ describe('values', () => {
   test.each([
     ['(make-list 1000000)', '1000000'],
     ['(make-array 1000000 :initial-element 0)', '1000000'],
-    ['(make-string 1000000 :initial-element #\\x)', '[... cut here ...]'],
+    ['(make-string 1000000 :initial-element #\\x)', '[... cut here; it has 1000000 characters ...]'],
+    [
+      "(make-array 1000000 :element-type 'bit)",
+      '... it has 1000000 elements; *print-length* limits what is shown ...',
+    ],
     ['(expt 7 300000)', '[... cut here ...]'],
     ['(loop repeat 3000 collect (make-string 100))', '[... cut here ...]'],
   ])('of %s are bounded, and it is said that there is more', async (form, said) => {
@@ -194,6 +198,47 @@ describe('values', () => {
     expect(isError).toBe(false);
     expect(text.length).toBeLessThan(ANSWER_LIMIT);
     expect(text.slice(-200)).toContain(said);
+  });
+
+  const BIG = '(expt 7 474)';
+  const ENDS = '37711253362606995859...4732596849';
+
+  test('of a number with hundreds of digits are told by its ends, and inspect shows all', async () => {
+    const whole = String(7n ** 474n);
+    for (const [form, text] of [
+      [BIG, `${ENDS}\n[... it has 401 digits ...] inspect takes it as @N.`],
+      ['(expt 10 99)', `1${'0'.repeat(99)}`],
+      [
+        `(list 1 ${BIG} "a")`,
+        `(1 #<${ENDS}, 401 digits> "a")\n[... its numbers of more than 100 digits are shortened ...] inspect takes it as @N.`,
+      ],
+      [
+        `(list (list (- ${BIG}) (/ ${BIG} 2)))`,
+        /^\(\(#<-3771\d{15}\.\.\.\d{10}, 401 digits>\s+#<3771\d{16}\.\.\.\d{8}\/2, 402 digits>\)\)\n/,
+      ],
+      [`(let ((*print-pretty* nil)) (print ${BIG}))`, new RegExp(`Output:\\n${whole}`)],
+    ] as const) {
+      const { text: said } = await answer(form);
+      const told = said.replace(/@\d+/, '@N');
+      if (typeof text === 'string') expect(told).toBe(text);
+      else expect(told).toMatch(text);
+    }
+    await answer(BIG);
+    expect(await session.text('inspect', { value: '*' })).toMatch(new RegExp(`^${whole}\\n`));
+    await answer(`(list 1 ${BIG})`);
+    expect(await session.text('inspect', { value: '*', path: ['1'] })).toMatch(new RegExp(`^${whole}\\n`));
+    expect(await session.text('inspect', { value: '*' })).toMatch(
+      new RegExp(`^\\(1 #<${ENDS}, 401 digits>\\)[\\s\\S]*\\n {2}1 = #<${ENDS}, 401 digits>$`),
+    );
+  });
+
+  test('of such numbers in messages and forms of warnings are told by their ends too', async () => {
+    const { text } = await answer(
+      `(progn (warn "of ~D" ${BIG}) (defun too-big (x) (declare (type (integer 0 3) x)) (setf x ${7n ** 474n}) x))`,
+    );
+    expect(text).toContain(`WARNING (form 1): of ${ENDS} (401 digits)`);
+    expect(text).toContain(`Constant ${ENDS} (401 digits) conflicts with its asserted type`);
+    expect(text).not.toMatch(/\d{50}/);
   });
 
   test('a value a million levels deep is bounded', async () => {

@@ -37,7 +37,14 @@
   "(POINT :A)")
 (deftest local-text.length (local-text (loop for i below 9 collect i) :length 3) "(0 1 2 ...)")
 (deftest local-text.limit (local-text (make-string 30 :initial-element #\a) :limit 5) "\"aaaa...")
-(deftest local-text.number (local-text (expt 10 100) :limit 50) "#<NUMBER of 334 bits>")
+(deftest local-text.number
+  (values (local-text (expt 10 99)) (local-text (expt 10 100)) (local-text (- 1 (expt 2 400)))
+          (local-text (list 1 (/ (expt 10 100) 3))) (local-text (expt 2 100000)))
+  "1000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+  "#<10000000000000000000...0000000000, 101 digits>"
+  "#<-2582249878086908589...2747493375, 121 digits>"
+  "(1 #<10000000000000000000...00000000/3, 102 digits>)"
+  "#<NUMBER of 100002 bits>")
 (deftest local-text.circular
     (let ((list (list 1))) (setf (cdr list) list) (local-text list :length 3))
   "(1 1 1 ...)")

@@ -103,6 +103,12 @@ export interface PrintedValue {
   omitted?: number;
   cut?: boolean;
   length?: number;
+  /** The length of a string that was cut. */
+  characters?: number;
+  /** The number of digits of a number of which only the first and the last are shown. */
+  digits?: number;
+  /** True when numbers within the value are shown by their first and last digits. */
+  shortened?: boolean;
   /** True when the value is printed with labels such as #1=, because a part of it contains itself. */
   circular?: boolean;
   /** Id under which the tool inspect finds a value that was not shown whole. */

@@ -199,15 +199,25 @@ export function failureText(
   return conditionText(ending.condition, places, formNumber > 1 ? `form ${formNumber}` : undefined);
 }
 
-function valueText({ text = '', cut, length, circular, omitted, id }: PrintedValue): string {
+function valueText(value: PrintedValue): string {
+  const { text = '', circular, omitted, id } = value;
   if (omitted !== undefined) return `[... ${omitted} more ${omitted === 1 ? 'value' : 'values'} ...]`;
-  const less = cut
-    ? 'cut here'
-    : length !== undefined && `it has ${length} elements; *print-length* limits what is shown`;
+  const less = lessText(value);
   const remarks = [circular && 'it is circular, so it is printed with *print-circle*', less];
   const told = remarks.filter(Boolean).map((remark) => `[... ${remark} ...]`);
   const more = less && id !== undefined ? ` inspect takes it as ${id}.` : '';
   return `${[text, ...told].join('\n')}${more}`;
+}
+
+/** Returns what of a value its text does not show; undefined when it shows all. */
+function lessText({ cut, characters, length, digits, shortened }: PrintedValue): string | undefined {
+  if (cut) return characters === undefined ? 'cut here' : `cut here; it has ${characters} characters`;
+  if (digits !== undefined) return `it has ${digits} digits`;
+  const told = [
+    length !== undefined && `it has ${length} elements; *print-length* limits what is shown`,
+    shortened && 'its numbers of more than 100 digits are shortened',
+  ].filter(Boolean);
+  return told.length > 0 ? told.join('; ') : undefined;
 }
 
 function doneBefore(number: number, done: string): string {
