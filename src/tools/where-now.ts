@@ -2,6 +2,10 @@
 
 import type { Place } from '../image/wire/data.ts';
 import { type Definition, formAgain, formDefining, isNamed } from '../source/again.ts';
+import { allNamed } from '../source/definitions.ts';
+import { namesIn } from '../source/heads.ts';
+import { headNameOf } from '../source/qualified.ts';
+import type { TopLevelForms } from '../source/top-level.ts';
 import type { Span } from '../source/tree.ts';
 import { type Spot, spotsIn, type Used, usesIn } from '../source/uses.ts';
 import type { Source } from './sources.ts';
@@ -70,10 +74,32 @@ function formNow({ now, loaded }: Versions, place: Place, definition: Definition
   const before = loaded.formsUnder(loaded.loadedUnder);
   const forms = now.formsUnder(loaded.loadedUnder);
   const old = startIn(loaded, place);
-  const start = old === undefined ? undefined : formAgain(old, before, forms);
+  const start =
+    old === undefined
+      ? undefined
+      : (formAgain(old, before, forms) ?? holderAgain(old, definition, before, forms));
   const same = start !== undefined && old !== undefined && forms.at(start)?.text === before.at(old)?.text;
   if (same) return { now, start, changed: now.agreed ? undefined : 'elsewhere', same };
   return { now, start, changed: start === undefined || old === undefined ? 'unknown' : 'form', same };
+}
+
+/** Returns the start of the form of NOW that holds DEFINITION, as a LET that has changed does. It is certain when DEFINITION
+ *  is in one other form of each text, and in the one at OLD of BEFORE. Otherwise returns undefined. */
+function holderAgain(old: number, definition: Definition, before: TopLevelForms, now: TopLevelForms) {
+  if (definition.name === '') return undefined;
+  const [was, is] = [holdersOf(before, definition), holdersOf(now, definition)];
+  return was.length === 1 && was[0] === old && is.length === 1 ? is[0] : undefined;
+}
+
+/** Returns the starts of the top-level forms of FORMS within which another form defines DEFINITION. */
+function holdersOf(forms: TopLevelForms, { name, method }: Definition): number[] {
+  const nested = allNamed(forms, { name: headNameOf(name) }).filter(
+    (found) =>
+      found.start !== found.top &&
+      found.operator.startsWith('DEF') &&
+      (method === undefined || found.method === namesIn(method)),
+  );
+  return [...new Set(nested.map(({ top }) => top))];
 }
 
 /** Returns START, the start of the form with USES, which is in DEFINITION, and SPOTS, the places in it that use USED;
