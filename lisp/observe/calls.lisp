@@ -69,9 +69,13 @@ method combination, in order."
 
 (defun method-in-line (call)
   "Return the method that SBCL evaluated in line in CALL, or NIL. SBCL enters no method if the only
-one that applies reads or sets a slot or returns a constant."
+one that applies reads or sets a slot or returns a constant. Code of the program that chooses
+methods can leave it out."
   (let ((methods (and (eq :returned (call-how call)) (computed-methods call))))
-    (and methods (null (rest methods)) (first methods))))
+    (and methods
+         (null (rest methods))
+         (null (deciding-method (probe-generic (call-probe call)) methods))
+         (first methods))))
 
 (defun method-texts (call)
   "Return texts for the methods that CALL has entered, in order, and \"...\" if it may have entered

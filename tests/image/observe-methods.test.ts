@@ -236,6 +236,15 @@ describe('the methods of a call', () => {
     expect(methodsIn(await observe(args))).toEqual(methods);
   });
 
+  test('are none if code of the program calls none', async () => {
+    await session.eval(`(defclass own-function (standard-generic-function) () (:metaclass sb-mop:funcallable-standard-class))
+      (defmethod sb-mop:compute-discriminating-function ((function own-function)) (lambda (x) (list :own x)))
+      (defgeneric owned (x) (:generic-function-class own-function) (:method (x) x))`);
+    expect(await observe({ form: '(owned 1)', functions: ['owned'] })).toBe(
+      '1 call in N.\n  (OWNED 1) => (:OWN 1)  N\n\nValue: (:OWN 1)',
+    );
+  });
+
   test('are told up to a limit', async () => {
     const text = await observe({ form: '(many 1)', functions: ['many'] });
     expect(text.match(/\(\(N COMMON-LISP::INTEGER\)\)/g)).toHaveLength(100);
