@@ -2,7 +2,16 @@
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Client, type ElicitRequestFormParams, type ElicitResult } from '@modelcontextprotocol/client';
@@ -177,10 +186,23 @@ function stringEnvironment(): Record<string, string> {
   );
 }
 
-/** Returns a new empty folder and a function that removes it. */
-export function temporaryFolder(): { path: string; remove: () => void } {
+export interface TestFolder {
+  path: string;
+  /** Writes CONTENT as the file PATH below it, in folders that are made, and returns the whole path. */
+  put: (path: string, content: string | Buffer) => string;
+  remove: () => void;
+}
+
+/** Returns a new empty folder. */
+export function temporaryFolder(): TestFolder {
   const path = mkdtempSync(join(tmpdir(), 'live-lisp-test-'));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }) };
+  const put = (name: string, content: string | Buffer) => {
+    const file = join(path, name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
+    return file;
+  };
+  return { path, put, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
 /** Puts the compiled agent, the core and the code of the program into BASE, which XDG_CACHE_HOME names for servers. So

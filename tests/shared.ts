@@ -1,10 +1,10 @@
 // What the tests of a file, or of a `describe`, share: servers and folders that are gone when the last of them has ended.
 
 import { afterAll, beforeAll } from 'vitest';
-import { Session, type StartOptions, startSession, temporaryFolder } from './harness.ts';
+import { Session, type StartOptions, startSession, type TestFolder, temporaryFolder } from './harness.ts';
 
-/** Returns the path of a new empty folder, which is removed behind the tests. */
-export function sharedFolder(): { path: string } {
+/** Returns a new empty folder, which is removed behind the tests. */
+export function sharedFolder(): Omit<TestFolder, 'remove'> {
   const folder = temporaryFolder();
   afterAll(() => folder.remove());
   return folder;
@@ -19,6 +19,19 @@ export function sharedSession(options: StartOptions = {}, form?: string): Sessio
     if (form !== undefined) await session.eval(form);
   });
   afterAll(() => session.close());
+  return session;
+}
+
+/** Returns a session as sharedSession does. Its image has loaded a file NAME.lisp with TEXT, and is in the package NAME. */
+export function sharedProgram(name: string, text: string): Session {
+  const root = sharedFolder();
+  const path = `${name}.lisp`;
+  root.put(path, text);
+  const session = sharedSession({ args: ['--root', root.path] });
+  beforeAll(async () => {
+    await session.call('load_file', { path });
+    await session.eval(`(in-package :${name})`);
+  });
   return session;
 }
 

@@ -111,7 +111,7 @@ describe('doctor', () => {
 });
 
 test('a folder that cannot be made or written says why', () => {
-  writeFileSync(join(folder.path, 'file'), '');
+  folder.put('file', '');
   expect(obstacleToWriting(NOWHERE)).toBe('ENOENT');
   expect(obstacleToWriting(join(folder.path, 'file', 'below'))).toBe('ENOTDIR');
   expect(obstacleToWriting(join(folder.path, 'new', 'folder'))).toBe(undefined);

@@ -1,6 +1,6 @@
 // Where the frames of an error are, and which of them are told.
 
-import { utimesSync, writeFileSync } from 'node:fs';
+import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sharedFolder, sharedSession } from '../shared.ts';
@@ -8,9 +8,7 @@ import { sharedFolder, sharedSession } from '../shared.ts';
 const root = sharedFolder();
 const session = sharedSession({ args: ['--root', root.path] });
 
-function write(name: string, text: string): void {
-  writeFileSync(join(root.path, name), text);
-}
+const write = root.put;
 
 const TOTAL = `(defpackage :frames (:use :cl))
 (in-package :frames)

@@ -1,22 +1,13 @@
 // debug: an error that is held, what is seen of it, and how it goes on.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { sharedFolder, sharedSession } from '../shared.ts';
 import { SHOP } from './shop.ts';
 
-const root = temporaryFolder();
-let session: Session;
-beforeAll(async () => {
-  writeFileSync(join(root.path, 'shop.lisp'), SHOP);
-  session = await startSession({ args: ['--root', root.path], cwd: root.path });
-});
-afterAll(async () => {
-  await session.close();
-  root.remove();
-});
+const root = sharedFolder();
+root.put('shop.lisp', SHOP);
+const session = sharedSession({ args: ['--root', root.path], cwd: root.path });
 
 // Each test has the file's own definitions.
 beforeEach(() => session.call('load_file', { path: 'shop.lisp' }));
@@ -179,10 +170,7 @@ describe('going on', () => {
   });
 
   test('from a load, whose file is loaded to its end', async () => {
-    writeFileSync(
-      join(root.path, 'start.lisp'),
-      '(defvar app::*one* (app::fetch 1))\n(defvar app::*two* 2)\n',
-    );
+    root.put('start.lisp', '(defvar app::*one* (app::fetch 1))\n(defvar app::*two* 2)\n');
     const text = await session.text('load_file', { path: 'start.lisp', on_error: 'hold' });
     const error = Number(/Held as error (\d+)/.exec(text)?.[1]);
     expect(text).toContain('(#<top-level form>)  start.lisp:1:20');
@@ -191,8 +179,8 @@ describe('going on', () => {
   });
 
   test('from the compilation of a file, and of a form, whose files are there until then', async () => {
-    writeFileSync(
-      join(root.path, 'asks.lisp'),
+    root.put(
+      'asks.lisp',
       '(eval-when (:compile-toplevel) (cerror "Go on." "Asks."))\n(defun app::asked () 3)\n',
     );
     const text = await session.text('load_file', { path: 'asks.lisp', on_error: 'hold' });

@@ -1,22 +1,13 @@
 // debug with watch and thread: errors in threads of the program, before their handlers, and what threads do.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { until } from '../server/processes.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 import { SHOP } from './shop.ts';
 
-const root = temporaryFolder();
-let session: Session;
-beforeAll(async () => {
-  writeFileSync(join(root.path, 'shop.lisp'), SHOP);
-  session = await startSession({ args: ['--root', root.path], cwd: root.path });
-});
-afterAll(async () => {
-  await session.close();
-  root.remove();
-});
+const root = sharedFolder();
+root.put('shop.lisp', SHOP);
+const session = sharedSession({ args: ['--root', root.path], cwd: root.path });
 
 // Each test has the file's own definitions.
 beforeEach(() => session.call('load_file', { path: 'shop.lisp' }));

@@ -3,25 +3,21 @@
 
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LIBRARIES_AS_COMPILED, PROJECT, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { LIBRARIES_AS_COMPILED, PROJECT } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 import { until } from '../server/processes.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
 libraries('hunchentoot');
 
-const root = temporaryFolder();
-let session: Session;
+const root = sharedFolder();
+const FILES = ['prices.lisp', 'basket.lisp'];
+for (const file of FILES) cpSync(join(PROJECT, 'examples', file), join(root.path, file));
+const session = sharedSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED], cwd: root.path });
 beforeAll(async () => {
-  const files = ['prices.lisp', 'basket.lisp'];
-  for (const file of files) cpSync(join(PROJECT, 'examples', file), join(root.path, file));
-  session = await startSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED], cwd: root.path });
   await session.text('load_system', { system: 'hunchentoot', timeout: 100 });
-  for (const path of files) await session.text('load_file', { path });
-});
-afterAll(async () => {
-  await session.close();
-  root.remove();
+  for (const path of FILES) await session.text('load_file', { path });
 });
 
 const debug = (args: Record<string, unknown> = {}) => session.text('debug', args);

@@ -2,8 +2,8 @@
 // by one that the user's init file loads.
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   good,
@@ -57,11 +57,7 @@ describe.each(ASDFS)('with %s', (_, args, registry, which) => {
     root.remove();
   });
 
-  function write(path: string, text: string): void {
-    const file = join(root.path, path);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text);
-  }
+  const write = root.put;
 
   const load = (system: string) => session.call('load_system', { system });
 

@@ -1,6 +1,6 @@
 // ASDF is there when what is read names it, and not before; scripts that require it are loaded whole.
 
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Answer, Session } from '../harness.ts';
@@ -13,18 +13,15 @@ const restarted = restartedSession({ args: ['--root', root.path] });
 let session: Session;
 
 function load(name: string, text: string): Promise<Answer> {
-  writeFileSync(join(root.path, name), text);
+  root.put(name, text);
   return session.call('load_file', { path: name });
 }
 
 /** Writes the system tiny, unless it is there: its fasl goes by the date. */
 function writeTiny(): void {
   if (existsSync(join(root.path, 'tiny.asd'))) return;
-  writeFileSync(join(root.path, 'tiny.asd'), '(asdf:defsystem "tiny" :components ((:file "tiny")))\n');
-  writeFileSync(
-    join(root.path, 'tiny.lisp'),
-    '(defpackage :tiny (:use :cl) (:export #:one))\n(defun tiny:one () 1)\n',
-  );
+  root.put('tiny.asd', '(asdf:defsystem "tiny" :components ((:file "tiny")))\n');
+  root.put('tiny.lisp', '(defpackage :tiny (:use :cl) (:export #:one))\n(defun tiny:one () 1)\n');
 }
 
 describe('in an image without it', () => {

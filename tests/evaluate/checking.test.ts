@@ -1,7 +1,5 @@
 // What load_file with check tells of a file, and that nothing of it is in the image afterwards.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tree } from '../files/workspaces.ts';
 import type { Answer } from '../harness.ts';
@@ -14,7 +12,7 @@ const session = sharedSession({ args: ['--root', root.path] });
 const NOTHING = 'Nothing of it was loaded; what its compile-time code did stays.';
 
 function check(name: string, text: string, more: object = {}): Promise<Answer> {
-  writeFileSync(join(root.path, name), text);
+  root.put(name, text);
   return session.call('load_file', { path: name, check: true, ...more });
 }
 
@@ -65,10 +63,7 @@ warned.lisp compiles with warnings. ${NOTHING}`,
 });
 
 test('what is loaded stays as it is', async () => {
-  writeFileSync(
-    join(root.path, 'loaded.lisp'),
-    '(defmacro mine () 1)\n(defun ask () (mine))\n(defvar *mine* 1)\n',
-  );
+  root.put('loaded.lisp', '(defmacro mine () 1)\n(defun ask () (mine))\n(defvar *mine* 1)\n');
   await session.text('load_file', { path: 'loaded.lisp' });
   const { text } = await check(
     'loaded.lisp',

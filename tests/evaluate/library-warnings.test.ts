@@ -14,11 +14,10 @@ const defsystem = (name: string, more: string) =>
   `(asdf:defsystem "${name}" :components ((:file "${name}")) ${more})\n`;
 
 beforeAll(async () => {
-  writeFileSync(join(libraries.path, 'lib.asd'), defsystem('lib', ''));
-  writeFileSync(join(libraries.path, 'lib.lisp'), '(defun lib (x) 1)\n(defun more () (lib-undefined))\n');
-  mkdirSync(join(root.path, 'program'));
-  writeFileSync(join(root.path, 'program', 'program.asd'), defsystem('program', ':depends-on ("lib")'));
-  writeFileSync(join(root.path, 'program', 'program.lisp'), '(defun program (y) 1)\n');
+  libraries.put('lib.asd', defsystem('lib', ''));
+  libraries.put('lib.lisp', '(defun lib (x) 1)\n(defun more () (lib-undefined))\n');
+  root.put('program/program.asd', defsystem('program', ':depends-on ("lib")'));
+  root.put('program/program.lisp', '(defun program (y) 1)\n');
   warmCache(cache.path);
   session = await startSession({ args: ['--root', root.path], env: { XDG_CACHE_HOME: cache.path } });
   await session.eval(`(push #p"${libraries.path}/" asdf:*central-registry*) nil`);
@@ -63,7 +62,7 @@ describe('an evaluated form that loads a library', () => {
     `Left out: ${count} in files outside the workspace. load_system of a library with force: true tells its own.`;
 
   test('counts the warnings of its files, and tells those of the program and of the form', async () => {
-    writeFileSync(join(libraries.path, 'lib.lisp'), '(defun lib (x) 1)\n(defun more () (lib-undefined))\n');
+    libraries.put('lib.lisp', '(defun lib (x) 1)\n(defun more () (lib-undefined))\n');
     const form = '(asdf:load-system "program" :force :all)\n(defun warned (z) nil)';
     const text = await session.text('eval_form', { form });
     expect(text).toContain('Warnings (2):\n');
@@ -74,7 +73,7 @@ describe('an evaluated form that loads a library', () => {
 
   test('counts one warning so, and no notes of the compiler about files', async () => {
     const fast = '(declaim (optimize speed))\n(defun lib (x) (+ 1 2))\n(defun added (a b) (+ a b))\n';
-    writeFileSync(join(libraries.path, 'lib.lisp'), fast);
+    libraries.put('lib.lisp', fast);
     const text = await session.text('eval_form', { form: '(asdf:load-system "lib" :force t)' });
     expect(text.split('\n\n')).toEqual(['T', left('1 warning')]);
   });
@@ -102,8 +101,8 @@ describe('a call that is compiled before the function that it calls is replaced'
     const callees = '(defun callee (x y) (list x y))\n(defun keyed (x &key new) (list x new))\n';
     const callers = '(defun one (x) (callee x nil))\n(defun two (x) (keyed x :new 1))\n';
     mkdirSync(join(root.path, 'calls'));
-    writeFileSync(
-      join(root.path, 'calls', 'calls.asd'),
+    root.put(
+      'calls/calls.asd',
       '(asdf:defsystem "calls" :serial t :components ((:file "callers") (:file "callees")))\n',
     );
     write('(defun one (x) (callee x))\n(defun two (x) (keyed x :old 1))\n', first, 0);

@@ -75,7 +75,7 @@ describe('the path', () => {
 
   test('may be a link', async () => {
     const other = temporaryFolder();
-    writeFileSync(join(other.path, 'target.lisp'), '(defun linked () :linked)\n');
+    other.put('target.lisp', '(defun linked () :linked)\n');
     symlinkSync(join(other.path, 'target.lisp'), join(root.path, 'link.lisp'));
     written.push('link.lisp');
     expect((await load('link.lisp')).text).toBe('Loaded link.lisp');

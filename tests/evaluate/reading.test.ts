@@ -115,12 +115,6 @@ describe('nothing is interned', () => {
   });
 });
 
-test('a reader that never ends is interrupted', async () => {
-  const { text, isError } = await session.call('eval_form', { form: '#.(loop)', timeout: 0.3 });
-  expect(isError).toBe(true);
-  expect(text).toMatch(/^Error: Interrupted after \d+\.\d s, the limit of this call/);
-});
-
 test('*read-eval* nil is respected', async () => {
   const text = await session.eval('(setf *read-eval* nil) (list #.(+ 1 2))');
   expect(text).toMatch(/^Error: form 2 cannot be read: can't read #\. while \*READ-EVAL\* is NIL/);

@@ -1,6 +1,6 @@
 // What load_system and loads by code do when another image replaces the compiled files of a library.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
@@ -15,13 +15,9 @@ warmCache(cache.path);
 function system(name: string, count: number): void {
   const parts = Array.from({ length: count }, (_, index) => `${name}-${index}`);
   mkdirSync(join(root.path, name));
-  for (const part of parts)
-    writeFileSync(join(root.path, name, `${part}.lisp`), `(defun ${part} () :${part})\n`);
+  for (const part of parts) root.put(join(name, `${part}.lisp`), `(defun ${part} () :${part})\n`);
   const components = parts.map((part) => `(:file "${part}")`).join(' ');
-  writeFileSync(
-    join(root.path, name, `${name}.asd`),
-    `(defsystem "${name}" :serial t :components (${components}))\n`,
-  );
+  root.put(join(name, `${name}.asd`), `(defsystem "${name}" :serial t :components (${components}))\n`);
 }
 
 const SHARED = Array.from({ length: ROUNDS }, (_, round) => `shared-${round}`);

@@ -1,7 +1,5 @@
 // Source files as editors write them: line ends, encodings, byte order marks.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../harness.ts';
 import { good } from '../harness.ts';
@@ -12,7 +10,7 @@ const session = sharedSession({ args: ['--root', root.path] });
 
 /** Writes TEXT as the file NAME, loads it and returns the answer. */
 function loadText(name: string, text: string | Buffer): Promise<Answer> {
-  writeFileSync(join(root.path, name), text);
+  root.put(name, text);
   return session.call('load_file', { path: name });
 }
 

@@ -1,7 +1,7 @@
 // What load_system does.
 
-import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, rmSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Answer, bad, good, warmCache } from '../harness.ts';
 import { sharedFolder, sharedSession } from '../shared.ts';
@@ -16,11 +16,7 @@ const session = sharedSession({
   env: { XDG_CACHE_HOME: cache.path, CL_SOURCE_REGISTRY: `${elsewhere.path}/:` },
 });
 
-function write(path: string, text: string): void {
-  const file = join(root.path, path);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
-}
+const write = root.put;
 
 /** Writes the system NAME with FILES (name and text) that depends on OTHERS. */
 function system(name: string, files: Record<string, string>, others: string[] = []): void {
@@ -54,9 +50,9 @@ describe('a system', () => {
   system('forced', { forced: '(defvar *times* 0)\n(incf *times*)\n' });
   system('cased', { cased: '(defvar *cased* t)\n' });
   system('vendored', { vendored: '(defvar *vendored* :copy)\n' });
-  writeFileSync(join(elsewhere.path, 'vendored.asd'), '(asdf:defsystem "vendored" :components ())\n');
+  elsewhere.put('vendored.asd', '(asdf:defsystem "vendored" :components ())\n');
   system('bundled', { bundled: '(defvar *bundled* :copy)\n' });
-  writeFileSync(join(elsewhere.path, 'bundled.asd'), '(asdf:defsystem "bundled" :components ())\n');
+  elsewhere.put('bundled.asd', '(asdf:defsystem "bundled" :components ())\n');
   system('leaving', { leaving: '(defvar *leaving* t)\n', left: '(defvar *left* t)\n' });
   write(
     'prim/prim.asd',

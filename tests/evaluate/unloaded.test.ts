@@ -1,19 +1,13 @@
 // What an answer says besides when it found nothing: that nothing of the workspace is loaded, or which package is current.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Session, startSession } from '../harness.ts';
 import { sharedFolder } from '../shared.ts';
 
 const folder = sharedFolder();
 
-function write(path: string, text: string): string {
-  const file = join(folder.path, path);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
-  return file;
-}
+const write = folder.put;
 
 const ASD = `; (defsystem "commented")
 (asdf:defsystem "tally" :components ((:file "tally")))

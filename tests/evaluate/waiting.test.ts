@@ -1,7 +1,5 @@
 // Calls by code that would wait for what waits for them: they run, or are refused at once.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sharedFolder, sharedSession } from '../shared.ts';
 
@@ -10,8 +8,8 @@ const session = sharedSession({ args: ['--root', root.path] });
 
 /** Writes the system NAME whose one file has FORM. */
 function writeSystem(name: string, form: string): void {
-  writeFileSync(join(root.path, `${name}.asd`), `(defsystem "${name}" :components ((:file "${name}")))`);
-  writeFileSync(join(root.path, `${name}.lisp`), `(in-package :cl-user) ${form}`);
+  root.put(`${name}.asd`, `(defsystem "${name}" :components ((:file "${name}")))`);
+  root.put(`${name}.lisp`, `(in-package :cl-user) ${form}`);
 }
 
 const REFUSAL =

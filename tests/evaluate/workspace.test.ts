@@ -1,6 +1,5 @@
 // The user's world: systems in the workspace, their own source registry, library managers, init files.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -28,12 +27,7 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 
 /** Writes TEXT as the file PATH below the test's folder and returns the whole path. */
-function write(path: string, text: string): string {
-  const file = join(folder.path, path);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
-  return file;
-}
+const write = (path: string, text: string) => folder.put(path, text);
 
 /** Writes a system NAME into the folder IN below the test's folder, and returns that. */
 function system(name: string, into: string): string {

@@ -50,16 +50,12 @@ const DEFINITIONS = `(defvar *before* :kept)
     (loop while (< (sb-kernel:dynamic-usage) (* part +heap+))
           do (push (loop repeat 5000 collect (list 1)) *app*)))`;
 
-/** Has the tests of a group share an image in which PREPARATION was evaluated, and which each of them must keep. */
-function withImage(preparation: string, begin: (session: Session) => void): void {
+/** Returns the session of an image in which PREPARATION was evaluated, which the tests of a group share and must keep. */
+function sharedImage(preparation: string): Session {
   const session = sharedSession({ args: ['--heap', '256MB'] }, DEFINITIONS);
-  beforeAll(async () => {
-    expect(await session.eval(preparation)).toBe('NIL');
-    begin(session);
-  });
-  afterEach(async () => {
-    expect(await session.eval('*before*')).toBe(':KEPT');
-  });
+  beforeAll(async () => expect(await session.eval(preparation)).toBe('NIL'));
+  afterEach(async () => expect(await session.eval('*before*')).toBe(':KEPT'));
+  return session;
 }
 
 /** In the short run the first is alone, and the second beside an application. */
@@ -67,10 +63,7 @@ const PROGRAMS = ['keep-list', 'keep-strings', 'keep-table', 'keep-vectors', 'ke
 const [FIRST = '', ...OTHERS] = PROGRAMS;
 
 describe('alone', () => {
-  let session: Session;
-  withImage('nil', (started) => {
-    session = started;
-  });
+  const session = sharedImage('nil');
 
   test.each(everyNth(5, PROGRAMS))('%s can keep 70 % of the heap', async (name) => {
     expect(await session.eval(`(${name} 7/10)`, { timeout: 120 })).toBe('T');
@@ -83,10 +76,7 @@ describe('alone', () => {
 });
 
 describe('beside an application that fills 40 % of the heap', () => {
-  let session: Session;
-  withImage('(fill-to 4/10)', (started) => {
-    session = started;
-  });
+  const session = sharedImage('(fill-to 4/10)');
 
   test.each(everyNth(5, [...OTHERS, FIRST]))('%s can keep 30 % of it', async (name) => {
     expect(await session.eval(`(${name} 3/10)`, { timeout: 120 })).toBe('T');

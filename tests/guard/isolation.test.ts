@@ -1,10 +1,9 @@
 // What a call may not harm: what user code prints, other threads, loads at the same time, the errors of later calls.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { libraries } from '../libraries.ts';
-import { lostDuring } from '../said.ts';
 import { sharedFolder, sharedSession, withSession } from '../shared.ts';
 
 const root = sharedFolder();
@@ -28,14 +27,6 @@ describe('the bounds of answers', () => {
 });
 
 describe('settings that would lock every later call out', () => {
-  test.each(['(setf *read-suppress* t)', '(setf *macroexpand-hook* (lambda (&rest x) (error "no ~a" x)))'])(
-    'do not last: %s',
-    async (form) => {
-      await session.eval(form);
-      expect(await session.eval('(when t (+ 1 2))')).toBe('3');
-    },
-  );
-
   test.each(['(sb-ext:disable-debugger)', '(setf sb-ext:*invoke-debugger-hook* nil)'])(
     'nor do those of the debugger: %s',
     async (form) => {
@@ -76,7 +67,7 @@ test('systems that are loaded at once do not disturb each other', async () => {
 });
 
 test('a dependency that was written after the first load is found', async () => {
-  const write = (name: string, text: string) => writeFileSync(join(root.path, name), text);
+  const write = (name: string, text: string) => root.put(name, text);
   write('main-part.lisp', '(defvar cl-user::*main-part* 1)');
   write('main-part.asd', '(defsystem "main-part" :components ((:file "main-part")))');
   expect(await session.text('load_system', { system: 'main-part' })).toBe('Loaded system main-part');
@@ -133,15 +124,6 @@ test('ending all threads with the first call of an image costs nothing either', 
       expect(await other.eval('(+ 1 2)')).toBe('3');
       await other.call('restart_image', {});
     }
-  });
-});
-
-test('an exit in another thread is not told as an interruption', async () => {
-  await withSession({}, async (other) => {
-    const text = await other.eval(
-      '(sb-thread:make-thread (lambda () (sleep 0.2) (sb-ext:exit :code 7))) (sleep 10)',
-    );
-    expect(text).toBe(`Error: ${lostDuring('it exited with code 7')}`);
   });
 });
 

@@ -2,10 +2,11 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Session, startSession } from '../harness.ts';
 import { everyNth, LONG } from '../long.ts';
 import { until } from '../server/processes.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
 const FULL =
   /^Error: Interrupted after \d+\.\d s because it was about to exhaust the heap; the image is kept\. Make less at once, or ask the user for a larger --heap\./;
@@ -34,23 +35,15 @@ async function isKept(session: Session): Promise<void> {
 /** The flags for an image with such a heap. */
 const SMALL = ['--heap', `${HEAP_MB}MB`];
 
-/** Has the tests of a group share a small image, which START is given, and which each of them must keep. */
-function withSmallImage(start: (session: Session) => void): void {
-  let session: Session;
-  beforeAll(async () => {
-    session = await startSession({ args: SMALL });
-    await session.eval(DEFINITIONS);
-    start(session);
-  });
+/** Returns the session of a small image, of a server with ARGS, which the tests of a group share and must keep. */
+function sharedImage(...args: string[]): Session {
+  const session = sharedSession({ args: [...SMALL, ...args] }, DEFINITIONS);
   afterEach(() => isKept(session));
-  afterAll(() => session.close());
+  return session;
 }
 
 describe('an image with little in it', () => {
-  let session: Session;
-  withSmallImage((started) => {
-    session = started;
-  });
+  const session = sharedImage();
 
   const ended = [
     '(grow)',
@@ -134,10 +127,7 @@ describe('a fresh image', () => {
 });
 
 describe('an image nearly full of large vectors', () => {
-  let session: Session;
-  withSmallImage((started) => {
-    session = started;
-  });
+  const session = sharedImage();
 
   test('lets a job make garbage many times the room that is left', async () => {
     const octets = HEAP_MB * 635_000;
@@ -170,18 +160,10 @@ describe('an image nearly full of large vectors', () => {
 });
 
 describe('an application that fills 60 % of the heap', () => {
-  let session: Session;
-  let folder: ReturnType<typeof temporaryFolder>;
+  const folder = sharedFolder();
+  const session = sharedImage('--eval-timeout', '60');
   beforeAll(async () => {
-    folder = temporaryFolder();
-    session = await startSession({ args: [...SMALL, '--eval-timeout', '60'] });
-    await session.eval(DEFINITIONS);
     for (const part of [0.2, 0.35, 0.5, 0.6]) expect(await session.eval(`(fill-to ${part})`)).toBe('NIL');
-  });
-  afterEach(() => isKept(session));
-  afterAll(async () => {
-    await session.close();
-    folder.remove();
   });
 
   test('leaves room for an ordinary evaluation', async () => {

@@ -144,9 +144,9 @@ describe('what was lost', () => {
   const file = join(folder.path, 'some.lisp');
   mkdirSync(join(folder.path, 'lost-system'));
   writeFileSync(file, '(defvar *some* 1)\n');
-  writeFileSync(join(folder.path, 'init.lisp'), '(defvar cl-user::*init* :loaded)\n');
-  writeFileSync(join(folder.path, 'bad-init.lisp'), '(defvar cl-user::*half* 1)\n(error "bad init")\n');
-  writeFileSync(join(folder.path, 'lost-system', 'lost-system.asd'), '(asdf:defsystem "lost-system")\n');
+  folder.put('init.lisp', '(defvar cl-user::*init* :loaded)\n');
+  folder.put('bad-init.lisp', '(defvar cl-user::*half* 1)\n(error "bad init")\n');
+  folder.put('lost-system/lost-system.asd', '(asdf:defsystem "lost-system")\n');
 
   test('files and systems are named', async () => {
     await withSession(['--root', folder.path], async (session) => {

@@ -306,10 +306,10 @@ describe('the heap', () => {
 });
 
 test('the image starts in the workspace root, with nothing of the user’s init files', async () => {
-  writeFileSync(join(folder.path, '.sbclrc'), '(defvar cl-user::*rc* 1)\n');
+  folder.put('.sbclrc', '(defvar cl-user::*rc* 1)\n');
   const form =
     '(list (sb-ext:native-namestring *default-pathname-defaults*) (boundp (quote *rc*)) (probe-file "marker"))';
-  writeFileSync(join(folder.path, 'marker'), '');
+  folder.put('marker', '');
   const env = { HOME: folder.path, XDG_CACHE_HOME: dirname(cacheFolder()) };
   const { text } = await firstAnswer({ cwd: folder.path, env }, form);
   expect(text).toMatch(new RegExp(`^\\("[^"]*" NIL #P"${folder.path}/marker"\\)$`));

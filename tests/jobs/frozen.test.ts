@@ -3,8 +3,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { within } from '../load.ts';
-import { lostDuring } from '../said.ts';
 import { until } from '../server/processes.ts';
 import { sharedFolder, sharedSession } from '../shared.ts';
 
@@ -32,18 +30,5 @@ describe('an image', () => {
   test('takes a form of 12 MB', async () => {
     const form = `(length "${'x'.repeat(12_000_000)}")`;
     expect(await session.eval(form, { timeout: 100 })).toBe('12000000');
-  });
-
-  test('that has become another program is replaced within two seconds of the limit', async () => {
-    await session.eval(`(defun become-another () (sb-alien:with-alien ((arguments (array sb-alien:c-string 3)))
-      (setf (sb-alien:deref arguments 0) "sleep" (sb-alien:deref arguments 1) "1000" (sb-alien:deref arguments 2) nil)
-      (sb-alien:alien-funcall
-        (sb-alien:extern-alien "execv" (function sb-alien:int sb-alien:c-string (* (array sb-alien:c-string 3))))
-        "/bin/sleep" (sb-alien:addr arguments))))`);
-    const text = await within(3000, () => session.eval('(become-another)', { timeout: 1 }));
-    expect(text).toBe(
-      `Error: ${lostDuring('a call could not be interrupted, so the image had to be replaced')}`,
-    );
-    expect(await session.eval('(+ 1 2)')).toBe('3');
   });
 });

@@ -1,10 +1,10 @@
 // Limits: what runs too long is ended, and the image is kept wherever that can be.
 
 import { writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, good, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
+import { type Answer, good, type Session, temporaryFolder } from '../harness.ts';
 import { until } from '../server/processes.ts';
-import { sharedSession } from '../shared.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
 const INTERRUPTED =
   /^Error: Interrupted after (\d+\.\d) s, the limit of this call; the image and what was done so far are kept\./;
@@ -107,17 +107,11 @@ describe('side by side', () => {
   const busy = (flag: string) =>
     `(loop until (probe-file "${flag}") do (sleep 0.02) finally (return :through))`;
 
-  let session: Session;
-  let folder: ReturnType<typeof temporaryFolder>;
-  beforeAll(async () => {
-    session = await startSession();
-    folder = temporaryFolder();
-    await session.eval('(defun helper (x) x) (defun user-of-helper (x) (helper x)) (defvar *running* 0)');
-  });
-  afterAll(async () => {
-    await session.close();
-    folder.remove();
-  });
+  const folder = sharedFolder();
+  const session = sharedSession(
+    {},
+    '(defun helper (x) x) (defun user-of-helper (x) (helper x)) (defvar *running* 0)',
+  );
 
   /** Starts COUNT evaluations that end when the returned function is called. */
   async function occupy(count: number, name: string) {

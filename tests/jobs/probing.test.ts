@@ -87,11 +87,6 @@ describe('a session that cannot read or print any more', () => {
       /^7\n\nNote: (?:no form could be read with the readtable|with the settings) of the session /,
     );
   });
-
-  test('gets a readtable when a blank never ends', async () => {
-    await session.eval('(set-macro-character #\\space (lambda (s c) (declare (ignore s c)) (loop)))');
-    expect((await evaluated('(list (keep) 1)')).text).toMatch(/^\(7 1\)\n\nNote: /);
-  });
 });
 
 describe('an image that works is left alone', () => {

@@ -1,7 +1,5 @@
 // The contract's registry of tools as code in the image uses it, through a client.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { BUILT_IN } from '../names.ts';
 import { sharedFolder, sharedSession } from '../shared.ts';
@@ -9,7 +7,7 @@ import { sharedFolder, sharedSession } from '../shared.ts';
 const root = sharedFolder();
 const session = sharedSession({ args: ['--root', root.path] });
 beforeAll(async () => {
-  writeFileSync(join(root.path, 'notes.txt'), 'one\n');
+  root.put('notes.txt', 'one\n');
   await session.eval(`(in-package :live-lisp-user)
     (defun table (&rest pairs)
       (let ((table (make-hash-table :test 'equal)))

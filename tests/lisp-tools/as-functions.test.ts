@@ -1,23 +1,22 @@
 // Tools as functions: code gets all of the data, in the shapes that docs/calling-tools.md tells, and conditions.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bad, PROJECT, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
+import { bad, PROJECT } from '../harness.ts';
 import { within } from '../load.ts';
 import { BUILT_IN } from '../names.ts';
-import { withSession } from '../shared.ts';
+import { sharedFolder, sharedSession, withSession } from '../shared.ts';
 import { CALLS } from './calls.ts';
 
 const PAGE = readFileSync(join(PROJECT, 'docs', 'calling-tools.md'), 'utf8');
-const root = temporaryFolder();
-let session: Session;
-beforeAll(async () => {
-  writeFileSync(join(root.path, 'notes.txt'), 'one\ntwo one\n');
-  writeFileSync(join(root.path, 'code.lisp'), '(defvar cl-user::*from-file* 1)\n');
-  writeFileSync(join(root.path, 'long.txt'), 'a b\n'.repeat(150_000));
-  session = await startSession({ args: ['--root', root.path, '--heap', '2GB'] });
-  await session.eval(`(progn
+const root = sharedFolder();
+root.put('notes.txt', 'one\ntwo one\n');
+root.put('code.lisp', '(defvar cl-user::*from-file* 1)\n');
+root.put('long.txt', 'a b\n'.repeat(150_000));
+const session = sharedSession(
+  { args: ['--root', root.path, '--heap', '2GB'] },
+  `(progn
     (defvar *many* (make-package :many-symbols)) (dotimes (i 2500) (export (intern (format nil "SYMBOL-~4,'0D" i) *many*) *many*))
     (defun wanted () 1) (dotimes (i 300) (eval (list 'defun (intern (format nil "CALLER-~3,'0D" i)) '() '(wanted))))
     (defun data (key &rest call) (gethash key (apply #'live-lisp:call-tool call)))
@@ -28,12 +27,8 @@ beforeAll(async () => {
     (defun keys (value)
       (typecase value
         (hash-table (loop for key being the hash-keys of value using (hash-value inner) collect key append (keys inner)))
-        (cons (loop for each in value append (keys each))))))`);
-});
-afterAll(async () => {
-  await session.close();
-  root.remove();
-});
+        (cons (loop for each in value append (keys each))))))`,
+);
 
 describe('all of it', () => {
   test('S2.21 C13 without limit code gets every row, and what it asks for with one', async () => {
@@ -70,14 +65,14 @@ describe('all of it', () => {
       (dotimes (i 60000) (export (intern (format nil "SYMBOL-~D" i) package) package)))`);
     const form = '(length (data "rows" :list-package-symbols :package "very-many"))';
     expect(await within(4000, () => session.eval(form))).toBe('60000');
-    writeFileSync(join(root.path, 'many.txt'), 'q\n'.repeat(250_001));
+    root.put('many.txt', 'q\n'.repeat(250_001));
     expect(await session.eval('(third (told :search-in-buffer :pattern "q" :buffer "many.txt"))')).toBe(
       '"There are 250001 rows, and code gets at most 250000 at once. Ask for fewer, or for parts with limit and offset."',
     );
   });
 
   test('S2.21 a file that is too large for that is read in parts only', async () => {
-    writeFileSync(join(root.path, 'huge.txt'), 'a line of it\n'.repeat(1_400_000));
+    root.put('huge.txt', 'a line of it\n'.repeat(1_400_000));
     expect(await session.eval('(third (told :read-file :path "huge.txt" :start-line 5))')).toMatch(
       /^"huge\.txt is too large to read at once; lines 5 to \d+ fit\. Read it in parts with start_line and limit\."$/,
     );

@@ -113,14 +113,14 @@ describe('nesting', () => {
     const form = '(defun made () (loop for i below 3 collect i)) (made)';
     expect(await session.eval(`(macrolet ((m () (call "${form}") 7)) (m))`, { timeout: 10 })).toBe('7');
     const call = `(eval-when (:compile-toplevel :load-toplevel) (call "${form}"))`;
-    writeFileSync(join(root.path, 'within.lisp'), `(in-package :cl-user) ${call}`);
-    writeFileSync(
-      join(root.path, 'calling.lisp'),
+    root.put('within.lisp', `(in-package :cl-user) ${call}`);
+    root.put(
+      'calling.lisp',
       `(in-package :cl-user) ${call}
       (eval-when (:compile-toplevel) (live-lisp:call-tool :load-system :system "within"))`,
     );
     for (const name of ['within', 'calling']) {
-      writeFileSync(join(root.path, `${name}.asd`), `(defsystem "${name}" :components ((:file "${name}")))`);
+      root.put(`${name}.asd`, `(defsystem "${name}" :components ((:file "${name}")))`);
     }
     expect(await session.text('load_file', { path: 'calling.lisp', timeout: 120 })).toMatch(
       /^Loaded calling\.lisp/,
@@ -132,13 +132,13 @@ describe('nesting', () => {
 
   test('while code of a system waits for a tool, nobody else loads', async () => {
     await session.eval('(defvar *loads* 0)');
-    writeFileSync(
-      join(root.path, 'slow.lisp'),
+    root.put(
+      'slow.lisp',
       `(in-package :cl-user)
       (eval-when (:compile-toplevel) (call "(sleep 0.5)"))
       (incf *loads*)`,
     );
-    writeFileSync(join(root.path, 'slow.asd'), '(defsystem "slow" :components ((:file "slow")))');
+    root.put('slow.asd', '(defsystem "slow" :components ((:file "slow")))');
     await Promise.all([1, 2, 3].map(() => session.text('load_system', { system: 'slow' })));
     expect(await session.eval('*loads*')).toBe('1');
   });

@@ -34,7 +34,7 @@ describe('a value that a tool returned', () => {
       { length: 60 },
       (_, each) => `(defmethod told::many ((x (eql ${each})))\n  (list ${'x '.repeat(250)}${each}))\n`,
     );
-    writeFileSync(join(root.path, 'many.lisp'), `(defgeneric told::many (x))\n${methods.join('')}`);
+    root.put('many.lisp', `(defgeneric told::many (x))\n${methods.join('')}`);
     await session.call('load_file', { path: 'many.lisp' });
     const own = await session.text('read_definition', { name: 'told::many', methods: true });
     expect(own.length).toBeGreaterThan(20_000);

@@ -60,9 +60,9 @@ test('the tool in TypeScript fits the types of the package', () => {
     include: ['tool.ts'],
   };
   try {
-    writeFileSync(join(folder.path, 'tool.ts'), blockIn('ts'));
-    writeFileSync(join(folder.path, 'package.json'), '{"type":"module"}');
-    writeFileSync(join(folder.path, 'tsconfig.json'), JSON.stringify(config));
+    folder.put('tool.ts', blockIn('ts'));
+    folder.put('package.json', '{"type":"module"}');
+    folder.put('tsconfig.json', JSON.stringify(config));
     const tsc = join(PROJECT, 'node_modules', '.bin', 'tsc');
     expect(execFileSync(tsc, ['-p', folder.path], { encoding: 'utf8', stdio: 'pipe' })).toBe('');
   } finally {

@@ -1,10 +1,8 @@
 // observe: what programs do that nobody expects, what it then takes of the heap, and what it proposes (issue: "Hostile cases").
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
+import { sharedProgram } from '../shared.ts';
 
 const PROGRAM = `(defpackage :odd (:use :cl))
 (in-package :odd)
@@ -25,18 +23,7 @@ const PROGRAM = `(defpackage :odd (:use :cl))
 (defun with-aux (&optional a &rest more &aux (n 3)) (list a more n))
 `;
 
-let session: Session;
-const folder = temporaryFolder();
-beforeAll(async () => {
-  writeFileSync(join(folder.path, 'odd.lisp'), PROGRAM);
-  session = await startSession({ args: ['--root', folder.path] });
-  await session.call('load_file', { path: 'odd.lisp' });
-  await session.eval('(in-package :odd)');
-});
-afterAll(async () => {
-  await session.close();
-  folder.remove();
-});
+const session = sharedProgram('odd', PROGRAM);
 
 async function observe(args: Record<string, unknown>): Promise<string> {
   const { text } = await session.call('observe', args);

@@ -1,10 +1,8 @@
 // observe: recorded calls, that the program behaves the same meanwhile, and that nothing stays of it.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
 import { until } from '../server/processes.ts';
+import { sharedProgram } from '../shared.ts';
 
 const PROGRAM = `(defpackage :app (:use :cl))
 (in-package :app)
@@ -46,18 +44,7 @@ const PROGRAM = `(defpackage :app (:use :cl))
 (defvar *go* t) (defun serve () (loop while *go* do (twice 1) (sleep 0.005)))
 `;
 
-let session: Session;
-const folder = temporaryFolder();
-beforeAll(async () => {
-  writeFileSync(join(folder.path, 'app.lisp'), PROGRAM);
-  session = await startSession({ args: ['--root', folder.path] });
-  await session.call('load_file', { path: 'app.lisp' });
-  await session.eval('(in-package :app)');
-});
-afterAll(async () => {
-  await session.close();
-  folder.remove();
-});
+const session = sharedProgram('app', PROGRAM);
 
 /** Returns what observe answers, with times as N. */
 async function observe(args: Record<string, unknown>): Promise<string> {
@@ -391,6 +378,20 @@ describe('profiles', () => {
     expect(text.length).toBeLessThan(1600);
   });
 
+  test('of generic functions: methods are told as such, and so is what finds them', async () => {
+    const user = { package: 'cl-user' };
+    await session.eval(
+      `(progn (defgeneric taken (x)) (defmethod taken ((x integer)) x) (defmethod taken ((x string)) 1)
+        (defun take-many (n) (dotimes (i n) (taken i) (taken "a"))))`,
+      user,
+    );
+    const text = await session.text('observe', { form: '(take-many 2000000)', mode: 'cpu', ...user });
+    expect(text).toMatch(
+      /% {2}(dispatch of a generic function|\(:METHOD COMMON-LISP-USER::TAKEN \(\w+\)\)) {2}< COMMON-LISP-USER::TAKE-MANY/,
+    );
+    expect(text).not.toMatch(/LAMBDA|FAST-METHOD/);
+  });
+
   test('of memory', async () => {
     const text = await observe({ form: '(length (make-lists 20000))', mode: 'alloc', seconds: 1 });
     expect(text).toMatch(/samples of allocation\.\n {3}self {2}total\n.* (MAKE-LISTS|MAKE-LIST) /);
@@ -438,6 +439,12 @@ describe('profiles', () => {
     await session.eval('(setf *refused* t)');
     expect(await first).toContain('samples of time');
   });
+});
+
+test('a package that is not there is loaded first', async () => {
+  expect(await session.text('observe', { form: '(not-there-yet:run)' })).toBe(
+    'Error: form 1 cannot be read: Package NOT-THERE-YET does not exist.\nIt begins at line 1, column 1; reading stopped at line 1, column 19. Nothing was evaluated. When a system defines it, call load_system first.',
+  );
 });
 
 test('which of two slow forms takes less, after few rounds', async () => {

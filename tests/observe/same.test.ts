@@ -1,11 +1,9 @@
 // observe: a program gives the same while all of its functions are recorded, whatever kinds of them call each other.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
+import { sharedProgram } from '../shared.ts';
 
 /** Each function notes that it ran, so that the order of all that happens is compared too. */
 const PROGRAM = `(defpackage :same (:use :cl))
@@ -73,18 +71,7 @@ const PROGRAM = `(defpackage :same (:use :cl))
     (list values (reverse *log*))))
 `;
 
-let session: Session;
-const folder = temporaryFolder();
-beforeAll(async () => {
-  writeFileSync(join(folder.path, 'same.lisp'), PROGRAM);
-  session = await startSession({ args: ['--root', folder.path] });
-  await session.call('load_file', { path: 'same.lisp' });
-  await session.eval('(in-package :same)');
-});
-afterAll(async () => {
-  await session.close();
-  folder.remove();
-});
+const session = sharedProgram('same', PROGRAM);
 
 /** Makes code of TEXTS with what PARTS give between them. */
 function code(texts: TemplateStringsArray, ...parts: fc.Arbitrary<string>[]): fc.Arbitrary<string> {

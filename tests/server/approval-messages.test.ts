@@ -106,7 +106,7 @@ test('S2.12 a state that was changed anywhere does nothing', async () => {
 });
 
 test('S2.12 the state of another server does nothing', async () => {
-  const [one, two] = await Promise.all([start('modern'), start('modern')]);
+  const [one, two] = await Promise.all([start('modern'), share()]);
   const state = await ask(one.server);
   await ask(two.server);
   expectRefusal(await answer(two.server, state), FORGED);

@@ -3,9 +3,10 @@
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startSession, temporaryFolder } from '../harness.ts';
 import { within } from '../load.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 import { gone, imageOf, until } from './processes.ts';
 import { RawServer, textOf } from './raw.ts';
 
@@ -33,25 +34,17 @@ const CALLS: [string, Record<string, unknown>][] = [
 
 // How a cancellation comes from the client in each era is in cancel.test.ts.
 describe('a call that the client cancels', () => {
-  const root = temporaryFolder();
-  let session: Session;
-  beforeAll(async () => {
-    writeFileSync(join(root.path, 'endless.lisp'), `${ENDLESS}\n`);
-    writeFileSync(
-      join(root.path, 'endless.asd'),
-      '(asdf:defsystem "endless" :components ((:file "endless")))\n',
-    );
-    session = await startSession({
+  const root = sharedFolder();
+  root.put('endless.lisp', `${ENDLESS}\n`);
+  root.put('endless.asd', '(asdf:defsystem "endless" :components ((:file "endless")))\n');
+  const session = sharedSession(
+    {
       args: ['--root', root.path],
       env: { ASDF_OUTPUT_TRANSLATIONS: `/:${root.path}/cache/` },
-    });
-    await session.eval(`(defvar *begun*) (defvar *cleaned*) (defvar *kept* :kept)
-      (defmacro endlessly () ${ENDLESS}) ${REGISTRATION}`);
-  });
-  afterAll(async () => {
-    await session.close();
-    root.remove();
-  });
+    },
+    `(defvar *begun*) (defvar *cleaned*) (defvar *kept* :kept)
+      (defmacro endlessly () ${ENDLESS}) ${REGISTRATION}`,
+  );
 
   test.each(CALLS)('%s %j ends at once, and its cleanup forms run', async (name, args) => {
     await session.eval('(setf *begun* nil *cleaned* nil)');

@@ -191,7 +191,7 @@ describe('on the wire', () => {
 test('loading a system tells the start of the image, and the file it is at, compiled or loaded', async () => {
   const root = temporaryFolder();
   const [init, compiled, loaded] = [gate(), gate(), gate()];
-  writeFileSync(join(root.path, 'init.lisp'), init.form);
+  root.put('init.lisp', init.form);
   const session = await startSession({
     args: ['--root', root.path, '--init', join(root.path, 'init.lisp')],
     env: { ASDF_OUTPUT_TRANSLATIONS: `/:${root.path}/cache/` },
@@ -199,12 +199,9 @@ test('loading a system tells the start of the image, and the file it is at, comp
   });
   try {
     const components = '((:file "slow-to-compile") (:file "slow-to-load"))';
-    writeFileSync(join(root.path, 'big.asd'), `(asdf:defsystem "big" :serial t :components ${components})\n`);
-    writeFileSync(
-      join(root.path, 'slow-to-compile.lisp'),
-      `(eval-when (:compile-toplevel) ${compiled.form})\n`,
-    );
-    writeFileSync(join(root.path, 'slow-to-load.lisp'), loaded.form);
+    root.put('big.asd', `(asdf:defsystem "big" :serial t :components ${components})\n`);
+    root.put('slow-to-compile.lisp', `(eval-when (:compile-toplevel) ${compiled.form})\n`);
+    root.put('slow-to-load.lisp', loaded.form);
     const { text, messages, progress } = await heard(session, 'load_system', { system: 'big' }, (all) => {
       const { message = '' } = all.at(-1) ?? {};
       init.open();
