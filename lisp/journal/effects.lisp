@@ -120,7 +120,7 @@ change."
         (when (system-symbol-p symbol) (setf (effects-restyles *effects*) t))
         (when (own-package-p (symbol-package symbol)) (setf (effects-damages *effects*) t)))))
   (multiple-value-prog1 (funcall change generic-function method)
-    (if (sb-mop:method-generic-function method) (touch-method method) (untouch-method method))))
+    (when (sb-mop:method-generic-function method) (touch-method method))))
 
 (defun called-whole (function &rest arguments)
   "Hook: record that calling FUNCTION changes the image, and call FUNCTION with ARGUMENTS. Record

@@ -105,15 +105,6 @@ package."
         (note-makers method touched)
         (push (cons name method) (touched-log touched))))))
 
-(defun untouch-method (method)
-  "Forget METHOD, which was removed: else it could not be collected before the end of the call."
-  (with-touched (touched)
-    (setf (touched-log touched)
-          (delete-if (lambda (entry) (and (consp entry) (eq (cdr entry) method)))
-                     (touched-log touched) :count 1))
-    (remhash method (touched-makers touched))
-    (remhash method (touched-around touched))))
-
 (defun touch-exports (symbols package)
   "Record that PACKAGE exports SYMBOLS, a symbol or a list, if a DEFPACKAGE is being evaluated."
   (with-touched (touched)
