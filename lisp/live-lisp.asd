@@ -19,7 +19,7 @@
    (:module "jobs"
     :serial t
     :components
-    ((:file "package") (:file "readtables") (:file "session") (:file "asdf")
+    ((:file "package") (:file "begun") (:file "readtables") (:file "session") (:file "asdf")
      (:file "spans") (:file "places") (:file "frames") (:file "near") (:file "conditions")
      (:file "hold") (:file "features") (:file "jobs") (:file "threads")
      (:file "main-thread") (:file "operations")

@@ -186,6 +186,7 @@ reader thread first and this thread last, so this thread then waits to be ended.
   (end-with-server 9)
   #+linux (when (server-gone-p 3) (end-image 3))
   (open-channel 3)
+  (open-begun 4)
   (when **origin** (return-to-origin))
   (take-over)
   (unless **origin** (prepare))

@@ -396,6 +396,7 @@ throw, return the members that were thrown."
                  (progn
                    (setf (job-begun job) t
                          (job-interruptible job) t)
+                   (note-begun (job-id job))
                    (when (job-waiting job) (throw job (interruption job (job-waiting job))))
                    (restart-case (let ((*end-call* (find-restart 'abort)))
                                    (funcall function))

@@ -19,6 +19,7 @@ const ALLOWED: { readonly [path: string]: string } = {
   'src/doctor/set-up.ts': 'the audit log, to append to it: O_NONBLOCK',
   'src/program.ts': 'package.json of ours, and the file of --catalog, which can be a pipe',
   'src/image/process/agent.ts': 'the sources of the agent',
+  'src/image/process/begun.ts': 'a new file: O_EXCL',
   'src/image/process/collecting.ts': 'the memory of a process that we started',
   'src/image/process/command.ts': 'the null device',
   'src/image/process/descendants.ts': 'the table of processes',

@@ -11,6 +11,7 @@ import type { Answer, Hello } from '../wire/messages.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
+import { StartedRequests } from './begun.ts';
 import { collectionPoll } from './collecting.ts';
 import type { Command } from './command.ts';
 import { endDescendants, MARK, processChain } from './descendants.ts';
@@ -28,6 +29,7 @@ export class Child implements Peer {
   readonly #process: ChildProcess;
   readonly #channel: Channel;
   readonly #mark = randomUUID();
+  readonly #startedRequests = new StartedRequests();
   /** True when the server can read SBCL's memory. */
   #memoryReadable = false;
   /** Process id of SBCL itself. In the sandbox this is not the process that we spawned. */
@@ -64,7 +66,7 @@ export class Child implements Peer {
     this.#process = spawn(program, args, {
       cwd,
       env: { ...env, [MARK]: this.#mark },
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', this.#startedRequests.descriptor ?? 'ignore'],
       detached: true,
     });
     this.#channel = new Channel(this.#process.stdio[3] as Duplex, this, upcalls(this), {
@@ -78,6 +80,7 @@ export class Child implements Peer {
         this.#failed = true;
         this.kill(how);
       },
+      hasStarted: (id) => this.#startedRequests.has(id),
     });
     this.#lispPid = this.#process.pid;
     this.#isWrapped = encodesSignals === true;
@@ -250,6 +253,7 @@ export class Child implements Peer {
   #disconnect(how: string): void {
     this.unanswered = this.#channel.running;
     this.#channel.close(how);
+    this.#startedRequests.close();
   }
 
   #end(how: string): string {

@@ -21,6 +21,9 @@ export interface ChannelCallbacks {
   /** No message can be exchanged with the agent any more. HOW is a part of a sentence that follows "the image
    *  was lost". */
   broken(how: string): void;
+  /** Called after the image has ended. Returns whether the request ID had begun to run; undefined when that
+   *  is not known. */
+  hasStarted?(id: number): boolean | undefined;
 }
 
 /** Maximum number of partial results to keep of one answer, and of characters (as JSON) of the partial
@@ -123,7 +126,8 @@ export class Channel {
   close(how: string): void {
     this.#closeReason ??= how;
     for (const [id, { resolve }] of this.#pending) {
-      resolve(this.#withParts(id, lostAnswer(this.#closeReason, true, this.#outputs.get(id))));
+      const started = this.#callbacks.hasStarted?.(id) !== false;
+      resolve(this.#withParts(id, lostAnswer(this.#closeReason, started, this.#outputs.get(id))));
     }
     this.#pending.clear();
     this.#outputs.clear();
@@ -225,11 +229,11 @@ export class Channel {
   }
 }
 
-/** Returns the answer to a request that was SENT or not, and wrote OUTPUT, before its peer was lost. HOW is
+/** Returns the answer to a request that STARTED or not, and wrote OUTPUT, before its peer was lost. HOW is
  *  part of a sentence. */
-function lostAnswer(how: string, sent: boolean, output?: Output): Answer {
+function lostAnswer(how: string, started: boolean, output?: Output): Answer {
   return {
-    ending: { kind: 'lost', how, ...(!sent && { notBegun: true }) },
+    ending: { kind: 'lost', how, ...(!started && { notBegun: true }) },
     ...(output && { output }),
     data: {},
   };

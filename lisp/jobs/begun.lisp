@@ -1,0 +1,31 @@
+;;;; Records in memory shared with the server which requests have begun to run. After this process
+;;;; has ended, the server reads this memory, and sends requests that had not begun to the next
+;;;; image. Recording a request takes one store.
+
+(in-package "LIVE-LISP.JOBS")
+
+(defconstant +begun-words+ 512
+  "The number of words in the shared memory: one for each request, since fewer requests run at
+once.")
+
+(sb-ext:defglobal **begun-place** nil "The address of the shared memory, or NIL.")
+
+(defun open-begun (descriptor)
+  "Map the shared memory behind the file DESCRIPTOR, and close DESCRIPTOR. Do nothing if there is
+none."
+  (let ((address (sb-alien:alien-funcall
+                  (sb-alien:extern-alien "mmap" (function sb-alien:unsigned-long
+                                                          sb-alien:unsigned-long
+                                                          sb-alien:unsigned-long
+                                                          sb-alien:int sb-alien:int sb-alien:int
+                                                          sb-alien:long))
+                  ;; PROT_READ and PROT_WRITE, MAP_SHARED
+                  0 (* 8 +begun-words+) 3 1 descriptor 0)))
+    (unless (= address (1- (expt 2 64)))
+      (setf **begun-place** address)
+      (close-file descriptor))))
+
+(defun note-begun (id)
+  "Record in the shared memory that the request ID begins to run."
+  (when **begun-place**
+    (setf (sb-sys:sap-ref-64 (sb-sys:int-sap **begun-place**) (* 8 (mod id +begun-words+))) id)))

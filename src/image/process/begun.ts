@@ -1,0 +1,54 @@
+// Reads which requests had begun to run in an image that has ended, from memory that server and image share.
+
+import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Number of words in the shared memory. When request ID starts, the image writes ID to word ID modulo
+ *  WORDS. */
+const WORDS = 512;
+const WORD_OCTETS = 8;
+
+let count = 0;
+
+export class StartedRequests {
+  /** File descriptor of the shared memory; undefined where none can be made. */
+  readonly descriptor: number | undefined;
+  #closed = false;
+
+  constructor() {
+    this.descriptor = openShared();
+  }
+
+  /** True when the request ID began to run; undefined when that cannot be known. */
+  has(id: number): boolean | undefined {
+    if (this.descriptor === undefined || this.#closed) return undefined;
+    const word = Buffer.alloc(WORD_OCTETS);
+    readSync(this.descriptor, word, 0, WORD_OCTETS, WORD_OCTETS * (id % WORDS));
+    return word.readBigUInt64LE() === BigInt(id);
+  }
+
+  /** Closes the file of the shared memory. */
+  close(): void {
+    if (this.descriptor !== undefined && !this.#closed) closeSync(this.descriptor);
+    this.#closed = true;
+  }
+}
+
+/** Returns the descriptor of a new unlinked file of WORDS words, or undefined. */
+function openShared(): number | undefined {
+  count += 1;
+  const path = join(tmpdir(), `live-lisp-${process.pid}-begun-${count}`);
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(path, 'wx+', 0o600);
+    unlinkSync(path);
+    // Allocate the blocks now: on a full disk, the first write of the image to an empty file would kill the
+    // image.
+    writeSync(descriptor, Buffer.alloc(WORDS * WORD_OCTETS));
+    return descriptor;
+  } catch {
+    if (descriptor !== undefined) closeSync(descriptor);
+    return undefined; // Then no request of a lost image is sent again.
+  }
+}
