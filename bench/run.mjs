@@ -6,11 +6,12 @@ import { measureBlocks } from './blocks.mjs';
 import { measureCallers } from './callers.mjs';
 import { setStage } from './contestants.mjs';
 import { measureMemory, measureSizes } from './footprint.mjs';
-import { measureHeap } from './heap.mjs';
+
 import { measureImage, openLibraryImage } from './image.mjs';
 import { describeMachine, loadNow } from './machine.mjs';
 import { measureNewer } from './newer.mjs';
 import { measureObserving } from './observe.mjs';
+import { measureHeap, measureLoads } from './programs.mjs';
 import { measureRecords } from './records.mjs';
 import { terminalTable, writeDocuments } from './report.mjs';
 import { measureRoundTrips, measureSearches } from './roundtrip.mjs';
@@ -31,6 +32,7 @@ const FULL = {
   searches: { rounds: 20, count: 25 },
   memory: 5,
   heap: 9,
+  loads: 9,
   callers: 5,
   observe: 7,
   blocks: { every: 8 },
@@ -44,6 +46,7 @@ const QUICK = {
   searches: { rounds: 4, count: 25 },
   memory: 1,
   heap: 1,
+  loads: 1,
   callers: 1,
   observe: 1,
   blocks: { every: 50 },
@@ -70,6 +73,7 @@ const SECTIONS = {
   records: (stage, { searches }) => measureRecords(stage, searches),
   memory: (stage, { memory }) => measureMemory(stage, memory),
   heap: (stage, { heap }) => measureHeap(stage, heap),
+  loads: (stage, { loads }) => measureLoads(stage, loads),
   callers: (stage, { callers }) => measureCallers(stage, callers),
   observe: (stage, { observe }) => measureObserving(stage, observe),
   blocks: (stage, { blocks }) => measureBlocks(stage, blocks),
