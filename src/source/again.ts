@@ -1,4 +1,5 @@
-/** Finds in the current text of a file a top-level form of an older text, or the form that defines a name. */
+/** Finds a top-level form of an older text of a file in its current text, or the form there that defines a
+ *  name. */
 
 import { within } from './form.ts';
 import { type Head, headOf, namesIn } from './heads.ts';
@@ -12,7 +13,7 @@ export interface Definition {
   method?: string | undefined;
 }
 
-/** A top-level form with what identifies it. */
+/** A top-level form, with the text and the head that identify it. */
 interface Entry {
   start: number;
   text: string;
@@ -22,8 +23,8 @@ interface Entry {
 const outlines = new WeakMap<TopLevelForms, Entry[]>();
 
 /** Returns the offset in NOW of the form that begins at START in BEFORE. The match is certain when exactly
- *  one form in each text has its operator and name; or these and its qualifiers and specializers; or its text. Returns
- *  undefined otherwise. */
+ *  one form in each text has the same operator and name; or else the same operator, name, qualifiers and
+ *  specializers; or else the same text. Returns undefined when no match is certain. */
 export function formAgain(start: number, before: TopLevelForms, now: TopLevelForms): number | undefined {
   const [olds, news] = [outlineOf(before), outlineOf(now)];
   const old = olds.find((each) => each.start === start);

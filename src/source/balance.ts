@@ -28,11 +28,11 @@ export interface Repair {
 
 /** An unbalanced top-level form, up to where the next one begins. */
 interface Region {
-  /** Its elements; empty when there are too many to search for a repair. */
+  /** Elements of the region; empty when there are too many to search for a repair. */
   parts: readonly Element[];
   began: number;
   lastLine: number;
-  /** Number of its opening parentheses minus that of its closing ones; never 0. */
+  /** Number of opening parentheses in the region minus the number of closing ones; never 0. */
   excess: number;
   /** The element with which the next top-level form begins; undefined at the end of the text. */
   next: Element | undefined;
@@ -41,30 +41,33 @@ interface Region {
 /** A possible repair of a region. */
 interface Candidate extends Repair {
   line: number;
-  /** The cost of the edit itself, added to that of the resulting indentation. */
+  /** Cost of the edit itself, added to the cost of the resulting indentation. */
   unlikely: number;
-  /** The repair as a change of the region's elements: PUT replaces those from index FROM to index TO - 1. */
+  /** The repair as a change of the region's elements: PUT replaces the elements from index FROM to index TO -
+   *  1. */
   put: Element[];
   from: number;
   to: number;
   /** Columns by which the rest of the line moves. */
   moved: number;
-  /** Whether the element at index TO begins its line after the repair; as before when undefined. */
+  /** Whether the element at index TO begins its line after the repair; undefined when the repair does not
+   *  change that. */
   leads?: boolean;
 }
 
-/** No repair is searched for in a form with more elements: so large a form is most likely a table of data. */
+/** Regions with more elements than this are not searched for a repair. So large a form is most likely a table
+ *  of data. */
 const ELEMENTS = 30_000;
 
 /** The fault is searched for in this many lines before the first line whose indentation contradicts the nesting. */
 const LINES_BACK = 250;
 
-/** Limits the time of one search: it ends after the tries of repairs have read about this many elements. Each try reads
- *  the rest of the form. */
+/** A search ends once the tried repairs have read about this many elements. Each try reads the rest of the
+ *  form, so this bounds the time of a search. */
 const LOOKS = 600_000;
 
-/** Added cost of a repair that inserts or removes an opening parenthesis. It makes other repairs preferred: people
- *  overlook closing parentheses more easily, so these are wrong more often. */
+/** Added cost of a repair that inserts or removes an opening parenthesis, so that a repair of closing ones is
+ *  preferred. People overlook closing parentheses more easily, so these are wrong more often. */
 const UNLIKELY = 0.5;
 
 /** Returns what is wrong with the parentheses or the string quotes of TEXT; undefined when they balance. */
@@ -169,8 +172,8 @@ class RegionSearch {
   #depth = 0;
   /** Whether more lists were closed than opened. */
   #closed = false;
-  /** The region to report if the open lists are never closed. It ends where a form at the left margin begins in
-   *  them. */
+  /** The region to report if the open lists are never closed. It ends at the first form at the left margin
+   *  inside them. */
   #open: Region | undefined;
   /** A region with too many closing parentheses, once its end was reached. */
   #found: Region | undefined;
@@ -282,9 +285,8 @@ function movedBy(part: Element, columns: number, leads = part.leads): Element {
   return { ...part, column: part.column + columns, paren: part.paren + columns, leads };
 }
 
-/** Returns the repairs at PARTS[INDEX] that would balance a region with EXCESS open parentheses, as in Region. CLOSES
- *  is how many closing parentheses stand in a row in that line, PARTS[INDEX] being the first; 0 when it is something
- *  else. */
+/** Returns the repairs at PARTS[INDEX] that would balance a region with EXCESS, as in Region. CLOSES is the
+ *  number of closing parentheses in a row in the line, from PARTS[INDEX] on; 0 when PARTS[INDEX] is none. */
 function repairsAt(parts: readonly Element[], index: number, excess: number, closes: number): Candidate[] {
   const part = parts[index];
   if (part === undefined) return [];

@@ -23,8 +23,8 @@ export interface Mention {
 /** Common Lisp operators that bind local functions and macros. */
 const LOCAL: readonly string[] = ['FLET', 'LABELS', 'MACROLET'];
 
-/** A function or macro whose mentions are looked for. MACRO: in (setf (NAME ...) value), SETF expands a macro NAME but
- *  does not call a function NAME. */
+/** A function or macro to find the mentions of. MACRO is true for a macro: SETF expands a place (NAME ...)
+ *  when NAME is a macro, but does not call NAME when it is a function. */
 export type Callee = Used & { macro?: boolean | undefined };
 
 interface Walk extends Callee {
@@ -71,8 +71,8 @@ function unshadowed(elements: readonly Form[], state: Walk, data: boolean): read
   return operator === 'LABELS' || data ? [] : elements.slice(0, 2);
 }
 
-/** Returns PARTS, of a form with ELEMENTS, with each SETF place (NAME ...) replaced by its arguments: such a place
- *  calls the function (setf NAME), not NAME. */
+/** Returns PARTS of the form that has ELEMENTS, with each SETF place (NAME ...) replaced by its arguments:
+ *  such a place calls the function (setf NAME), not NAME. */
 function withoutPlaces(elements: readonly Form[], parts: readonly Form[], state: Walk): readonly Form[] {
   if (state.setf || state.macro || !['SETF', 'PSETF'].includes(operatorOf(elements[0]))) return parts;
   return parts.flatMap((part, index) => {
@@ -81,8 +81,8 @@ function withoutPlaces(elements: readonly Form[], parts: readonly Form[], state:
   });
 }
 
-/** Adds a mention to STATE's when FORM, a list of ELEMENTS, itself calls or names the callee. DATA: FORM is quoted or
- *  in a backquote. */
+/** Adds FORM, a list of ELEMENTS, to the mentions in STATE if FORM itself calls or names the callee. DATA is
+ *  true when FORM is quoted or in a backquote. */
 function note(form: Form, elements: readonly Form[], state: Walk, data: boolean): void {
   const [first, second] = elements;
   const { start } = form;
@@ -122,7 +122,7 @@ const EVEN: Choice = (index) => index % 2 === 0;
 const ALL: Choice = () => true;
 const BUT_LAST: Choice = (index, count) => index < count - 1;
 
-/** By operator that sets places: which of its arguments are places. */
+/** Operators that set places, with the arguments that are places. */
 const SET: ReadonlyMap<string, Choice> = new Map([
   ['SETF', EVEN],
   ['PSETF', EVEN],
@@ -136,8 +136,8 @@ const SET: ReadonlyMap<string, Choice> = new Map([
   ['SHIFTF', BUT_LAST],
 ]);
 
-/** By operator of a place that contains places: which of its arguments they are. (setf (values a b) ...) sets a and
- *  b. */
+/** Operators of places that contain places, with the arguments that are places: (setf (values a b) ...) sets
+ *  a and b. */
 const SET_WITHIN: ReadonlyMap<string, Choice> = new Map([
   ['VALUES', ALL],
   ['GETF', FIRST],

@@ -37,7 +37,7 @@ export function codeFinder(
   };
 }
 
-/** How many bits of a word are used. */
+/** Number of bits used in each word of a Shift-And state. */
 const BITS = 31;
 const MASK = 0x7fffffff;
 
@@ -53,8 +53,9 @@ function readOn(words: Int32Array, bits: Int32Array, last: number): boolean {
   return ((words[words.length - 1] ?? 0) & last) !== 0;
 }
 
-/** Returns a function that compares a token of a text with WANTED, the tokens of PATTERN. It returns words of BITS
- *  bits, in which bit N is set when token N of PATTERN is equal; undefined when none is equal. */
+/** Returns a function that compares a token of a text with WANTED, the tokens of PATTERN. That function
+ *  returns words of BITS bits, in which bit N is set when the token equals token N of PATTERN, or undefined
+ *  when it equals none. */
 function bitsIn(wanted: readonly Token[], pattern: string) {
   const [exact, bareOnes] = [new Map<string, Int32Array>(), new Map<string, Int32Array>()];
   for (const [index, token] of wanted.entries()) {
@@ -73,7 +74,8 @@ function bitsIn(wanted: readonly Token[], pattern: string) {
   };
 }
 
-/** True when TOKEN of PATTERN is a qualified symbol or a literal: it does not match its name in all packages. */
+/** True when TOKEN of PATTERN is a qualified symbol or a literal, which matches exactly. An unqualified
+ *  symbol matches that name in all packages. */
 function isWhole({ kind, start, end }: Token, pattern: string): boolean {
   const name = nameOf(kind, pattern.slice(start, end));
   return name.includes(MARK) || (kind === 'atom' && name === '');
@@ -96,9 +98,9 @@ function keyOf(token: Token, text: string, isBare: boolean): string {
 /** `brokenCall` does not return calls longer than this many characters. */
 const LONGEST = 1000;
 
-/** Returns the call whose parenthesis or operator is at START of TEXT, if it spans several lines: FROM is its start,
- *  CALL its text on one line and without comments. Returns undefined if it does not, and for a call longer than
- *  LONGEST. */
+/** Returns the call whose parenthesis or operator is at START of TEXT, if it spans several lines: FROM is its
+ *  start, CALL its text on one line and without comments. Returns undefined for a call on a single line, and
+ *  for one longer than LONGEST characters. */
 export function brokenCall(text: string, start: number): { from: number; call: string } | undefined {
   const from = text[start] === '(' ? start : start - 1;
   if (text[from] !== '(') return undefined;
@@ -124,7 +126,7 @@ function blank(text: string): string {
   return text.replace(/[^\n]/g, ' ');
 }
 
-/** Returns the number of top-level lists in TEXT; those behind #+ or #- count too. */
+/** Returns the number of top-level lists in TEXT, including those that #+ or #- may exclude. */
 export function topLevelLists(text: string): number {
   return [...new Reading(treeOf(text)).forms()].filter(({ mark }) => mark === '(').length;
 }

@@ -5,14 +5,15 @@ import { bareName, elementsOf, type Form, namedBy, readForm } from './form.ts';
 
 export interface Definition {
   operator: string;
-  /** Without its package. */
+  /** The name without its package. */
   name: string;
-  /** Whether it defines the function `(setf NAME)`. */
+  /** Whether the form defines the function `(setf NAME)`. */
   setf: boolean;
   lambdaList?: LambdaList;
   /** Bare names of the slots of a class or structure. */
   slots?: string[];
-  /** Bare names of the other functions that it defines: readers, writers, and a structure's copier and predicate. */
+  /** Bare names of the other functions that the form defines: readers, writers, and a structure's copier and
+   *  predicate. */
   accessors?: string[];
   /** The bare name of the structure that a structure includes. */
   include?: string;
@@ -28,8 +29,8 @@ export interface Definition {
 const FUNCTIONS: readonly string[] = ['DEFUN', 'DEFMACRO', 'DEFGENERIC', 'DEFINE-COMPILER-MACRO', 'DEFTYPE'];
 const CLASSES: readonly string[] = ['DEFCLASS', 'DEFINE-CONDITION'];
 
-/** Returns what the first form of TEXT defines, read under FEATURES. Returns undefined when it is no definition of
- *  a function, class or structure, or when its text does not show the lambda list. */
+/** Returns what the first form of TEXT defines, read under FEATURES. Returns undefined when the form does not
+ *  define a function, class or structure, or when its text does not show the lambda list. */
 export function definitionOf(text: string, features: ReadonlySet<string>): Definition | undefined {
   const elements = elementsOf(readForm(text, 0, features));
   const [first, second] = elements;
@@ -86,7 +87,7 @@ function classParts(slots: Form | undefined): Partial<Definition> {
   return { slots: names, accessors, initargs, constructors: new Map() };
 }
 
-/** Returns the keywords in the :DEFAULT-INITARGS option among OPTIONS, those of a class. */
+/** Returns the keywords in the :DEFAULT-INITARGS option among OPTIONS, the options of a class. */
 function defaultInitargs(options: readonly Form[]): string[] {
   const given = options.map(elementsOf);
   const [, ...values] = given.find(([key]) => bareName(key) === 'DEFAULT-INITARGS') ?? [];
@@ -136,10 +137,11 @@ function nameOr(option: readonly (Form | undefined)[] | undefined, usual: string
   return name === 'NIL' ? '' : name;
 }
 
-/** Operators of definitions whose lambda list is what a call is read by. */
+/** Operators of definitions whose lambda list shows how to write a call. */
 const DEFINERS: readonly string[] = ['DEFUN', 'DEFMACRO', 'DEFTYPE'];
 
-/** Tokens by which the reader skips or computes a part of a form: then the text does not show what was defined. */
+/** Tokens that make the reader skip, compute or share a part of a form. The text of such a form does not show
+ *  what was defined. */
 const CONDITIONAL: readonly string[] = ['#+', '#-', '#.', '#=', '##'];
 
 /** Returns the name and lambda list that the form at index START of SOURCE defines. The name has no package; a setf
@@ -158,7 +160,8 @@ export function definedLambdaList(
   return name && lambdaList ? { name: setf ? `(SETF ${name})` : name, lambdaList } : undefined;
 }
 
-/** Returns the text of LIST; undefined when it is not closed. */
+/** Returns the text of LIST on one line, without comments; undefined when LIST is not closed or has a token
+ *  of CONDITIONAL. */
 function listText({ tree, at, behind }: Form): string | undefined {
   for (let token = at; token < behind; token++) if (CONDITIONAL.includes(tree.kind(token))) return undefined;
   return tree.behind(at) === undefined ? undefined : tree.line(at, behind);

@@ -1,4 +1,5 @@
-/** Finds what the forms of a Lisp text define, judged by their shape: operator, name, and what follows. */
+/** Finds the definitions in a Lisp text by the shape of its forms: an operator, a name, and the elements
+ *  behind them. */
 
 import { elementsOf, type Form, namedBy } from './form.ts';
 import { headOf } from './heads.ts';
@@ -9,23 +10,23 @@ import type { Span } from './tree.ts';
 /** How deep definitions are searched for within forms that have no name, as in (eval-when (...) (defun name ...)). */
 const DEPTH = 3;
 
-/** Yields FORM when it is a list with an operator and something behind that, which names it. When what stands there is a
- *  list, as in (let (...) (defun name ...)), also yields such forms in it, each with its DEPTH. It is a generator
- *  because a form that is a table of data can look like very many definitions. */
+/** Yields FORM, with its DEPTH, when it is a list with an operator and a name behind the operator. When a
+ *  list stands in place of the name, as in (let (...) (defun name ...)), also yields such forms inside FORM.
+ *  This is a generator because a form that is a table of data can look like very many definitions. */
 function* namedForms(form: Form, depth = 0): Generator<{ form: Form; depth: number }, void> {
   const [operator, name, ...rest] = form.token === '(' ? elementsOf(form) : [];
   if (operator?.kind !== 'atom' || !operator.name || operator.name.startsWith(MARK) || name === undefined)
     return;
   const found = namedFormsOf(isName(name) || depth === DEPTH ? [] : [name, ...rest], depth + 1);
   const first = found.next();
-  // Where nothing else has a name, a list is most likely a clause or a binding.
+  // An inner form that has no name and contains no named form is most likely a clause or a binding.
   if (depth > 0 && first.done && !isName(name) && !operator.name.startsWith('DEF')) return;
   yield { form, depth };
   if (first.value !== undefined) yield first.value;
   yield* found;
 }
 
-/** True when PART, behind an operator, can be a name: it is no list but (setf NAME). */
+/** True when PART, the element behind an operator, can be a name: it is no list, or it is (setf NAME). */
 function isName(part: Form): boolean {
   return part.mark !== '(' || namedBy(part).setf;
 }
@@ -44,8 +45,9 @@ export interface Defined {
   /** The operator and the name as written; the name can be a list or a string. */
   operator: string;
   name: string;
-  /** The first list behind the name, such as a lambda list, with any qualifiers; and the docstring's first line. */
+  /** The first list behind the name, such as a lambda list, preceded by any qualifiers. */
   list?: string;
+  /** The first line of the docstring. */
   documentation?: string;
 }
 
@@ -87,13 +89,14 @@ function documentationIn(rest: Form[]): string | undefined {
   return line || undefined;
 }
 
-/** Returns TEXT, of a form, on one line and without line comments. */
+/** Returns TEXT, the text of a form, on one line and without line comments. */
 export function onOneLine(text: string): string {
   return text.replace(/;[^\n]*\n/g, '\n').replace(/\s+/g, ' ');
 }
 
-/** Returns the span of the list that defines SYMBOL in the top-level form at START of FORMS. It is the whole form,
- *  unless exactly one list in it has the name behind its operator. */
+/** Returns the span of the list that defines SYMBOL in the top-level form at START of FORMS. Returns the span
+ *  of the whole form unless exactly one list in it has SYMBOL as its name; undefined when no form begins at
+ *  START. */
 export function innermostDefining(forms: TopLevelForms, start: number, symbol: string): Span | undefined {
   const whole = forms.at(start);
   if (whole === undefined || headOf(whole)?.name === symbol) return whole;
@@ -107,8 +110,8 @@ export function innermostDefining(forms: TopLevelForms, start: number, symbol: s
   return more.length > 0 ? whole : only;
 }
 
-/** A definition to find. NAME is `NAME` or `SETF NAME`. METHODS are possible qualifiers and specializers, each as the
- *  METHOD of a Head; a form that has others does not count. */
+/** A definition to find. NAME is `NAME` or `SETF NAME`. METHODS are the acceptable qualifiers and
+ *  specializers, each as the METHOD of a Head; undefined accepts any. */
 export interface Wanted {
   name: string;
   operator?: string;
@@ -117,13 +120,14 @@ export interface Wanted {
 
 /** A form that defines the name. */
 export interface Target extends Extent {
-  /** Start of the top-level form that it is or is in. */
+  /** Start of the top-level form that is or contains this form. */
   top: number;
   operator: string;
-  /** Its qualifiers and specializers; '' without any. */
+  /** The METHOD of the form's Head; '' when the form has no Head. */
   method: string;
-  /** The name as written, and the package in which it is read. */
+  /** The name as written. */
   written: string;
+  /** The package in which the form is read. */
   home: string;
   /** How the form begins: operator, name, and a method's qualifiers and specializers. */
   head: string;
@@ -169,7 +173,8 @@ function outermost(targets: readonly Target[]): Target[] {
   });
 }
 
-/** Returns FORM, which is or is in the top-level form at PLACE, as a target when it names WANTED. */
+/** Returns FORM as a Target if it has the name and operator of WANTED, else undefined. PLACE is the extent of
+ *  the top-level form that is or contains FORM, and HOME the package in which that form is read. */
 function targetOf(form: Form, wanted: Wanted, place: Extent, home: string): Target | undefined {
   const [operator, name, ...rest] = elementsOf(form) as [Form, Form, ...Form[]];
   const head = headOf(form);

@@ -3,7 +3,8 @@
 import { bareName, elementsOf, type Form, readForm, spineOf } from './form.ts';
 import { MARK } from './lexer.ts';
 
-/** What a lambda list accepts: how many required and optional arguments, whether any number more (REST), keywords. */
+/** What a lambda list accepts: how many required and optional arguments, any number of further ones when REST
+ *  is true, and keywords. */
 export interface LambdaList {
   required: number;
   optional: number;
@@ -11,12 +12,12 @@ export interface LambdaList {
   /** Names of its keywords; undefined without &key. */
   keys?: string[];
   otherKeys: boolean;
-  /** Of a macro: its nested lambda lists, by position; the first required parameter has position 0. */
+  /** Nested lambda lists of a macro, by index of the required parameter that has one. */
   inner?: Map<number, LambdaList>;
 }
 
-/** One argument of a call: a keyword, a LIST, or anything else ({}). UNKNOWN means that the text does not show what
- *  stands there, which may be any number of arguments. */
+/** One argument of a call: a keyword, a LIST, or anything else ({}). UNKNOWN means that the text does not
+ *  show the argument, which may stand for any number of arguments. */
 export type Argument = { keyword?: string; unknown?: boolean; list?: Form };
 
 /** True when FORM is a list without a dot, or empty. */
@@ -26,11 +27,11 @@ function isProper(form: Form): boolean {
   return elements.length === 0 && tail.kind === 'atom' && (tail.name === undefined || tail.name === 'NIL');
 }
 
-/** Lambda lists nested deeper than this in that of a macro are not looked at. */
+/** Nested lambda lists of a macro are not checked below this depth. */
 const MAX_DEPTH = 100;
 
-/** Returns what the lambda list FORM accepts; undefined when that cannot be determined. Required parameters may be
- *  lists: with a specializer in a method, nested lambda lists in a MACRO. */
+/** Returns what the lambda list FORM accepts; undefined when that cannot be determined. Required parameters
+ *  may be lists: a name with a specializer in a method, a nested lambda list when MACRO is true. */
 export function lambdaListOf(form: Form | undefined, macro = false, depth = 0): LambdaList | undefined {
   if (form === undefined) return undefined;
   const { elements, tail } = spineOf(form);
@@ -78,7 +79,8 @@ function keyOf(form: Form | undefined): string {
   return bareName(keyword ?? variable);
 }
 
-/** Returns what the lambda list TEXT accepts, of a MACRO or a function; undefined when TEXT is no lambda list. */
+/** Returns what the lambda list TEXT accepts; undefined when TEXT is no lambda list. MACRO is true for the
+ *  lambda list of a macro. */
 export function parsedLambdaList(
   text: string,
   features: ReadonlySet<string> = new Set(),
@@ -111,7 +113,7 @@ export function fitOf(list: LambdaList, args: readonly Argument[]): Fit {
   return list.keys === undefined || fits !== true ? fits : keysFit(list, args.slice(positional));
 }
 
-/** Returns whether those of ARGS fit that a macro destructures by its nested lambda lists. */
+/** Returns whether ARGS of a macro call fit the nested lambda lists that destructure them. */
 function innerFit({ inner = new Map<number, LambdaList>() }: LambdaList, args: readonly Argument[]): Fit {
   const fits = [...inner].map(([position, list]): Fit => {
     const given = args[position]?.list;

@@ -1,5 +1,5 @@
-/** Reads the tree of a Lisp text: the forms that the SBCL reader would build under a set of features, or all that is
- *  written. */
+/** Reads forms from the tree of a Lisp text: either those that the SBCL reader would build under a set of
+ *  features, or everything that is written. */
 
 import { bare, MARK, nextToken } from './lexer.ts';
 import { isFeature, isPrefix, RADIX, Tree, treeOf } from './tree.ts';
@@ -7,8 +7,8 @@ import { isFeature, isPrefix, RADIX, Tree, treeOf } from './tree.ts';
 /** Feature names: 'SBCL' for a keyword, otherwise 'PACKAGE::NAME'. */
 export type Features = ReadonlySet<string>;
 
-/** The operators of the lists that the reader builds for a prefix, as (QUOTE X) for 'X. That of a backquote is no
- *  symbol. */
+/** By prefix: the operator of the list that the reader builds, as QUOTE in (QUOTE X) for 'X. The operator of
+ *  a backquote is no symbol. */
 const OPERATORS = new Map([
   ["'", 'QUOTE'],
   ["#'", 'FUNCTION'],
@@ -21,31 +21,33 @@ const TRANSPARENT = new Set(['#=', '::']);
 /** Tokens that begin a form that has no prefix. */
 const FIRST = new Set(['atom', '(', '#(']);
 
-/** Expressions nested deeper than this behind #+ are not evaluated, lest they overflow the stack. */
+/** Feature expressions nested deeper than this are not evaluated, because they could overflow the stack. */
 const MAX_DEPTH = 200;
 
 const NONE: readonly never[] = [];
 
-/** A form of a text, which reads what is in it when that is asked for. */
+/** A form of a text. Its elements are read when they are first used. */
 export class Form {
   readonly #reading: Reading;
-  /** The number of its first token; it distinguishes the forms of a text. */
+  /** Number of the first token, which identifies the form within its text. */
   readonly at: number;
-  /** The kind of that token; 'operator' for the operator for which a prefix stands; under features 'broken' for a form
-   *  that does not end, which is an atom but for `within`. */
+  /** Kind of the first token, with two exceptions. 'operator' is the operator that a prefix stands for.
+   *  'broken', only under features, is a form that does not end: its `kind` is 'atom', but `within` still
+   *  yields the forms in it. */
   readonly mark: string;
   readonly start: number;
   readonly end: number;
-  /** The number of the token behind it. */
+  /** Number of the token behind the form. */
   readonly behind: number;
   /** The form behind a prefix. */
   readonly inner: Form | undefined;
   /** Offset of the first #+ or #- directly before it, if any. */
   lead: number | undefined;
-  /** The list that contains it, or the form of the prefix before it; the index in the elements of that list. */
+  /** The list that contains this form, or the form of the prefix before this one. */
   around: Form | undefined;
+  /** Index in the elements of the list `around`. */
   index = 0;
-  /** The prefixes before it, the outermost first, in a reading of all that is written. */
+  /** Prefixes before the form, the outermost first. Empty in a reading under features. */
   marks: readonly string[] = NONE;
   #items: Items | undefined;
   #name: string | undefined;
@@ -61,8 +63,8 @@ export class Form {
     if (inner !== undefined) inner.around = this;
   }
 
-  /** 'cons' for a list that has elements, such as (QUOTE X) for 'X; 'comma', and 'made' for #., with INNER; 'label' for a
-   *  reference such as #1#; 'atom' for anything else. */
+  /** 'cons': a list that has elements, also the (QUOTE X) that 'X stands for. 'comma' and 'made' (#.): a
+   *  prefix, with the form behind it as INNER. 'label': a reference such as #1#. 'atom': anything else. */
   get kind(): 'atom' | 'cons' | 'comma' | 'label' | 'made' {
     if (this.mark === '(') return this.#reading.isEmpty(this) ? 'atom' : 'cons';
     if (OPERATORS.has(this.mark)) return 'cons';
@@ -71,8 +73,8 @@ export class Form {
     return this.resolved === this ? 'atom' : 'label';
   }
 
-  /** The name of a symbol or number as `nameOf` gives it, and of the form behind #. ; undefined for a list, a comma and
-   *  the like; '' for other atoms. */
+  /** The name of a symbol or number, as `nameOf` returns it; for #. the name of the form behind it. Undefined
+   *  for lists, commas and labels; '' for all other forms, such as strings. */
   get name(): string | undefined {
     if (this.mark === 'atom') return this.#nameOfAtom();
     if (this.mark === 'operator') return OPERATORS.get(this.token);
@@ -92,7 +94,7 @@ export class Form {
     return this.#name;
   }
 
-  /** Whether it is written in parentheses. */
+  /** Whether the form is written in parentheses: a list or a vector. */
   get isList(): boolean {
     return this.mark === '(' || this.mark === '#(';
   }
@@ -106,38 +108,39 @@ export class Form {
     return this.tree.kind(this.at);
   }
 
-  /** Its text. */
   get text(): string {
     return this.tree.text.slice(this.start, this.end);
   }
 
-  /** The tree that it is a part of. */
+  /** The tree of the whole text. */
   get tree(): Tree {
     return this.#reading.tree;
   }
 
-  /** The name that it designates: the contents of a string, or the name of a symbol in any package; undefined for
-   *  anything else. */
+  /** The name that the form designates: the contents of a string, or the name of a symbol in any package;
+   *  undefined for anything else. */
   get designated(): string | undefined {
     return this.isString ? this.text.slice(1, -1).replace(/\\(.)/gs, '$1') : this.bare || undefined;
   }
 
-  /** Whether it is the list that stands for a backquote. */
+  /** Whether the form is a backquote. */
   get template(): boolean {
     return this.mark === '`';
   }
 
-  /** The first element, read without the others where the text shows it. */
+  /** The first element. Does not read the other elements unless a prefix or feature expression comes
+   *  first. */
   get first(): Form | undefined {
     return (this.#items === undefined && this.#reading.firstIn(this)) || this.elements[0];
   }
 
-  /** The elements of a list or vector, or of the list that stands for a prefix; without the part behind a dot. */
+  /** The elements of a list or vector, or of the list that a prefix stands for; without the form behind a
+   *  dot. */
   get elements(): readonly Form[] {
     return this.#read().elements;
   }
 
-  /** The part behind a dot. */
+  /** The form behind the dot of a dotted list. */
   get tail(): Form | undefined {
     return this.#read().tail;
   }
@@ -147,7 +150,7 @@ export class Form {
     return this.#items;
   }
 
-  /** The form that this one refers to when it is a label; itself when it is anything else. */
+  /** The form that a label such as #1# refers to; the form itself when it is no label. */
   get resolved(): Form {
     return this.mark === '##' ? this.#reading.labelled(this) : this;
   }
@@ -164,13 +167,14 @@ interface Prefix {
   lead: number | undefined;
 }
 
-/** Reads a tree under FEATURES. Without these it reads all that is written: what #+ excludes too, the dots of lists as
- *  elements, lists that are not closed, and prefixes as marks of the forms behind them. */
+/** Reads forms from a tree as the SBCL reader would under FEATURES. Without FEATURES, reads everything that
+ *  is written: also what #+ excludes. Dots are then elements, unclosed lists are lists, and prefixes are
+ *  marks of the forms behind them. */
 export class Reading {
   readonly tree: Tree;
   readonly #features: Features | undefined;
   #depth = 0;
-  /** By the number of a reference: the form that it refers to. */
+  /** By token number of a reference such as #1#: the form that it refers to. */
   readonly #labelled = new Map<number, Form>();
 
   constructor(tree: Tree, features?: Features) {
@@ -178,8 +182,8 @@ export class Reading {
     this.#features = features;
   }
 
-  /** Returns the top-level form at or after the token FROM. One that is malformed or cut off reaches to the end of the
-   *  text. Returns undefined at the end of the text or at a `)`. */
+  /** Returns the top-level form at or after the token FROM. A form that is malformed or cut off reaches to
+   *  the end of the text. Returns undefined at the end of the text or at a `)`. */
   form(from: number): Form | undefined {
     const form = this.#read(from);
     if (form !== undefined) return form;
@@ -189,8 +193,9 @@ export class Reading {
     return new Form(this, 'broken', first, this.tree.count());
   }
 
-  /** Yields all top-level forms; in a reading of all that is written also those behind a `)` too many. It is a generator
-   *  so that what was read of a form can go when the next is looked at. */
+  /** Yields all top-level forms. A reading under features stops at a `)` too many; a reading of everything
+   *  goes on behind it. This is a generator so that the memory of one form can be freed before the next is
+   *  read. */
   *forms(): Generator<Form, void> {
     for (let at = 0; this.tree.kind(at) !== 'end'; ) {
       const form = this.form(at);
@@ -200,8 +205,8 @@ export class Reading {
     }
   }
 
-  /** Returns the form at or after the token FROM; undefined at the end of a list or of the text, and when one is
-   *  missing. */
+  /** Returns the form at or after the token FROM; undefined at the end of a list or of the text, and when no
+   *  form follows a prefix. */
   #read(from: number): Form | undefined {
     if (FIRST.has(this.tree.kind(from))) return this.#plain(from);
     let prefixes: Prefix[] | undefined;
@@ -247,8 +252,9 @@ export class Reading {
     }, form);
   }
 
-  /** Passes over feature expressions from the token FROM on, and over what they exclude. Returns the number of the next
-   *  token, with the offset of the first #+ or #- directly before it; undefined when something is missing. */
+  /** Skips feature expressions from the token FROM on, with the forms that they exclude. Returns the number
+   *  of the next token, with the offset of the first #+ or #- directly before it; undefined when an
+   *  expression or an excluded form is missing. */
   #past(from: number): Prefix | undefined {
     let lead: number | undefined;
     for (let at = from; ; ) {
@@ -262,8 +268,9 @@ export class Reading {
     }
   }
 
-  /** Evaluates the feature expression behind the token AT, #+ or #-. Returns whether the form behind it counts, and the
-   *  number of the token behind the expression; undefined without one. */
+  /** Evaluates the feature expression behind the token AT, which is #+ or #-. Returns whether the form behind
+   *  the expression is read, and the number of the token behind the expression; undefined when there is no
+   *  expression or it is nested too deeply. */
   #test(at: number): { holds: boolean; behind: number } | undefined {
     if (this.#depth > MAX_DEPTH) return undefined;
     this.#depth++;
@@ -289,8 +296,8 @@ export class Reading {
     return name === 'AND';
   }
 
-  /** Returns the number of the token behind the excluded form at the token FROM; undefined without one. SBCL then takes a
-   *  radix prefix, or that of a package, for all of the form. */
+  /** Returns the number of the token behind the excluded form at the token FROM; undefined when there is
+   *  none. When SBCL skips a form, a radix or package prefix counts as a whole form. */
   #skipped(from: number): number | undefined {
     let at: number | undefined = from;
     for (let left = 1; left > 0 && at !== undefined; ) {
@@ -318,7 +325,7 @@ export class Reading {
     return !FIRST.has(this.tree.kind(form.at + 1)) && form.elements.length === 0;
   }
 
-  /** Returns what FORM contains. */
+  /** Returns the elements and the tail of FORM. */
   itemsOf(form: Form): Items {
     if (form.inner !== undefined && OPERATORS.has(form.mark)) {
       const operator = new Form(this, 'operator', form.at, form.at + 1);
@@ -336,7 +343,7 @@ export class Reading {
     return dot === undefined ? { elements } : { elements: elements.slice(0, dot), tail: elements[dot] };
   }
 
-  /** Returns the form that REFERENCE, #N#, refers to; itself when there is no such label. */
+  /** Returns the form that REFERENCE, #N#, refers to; REFERENCE itself when there is no such label. */
   labelled(reference: Form): Form {
     const passed: number[] = [];
     let form = reference;
@@ -352,7 +359,7 @@ export class Reading {
   }
 }
 
-/** Yields FORM and the forms in it, in the order of the text. */
+/** Yields FORM and all forms inside it, in the order of the text. */
 export function* within(form: Form): Generator<Form, void> {
   const left = [form];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
@@ -365,18 +372,21 @@ export function* within(form: Form): Generator<Form, void> {
   }
 }
 
-/** Returns the symbol that FORM, the name in a definition, is or begins with, or the NAME of (setf NAME). */
+/** Returns the symbol in FORM, the name of a definition: FORM itself, the first element of a list, or NAME in
+ *  (setf NAME). SETF is true for (setf NAME). */
 export function namedBy(form: Form | undefined): { symbol: Form | undefined; setf: boolean } {
   const parts = elementsOf(form);
   const setf = parts.length === 2 && bareName(parts[0]) === 'SETF';
   return { symbol: setf ? parts[1] : (parts[0] ?? form), setf };
 }
 
-/** Returns the form at or after INDEX of SOURCE, as a Reading under FEATURES or of all that is written has it. */
+/** Returns the form at or after INDEX of SOURCE, read under FEATURES, or without them as a Reading of
+ *  everything. */
 export function readForm(source: string, index: number, features?: Features): Form | undefined {
   const tree = treeOf(source);
   const number = tree.tokenAt(index);
-  // Where a reader macro took what looks like a string, the tokens of the whole text are wrong, but not those from here.
+  // If a reader macro consumed what looks like the start of a string, the tokens of the whole text are wrong.
+  // The tokens counted from INDEX on are right.
   const { start } = nextToken(source, index);
   const known = start === tree.start(number) && (number === 0 || tree.end(number - 1) <= index);
   return new Reading(known ? tree : new Tree(source, index), features).form(known ? number : 0);
@@ -387,19 +397,20 @@ export function bareName(form: Form | undefined): string {
   return bare(form?.resolved.name ?? '');
 }
 
-/** Returns the name of FORM, mostly an operator, as in `nameOf`: a symbol of Common Lisp has no package in it. Returns ''
- *  when FORM is a list or missing. */
+/** Returns the name of FORM, usually an operator, as `nameOf` returns it: with its package when that is
+ *  written, unless it is COMMON-LISP. Returns '' when FORM is a list or missing. */
 export function operatorOf(form: Form | undefined): string {
   return form?.resolved.name ?? '';
 }
 
-/** Returns the elements of FORM, labels resolved, and those behind a dot; none when it is no list. */
+/** Returns the elements of the list FORM, labels resolved; [] when FORM is no list. A list behind a dot
+ *  continues the list. */
 export function elementsOf(form: Form | undefined): Form[] {
   return spineOf(form).elements.map((element) => element.resolved);
 }
 
-/** Returns the elements of FORM, those behind a dot included, and as TAIL what stands behind the last dot and is no
- *  list. TAIL is the form itself when that is no list, and for a circular list one in it. */
+/** Returns the elements of the list FORM; a list behind a dot continues it. TAIL is the object behind the
+ *  last dot, or FORM itself when FORM is no list. For a circular list, TAIL is a list inside FORM. */
 export function spineOf(form: Form | undefined): { elements: readonly Form[]; tail: Form | undefined } {
   let tail = form?.resolved;
   if (tail?.kind === 'cons' && tail.tail === undefined) return { elements: tail.elements, tail: undefined };

@@ -2,8 +2,8 @@
 
 import { upperCase } from './lexer.ts';
 
-/** A directive ~/NAME/ that begins at index START. WRITTEN is NAME as the text has it, which begins at index AT. HOME
- *  is the package in which FORMAT looks the name up. */
+/** A directive ~/NAME/ that begins at index START. WRITTEN is NAME as written, beginning at index AT. HOME is
+ *  the package in which FORMAT looks the name up. */
 export interface FormatCall {
   start: number;
   at: number;

@@ -1,4 +1,4 @@
-/** What identifies a definition: its operator, its name, and of a method its qualifiers and specializers. */
+/** Reads what identifies a definition: operator, name, and for a method the qualifiers and specializers. */
 
 import { bareName, elementsOf, type Form, namedBy } from './form.ts';
 import { bare, MARK, nameOf, type Token, tokensOf, upperCase } from './lexer.ts';

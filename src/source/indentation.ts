@@ -1,17 +1,17 @@
 // Computes a cost that says how badly the indentation of a Lisp text fits the nesting of its parentheses.
 
-/** A token with its place in its line. Lines are 1-based, columns 0-based. */
+/** A token and its position. Lines are 1-based, columns 0-based. */
 export interface Element {
   sort: 'open' | 'close' | 'prefix' | 'atom';
   start: number;
   end: number;
   line: number;
-  /** The line of its end: a string can span lines. */
+  /** The line in which the token ends: a string can span lines. */
   endLine: number;
   column: number;
-  /** The column of its parenthesis, behind a prefix such as the # of #(1). */
+  /** Column of the token's parenthesis, which in #( stands behind the #. */
   paren: number;
-  /** Whether it is the first in its line. */
+  /** Whether the token is the first in its line. */
   leads: boolean;
 }
 
@@ -21,12 +21,13 @@ type Columns = { readonly column: number; readonly before: Columns } | undefined
 /** An open list; AROUND is the list that contains it. */
 interface Open {
   readonly paren: number;
-  /** Whether its first element is an atom, as in a call. */
+  /** Whether the first element of the list is an atom, as in a call. */
   readonly call: boolean;
-  /** The columns of all its elements, and of those that begin a line. */
+  /** The columns of all elements of the list. */
   readonly columns: Columns;
+  /** The columns of the elements that begin a line. */
   readonly leading: Columns;
-  /** The column of its second element. */
+  /** The column of the second element of the list. */
   readonly second: number | undefined;
   readonly around: Open | undefined;
 }
@@ -40,7 +41,8 @@ export interface Indented {
   readonly open: Open | undefined;
   /** Number of open lists. */
   readonly depth: number;
-  /** Whether the last element was a prefix, such as '. The element behind it does not count, since the prefix did. */
+  /** Whether the last element was a prefix, such as '. A prefix and the element behind it count once, as the
+   *  prefix. */
   readonly prefixed: boolean;
 }
 
@@ -109,8 +111,9 @@ function has(columns: Columns, column: number): boolean {
   return false;
 }
 
-/** Returns the cost of a line that begins in COLUMN within LIST, or at top level when LIST is undefined: 0 where
- *  editors indent to, 1 for less common columns, 3 for others, and CONTRADICTION. */
+/** Returns the cost of a line that begins in COLUMN within LIST, or at top level when LIST is undefined: 0
+ *  for columns that editors indent to, 1 for less common ones, 3 for others, CONTRADICTION for impossible
+ *  ones. */
 function lineCost(list: Open | undefined, column: number): number {
   if (list === undefined) return column === 0 ? 0 : CONTRADICTION;
   const { paren, call, columns, leading, second } = list;

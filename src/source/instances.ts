@@ -1,4 +1,5 @@
-/** Finds where a source file makes instances of classes, with which initargs, and where it names slots. */
+/** Finds where a source file makes instances of classes, with the initargs that it passes, and where it names
+ *  slots. */
 
 import { argumentOf } from './fits.ts';
 import { bareName, elementsOf, type Form, operatorOf } from './form.ts';
@@ -13,8 +14,8 @@ export interface Sought {
   slots: readonly string[];
 }
 
-/** A form that makes an instance of the class NAME with the initargs KEYS, or that names a SLOT. HOW says why it is not
- *  certain that the form makes that instance. */
+/** A form that makes an instance of the class NAME with the initargs KEYS, or that names a SLOT. HOW is the
+ *  reason when it is uncertain that the form makes such an instance. */
 export interface InstanceUse {
   start: number;
   name?: string;
@@ -63,8 +64,8 @@ export function instanceUsesIn(
   return found;
 }
 
-/** Returns how the form of ELEMENTS makes an instance of one of CLASSES, or of a class that is computed and given one
- *  of INITARGS. Returns undefined when the form does neither. */
+/** Returns the use if the form with ELEMENTS makes an instance of one of CLASSES, or passes one of INITARGS
+ *  to a class that is computed at run time. Returns undefined for other forms. */
 function makingIn(
   elements: readonly Form[],
   classes: readonly Used[],
@@ -84,8 +85,9 @@ function makingIn(
   return { keys, how: 'its class is computed' };
 }
 
-/** Returns the class that the form of ELEMENTS quotes and the initargs behind it, when the form seems to pass them on to
- *  make an instance, as in (apply #'make-instance 'name ...). */
+/** Returns the class that the form with ELEMENTS quotes and the initargs behind it, when the form seems to
+ *  pass them on to make an instance, as in (apply #'make-instance 'name ...). Returns undefined for other
+ *  forms. */
 function passedIn(
   elements: readonly Form[],
   classes: readonly Used[],

@@ -1,12 +1,12 @@
-/** Finds the keywords that must be renamed together with a symbol: those of the keyword parameters and of the initargs
- *  that have its name, in definitions and calls. */
+/** Finds the keywords that must be renamed together with a symbol: the keywords of parameters and initargs
+ *  that have its name, in definitions and in calls. */
 
 import { bareName, type Form, namedBy } from './form.ts';
 import { atomsIn, formsMentioning } from './mentioning.ts';
 
-/** The bare names of functions, classes and structures that take a keyword with the name of a symbol. When X is
- *  renamed, (defun area (&key x)) puts AREA into FUNCTIONS; then the :x in (area :x 1) is renamed, too. STRUCTURES take
- *  it in #S(...). */
+/** The bare names of functions, classes and structures that take a keyword with the name of a symbol. When X
+ *  is renamed, (defun area (&key x)) puts AREA into FUNCTIONS, so that the :x in (area :x 1) is renamed too.
+ *  STRUCTURES take the keyword in #S(...). */
 export interface Takers {
   functions: Set<string>;
   classes: Set<string>;
@@ -27,14 +27,16 @@ export function namesKeyword(part: Form): boolean {
   return lambdaListOf(part) !== undefined;
 }
 
-/** Returns the lambda list of which PART is a keyword parameter, with a default or without. */
+/** Returns the lambda list in which PART is a keyword parameter, with or without a default; undefined when
+ *  there is none. */
 function lambdaListOf(part: Form): Form | undefined {
   if (isParameter(part)) return part.around;
   const { around } = part;
   return part.index === 0 && around !== undefined && isParameter(around) ? around.around : undefined;
 }
 
-/** True when PART is an element of a lambda list behind &KEY, such as (X 1); not when it is in such an element. */
+/** True when PART is an element of a lambda list behind &KEY, such as (X 1). False for a form inside such an
+ *  element. */
 export function isParameter(part: Form): boolean {
   return sectionOf(part) === '&KEY';
 }
@@ -95,7 +97,7 @@ function noteDefinition(definition: Definition | undefined, takers: Takers): voi
   else takers.functions.add(definition.name);
 }
 
-/** True when one of TAKERS takes PART, a keyword. The keyword can stand in a call, after :INITARG, in the
+/** True when one of TAKERS takes the keyword PART. PART can stand in a call, after :INITARG, in the
  *  :DEFAULT-INITARGS of a class, in a declaration or in a lambda list. */
 export function takesKeyword(part: Form, takers: Takers): boolean {
   const list = part.around;

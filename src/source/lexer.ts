@@ -1,4 +1,4 @@
-/** The lexer: splits Lisp source text into the tokens of SBCL's standard readtable. */
+/** Splits Lisp source text into the tokens of SBCL's standard readtable. */
 
 /** A token. KIND is 'atom', 'end', or the macro character, such as '(' or '#+', without the number of a dispatch macro;
  *  '::' is the prefix in `package::(form)`, which only sets the package for the form. START and END are UTF-16
@@ -36,7 +36,8 @@ const NOT_ASCII = /[^\0-\x7f]/;
 const RUN_OR_CHARACTER = /[\0-\x7f]+|./gsu;
 const COMMENT_BOUND = /#\||\|#/g;
 
-/** Returns the token of SOURCE at or after index FROM, of kind 'end' when there is none or it is cut off. */
+/** Returns the token of SOURCE at or after index FROM. Its kind is 'end' when there is none or when the text
+ *  cuts it off. */
 export function nextToken(source: string, from: number): Token {
   const start = skipBlank(source, from);
   const token = source.charAt(start) === '#' ? dispatchToken(source, start) : plainToken(source, start);
@@ -68,7 +69,8 @@ function dispatchToken(source: string, start: number): Token {
   if (char === '\\') return { kind: 'atom', start, end: endOfSymbol(source, at) };
   if (char === ':' || char === '*') return { kind: 'atom', start, end: endOfSymbol(source, at + 1) };
   if (/[brox]/.test(char)) {
-    // Behind such a prefix SBCL also reads a number after white space, and the value of a form.
+    // SBCL lets white space, or a form whose value is the number, follow such a prefix. Then the prefix is a
+    // token of its own.
     const end = endOfSymbol(source, at + 1);
     const apart = end === at + 1 || source.charAt(at + 1) === '#';
     return apart ? { kind, start, end: at + 1 } : { kind: 'atom', start, end };
@@ -113,7 +115,7 @@ function endOfString(source: string, from: number): number {
   return at + 1;
 }
 
-/** Returns the end of the symbol or number at START. It is beyond SOURCE when it is cut off. */
+/** Returns the end of the symbol or number at START; an index beyond SOURCE when the text cuts it off. */
 function endOfSymbol(source: string, start: number): number {
   for (let [at, quoted] = [start, false]; ; at++) {
     const code = source.charCodeAt(at);
@@ -124,8 +126,9 @@ function endOfSymbol(source: string, start: number): number {
   }
 }
 
-/** Returns the name of a token of KIND, WRITTEN so: that of a symbol or number as the reader interns it, with the package
- *  as in MARK; of a dispatch macro its number; '' for anything else, such as a string or #x1F. */
+/** Returns the name of the token WRITTEN, of KIND. For a symbol or number that is its name as the reader
+ *  interns it, with the package as described at MARK. For a dispatch macro it is its number. For anything
+ *  else, such as a string or #x1F, it is ''. */
 export function nameOf(kind: string, written: string): string {
   if (kind.startsWith('#')) return /^#(\d*)/.exec(written)?.[1] ?? '';
   if (kind !== 'atom' || written.startsWith('"')) return '';
@@ -154,14 +157,14 @@ function symbolName(written: string): string {
   return name.replace(PACKAGE, (_, home: string) => PREFIXES.get(home) ?? home + MARK);
 }
 
-/** Returns NAME as SBCL's reader interns it when no character is escaped: normalized (NFKC) and in upper case. Only a
- *  name with characters outside ASCII is normalized, since that is slow and does nothing to ASCII. */
+/** Returns NAME as SBCL's reader interns it when no character is escaped: normalized (NFKC) and in upper
+ *  case. ASCII names are not normalized: that is slow and would change nothing. */
 export function upperCase(name: string): string {
   if (!NOT_ASCII.test(name)) return name.toUpperCase();
   const normal = name.normalize('NFKC');
   const whole = normal.toUpperCase();
-  // Comparing the whole name is faster than comparing its characters. Only for a sigma do the results differ: its lower
-  // case depends on the characters around it.
+  // Comparing the whole name is faster than comparing its characters. The results differ only for a sigma,
+  // whose lower case depends on the characters around it.
   const same = whole.length === normal.length && whole.toLowerCase() === normal.toLowerCase();
   if (same && !whole.includes('\u03a3')) return whole;
   return normal.replace(RUN_OR_CHARACTER, (part) => {
@@ -171,7 +174,8 @@ export function upperCase(name: string): string {
   });
 }
 
-/** Returns NAME, the name of a symbol, in lower case; unchanged when the reader would read that as another name. */
+/** Returns NAME, the name of a symbol, in lower case; unchanged when the reader would read the lower case as
+ *  another name. */
 export function lowerCase(name: string): string {
   const lower = name.toLowerCase();
   return upperCase(lower) === name ? lower : name;

@@ -1,4 +1,5 @@
-/** Finds quickly the texts and top-level forms that may contain a name, so that the others need not be read. */
+/** Finds the texts and top-level forms that may contain a name, without reading them, so that the others need
+ *  not be read. */
 
 import { type Form, Reading, within } from './form.ts';
 import { upperCase } from './lexer.ts';
@@ -6,19 +7,19 @@ import { treeOf } from './tree.ts';
 
 const ESCAPE = /[\\|]/;
 
-/** True when TEXT may contain one of SYMBOLS, which are names as the reader interns them. Wrongly returns false when
- *  TEXT writes a symbol only with needless escapes, such as a\REA. */
+/** True when TEXT may contain one of SYMBOLS, which are names as the reader interns them. Misses a symbol
+ *  that TEXT writes only with needless escapes, such as a\REA. */
 export function canHave(text: string, symbols: readonly string[]): boolean {
   const upper = upperCase(text);
   return symbols.some((symbol) => ESCAPE.test(symbol) || upper.includes(upperCase(symbol)));
 }
 
-/** True when TEXT may contain one of SYMBOLS, however that is escaped. */
+/** True when TEXT may contain one of SYMBOLS, whatever escapes it is written with. */
 export function mayHave(text: string, symbols: readonly string[]): boolean {
   return ESCAPE.test(text) || canHave(text, symbols);
 }
 
-/** Yields the top-level forms of TEXT, as all that is written, whose text may contain one of SYMBOLS. */
+/** Yields the top-level forms of TEXT, read without features, that may contain one of SYMBOLS. */
 export function* formsMentioning(text: string, symbols: readonly string[]): Generator<Form, void> {
   for (const form of new Reading(treeOf(text)).forms()) if (mayHave(form.text, symbols)) yield form;
 }

@@ -1,12 +1,12 @@
-/** Tells which package a name in a text means, and whether it contains a symbol to rename. Knows the packages of the
- *  image, and those that texts define. */
+/** Determines which package a name in a text means, and whether that package contains a symbol to rename.
+ *  Knows the packages of the image and those that texts define. */
 
 import { type Form, Reading } from './form.ts';
 import { spread } from './top-level.ts';
 import { treeOf } from './tree.ts';
 
-/** A symbol to rename. PACKAGES are the proper names of the packages that contain it, EXPORTERS of those that export
- *  it. */
+/** A symbol to rename from FROM to TO. PACKAGES are the proper names of the packages that contain it,
+ *  EXPORTERS those of the packages that export it. */
 export interface Renaming {
   from: string;
   to: string;
@@ -17,14 +17,14 @@ export interface Renaming {
 /** A package as a text defines it. */
 interface Planned {
   uses: string[];
-  /** Packages that it imports from, each with the names of the imported symbols. */
+  /** Packages that the package imports from, each with the names of the imported symbols. */
   imports: [from: string, names: Set<string>][];
   shadows: Set<string>;
 }
 
 /** Options of a package definition whose names are symbols of that package. */
 const OWN_OPTIONS = new Set(['EXPORT', 'INTERN', 'SHADOW', 'UNEXPORT', 'UNINTERN']);
-/** Options whose names are symbols of another package, which comes first. */
+/** Options whose first name is another package and whose further names are symbols of that package. */
 const IMPORT_OPTIONS = new Set(['IMPORT-FROM', 'SHADOWING-IMPORT-FROM']);
 
 export class Packages {
@@ -39,14 +39,15 @@ export class Packages {
     for (const [within, nickname, actual] of local) this.#local.set(`${within}\0${nickname}`, actual);
   }
 
-  /** Returns the proper name of the package that NAME means when WITHIN is the current package, whose local nicknames
-   *  then count; NAME itself when it is unknown. */
+  /** Returns the proper name of the package that NAME means; NAME itself when it is unknown. WITHIN is the
+   *  current package, whose local nicknames are considered. */
   proper(name: string, within?: string): string {
     const home = within === undefined ? undefined : (this.#names.get(within) ?? within);
     return this.#local.get(`${home}\0${name}`) ?? this.#names.get(name) ?? name;
   }
 
-  /** True when NAME is a known package. */
+  /** True when NAME is the name or nickname of a package in the image, or the name of a package that a text
+   *  defines. */
   knows(name: string): boolean {
     return this.#names.has(name) || this.#planned.has(name);
   }
@@ -62,8 +63,8 @@ export class Packages {
     }
   }
 
-  /** Returns whether the package NAME contains the symbol of RENAMING; undefined when the package is not known. WITHIN
-   *  is as in `proper`. */
+  /** Returns whether the package NAME contains the symbol of RENAMING; undefined when the package is not
+   *  known. WITHIN is the current package, as in `proper`. */
   has(renaming: Renaming, name: string, within?: string): boolean | undefined {
     const proper = this.proper(name, within);
     if (renaming.packages.has(proper)) return true;
@@ -78,7 +79,7 @@ export class Packages {
   }
 
   /** Returns whether PART, in an option of a package definition, names the symbol of RENAMING. Returns
-   *  undefined when PART is in no such option, and 'deeper' when it is in a list nested in one. */
+   *  undefined when PART is not in such an option, and 'deeper' when it is in a list nested in one. */
   inDefinition(part: Form, renaming: Renaming): boolean | 'deeper' | undefined {
     if (!isInDefinition(part)) return undefined;
     const option = listAround(part);
@@ -94,20 +95,21 @@ export class Packages {
   }
 }
 
-/** Returns the list around PART. A list behind a dot belongs to the list around it: (:export a . #1=(b)). */
+/** Returns the list that contains PART. A list behind a dot is part of the list with the dot: (:export a .
+ *  #1=(b)). */
 function listAround({ around }: Form): Form | undefined {
   let list = around;
   while (list !== undefined && isRest(list)) list = list.around;
   return list;
 }
 
-/** True when LIST stands behind a dot, and is no `#.` form. */
+/** True when LIST stands behind a dot and is not computed by `#.`. */
 function isRest(list: Form): boolean {
   if (!list.isList || list.marks.includes('#.')) return false;
   return list.around?.elements[list.index - 1]?.mark === '.';
 }
 
-/** By list: whether it is a package definition or in one. */
+/** By list: whether the list is a package definition or inside one. */
 const definitions = new WeakMap<Form, boolean>();
 
 /** True when a package definition contains PART. */

@@ -1,24 +1,24 @@
-// Names the part of a definition that contains an offset, when that part does not run as part of a named function: for
-// example a slot initform.
+// Names the part of a definition that contains an offset, when that part runs outside of named functions,
+// such as a slot initform.
 
 import { readForm } from './form.ts';
 import type { TopLevelForm } from './top-level.ts';
 
-/** A list that contains the offset: OPERATOR is the first symbol in it, LAST the last one before the offset, BEHIND the
- *  symbol before the list. */
+/** A list that contains the offset. OPERATOR is the first symbol in the list, LAST the last one before the
+ *  offset, BEHIND the symbol directly before the list. */
 interface Around {
   operator: string;
   last: string;
   behind: string;
 }
 
-/** By slot option: the name of the part that its value is. */
+/** By slot option: the name of the part that the option's value is. */
 const SLOT_PARTS: ReadonlyMap<string, string> = new Map([
   ['INITFORM', 'slot initform'],
   ['TYPE', 'slot type'],
 ]);
 
-/** By operator of a definition: a function that returns the name of the part. Its arguments are the lists that contain
+/** By operator of a definition: a function that returns the name of the part. It takes the lists that contain
  *  the offset, the outermost first, and the last symbol before the offset. */
 const PARTS: ReadonlyMap<string, (lists: readonly Around[], behind: string) => string | undefined> = new Map([
   ...['DEFMETHOD', 'DEFGENERIC'].map((operator) => [operator, partOfMethod] as const),

@@ -2,8 +2,8 @@
 
 import { lowerCase, upperCase } from './lexer.ts';
 
-/** Characters that can be part of a symbol's name. A period is left out: at the end of a word it usually ends a
- *  sentence. */
+/** Matches a character that can be part of a symbol's name. A period is left out: at the end of a word it
+ *  usually ends a sentence. */
 const BESIDE = String.raw`[\p{L}\p{N}*+\-%$&!?<>=/_~^@\\|]`;
 
 /** A mention in prose, by UTF-16 indices. */
@@ -12,14 +12,15 @@ export interface Spoken {
   end: number;
 }
 
-/** Returns the mentions of the symbol NAME from START to END of TEXT. A name of letters alone counts only in upper case
- *  or marked as code: by a package prefix, a quote or a parenthesis. */
+/** Returns the mentions of the symbol NAME from START to END of TEXT. A name made of letters counts only in
+ *  upper case or when marked as code by a package prefix, a quote or a parenthesis. */
 export function spokenOf(text: string, name: string, start = 0, end = text.length): Spoken[] {
   if (end - start < name.length) return [];
   const pattern = patternOf(name);
   const plainWord = /^\p{L}+$/u.test(name);
   const found: Spoken[] = [];
-  // The pattern looks at up to two characters behind a match, so behind END. To search all of TEXT would be slow.
+  // The pattern looks at up to two characters behind a match, which can be behind END. Searching all of TEXT
+  // would be slow.
   const area = text.slice(0, end + 2);
   pattern.lastIndex = start;
   for (let match = pattern.exec(area); match !== null; match = pattern.exec(area)) {
@@ -33,7 +34,8 @@ export function spokenOf(text: string, name: string, start = 0, end = text.lengt
   return found;
 }
 
-/** The pattern for the name that was asked for last: to make one takes longer than to search a short comment. */
+/** The pattern for the last name asked for, kept because compiling a pattern takes longer than searching a
+ *  short comment. */
 let last: [name: string, pattern: RegExp] | undefined;
 
 function patternOf(name: string): RegExp {

@@ -3,7 +3,8 @@
 import { bare, MARK } from './lexer.ts';
 import { inBars, spelled } from './symbol-text.ts';
 
-/** A name in parts: HOME is its package, '' without one; SYMBOL the symbol's name; SETF is true for a setf function. */
+/** A name in parts: HOME is its package, or '' when it has none. SYMBOL is the symbol's name. SETF is true
+ *  for a setf function. */
 export interface QualifiedName {
   home: string;
   symbol: string;
@@ -35,24 +36,26 @@ export function setfName(name: string): string {
   return `${home}::(SETF ${symbol})`;
 }
 
-/** Returns the name, as the image prints it, of the definition of kind NATURE that the qualified name SYMBOL has. */
+/** Returns the name of a definition of the qualified SYMBOL, as the image prints it. NATURE is the kind of
+ *  the definition. */
 export function definedName(symbol: string, nature: string): string {
   return nature === 'SETF FUNCTION' ? setfName(symbol) : symbol;
 }
 
-/** Returns NAME, which has a package, as code can write it, in vertical bars where needed. */
+/** Returns the qualified NAME as it can be written in code, in vertical bars where needed. */
 export function codeName(name: string): string {
   const { home, symbol, setf } = partsOfName(name);
   const written = [home, symbol].map((part) => spelled(part, 'A')).join('::');
   return setf ? `(setf ${written})` : written;
 }
 
-/** Returns the name without its package, in bars so that the reader interns exactly that symbol. */
+/** Returns the name without its package, in vertical bars so that the reader interns exactly that symbol. */
 export function readableName({ symbol, setf }: Pick<QualifiedName, 'symbol' | 'setf'>): string {
   return setf ? `(setf ${inBars(symbol)})` : inBars(symbol);
 }
 
-/** Returns NAME, which is given as in Token, as `PACKAGE::NAME`. HOME is the package of an unqualified name. */
+/** Returns NAME, a token's name as described at MARK, as `PACKAGE::NAME`. HOME is the package of an
+ *  unqualified name. */
 export function qualified(name: string, home: string): string {
   const setf = /^\(SETF (.*)\)$/s.exec(name)?.[1];
   const symbol = setf ?? name;

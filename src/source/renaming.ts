@@ -1,4 +1,4 @@
-/** Finds the edits that rename symbols in a text, and the places that have the old name but are not renamed. */
+/** Finds the edits that rename symbols in a text, and the places where the old name stays. */
 
 import type { Form } from './form.ts';
 import { formatCalls } from './format-calls.ts';
@@ -29,15 +29,15 @@ export interface Edit {
   start: number;
   end: number;
   text: string;
-  /** The old name that it replaces. */
+  /** The old name of the symbol that is renamed. */
   from: string;
-  /** What stood there: the symbol; a string, keyword or other symbol that only gives its name; the keyword of a
-   *  parameter or slot; or a mention in a comment or string. */
+  /** What the edit replaces: the symbol itself; a string, keyword or other symbol that only gives its name;
+   *  the keyword of a parameter or slot; or a mention in a comment or string. */
   how: 'symbol' | 'name' | 'keyword' | 'prose';
 }
 
-/** A place that keeps the old name, and why. 'package definition': it is in a list nested in an option of a package
- *  definition, where its meaning is not known. */
+/** A place that keeps the old name, and why. 'package definition': the place is in a list nested in an option
+ *  of a package definition, so its meaning is unknown. */
 export interface Kept {
   start: number;
   why: 'prose' | 'string' | 'keyword' | 'word of LOOP' | 'unknown package' | 'package definition';
@@ -50,7 +50,7 @@ export interface Scan {
   cut?: number;
 }
 
-/** Words that LOOP compares by name, in any package. */
+/** Words that LOOP recognizes by name, in any package. */
 const LOOP_WORDS = new Set(
   (
     'ABOVE ACROSS ALWAYS AND APPEND APPENDING AS BEING BELOW BY COLLECT COLLECTING COUNT COUNTING DO DOING DOWNFROM ' +
@@ -80,13 +80,15 @@ export function scanFor(text: string, task: Task): Scan {
   return scan;
 }
 
-/** What the top-level form around a part can have, judged by its text: to look for it around each part takes long. */
+/** What the text of a top-level form may contain. Deciding this once per form is much faster than for each
+ *  part. */
 interface May {
   definePackage: boolean;
   takeKeys: boolean;
 }
 
-/** Adds to SCAN the edit of PART, or why PART stays. PART is a symbol or string with the old name of RENAMING. */
+/** Adds to SCAN the edit of PART, or the reason why PART stays. PART is a symbol or string with the old name
+ *  of RENAMING. CURRENT is the current package there. */
 function atName(part: Form, renaming: Renaming, task: Task, scan: Scan, current: string, may: May): void {
   const { start, end } = part;
   const token = part.text;
@@ -113,7 +115,7 @@ function atName(part: Form, renaming: Renaming, task: Task, scan: Scan, current:
   else scan.edits.push(symbolEdit(part, renaming, task.keywords || !may.takeKeys));
 }
 
-/** Words of LOOP after which a variable, a type or a form always stands, never another word. */
+/** Words of LOOP that are always followed by a variable, a type or a form, never by another word. */
 const BEFORE_FORMS = new Set(
   (
     'ABOVE ACROSS ALWAYS APPEND APPENDING AS BELOW BY COLLECT COLLECTING COUNT COUNTING DOWNFROM DOWNTO FOR FROM IF IN INTO ' +
@@ -122,8 +124,8 @@ const BEFORE_FORMS = new Set(
   ).split(' '),
 );
 
-/** By word of LOOP: what AND joins after it. In (for x in a and y in b) it joins variables, in (when a collect b and
- *  collect c) clauses. */
+/** By word of LOOP: what a later AND joins. In (for x in a and y in b) it joins variables, in (when a collect
+ *  b and collect c) clauses. */
 const JOINED = new Map(
   ['FOR', 'AS', 'WITH', 'IF', 'WHEN', 'UNLESS'].map((word, index) => [
     word,
@@ -133,7 +135,8 @@ const JOINED = new Map(
 
 const loopWords = new WeakMap<Form, ReadonlySet<Form>>();
 
-/** True when PART is a word of a LOOP, such as FOR, not a form or variable with such a name. */
+/** True when PART is a word of a LOOP, such as FOR, and not a form or variable that happens to have that
+ *  name. */
 function isLoopWord(part: Form): boolean {
   const { around, bare } = part;
   if (!LOOP_WORDS.has(bare) || around?.first?.bare !== 'LOOP') return false;
@@ -142,8 +145,8 @@ function isLoopWord(part: Form): boolean {
   return words.has(part);
 }
 
-/** Returns the elements of a LOOP that are words of its syntax. An element after a word that takes a form or a variable
- *  is not one of them, whatever its name. */
+/** Returns the elements of a LOOP that are words of its syntax. An element after a word that takes a form or
+ *  a variable is no such word, whatever its name. */
 function wordsOfLoop({ elements }: Form): ReadonlySet<Form> {
   const words = new Set<Form>();
   let joined: string | undefined;
@@ -152,7 +155,7 @@ function wordsOfLoop({ elements }: Form): ReadonlySet<Form> {
     if (before === undefined || !LOOP_WORDS.has(part.bare)) continue;
     const behindAnd = joined === 'variables' && before.bare === 'AND';
     const isForm = before.bare === '=' || (words.has(before) && (behindAnd || BEFORE_FORMS.has(before.bare)));
-    // IT is a word even there: it means the value of the last test.
+    // IT is always a word: it means the value of the last test.
     if (isForm && part.bare !== 'IT') continue;
     words.add(part);
     joined = JOINED.get(part.bare) ?? joined;
@@ -167,7 +170,8 @@ function renamed(token: string, { to }: Renaming): string {
   return token.slice(0, base) + spelled(to, token.slice(base));
 }
 
-/** Returns the edit of PART. PLAIN: the keyword of a parameter need not be kept. */
+/** Returns the edit that renames the symbol PART. PLAIN is true when the keyword of a parameter need not be
+ *  kept. */
 function symbolEdit(part: Form, renaming: Renaming, plain: boolean): Edit {
   const { start, end, text: token } = part;
   const edit: Edit = {
@@ -183,10 +187,10 @@ function symbolEdit(part: Form, renaming: Renaming, plain: boolean): Edit {
   return { ...edit, text: part.around?.first === part && isParameter(part.around) ? named : `(${named})` };
 }
 
-/** True when PART, a keyword or a string, names the symbol of RENAMING, as in (intern "NAME" :package): PART is one of
- *  the first two arguments of a call, and the other names a package that has the symbol. PART may be wrapped in a call,
- *  and then also the package, as in (intern (string :name) (find-package :package)). False in definitions and their
- *  options, and when the name is also that of a package. */
+/** True when PART, a keyword or a string, names the symbol of RENAMING, as in (intern "NAME" :package). Then
+ *  PART is one of the first two arguments of a call, and the other one names a package that has the symbol.
+ *  Both may be wrapped in calls, as in (intern (string :name) (find-package :package)). False in definitions
+ *  and their options, and when a package has the same name. */
 function namedBeside(part: Form, renaming: Renaming, packages: Packages): boolean {
   if (packages.knows(renaming.from)) return false;
   const means = (other: Form) => {
@@ -218,7 +222,7 @@ function isPlainName(part: Form): boolean {
   return part.isString || (part.bare !== '' && /^#?:/.test(part.text));
 }
 
-/** Operators of Common Lisp that have a control string of FORMAT as an argument. */
+/** Common Lisp operators that take a FORMAT control string. */
 const FORMATTING = new Set(
   (
     'BREAK CERROR ERROR FORMAT FORMATTER INVALID-METHOD-ERROR METHOD-COMBINATION-ERROR SIGNAL WARN Y-OR-N-P ' +
@@ -226,9 +230,9 @@ const FORMATTING = new Set(
   ).split(' '),
 );
 
-/** Adds to SCAN the edits and kept places within the string PART. TASK's symbols can be in it in three ways: the whole
- *  string is a symbol with package prefix, a FORMAT directive ~/NAME/ calls a function, or the text mentions a
- *  symbol. */
+/** Adds to SCAN the edits and kept places within the string PART. A string can mention the symbols of TASK in
+ *  three ways: the whole string is a symbol with package prefix, a FORMAT directive ~/NAME/ calls a function,
+ *  or the text mentions a symbol. */
 function inString(part: Form, task: Task, scan: Scan, current: string): void {
   const { start } = part;
   const inside = part.text.slice(1, -1);
@@ -253,8 +257,8 @@ function inString(part: Form, task: Task, scan: Scan, current: string): void {
   inProse(part.tree.text, start + 1, part.end - 1, task, scan, true);
 }
 
-/** Adds to SCAN the mentions of TASK's symbols from START to END of TEXT: a comment, or the contents of a string when
- *  STRING is true. Leaves out those that an edit in SCAN covers. */
+/** Adds to SCAN the mentions of TASK's symbols from START to END of TEXT: a comment, or the contents of a
+ *  string when STRING is true. Leaves out mentions that an edit in SCAN covers. */
 function inProse(text: string, start: number, end: number, task: Task, scan: Scan, string = false): void {
   for (const renaming of task.renamings) {
     const outside = scan.edits.findLastIndex((edit) => edit.end <= start || edit.start >= end);
@@ -273,8 +277,8 @@ function inProse(text: string, start: number, end: number, task: Task, scan: Sca
   }
 }
 
-/** Adds to TASK's takers the definitions in TEXT in which RENAMING's symbol is a keyword parameter or
- *  a slot with an initarg of that name. Calls of these take a keyword of that name. */
+/** Adds to TASK's takers the definitions in TEXT that have the symbol of RENAMING as a keyword parameter, or
+ *  as a slot with an initarg of that name. Calls of these definitions take a keyword of that name. */
 export function noteKeywords(text: string, renaming: Renaming, task: Task): void {
   const takers = task.takers.get(renaming.from);
   if (takers === undefined) return;

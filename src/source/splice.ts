@@ -1,5 +1,5 @@
-/** Computes how a text changes when a form is inserted, replaced or removed: with its comments, and with the white
- *  space and line breaks around it. */
+/** Computes how a text changes when a form is inserted, replaced or removed, including comments, white space
+ *  and line breaks. */
 
 import { Reading } from './form.ts';
 import type { SourceText } from './text.ts';
@@ -11,9 +11,9 @@ export interface Splice extends Span {
   text: string;
 }
 
-/** Returns how many line breaks to put between a form and a new form beside it. BLANKS are the runs of white space
- *  around the form, the preferred one first. The result is the number in the first run with any, at most 2; and 2 when
- *  no run has any. */
+/** Returns how many line breaks to put between a form and a new form beside it: the number in the first of
+ *  BLANKS that has any, at most 2, or 2 when none has any. BLANKS are the runs of white space around the
+ *  form, the preferred one first. */
 function breaksBetween(...blanks: string[]): number {
   const counts = blanks.map((blank) => blank.split('\n').length - 1);
   return Math.min(2, counts.find((count) => count > 0) ?? 2);
@@ -58,12 +58,12 @@ function endAbove(text: string, index: number): number {
   return number === 0 ? 0 : tree.end(number - 1);
 }
 
-/** Matches a comment line about the form below it. A line with four semicolons is a title of a section, and one with |#
- *  can be the end of a block comment: these do not match. */
+/** Matches a comment line that belongs to the form below it. Excludes lines with four semicolons, which are
+ *  section titles, and lines with |#, which may end a block comment. */
 const COMMENT_LINE = /^[ \t]*;(?!;;;)(?!.*\|#)/;
 
-/** Returns the start of the comment lines of TEXT that end at index LINE_START; LINE_START when there are none. The
- *  start is at least FLOOR, the end of the last token: before that, lines of a string can look like comments. */
+/** Returns the start of the comment lines of TEXT that end at index LINE_START; LINE_START when there are
+ *  none. FLOOR is the end of the last token, before which lines of a string can look like comments. */
 function commentStart(text: string, lineStart: number, floor: number): number {
   let start = lineStart;
   for (let at = lineStart; at > 0; ) {
@@ -89,16 +89,16 @@ export function splicedOver(text: string, { start, end }: Extent, added: string,
   return { start, end, text: added + commentBreak(text, end, added, eol) };
 }
 
-/** Returns EOL when ADDED may end in a comment and code follows on that line, at index AT of TEXT, so that the comment
- *  would swallow the code. Otherwise returns ''. */
+/** Returns EOL when ADDED may end in a comment that would swallow code: code that follows on the same line,
+ *  at index AT of TEXT. Returns '' otherwise. */
 function commentBreak(text: string, at: number, added: string, eol: string): string {
   const follows = /^[ \t]*[^ \t\r\n]/.test(text.slice(at));
   const lastLine = added.slice(added.lastIndexOf('\n') + 1);
   return follows && lastLine.includes(';') ? eol : '';
 }
 
-/** Returns the splice that removes the form at EXTENT from TEXT. When the form has its lines to itself, the white space
- *  before or behind it goes too, mostly that with fewer line breaks. */
+/** Returns the splice that removes the form at EXTENT from TEXT. When the form has its lines to itself, also
+ *  removes the white space above or below it, usually the one with fewer line breaks. */
 export function splicedOut(text: string, { lead, end }: Extent): Splice {
   const before = blankBefore(text, lead);
   const behind = /^\s*/.exec(text.slice(end))?.[0] ?? '';
@@ -120,8 +120,8 @@ function endsInComment(text: string): boolean {
   return COMMENT_LINE.test(text.slice(text.lastIndexOf('\n') + 1));
 }
 
-/** Returns TEXT with SPLICES applied. They must be sorted by start; insertions at the same index appear in their order.
- *  When two splices overlap, returns the second of them instead. */
+/** Returns TEXT with SPLICES applied. SPLICES must be sorted by start; insertions at the same index keep
+ *  their order. When two splices overlap, returns the second of them instead. */
 export function spliced(text: string, splices: readonly Splice[]): string | Splice {
   let [result, at] = ['', 0];
   for (const splice of splices) {
@@ -132,7 +132,7 @@ export function spliced(text: string, splices: readonly Splice[]): string | Spli
   return result + text.slice(at);
 }
 
-/** Returns the 1-based line of TEXT where a form begins that TEXT does not end; undefined when all forms are
+/** Returns the 1-based line of TEXT in which an incomplete form begins; undefined when all forms are
  *  complete. */
 export function unfinishedLine(text: string, features: ReadonlySet<string>): number | undefined {
   const whole = `${text}\n()`;
@@ -149,10 +149,10 @@ export function unfinishedLine(text: string, features: ReadonlySet<string>): num
   }
 }
 
-/** Compares the forms of a text BEFORE and after SPLICES, which are sorted and do not overlap; NOW are the forms after.
- *  Returns as CHANGED the forms of NOW that a splice inserted or changed, and as NUMBERS, for each form of NOW, its
- *  number in BEFORE, or null for a changed one. If the splices made the reader read some other form differently, as an
- *  unclosed string would, returns as LOST only the start of such a form in BEFORE. */
+/** Compares the forms of a text BEFORE and after SPLICES, which are sorted and do not overlap; NOW are the
+ *  forms after. Returns as CHANGED the forms of NOW that a splice inserted or changed, and as NUMBERS, for
+ *  each form of NOW, its number in BEFORE, or null for a changed form. If the splices changed how any other
+ *  form is read, as an unclosed string would, returns only LOST: the start of such a form in BEFORE. */
 export function changedForms(
   before: TopLevelForms,
   now: TopLevelForms,

@@ -1,4 +1,4 @@
-/** Parses the text of a symbol into package and name, and writes another name in the same style. */
+/** Parses the text of a symbol into package and name, and writes another name in the same spelling. */
 
 import { bare, lowerCase, nameOf, nextToken, upperCase } from './lexer.ts';
 
@@ -22,7 +22,7 @@ function packageOf(text: string): string {
   return text === '' ? '' : nameOf('atom', text);
 }
 
-/** Matches a name that must be escaped in a text, lest the reader take it for a number or something else. */
+/** Matches a name that must be escaped, because the reader would not read it as that one symbol. */
 const NOT_PLAIN = /[\s"'(),;`\\|:#]|^[+-]?\d+[./\d]*(?:[esfdl][+-]?\d+)?$|^\.+$/i;
 
 /** Returns NAME written as a symbol in vertical bars, with | and \ escaped. */
@@ -30,7 +30,7 @@ export function inBars(name: string): string {
   return `|${name.replace(/[\\|]/g, '\\$&')}|`;
 }
 
-/** Returns the text of the symbol NAME, without package, in the style of BASE, the text that it replaces: in vertical
+/** Returns the symbol NAME, without package, in the spelling of BASE, the text that it replaces: in vertical
  *  bars, in upper case or in lower case. */
 export function spelled(name: string, base: string): string {
   const plain = name !== '' && name === upperCase(name) && !NOT_PLAIN.test(name);

@@ -1,5 +1,5 @@
-/** Knows which lists in Common Lisp forms are not themselves forms, such as bindings, clauses and declarations. Their
- *  first element is no operator. */
+/** Knows which lists in Common Lisp forms are not forms themselves, such as bindings, clauses and
+ *  declarations. The first element of such a list is no operator. */
 
 import { bareName, elementsOf, type Form, operatorOf } from './form.ts';
 import { MARK } from './lexer.ts';
@@ -19,7 +19,7 @@ export function nonForms(elements: readonly Form[]): Parts {
   return (name.startsWith(MARK) ? undefined : SYNTAX.get(bareName(elements[0])))?.(elements) ?? new Map();
 }
 
-/** By operator: which of the elements of its forms are not forms. */
+/** By operator: a function that returns which elements of a form with that operator are not forms. */
 const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
   ...each('LET LET* PROG PROG* SYMBOL-MACROLET HANDLER-BIND RESTART-BIND', at(1, eachOf(behindName))),
   ...each('DO DO*', at(1, eachOf(behindName)), at(2, elementsOf)),
@@ -49,7 +49,8 @@ const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
   ...each('LOOP', behindWords),
 ]);
 
-/** Returns the entries of SYNTAX for OPERATORS, names separated by spaces: all SYNTAXES apply to each. */
+/** Returns the entries of SYNTAX for OPERATORS, names separated by spaces. All SYNTAXES apply to each
+ *  operator. */
 function each(operators: string, ...syntaxes: Syntax[]): [string, Syntax][] {
   const syntax: Syntax = (elements) => new Map(syntaxes.flatMap((one) => [...one(elements)]));
   return operators.split(' ').map((operator) => [operator, syntax]);
@@ -65,22 +66,22 @@ function from(index: number, forms: (part: Form) => Form[]): Syntax {
   return (elements) => parts(elements.slice(index), forms);
 }
 
-/** Returns those of LISTS that are lists, each with the forms that FORMS finds in it. */
+/** Returns the non-empty lists among LISTS, each with the forms that FORMS finds in it. */
 function parts(lists: readonly Form[], forms: (part: Form) => Form[]): Parts {
   return new Map(lists.filter((list) => list.resolved.kind === 'cons').map((list) => [list, forms(list)]));
 }
 
-/** Is used for lists in which no form is evaluated. */
+/** For lists in which no form is evaluated. */
 function nothing(): Form[] {
   return [];
 }
 
-/** Returns all elements of LIST but the first, which is a name. */
+/** Returns the elements of LIST behind the first one, which is a name. */
 function behindName(list: Form | undefined): Form[] {
   return elementsOf(list).slice(1);
 }
 
-/** Returns a function that returns the forms that FORMS finds in the elements of a list. */
+/** Returns a function from a list to the forms that FORMS finds in its elements. */
 function eachOf(forms: (part: Form) => Form[]): (list: Form) => Form[] {
   return (list) => elementsOf(list).flatMap(forms);
 }
@@ -95,7 +96,7 @@ function inFunction(definition: Form): Form[] {
 /** The lambda list keywords whose parameters can have default values. */
 const OPTIONAL: readonly string[] = ['&OPTIONAL', '&KEY', '&AUX'];
 
-/** Returns the forms in LIST, a lambda list: the defaults of its parameters. */
+/** Returns the default forms of the parameters in the lambda list LIST. */
 function defaultsIn(list: Form | undefined): Form[] {
   const defaults: Form[] = [];
   const lists = [list];
@@ -105,14 +106,14 @@ function defaultsIn(list: Form | undefined): Form[] {
     const required = first === -1 ? parameters : parameters.slice(0, first);
     for (const parameter of parameters.slice(required.length))
       defaults.push(...behindName(parameter).slice(0, 1));
-    // Of a macro a required parameter can be a lambda list.
+    // A required parameter of a macro can be a lambda list.
     for (const parameter of required.reverse()) lists.push(parameter);
   }
   return defaults;
 }
 
-/** Returns the lambda list of a method with the evaluated forms in it: the objects of EQL specializers, and defaults.
- *  The lambda list is the first list of ELEMENTS from index FIRST on, behind the name and the qualifiers. */
+/** Returns the lambda list of a method with the evaluated forms in it: the objects of EQL specializers, and
+ *  defaults. The lambda list is the first list among ELEMENTS from index FIRST on. */
 function methodList(elements: readonly Form[], first = 2): Parts {
   const list = elements.slice(first).find((element) => element.resolved.kind === 'cons');
   if (list === undefined) return new Map();
@@ -123,17 +124,18 @@ function methodList(elements: readonly Form[], first = 2): Parts {
   return new Map([[list, [...evaluated, ...defaultsIn(list)]]]);
 }
 
-/** Returns the forms in OPTION of DEFSTRUCT: the defaults of a constructor or of included slots, else the value. */
+/** Returns the evaluated forms in OPTION of a DEFSTRUCT: the defaults of a constructor or of included slots,
+ *  or the value of another option. */
 function structureOption(option: Form): Form[] {
   const [name, of, ...rest] = elementsOf(option);
   if (bareName(name) === 'INCLUDE') return rest.flatMap(behindName);
   return bareName(name) === 'CONSTRUCTOR' ? defaultsIn(rest[0]) : of === undefined ? [] : [of];
 }
 
-/** Words of LOOP behind which a list is a pattern of variables or a type, not a form. */
+/** Words of LOOP after which a list is a pattern of variables or a type, not a form. */
 const BEFORE_NAMES: readonly string[] = ['FOR', 'AS', 'WITH', 'AND', 'OF-TYPE'];
 
-/** Returns the lists among ELEMENTS, of a LOOP form, that are not forms. */
+/** Returns the lists among ELEMENTS of a LOOP form that are not forms. */
 function behindWords(elements: readonly Form[]): Parts {
   const behind = elements.filter((_, index) => BEFORE_NAMES.includes(bareName(elements[index - 1])));
   return parts(behind, nothing);

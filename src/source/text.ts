@@ -1,16 +1,17 @@
-/** Converts between indices, lines and columns of a source file's text, and octets of the file. */
+/** Converts between UTF-16 indices, lines and columns in the text of a source file, characters, and octets of
+ *  the file. */
 
-/** A 1-based LINE and COLUMN (in code points), and the text of the line, trimmed. Of a long line, TEXT begins a little
- *  before the place. */
+/** A 1-based LINE and COLUMN (in code points). TEXT is the line, trimmed; of a long line, only a part from a
+ *  little before the column on. */
 export interface SourcePosition {
   line: number;
   column: number;
   text: string;
 }
 
-/** At most this many UTF-16 units of a line are shown. */
+/** At most this many UTF-16 units of a line are returned. */
 const LONG = 1000;
-/** In a longer line, what is shown begins this many units before the place. */
+/** The part of a longer line begins this many units before the column. */
 const BEFORE = 100;
 
 /** The text of a source file. Finds the starts of its lines once, so that later conversions are fast. */
@@ -18,13 +19,14 @@ export class SourceText {
   readonly text: string;
   /** The file's name, if the text is from a file. */
   readonly file: string | undefined;
-  /** Start of each line: UTF-16 indices, and octets of the file. These are the same array for ASCII and Latin-1. */
+  /** Start of each line, as a UTF-16 index and as an octet of the file. Both are the same array when every
+   *  character is one octet. */
   readonly #starts: readonly number[];
   readonly #octets: readonly number[];
   /** Indices of the surrogate pairs; computed on first use. */
   #pairs: readonly number[] | undefined;
 
-  /** TEXT keeps its byte order mark, as in SBCL; ENCODING is that of the FILE. */
+  /** TEXT keeps its byte order mark, as in SBCL. ENCODING is the encoding of FILE. */
   constructor(text: string, encoding: 'UTF-8' | 'Latin-1' = 'UTF-8', file?: string) {
     this.text = text;
     this.file = file;
@@ -33,8 +35,8 @@ export class SourceText {
     this.#octets = singleOctets ? this.#starts : lineOctets(text, this.#starts);
   }
 
-  /** Returns the index of the character that begins at OCTET of the file, or of the next character. SBCL 2.2.9 records
-   *  places in octets. */
+  /** Returns the index of the first character that begins at OCTET of the file or later. SBCL 2.2.9 records
+   *  positions in octets. */
   indexOfOctet(octet: number): number {
     const line = lastUpTo(this.#octets, octet);
     let index = this.#starts[line] ?? 0;
@@ -58,7 +60,7 @@ export class SourceText {
     return Math.min(index, this.text.length);
   }
 
-  /** Returns the 0-based number of the character at INDEX: SBCL counts characters, some of which are two UTF-16
+  /** Returns the 0-based number of the character at INDEX. SBCL counts characters; some are two UTF-16
    *  units. */
   characterOf(index: number): number {
     return index - this.#pairsBefore(index);

@@ -1,4 +1,5 @@
-/** The top-level forms of a Lisp text: where they are, what they define, and in which package each is read. */
+/** Finds the top-level forms of a Lisp text: their positions, what they define, and the package in which each
+ *  is read. */
 
 import { bareName, elementsOf, type Features, type Form, namedBy, Reading, readForm } from './form.ts';
 import { mayHave } from './mentioning.ts';
@@ -21,14 +22,16 @@ export interface TopLevelForm extends Extent {
   home: string;
 }
 
-/** The package assumed for a file without IN-PACKAGE. That is wrong when another package is current during the load. */
+/** The package assumed for a file without IN-PACKAGE. Wrong when another package is current during the
+ *  load. */
 const USUAL_PACKAGE = 'COMMON-LISP-USER';
 
 /** Operators whose subforms are top-level forms too. */
 const SPREADING: readonly string[] = ['EVAL-WHEN', 'LOCALLY', 'PROGN'];
 
-/** How many tokens, and how many forms, `readAhead` reads between two pauses. */
+/** Number of tokens that `readAhead` reads between two pauses. */
 const TOKENS = 2000;
+/** Number of forms that `readAhead` reads between two pauses. */
 const FORMS = 50;
 
 /** The top-level forms of a text under FEATURES. Reads only as far as a caller asks. */
@@ -39,9 +42,9 @@ export class TopLevelForms {
   #at = 0;
   #done = false;
   readonly #read: Extent[] = [];
-  /** NAMES are the packages that IN-PACKAGE forms make current, ENDS the ends of these forms: a package is current from
-   *  the end of its form on. The first entry is the package at the start of the text: ASDF reads .asd files in its own
-   *  package, and elsewhere it is not known. */
+  /** NAMES are the packages that IN-PACKAGE forms make current, ENDS the ends of these forms: a package is
+   *  current from the end of its form on. The first entry is the package at the start of the text. ASDF reads
+   *  .asd files in its own package; for other files it is not known. */
   readonly #entered: { ends: number[]; names: (string | undefined)[] };
 
   constructor(source: SourceText, features: Features) {
@@ -50,9 +53,10 @@ export class TopLevelForms {
     this.#entered = { ends: [0], names: [source.file?.endsWith('.asd') ? 'ASDF-USER' : undefined] };
   }
 
-  /** Returns where the Nth form (0-based) is, or undefined past the last. */
+  /** Returns the extent of the Nth form (0-based), or undefined past the last. */
   nth(n: number): Extent | undefined {
-    // A reading is not kept: the trees of texts that were not asked for lately go.
+    // No Reading is kept here, because it would keep a tree that `treeOf` drops when its text was not used
+    // lately.
     const known = this.#done || this.#read.length > n;
     const reading = known ? undefined : new Reading(treeOf(this.source.text), this.#features);
     while (reading && !this.#done && this.#read.length <= n) this.#take(reading.form(this.#at));
@@ -70,21 +74,21 @@ export class TopLevelForms {
     this.#entered.names.push(entered);
   }
 
-  /** Finds where each form is. Awaits TURN now and then, since a text can have many, and a form can be long. */
+  /** Reads all forms. Awaits TURN now and then, since a text can have many forms, and a form can be long. */
   async readAhead(turn: () => Promise<void>): Promise<void> {
     const tree = treeOf(this.source.text);
     while (tree.read(TOKENS)) await turn();
     for (let n = 0; this.nth(n) !== undefined; n += FORMS) await turn();
   }
 
-  /** Returns where all forms are. */
+  /** Returns the extents of all forms. */
   all(): readonly Extent[] {
     this.nth(Number.POSITIVE_INFINITY);
     return this.#read;
   }
 
-  /** Yields the forms whose text may have one of SYMBOLS, each with its place and the package in which it is read, as
-   *  `packageAt` tells it. */
+  /** Yields the forms that may contain one of SYMBOLS, each with its extent as PLACE and its package as
+   *  `packageAt` returns it. */
   *mentioning(
     symbols: readonly string[],
   ): Generator<{ form: Form; place: Extent; current: string | undefined }, void> {
@@ -102,7 +106,7 @@ export class TopLevelForms {
     return place && { ...place, number, ...headOf(this.at(place.start)), home: this.homeAt(place.start) };
   }
 
-  /** Returns the last form that begins at INDEX or before. */
+  /** Returns the extent of the last form that begins at INDEX or before. */
   around(index: number): Extent | undefined {
     return this.all().findLast(({ start }) => start <= index);
   }
@@ -112,8 +116,8 @@ export class TopLevelForms {
     return this.#features;
   }
 
-  /** True when FEATURES has the same names as the features under which the text is read: then what was read stays
-   *  valid. */
+  /** True when FEATURES has the same names as the features under which the text was read, so that the forms
+   *  read remain valid. */
   holdUnder(features: Features): boolean {
     if (this.#features === features) return true;
     const same =
@@ -127,12 +131,13 @@ export class TopLevelForms {
     return readForm(this.source.text, index, this.#features);
   }
 
-  /** Returns the current package at INDEX, or the most likely one when unsure. */
+  /** Returns the current package at INDEX, or COMMON-LISP-USER when it is not known. */
   homeAt(index: number): string {
     return this.packageAt(index) ?? USUAL_PACKAGE;
   }
 
-  /** Returns the current package at INDEX; undefined when unsure, because no form before INDEX has entered one. */
+  /** Returns the current package at INDEX; undefined when it is not known because no form before INDEX enters
+   *  one. */
   packageAt(index: number): string | undefined {
     while ((this.#read.at(-1)?.start ?? -1) < index && this.nth(this.#read.length) !== undefined);
     return this.#entered.names[lastUpTo(this.#entered.ends, index)];
@@ -147,7 +152,7 @@ function headOf(form: Form | undefined): { operator: string; name?: string } {
   return { operator: operator.bare, ...(name && { name: setf ? `(SETF ${name})` : name }) };
 }
 
-/** Yields FORM, a top-level form; for a PROGN and the like the top-level forms in it. */
+/** Yields the top-level form FORM; for a PROGN and the like, the top-level forms in it instead. */
 export function* spread(form: Form): Generator<Form, void> {
   const left = [form];
   const seen = new Set<number>();

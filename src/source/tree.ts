@@ -1,5 +1,6 @@
-/** The tree of a Lisp text: its tokens, and which parentheses belong together. It has all that is written, whatever the
- *  features, and is kept for the texts that were asked for last. `form.ts` reads it. */
+/** Keeps the tree of a Lisp text: its tokens, and which parentheses match. A tree has everything that is
+ *  written, whatever the features. `form.ts` reads forms from it. The trees of recently used texts are
+ *  kept. */
 
 import { nameOf, nextToken } from './lexer.ts';
 
@@ -9,31 +10,32 @@ export interface Span {
   end: number;
 }
 
-/** The tokens of a text by number, in its order; see Token. It reads as far as it is asked. Past the last token, and
- *  where the text cannot be read any further, the kind is 'end'. */
+/** The tokens of a text by number, in text order; see Token. They are read as far as a caller asks. The kind
+ *  is 'end' past the last token, and where the text cannot be read any further. */
 export class Tree {
   readonly text: string;
   // An object for each token, or an array of JavaScript's own numbers, would take several times as much memory.
   readonly #kinds = new Numbers();
   readonly #starts = new Numbers();
   readonly #ends = new Numbers();
-  /** By opening parenthesis: the number of the token behind the closing one; 0 for others. */
+  /** By number of an opening parenthesis: the number of the token behind the closing one. 0 for other
+   *  tokens. */
   readonly #behind = new Numbers();
-  /** The lists that are open where reading stopped. */
+  /** Tokens that open the lists still open where reading stopped. */
   readonly #open: number[] = [];
-  /** The tokens with which an element that stands in no list begins. */
+  /** Tokens that begin an element outside of all lists. */
   readonly #tops: number[] = [];
   #at: number;
   #done = false;
   #labels: Map<string, number[]> | undefined;
 
-  /** Begins at index FROM of TEXT. */
+  /** Reads TEXT from index FROM on. */
   constructor(text: string, from = 0) {
     this.text = text;
     this.#at = from;
   }
 
-  /** Reads COUNT more tokens. Returns whether the text goes on. */
+  /** Reads up to COUNT more tokens. Returns whether there may be more. */
   read(count: number): boolean {
     for (let read = 0; read < count && !this.#done; read++) this.#readToken();
     return !this.#done;
@@ -73,7 +75,7 @@ export class Tree {
     return this.#kindRead(number) ?? 'end';
   }
 
-  /** Returns where the token begins; past the last one where reading stopped. */
+  /** Returns the start of the token; past the last token, the index where reading stopped. */
   start(number: number): number {
     return this.kind(number) === 'end' ? this.#at : (this.#starts.at(number) as number);
   }
@@ -88,8 +90,8 @@ export class Tree {
     return nameOf(this.kind(number), this.text.slice(this.start(number), this.end(number)));
   }
 
-  /** Returns the number of the first token after a list. NUMBER is the token that opens the list. Returns undefined
-   *  when the text does not close the list. */
+  /** Returns the number of the first token after the list that the token NUMBER opens; undefined when the
+   *  text does not close the list. */
   behind(number: number): number | undefined {
     while (this.kind(number) !== 'end' && !this.#behind.at(number) && this.read(1));
     return this.#behind.at(number) || undefined;
@@ -107,8 +109,8 @@ export class Tree {
     return this.#at < this.text.length ? this.#at : undefined;
   }
 
-  /** Returns the last label #N= before the token NUMBER, which is #N#, in the same top-level form; undefined without
-   *  one. */
+  /** Returns the number of the last label #N= before the token NUMBER, which is #N#, in the same top-level
+   *  form; undefined when there is none. */
   labelOf(number: number): number | undefined {
     if (this.#labels === undefined) {
       this.#labels = new Map();
@@ -156,12 +158,12 @@ class Numbers {
     this.#numbers[this.length++] = number;
   }
 
-  /** Gives back the room that further numbers would need. */
+  /** Frees the memory reserved for further numbers. */
   trim(): void {
     this.#numbers = this.#numbers.slice(0, this.length);
   }
 
-  /** Returns the number at INDEX; undefined where there is none. */
+  /** Returns the number at INDEX; undefined past the last. */
   at(index: number): number | undefined {
     return index < this.length ? this.#numbers[index] : undefined;
   }
@@ -171,8 +173,9 @@ class Numbers {
   }
 }
 
-/** The kinds of tokens that were read, and by kind its index. */
+/** The kinds of the tokens read so far, by code. */
 const KINDS: string[] = [];
+/** The reverse of KINDS: code by kind. */
 const CODES = new Map<string, number>();
 
 function codeOf(kind: string): number {
@@ -208,15 +211,16 @@ export function isPrefix(kind: string): boolean {
   return !FORMS.has(kind);
 }
 
-/** At most this many characters of texts have their trees kept, each counted with EACH more. */
+/** Limit of the total size of the texts whose trees are kept. The size of a text is its number of characters
+ *  plus EACH. */
 const KEPT = 2 * 1024 * 1024;
 const EACH = 1000;
 
-// Two generations: a single map from which the oldest entry is deleted each time would be slow, since to find that entry
-// it passes over all those deleted before.
+// Two generations, because a single map would be slow: deleting the oldest entry each time has to skip all
+// entries deleted before.
 let [young, old, size] = [new Map<string, Tree>(), new Map<string, Tree>(), 0];
 
-/** Returns the tree of TEXT. */
+/** Returns the tree of TEXT, the same object for a text used recently. */
 export function treeOf(text: string): Tree {
   const known = young.get(text);
   if (known !== undefined) return known;

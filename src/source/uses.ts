@@ -1,5 +1,5 @@
-/** Finds the uses of a name in a form. A function is used as an operator, as #'F or as 'F, a variable wherever it
- *  stands. */
+/** Finds the uses of a name in a form. A use of a function is a call, #'F or 'F; a use of a variable is any
+ *  mention of it. */
 
 import { elementsOf, type Features, type Form, operatorOf, within } from './form.ts';
 import { MARK } from './lexer.ts';
@@ -8,13 +8,13 @@ import { nonForms } from './syntax.ts';
 import type { SourceText } from './text.ts';
 import { TopLevelForms } from './top-level.ts';
 
-/** A name whose uses are looked for. */
+/** A name to find the uses of. */
 export interface Used {
   /** The name without package. */
   name: string;
-  /** Whether it is `(setf NAME)`. */
+  /** Whether the name is `(setf NAME)`. */
   setf?: boolean;
-  /** Whether it names a variable. */
+  /** Whether the name is that of a variable. */
   variable?: boolean;
   /** The names and nicknames of all packages in which the name means the symbol; undefined when unknown. */
   packages?: ReadonlySet<string> | undefined;
@@ -22,8 +22,8 @@ export interface Used {
   current?: string | undefined;
 }
 
-/** True when TOKEN, the name of a token with its package, is the symbol of USED. When the package of TOKEN or the
- *  packages of USED are not known, only the name counts. */
+/** True when TOKEN, the name of a token with its package, is the symbol of USED. When the package of TOKEN or
+ *  the packages of USED are not known, only the names are compared. */
 export function namesSymbol(token: string | undefined, { name, packages, current }: Used): boolean {
   if (token === undefined || !token.endsWith(name)) return false;
   const prefix = /^([^\0]*)\0{1,2}(?=.)/s.exec(token);
@@ -38,15 +38,15 @@ export function isSymbol(form: Form | undefined, used: Used): boolean {
   return atom?.kind === 'atom' && namesSymbol(atom.name, used);
 }
 
-/** True when FORM is the name USED as definitions have it, so of a setf function the list (setf NAME). */
+/** True when FORM is the name USED as a definition writes it: the list (setf NAME) for a setf function. */
 export function isName(form: Form | undefined, used: Used): boolean {
   if (!used.setf) return isSymbol(form, used);
   const [setf, symbol] = elementsOf(form);
   return operatorOf(setf) === 'SETF' && isSymbol(symbol, used);
 }
 
-/** Returns the offsets of the uses of USED in FORM, in ascending order. Uses in backquotes count only when there are no
- *  others: the use is then in the code that a local macro expands into. */
+/** Returns the offsets of the uses of USED in FORM, in ascending order. Uses in backquotes are returned only
+ *  when there are no others: then the use is in the code that a local macro expands into. */
 export function usesIn(form: Form, used: Used): number[] {
   const found = { code: new Set<number>(), templates: new Set<number>() };
   const seen = new Set<number>();
@@ -61,7 +61,7 @@ export function usesIn(form: Form, used: Used): number[] {
     if (start !== undefined) found[template ? 'templates' : 'code'].add(start);
     if (operatorOf(elements[0]) === 'QUOTE') continue;
     const inner = template || list.template;
-    // A binding, clause or parameter can begin with the name of a function and is no call.
+    // A binding, clause or parameter that begins with the name of a function is no call of it.
     const lists = used.variable || inner ? new Map<Form, Form[]>() : nonForms(elements);
     for (const element of elements)
       for (const part of lists.get(element) ?? [element]) left.push({ list: part.resolved, template: inner });
@@ -69,40 +69,41 @@ export function usesIn(form: Form, used: Used): number[] {
   return [...(found.code.size > 0 ? found.code : found.templates)].sort((one, other) => one - other);
 }
 
-/** Returns the offset where LIST itself, apart from lists in it, uses USED: the start of LIST, or, for a variable in
- *  the WHOLE form, the start of the variable. Returns undefined when LIST does not use it. */
+/** Returns the offset where LIST itself, apart from the lists in it, uses USED: the start of LIST, or the
+ *  start of the variable when USED is a variable and LIST is the WHOLE form. Returns undefined when LIST does
+ *  not use USED. */
 function useIn(list: Form, used: Used, whole: boolean): number | undefined {
   if (!used.variable) return isUse(list, used) ? list.start : undefined;
   const named = elementsOf(list).find((element) => isSymbol(element, used));
   return whole ? named?.start : named && list.start;
 }
 
-/** True when LIST calls USED or names it by FUNCTION or QUOTE. */
+/** True when LIST is a call of USED, #'USED or 'USED. */
 function isUse(list: Form, used: Used): boolean {
   const operator = list.first?.resolved.name;
   if (operator !== 'QUOTE' && operator !== 'FUNCTION') return namesSymbol(operator, used);
   return isName(elementsOf(list)[1], used);
 }
 
-/** The place of one use of a name. STARTS are the possible offsets of the use in the text. They are empty when a macro
- *  expansion made the use, so that the text does not contain it. */
+/** The position of one use of a name. STARTS are its possible offsets in the text. They are empty when the
+ *  use comes from a macro expansion, so that the text does not contain it. */
 export interface Spot {
   starts: readonly number[];
-  /** True when each of STARTS is a place of a use; false when only some of them are, and it is not known which. */
+  /** True when each of STARTS is a use; false when only some are, and it is not known which. */
   sure: boolean;
-  /** The use is somewhere in the form; its place is unknown. */
+  /** True for a use at an unknown position in the form. */
   inside?: boolean;
 }
 
-/** The known uses of a name in a form. AT: start offsets of the lists with a use. WHOLE: the macro expansion of the
- *  form itself contains one. INSIDE: number of uses at unknown places in the form. */
+/** The known uses of a name in a form. AT: start offsets of the lists with a use. WHOLE: whether the macro
+ *  expansion of the form itself contains a use. INSIDE: number of uses at unknown positions in the form. */
 export interface KnownUses {
   at: readonly number[];
   whole: boolean;
   inside: number;
 }
 
-/** Returns where in the text of FORM the KNOWN uses of USED are. */
+/** Returns the positions in the text of FORM of the KNOWN uses of USED. */
 export function spotsIn(form: Form, { at, whole, inside }: KnownUses, used: Used): Spot[] {
   const exact = new Set(whole && isUse(form, used) ? [form.start, ...at] : at);
   const lists = listsAt(form, exact);
@@ -110,8 +111,8 @@ export function spotsIn(form: Form, { at, whole, inside }: KnownUses, used: Used
     const list = lists.get(start);
     if (list === undefined || useIn(list, used, list === form) !== undefined)
       return { starts: [start], sure: true };
-    // Code that a macro call only copied was recorded with the place of that call. The use is deeper in that list,
-    // and its place is known if the list has only one.
+    // SBCL records a use in code that a macro call only copies at the position of the macro call. The use
+    // itself is deeper in that list, and its position is known if the list has only one use.
     const [only = start, ...more] = usesIn(list, used).filter((each) => !exact.has(each));
     return { starts: [more.length > 0 ? start : only], sure: true };
   });
@@ -131,14 +132,15 @@ function listsAt(form: Form, starts: ReadonlySet<number>): ReadonlyMap<number, F
   return found;
 }
 
-/** A mention of a name. INDEX is that of the name, or of the `(` or #' directly before it. CALLED is true when one of
- *  these precedes it, and it is not quoted. */
+/** A mention of a name. INDEX is the index of the name, or of the `(` or #' directly before it. CALLED is
+ *  true when one of these precedes the name and the form is not quoted. */
 export interface Mention {
   index: number;
   called: boolean;
 }
 
-/** Returns the uses of NAME, a symbol of any package, in FORM, and the number of definitions of NAME in FORM. */
+/** Returns the uses in FORM of NAME, a symbol of any package, and the number of definitions of NAME in
+ *  FORM. */
 export function mentionsOf(form: Form | undefined, name: string): { uses: Mention[]; definitions: number } {
   const uses: Mention[] = [];
   let definitions = 0;
@@ -160,7 +162,8 @@ export function mentionsOf(form: Form | undefined, name: string): { uses: Mentio
   return { uses, definitions };
 }
 
-/** Returns the element before PART in its list; undefined when PART is the first, or behind a prefix or a dot. */
+/** Returns the element before PART in its list; undefined when PART is the first element or stands behind a
+ *  prefix. */
 function elementBefore({ around, index }: Form): Form | undefined {
   return around?.inner === undefined ? around?.elements[index - 1] : undefined;
 }

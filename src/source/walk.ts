@@ -1,4 +1,4 @@
-/** Walks the forms of a source, and separates code from quoted data and backquotes. */
+/** Walks the forms of a source text, and distinguishes code from quoted data and backquotes. */
 
 import { type Form, operatorOf, spineOf } from './form.ts';
 import { canHave } from './mentioning.ts';
@@ -8,16 +8,17 @@ import { TopLevelForms } from './top-level.ts';
 
 /** Callbacks for the forms of one top-level form. */
 export interface Visitor {
-  /** Is called with a FORM and its ELEMENTS; DATA is true when it is quoted or in a backquote. */
+  /** Called with each FORM and its ELEMENTS. DATA is true when the form is quoted or in a backquote. */
   visit: (form: Form, elements: readonly Form[], data: boolean) => void;
-  /** Returns which parts of a form with ELEMENTS to walk; DATA is as for `visit`. Without it, all elements are
-   *  walked. */
+  /** Returns which parts of a form with ELEMENTS to walk. DATA is as for `visit`. Without this callback, all
+   *  elements are walked. */
   within?: (elements: readonly Form[], data: boolean) => readonly Form[];
 }
 
-/** Walks the top-level forms of SOURCE under FEATURES whose text contains one of WORDS, names without packages.
- *  VISITOR_FOR returns the callbacks for a top-level form; its arguments are that form, its package if known, and the
- *  numbers of the forms seen in it. The walk adds to these, and skips such forms. */
+/** Walks the top-level forms of SOURCE under FEATURES that contain one of WORDS, names without packages.
+ *  VISITOR_FOR returns the callbacks for a top-level form. It takes that form, its package if known, and the
+ *  set of token numbers of the forms seen in it. The walk adds each form to this set, and skips forms that
+ *  are in it. */
 export function walkSource(
   source: SourceText,
   features: ReadonlySet<string>,
@@ -31,13 +32,13 @@ export function walkSource(
   }
 }
 
-/** A form to walk. DEPTH is the number of backquotes around it, minus the commas; QUOTED means that it is within a
- *  QUOTE. */
+/** A form to walk. DEPTH is the number of backquotes around it minus the number of commas; QUOTED is true
+ *  inside a QUOTE. */
 interface Left {
   form: Form;
   depth: number;
   quoted: boolean;
-  /** Set for a list that is no form: only the `#.` forms in it are walked. */
+  /** Set for a list that is no form: only `#.` forms in it are visited. */
   mute?: true;
 }
 
@@ -62,7 +63,7 @@ function walk(top: Form, visitor: Visitor, seen: Set<number>): void {
   }
 }
 
-/** Visits FORM, a list, and returns its parts that are to be walked. */
+/** Visits FORM, a list, and returns the parts of it to walk. */
 function partsToWalk({ form, depth, quoted }: Left, visitor: Visitor): Left[] {
   const { elements: plain, tail } = spineOf(form);
   const elements = tail ? [...plain, tail] : plain;
@@ -74,7 +75,8 @@ function partsToWalk({ form, depth, quoted }: Left, visitor: Visitor): Left[] {
   const isQuote = operatorOf(elements[0]) === 'QUOTE';
   return [
     ...parts.map((part) => ({ form: part, depth: inner, quoted: quoted || isQuote })),
-    // Behind the parts, so that what was walked in them is not passed over once more.
+    // Lists that are no forms come last, so that forms that were walked as parts are not visited again in
+    // them.
     ...[...lists.keys()].map((list) => ({ form: list, depth: 0, quoted: false, mute: true as const })),
   ];
 }
