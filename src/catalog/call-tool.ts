@@ -1,10 +1,11 @@
-// Defines call_tool, by which a client that lists no other tools can call every tool.
+// Defines call_tool, with which a client that lists no other tools can call every tool.
 
 import { CallError } from '../errors.ts';
 import { inputSchema, readArguments } from '../kernel/schema.ts';
 import type { McpTool } from './mcp-tool.ts';
 
-/** The signature of call_tool, which no registry has: the named tool is validated, gated and answered as itself. */
+/** The signature of call_tool. No registry has this tool: the named tool is validated, gated and answered as
+ *  if called directly. */
 export const CALL_TOOL = {
   name: 'call_tool',
   parameters: [
@@ -29,8 +30,8 @@ export function callToolDefinition(): McpTool {
   };
 }
 
-/** Returns the name and arguments of the tool that ARGS of call_tool ask for. Throws a CallError when ARGS do not fit,
- *  or name call_tool itself. */
+/** Returns the name and arguments of the tool that ARGS of call_tool ask for. Throws a CallError when ARGS do
+ *  not match the signature, or name call_tool itself. */
 export function calledTool(args: unknown): { name: string; args: unknown } {
   const { name, arguments: inner } = readArguments(CALL_TOOL, args);
   if (isCallTool(name)) {
@@ -39,7 +40,7 @@ export function calledTool(args: unknown): { name: string; args: unknown } {
   return { name, args: inner };
 }
 
-/** True when NAME means call_tool; - equals _ (C1). */
+/** True when NAME is call_tool, with `-` accepted for `_` (C1). */
 export function isCallTool(name: string): boolean {
   return name.replaceAll('-', '_') === CALL_TOOL.name;
 }

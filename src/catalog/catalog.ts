@@ -1,11 +1,11 @@
-// The searchable tools of one registry, always as the registry is now.
+// Keeps the searchable tools of one registry, always in the registry's current state.
 
 import type { ToolRegistry } from '../kernel/registry.ts';
 import type { Tool } from '../kernel/tool.ts';
 import { metadataOf, TOOL_CATEGORIES, type ToolCategory, type ToolMetadata } from './metadata.ts';
 import { Ranking } from './ranking.ts';
 
-/** What a catalog is derived from: tools, and a revision number that changes whenever they do. */
+/** The source of a catalog: tools, and a revision number that changes whenever the tools do. */
 type ToolSource = Pick<ToolRegistry, 'revision' | 'tools'>;
 
 /** Returns the name that clients see for a registered name. */
@@ -35,7 +35,8 @@ export class Catalog implements ReadonlyMap<string, ToolMetadata> {
   /** Cache of the metadata of each tool. */
   readonly #metadata = new WeakMap<Tool, ToolMetadata>();
 
-  /** Reads REGISTRY again when its revision changes. SPELLING maps a registered name to the name that clients see. */
+  /** The catalog reads REGISTRY again when its revision changes. SPELLING maps a registered name to the name
+   *  that clients see. */
   constructor(registry: ToolSource, spelling: Spelling = (name) => name) {
     this.#registry = registry;
     this.#spelling = spelling;

@@ -22,8 +22,8 @@ export function getToolListForMCP(
   { mode = 'lightweight' }: { mode?: ListMode },
   catalog: Tools,
 ): { tools: McpTool[] } {
-  // In mode full, clients that load only part of the list search the rest themselves. In all other modes the model
-  // needs search_tools, so clients must always load it.
+  // In mode full, clients that load only part of the list have a search of their own for the rest. In all
+  // other modes the model needs search_tools, so clients must always load it.
   return { tools: [getSearchToolsDefinition(mode !== 'full'), ...otherTools(mode, catalog)] };
 }
 

@@ -6,7 +6,7 @@ import type { ToolMetadata } from './metadata.ts';
 /** The tools that contain a query literally, with their points. */
 export type LiteralHits = ReadonlyMap<ToolMetadata, number>;
 
-/** The lower-case texts of a tool. Converting them for each search would take longer than searching them. */
+/** The lower-case texts of a tool, kept because converting them takes longer than searching them. */
 export interface LiteralTexts {
   name: string;
   keywords: readonly string[];
@@ -18,12 +18,13 @@ export interface LiteralTexts {
 
 const POINTS = { name: 100, keyword: 50, shortDescription: 25, fullDescription: 10 };
 
-/** Returns NAME normalized for comparison: lower case, - as _ (C1). */
+/** Returns NAME normalized for comparison: in lower case, with `-` replaced by `_` (C1). */
 export function normalizedName(name: string): string {
   return name.toLowerCase().replaceAll('-', '_');
 }
 
-/** Returns the texts of TOOL, its name normalized. At most MOST_KEYWORDS of its keywords count (C27). */
+/** Returns the texts of TOOL, with its name normalized. Only the first MOST_KEYWORDS keywords are included
+ *  (C27). */
 export function literalTexts(tool: ToolMetadata): LiteralTexts {
   const [short, full] = [tool.shortDescription.toLowerCase(), tool.fullDescription.toLowerCase()];
   const keywords = tool.keywords.slice(0, MOST_KEYWORDS).map((keyword) => keyword.toLowerCase());
@@ -36,7 +37,8 @@ export function literalTexts(tool: ToolMetadata): LiteralTexts {
   };
 }
 
-/** Returns the points of a tool with TEXTS for QUERY (S1.2): the query in lower case, and normalized as a name. */
+/** Returns the points of a tool with TEXTS for QUERY (S1.2). QUERY is given in lower case (TEXT) and
+ *  normalized as a name (NAME). */
 export function literalScore(texts: LiteralTexts, query: { text: string; name: string }): number {
   const { name, keywords, short, full, fullBeginsWithShort } = texts;
   const { text } = query;

@@ -3,7 +3,7 @@
 import type { Effects, SafetyLevel } from '../kernel/tool.ts';
 import type { ToolMetadata } from './metadata.ts';
 
-/** What MCP assumes of a tool that has no annotations. */
+/** The hints that MCP assumes for a tool without annotations. */
 const MCP_DEFAULTS = {
   readOnlyHint: false,
   destructiveHint: true,
@@ -29,10 +29,10 @@ const EFFECTS: Record<SafetyLevel, Effects> = {
   dangerous: { destructive: true, idempotent: false, openWorld: false },
 };
 
-/** Returns the hints of a tool that say something else than MCP assumes. */
+/** Returns those hints of a tool that differ from MCP_DEFAULTS. */
 function hintsOf({ safetyLevel, effects }: ToolMetadata): Partial<Hints> {
   const { destructive, idempotent, openWorld } = { ...EFFECTS[safetyLevel], ...effects };
-  // By MCP, what a tool destroys and whether it is idempotent have a meaning only when it is not read-only.
+  // In MCP, destructiveHint and idempotentHint have a meaning only for a tool that is not read-only.
   const hints: Partial<Hints> =
     safetyLevel === 'safe'
       ? { readOnlyHint: true, openWorldHint: openWorld }
@@ -43,10 +43,10 @@ function hintsOf({ safetyLevel, effects }: ToolMetadata): Partial<Hints> {
   return Object.fromEntries(telling);
 }
 
-/** At most this many octets of keywords are listed for the search of Claude Code, so that `_meta` has 60. */
+/** Maximum number of octets of the keywords listed for the search of Claude Code, so that `_meta` has 60. */
 const HINT_OCTETS = 34;
 
-/** Returns as many of the first KEYWORDS as a search hint has room for, with commas between. */
+/** Returns as many of the first KEYWORDS as fit into HINT_OCTETS, separated by commas. */
 function searchHint(keywords: readonly string[]): string {
   let hint = '';
   for (const keyword of keywords) {
@@ -57,8 +57,8 @@ function searchHint(keywords: readonly string[]): string {
   return hint;
 }
 
-/** Returns METADATA as MCP's Tool, with all that clients can use (S1.12). Claude Code shows its model only the names of
- *  tools that it does not load at start; it searches names, descriptions and hints. */
+/** Returns METADATA as MCP's Tool, with everything that clients can use (S1.12). Claude Code shows its model
+ *  only the names of tools that it does not load at start; it searches names, descriptions and hints. */
 export function toMCPTool(metadata: ToolMetadata): McpTool {
   const { name, keywords, alwaysLoad, declaredLevel } = metadata;
   const hint = alwaysLoad ? '' : searchHint(keywords);

@@ -48,12 +48,14 @@ const CATALOG_CATEGORY: ReadonlyMap<string, ToolCategory> = new Map<string, Tool
   ['settings', 'utility'],
 ]);
 
-/** Further words by which search_tools finds a built-in tool, by its name. Clients do not see them. */
+/** Further words under which search_tools finds a built-in tool, by the tool's name. Clients do not see
+ *  them. */
 const SEARCH_WORDS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries(WORDS).map(([name, line]) => [name, line.split(' ')]),
 );
 
-/** Tokens of a tool's definition plus an answer: MIN with its smallest answer, MAX with its largest typical answer. */
+/** Number of tokens of a tool's definition plus an answer: MIN with its smallest answer, MAX with its largest
+ *  typical answer. */
 export interface TokenCost {
   min: number;
   max: number;
@@ -69,7 +71,7 @@ export interface ToolMetadata {
   readonly categories: readonly string[];
   readonly complexity: Complexity;
   readonly tokenCost: Readonly<TokenCost>;
-  /** Whether code in the image can call it as a function (C7). */
+  /** Whether code in the image can call the tool as a function (C7). */
   readonly hasCEMCPDirective: boolean;
   /** The keywords that the tool declares, the best first. */
   readonly keywords: readonly string[];
@@ -77,10 +79,10 @@ export interface ToolMetadata {
   readonly words: readonly string[];
   /** The name of the MCP server that offers the tool, when the catalog covers several servers. */
   readonly server?: string;
-  /** The tool's unique key in such a catalog, when that is not its name. */
+  /** The tool's unique key in a catalog of several servers, when it is not the name. */
   readonly id?: string;
   readonly safetyLevel: SafetyLevel;
-  /** The level that the tool's author declared, when the server treats the tool as of a higher level. */
+  /** The level that the tool's author declared, when the server applies a higher level. */
   readonly declaredLevel?: SafetyLevel;
   readonly effects?: Partial<Effects>;
   readonly alwaysLoad: boolean;

@@ -1,4 +1,4 @@
-// A searchable catalog of any tools, not only registered ones, which a program or a file fills.
+// Keeps a searchable catalog of any tools, not only registered ones. A program or a file fills it.
 
 import { CallError, messageOf } from '../errors.ts';
 import { firstSentence } from '../kernel/tool.ts';
@@ -20,7 +20,7 @@ export interface ForeignTool {
   category?: string;
   /** The server that has the tool. */
   server?: string;
-  /** Its unique key. When absent it is SERVER/NAME, or the name alone without a server. */
+  /** The unique key of the tool. By default SERVER/NAME, or the name alone without a server. */
   id?: string;
 }
 
@@ -57,8 +57,8 @@ export class OpenCatalog extends Map<string, ToolMetadata> {
   }
 }
 
-/** Parses TEXT, which has one tool in JSON on each line, as a catalog. Of two tools with the same id the later one
- *  counts. Throws a CallError that names the first invalid line. */
+/** Parses TEXT, which has one tool in JSON on each line, as a catalog. Of two tools with the same id the
+ *  later one is kept. Throws a CallError that names the first invalid line. */
 export function readCatalog(text: string): OpenCatalog {
   const catalog = new OpenCatalog();
   // Some editors begin a file with a byte order mark.
@@ -77,7 +77,7 @@ export function readCatalog(text: string): OpenCatalog {
   return catalog;
 }
 
-/** One empty list that all tools share, as there can be many. */
+/** One empty list shared by all tools, since there can be many. */
 const NONE: readonly string[] = [];
 
 /** Returns the catalog entry of TOOL. Throws a CallError when TOOL is invalid. */
@@ -118,7 +118,8 @@ function foreignMetadata(tool: ForeignTool): ToolMetadata {
 
 const PROPERTIES = ['name', 'description', 'inputSchema', 'keywords', 'category', 'server', 'id'] as const;
 
-/** Returns the properties of TOOL that a search reads; null counts as absent. Throws a CallError for an invalid one. */
+/** Returns the properties of TOOL that a search reads; null is taken as absent. Throws a CallError for an
+ *  invalid property. */
 function validated(tool: ForeignTool): ForeignTool {
   if (!isObject(tool)) throw new CallError('It must be an object.');
   const fields = Object.fromEntries(

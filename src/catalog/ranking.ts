@@ -6,21 +6,23 @@ import type { ToolMetadata } from './metadata.ts';
 import { readRequest } from './request.ts';
 import { stem, termsOf, words } from './terms.ts';
 
-/** Returns the key of TOOL in a catalog. */
+/** Returns the key of TOOL in a catalog: its id, or its name when it has none. */
 export function keyOf({ id, name }: ToolMetadata): string {
   return id ?? name;
 }
 
 /** BM25's k1: how soon further occurrences of a term add little. */
 const SATURATION = 1.2;
-/** The weight at which a tool covers a term in full; a term in a minor field only is covered in part. */
+/** The weight from which on a tool covers a term in full. A term in a minor field is covered only in part. */
 const FULL_COVERAGE_WEIGHT = 1.6;
-/** Added to the number of tools in the IDF, so that in a small catalog too a rare word counts more than a common one. */
+/** Added to the number of tools in the IDF, so that a rare word counts more than a common one in a small
+ *  catalog too. */
 const FURTHER_TOOLS = 100;
-/** How many tools have a term, in the IDF, if none has it. */
+/** The number of tools with a term, in the IDF, for a term that no tool has. */
 const UNKNOWN_HOLDERS = 0.0122;
 
-/** A tool that the ranking found. COVERAGE is how much of the request's subject it covers, from 0 to 1. */
+/** A tool that the ranking found. COVERAGE, from 0 to 1, says how much of the request's subject the tool
+ *  covers. */
 export interface Ranked {
   tool: ToolMetadata;
   coverage: number;
@@ -31,7 +33,7 @@ export class Ranking {
   readonly #tools: readonly ToolMetadata[];
   /** The literal texts of each tool. */
   readonly #texts: readonly ReturnType<typeof literalTexts>[];
-  /** The tools that have each term, by their index, with the term's weight in them. */
+  /** By term: the tools that have it, by index, with the weight of the term in each. */
   readonly #postings = new Map<string, Map<number, number>>();
 
   /** Indexes TOOLS. */
@@ -47,7 +49,8 @@ export class Ranking {
     }
   }
 
-  /** Returns the tools that share a term with QUERY, the best first; equal ones in the order of the catalog. */
+  /** Returns the tools that share a term with QUERY, the best first; tools of equal score in the order of the
+   *  catalog. */
   rank(query: string): Ranked[] {
     const scores = new Map<number, { at: number; score: number; covered: number }>();
     let subject = 0;
@@ -72,14 +75,14 @@ export class Ranking {
     }));
   }
 
-  /** Returns the tools with the name NAME (in any case, with - as _), and the tool with the id NAME. */
+  /** Returns the tools with the name NAME (in any case, `-` equal to `_`), and the tool with the id NAME. */
   named(name: string): ToolMetadata[] {
     const normalized = normalizedName(name);
     return this.#tools.filter((tool, at) => this.#texts[at]?.name === normalized || keyOf(tool) === name);
   }
 
-  /** Returns the literal hits of QUERY with their points (S1.2), the most points first; equal ones in the order of the
-   *  catalog (S1.4). */
+  /** Returns the literal hits of QUERY with their points (S1.2), the most points first; hits of equal points
+   *  in the order of the catalog (S1.4). */
   literal(query: string): LiteralHits {
     const normalized = { text: query.toLowerCase(), name: normalizedName(query) };
     const hits = this.#tools.map((tool, at): [ToolMetadata, number] => [

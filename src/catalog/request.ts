@@ -23,7 +23,8 @@ const STOP_WORD = 0.1;
 const UNKNOWN = 0.5;
 const PATTERN_SUBJECT = 2;
 
-/** Names in programs: PACKAGE:NAME, FOLDER/FILE.EXTENSION, names-with-hyphens and with_underscores, *NAME*. */
+/** Matches names in programs: PACKAGE:NAME, FOLDER/FILE.EXTENSION, names-with-hyphens and with_underscores,
+ *  *NAME*. */
 const NAMES = /(?<!\w)(?:[\w.*+-]{0,80}::?[\w*+-]+|(?:[\w.~-]+\/)*\w+\.[\w.]+|\w+(?:[-_]\w+)+)|\*[\w-]+\*/g;
 
 /** Patterns in a request, and the words that each adds to it. */
@@ -45,7 +46,7 @@ export function readRequest(query: string, isKnown: (term: string) => boolean): 
   const names = new Set<string>();
   const plain = text.replace(NAMES, (name) => {
     const parts = words(name).filter(isContentWord);
-    // Words joined by hyphens can be plain English. A path, a package prefix and asterisks are in names only.
+    // Words joined by hyphens can be plain English. A path, a package prefix or asterisks always make a name.
     if (/^[\w-]+$/.test(name) && parts.every((part) => isKnown(stem(part)))) return name;
     for (const part of parts) names.add(part);
     return ' ';

@@ -20,14 +20,14 @@ export type SearchToolsArgs = ToolSearchOptions;
 /** A tool in the answer of search_tools (S1.10). */
 export interface FoundTool {
   name: string;
-  /** Its id, when that is not its name: servers in one catalog can have tools of one name. */
+  /** The id of the tool, when it is not the name: servers in one catalog can have tools of one name. */
   id?: string;
   description: string;
   category: ToolCategory;
   complexity: Complexity;
   hasCEMCPDirective: boolean;
   tokenCost: { min: number; max: number };
-  /** Set when only the ranking found it; weak when it covers little of the query's subject. */
+  /** Set when the tool is no literal hit; weak when it covers little of the query's subject. */
   match?: 'ranked' | 'weak';
   inputSchema?: ToolMetadata['inputSchema'];
 }
@@ -44,19 +44,19 @@ export interface SearchToolsResult {
     byCategory: Record<ToolCategory, number>;
   };
   query?: string;
-  /** Says that all matches are weak, that nothing was found, how code calls the tools (cemcpOnly), or that not all had
-   *  room and how to get the rest. */
+  /** Says that all matches are weak, that nothing was found, how code calls the tools (cemcpOnly), or that
+   *  the answer has no room for all tools and how to get the others. */
   note?: string;
 }
 
-/** Added when only tools that code can call were asked for. */
+/** Note of a search with cemcpOnly. */
 const FROM_CODE =
   'Code in the image calls these as (live-lisp:call-tool "NAME" :parameter value ...), which returns the data, all of it when no limit is given. An eval_form that filters it costs less than calls that list it.';
 
-/** Added when all matches are weak. */
+/** Note of a search with only weak matches. */
 const ALL_WEAK =
   'All matches are weak: they share only some words with the query, so look at one before you call it.';
-/** Added when an unfiltered search finds nothing. */
+/** Note of an unfiltered search that finds nothing. */
 const NOTHING_FOUND =
   'No tool has a word of the query: say in other words what the tool should do, or leave query out to list the tools.';
 
@@ -170,7 +170,7 @@ export function executeSearchTools(args: SearchToolsArgs, catalog: Searchable): 
   };
 }
 
-/** True when OPTIONS filter tools, apart from the query. */
+/** True when OPTIONS filter tools by anything besides the query. */
 function isFiltered({ category, complexity, cemcpOnly }: ToolSearchOptions): boolean {
   return category !== undefined || complexity !== undefined || cemcpOnly === true;
 }
@@ -181,7 +181,7 @@ export function getSearchToolsDefinition(alwaysLoad = false): McpTool {
   return toMCPTool({ ...metadataOf(searchToolsTool(new Map())), alwaysLoad });
 }
 
-/** Returns RESULT cut to the tools that one answer has room for, with a note if some are missing (C13). */
+/** Returns RESULT with as many tools as fit into one answer, and a note if some are missing (C13). */
 function fitToAnswer(result: SearchToolsResult): SearchToolsResult {
   let room = JSON_LIMIT - JSON.stringify({ ...result, tools: [] }).length;
   const end = result.tools.findIndex((tool) => {

@@ -1,4 +1,4 @@
-// Searches a catalog: literal hits scored as in the contract, then ranked tools.
+// Searches a catalog. Literal hits, scored as the contract says, come before ranked tools.
 
 import type { Complexity } from '../kernel/tool.ts';
 import { countCategories } from './catalog.ts';
@@ -35,20 +35,20 @@ export interface ToolSearchResult {
   more?: string[];
   /** How many tools were found, before the limit. */
   totalCount: number;
-  /** How many of them are in each category. */
+  /** How many of the tools found are in each category. */
   categories: Record<ToolCategory, number>;
   query?: string;
 }
 
-/** Tools by name or id. A map without a ranking gets a new one for each search. */
+/** Tools by name or id. For a map without a ranking, each search makes a new one. */
 export type Searchable = ReadonlyMap<string, ToolMetadata> & { readonly ranking?: Ranking };
 
 const HIGH_TOKEN_COST = 5000;
-/** Without a limit, at most this many literal hits are returned. When there are fewer than RANKED_LIMIT,
- *  ranked tools are added up to that number. */
+/** Without a limit, at most this many literal hits are returned. */
 const HIT_LIMIT = 20;
+/** When there are fewer literal hits than this, ranked tools are added up to this number. */
 const RANKED_LIMIT = 5;
-/** Maximum number of further tools of which an answer gives only the names. */
+/** Maximum number of further tools that an answer lists by name only. */
 const MORE_LIMIT = 15;
 /** The coverage below which a match is weak. */
 const LEAST_COVERAGE = 0.48;
@@ -67,7 +67,8 @@ interface SearchOutcome {
   categories: Record<ToolCategory, number>;
 }
 
-/** Returns the tools of CATALOG for OPTIONS: by score with a query, else by name (S1.2 to S1.8, S1.15). */
+/** Returns the tools of CATALOG for OPTIONS: sorted by score with a query, by name without one (S1.2 to S1.8,
+ *  S1.15). */
 export function searchTools(options: ToolSearchOptions, catalog: Searchable): ToolSearchResult {
   const { query, includeSchema = false } = options;
   const { hits, more, total, categories } = query
@@ -115,8 +116,8 @@ function findTools(query: string, options: ToolSearchOptions, catalog: Searchabl
   return { hits: all.slice(0, most), more, total: all.length, categories };
 }
 
-/** Returns how many tools to return; with LIMIT 0 all. CERTAIN counts the tools that the query names or that contain
- *  it, NAMED those that it names. */
+/** Returns how many tools to return; LIMIT 0 means all. CERTAIN is the number of tools that the query names
+ *  or that contain the query, NAMED the number of tools that it names. */
 function toolLimit(limit: number | undefined, certain: number, named: number): number {
   if (limit !== undefined) return limit > 0 ? limit : Number.MAX_SAFE_INTEGER;
   return Math.max(RANKED_LIMIT, named, Math.min(HIT_LIMIT, certain));
@@ -131,12 +132,14 @@ function rankedHit({ tool, coverage }: Ranked): Hit {
   return { tool, matchInfo: { match: coverage < LEAST_COVERAGE ? 'weak' : 'ranked' } };
 }
 
-/** A word that can only be a name: with a punctuation mark or digit in it, or in camelCase. */
+/** Matches a word that can only be a name: it has a punctuation mark or digit inside, or is in camelCase. */
 const LOOKS_LIKE_NAME = /[\w-][-_.:/\d][\w-]|\p{Ll}\p{Lu}/u;
-/** Separators of names, tried in turn: none, list punctuation, and any character that names in programs lack. */
+/** Separators of names, tried in turn: none, list punctuation, and any character that does not occur in names
+ *  in programs. */
 const NAME_SEPARATORS = [/(?!)/, /[,;\n]/, /[^\p{L}\p{M}\p{N}_.:/-]+/u];
 
-/** Returns the tools that QUERY names (C27). In a query with other words too, only words that look like names count. */
+/** Returns the tools that QUERY names (C27). If QUERY also has other words, only words that look like names
+ *  are considered. */
 function namedTools(query: string, ranking: Ranking): Set<ToolMetadata> {
   const named = new Set<ToolMetadata>();
   for (const separator of NAME_SEPARATORS) {
@@ -149,7 +152,7 @@ function namedTools(query: string, ranking: Ranking): Set<ToolMetadata> {
   return named;
 }
 
-/** Returns the tools with the name NAME; if there are none, those with NAME without the punctuation at its ends. */
+/** Returns the tools with the name NAME. If there are none, strips the punctuation at the ends of NAME. */
 function toolsOf(name: string, ranking: Ranking): readonly ToolMetadata[] {
   const tools = ranking.named(name.trim());
   const inner = tools.length > 0 ? name : name.replace(/^[\s.:/-]+|[\s.:/-]+$/g, '');

@@ -1,13 +1,14 @@
-// Splits a text into words, a name also into its parts, and reduces words to terms (stems).
+// Splits a text into words, and names also into their parts; reduces words to terms (stems).
 
 import { stemmer } from 'stemmer';
 import STOP from './stop-words.json' with { type: 'json' };
 
-/** Stop words: grammar, and words that every request has. */
+/** Stop words: function words, and words that occur in every request. */
 const STOP_WORDS: ReadonlySet<string> = new Set(STOP.words.split(' '));
 
 interface Patterns {
-  /** Matches a run in a script without spaces between words, or in Hangul, where a word and its particles are one run. */
+  /** Matches a run in a script without spaces between words, or in Hangul, where particles are attached to
+   *  words. */
   unspaced: RegExp;
   /** Matches a run of letters and numbers. */
   run: RegExp;
@@ -15,7 +16,8 @@ interface Patterns {
 
 let cachedPatterns: Patterns | undefined;
 
-/** Returns the patterns of `words`. The first search makes them, not the start: resolving Unicode properties is slow. */
+/** Returns the patterns of `words`. They are made at the first search instead of at the start, because
+ *  resolving Unicode properties is slow. */
 function patterns(): Patterns {
   if (cachedPatterns !== undefined) return cachedPatterns;
   const unspaced =
@@ -36,7 +38,7 @@ export function words(text: string): string[] {
   });
 }
 
-/** True when WORD, in lower case, is no stop word and not a single letter. */
+/** True when WORD, in lower case, is neither a stop word nor a single letter. */
 export function isContentWord(word: string): boolean {
   return (word.length > 1 || /[^a-z]/.test(word)) && !STOP_WORDS.has(word);
 }
@@ -55,7 +57,7 @@ export function stem(word: string): string {
   return found;
 }
 
-/** Returns the terms of the words of TEXT, one for each word that is no stop word. */
+/** Returns the terms of TEXT, one for each word that is no stop word. */
 export function termsOf(text: string): string[] {
   return words(text).filter(isContentWord).map(stem);
 }
