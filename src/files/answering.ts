@@ -13,20 +13,21 @@ export class UnreadableFile extends Error {
   override name = 'UnreadableFile';
 }
 
-/** POLL_MS: milliseconds between two polls of a pending file operation. POLL_LIMIT: after this many polls it
- *  is given up. Polls are counted instead of time, because a busy main thread cannot see the answer. */
+/** Milliseconds between two polls of a pending file operation. */
 const POLL_MS = 100;
+/** A file operation is given up after this many polls. Polls are counted instead of time, because a busy main
+ *  thread cannot see the answer. */
 const POLL_LIMIT = 30;
 
-/** While this many operations are given up but pending, no other begins: each blocks one of Node's four file
- *  threads. */
+/** While this many operations are given up but pending, no other begins: each of them blocks one of Node's
+ *  four file threads. */
 const GIVEN_UP_LIMIT = 2;
 
 /** The folders of operations that were given up but are still pending. A folder occurs once for each
  *  operation. */
 const givenUp: string[] = [];
 
-/** All pending operations, both those that are awaited and those that were given up. */
+/** All pending operations: those being awaited and those given up. */
 const pending = new Set<Promise<unknown>>();
 
 /** What a person can do when a file system does not answer. */
@@ -96,8 +97,7 @@ export async function orSetupError<Value>(step: () => Promise<Value>): Promise<V
   }
 }
 
-/** Throws a SetupError unless the file systems of PATHS answer. That a file does not exist is an answer
- *  too. */
+/** Throws a SetupError unless the file systems of PATHS answer. "File not found" is an answer too. */
 export async function checkAnswering(paths: Iterable<string>): Promise<void> {
   await orSetupError(async () => {
     for (const path of new Set(paths)) {
@@ -127,17 +127,17 @@ function canBeAsked(path: string, ask: (path: string) => Promise<unknown>): Prom
   );
 }
 
-/** When the process exits, pending operations are polled every LAST_POLL_MS milliseconds, at most
- *  LAST_POLL_LIMIT times. */
+/** At exit, milliseconds between two polls of pending operations. */
 const LAST_POLL_MS = 20;
+/** Maximum number of polls at exit. */
 const LAST_POLL_LIMIT = 10;
 
 /** True when the process is about to exit. */
 let exiting = false;
 
 /** Waits at most 200 ms for pending operations, and lets no new one begin. Returns whether some are still
- *  pending. If so, the caller must call process.exit(), in which this process kills itself: Node would wait
- *  for its file threads, and one of them waits for the file system. */
+ *  pending. In that case the caller must call process.exit(), at which this process kills itself: Node would
+ *  wait forever for a file thread that waits for the file system. */
 export async function beforeExit(): Promise<boolean> {
   for (let polls = 0; pending.size > 0 && polls < LAST_POLL_LIMIT; polls++) await pause(LAST_POLL_MS);
   exiting = true;

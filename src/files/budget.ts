@@ -1,10 +1,10 @@
 // Limits how many directory entries a search reads, and how long it takes.
 
-/** The wall-clock limit of a search as a multiple of its CPU time limit. Other processes may be using the
+/** The wall-clock limit of a search as a multiple of its CPU time limit, because other processes may use the
  *  CPU. */
 const WALL_CLOCK_FACTOR = 3;
 
-/** How much a search may still use, and whether it needed more (EXCEEDED). */
+/** What a search may still use, and whether it needed more (EXCEEDED). */
 export interface Budget {
   entries: number;
   /** Returns the milliseconds that are left. */
@@ -17,8 +17,8 @@ export function budgetOf(entries: number, ms: number): Budget {
   return { entries, remainingMs: remainingTime(ms) };
 }
 
-/** Returns a function that returns how many of MS milliseconds are left. CPU time counts, so that a search
- *  loses no time while it gets no CPU. After WALL_CLOCK_FACTOR times MS of wall-clock time, nothing is
+/** Returns a function that returns how many of MS milliseconds of CPU time are left, so that a search loses
+ *  no time while other processes use the CPU. After WALL_CLOCK_FACTOR times MS of wall-clock time, nothing is
  *  left. */
 export function remainingTime(ms: number): () => number {
   const cpuDeadline = cpuMs() + ms;

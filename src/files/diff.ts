@@ -4,9 +4,9 @@ import { marked, ownWords, QuestionLine, questionLine } from '../question-line.t
 import { type Hunk, hunksBetween } from './line-changes.ts';
 import { type FileText, lineEnds, linesOf, unusualStorage } from './text.ts';
 
-/** How many characters of a line a person surely sees. */
+/** Number of characters of a line that a person can be expected to see. */
 const VISIBLE_LENGTH = 200;
-/** A tab counts as this many columns. */
+/** A tab is taken as this many columns. */
 const TAB = ' '.repeat(8);
 /** Maximum number of line numbers in a note on lines that may hold more than a person sees. */
 const NOTE_LIMIT = 10;
@@ -17,8 +17,8 @@ export function diffHunks(before: string, after: string): { summary: string; tex
   return { summary: summaryOf(hunks).text, text: hunksText(hunks) };
 }
 
-/** Returns the hunks of the diff. Line ends are compared only when AFTER mixes them. Otherwise a note says
- *  that they change. */
+/** Returns the hunks of the diff. Line ends are compared only when AFTER mixes them. Otherwise
+ *  `storageChange` reports a change of line ends. */
 function hunksOf(before: string, after: string): Hunk[] {
   const mixed = isMixed(after);
   const [old, updated] = [before, after].map((text) => (mixed ? text : text.replaceAll('\r\n', '\n')));
@@ -42,7 +42,7 @@ function range(start: number, lines: number): QuestionLine {
   return questionLine`${lines === 0 ? start - 1 : start},${lines}`;
 }
 
-/** How many lines are added and removed. */
+/** Numbers of added and removed lines. */
 interface LineCounts {
   added: number;
   removed: number;
@@ -88,7 +88,7 @@ export function filesSummary(changes: readonly Change[]): QuestionLine {
  *  with the file name precedes each change. */
 export function changesLines(changes: readonly Change[], names: readonly string[]): QuestionLine[] {
   return changes.flatMap(({ lines, summary }, index) => [
-    // This head cannot be mistaken for a diff line, because none of them begins with a letter.
+    // This head cannot be mistaken for a diff line: no diff line begins with a letter.
     ...(changes.length > 1 ? [questionLine`File ${names[index] ?? ''}, ${summary}:`] : []),
     ...lines,
   ]);
@@ -118,8 +118,8 @@ function countsText({ added, removed }: LineCounts): QuestionLine {
   return questionLine`+${added} \u2212${removed}`;
 }
 
-/** Returns LINES of hunks from the first changed line to the last. Context lines and hunk heads between them
- *  stay, and show where each change is. */
+/** Returns LINES of hunks from the first changed line to the last, with the context lines and hunk heads
+ *  between them, which show where each change is. */
 function changedLines(lines: readonly QuestionLine[]): QuestionLine[] {
   const changes = ({ text }: QuestionLine) => !text.startsWith(' ');
   const first = lines.findIndex((line, index) => index > 0 && changes(line));
@@ -175,7 +175,7 @@ export function newFile(name: string, after: FileText): Change {
   return { ...change, summary: questionLine`new file, ${change.summary}` };
 }
 
-/** Returns a change that shows all lines of AFTER as added, below HEAD. It is for files without an earlier
+/** Returns a change that shows all lines of AFTER as added, below HEAD. Used for files without an earlier
  *  text to compare with. */
 export function wholeContent(head: QuestionLine, after: FileText): Change {
   const { text } = after;

@@ -1,5 +1,5 @@
-// Holds a directory open, so that a file that is opened in it is in this directory even if the directory's
-// path has changed.
+// Holds a directory open, so that a file opened in it is in this very directory, even if the directory's path
+// has changed.
 
 import { constants, existsSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, rmdir, stat } from 'node:fs/promises';
@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { withFileTimeout } from './answering.ts';
 import { openRegular } from './regular.ts';
 
-/** Linux has a path for an open directory, and names below this path are in this very directory. Other
- *  systems use the real path, and check it again after each use, except after the rename that completes a
- *  write. */
+/** Whether the system has a path for an open directory, as Linux does. Names below this path are in that very
+ *  directory. On other systems the real path is used, and checked again after each use, except after the
+ *  rename that completes a write. */
 const HAS_DESCRIPTOR_PATHS = existsSync('/proc/self/fd');
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 

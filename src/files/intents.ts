@@ -23,8 +23,8 @@ const LIMIT = 16 * 1024 * 1024;
 
 const NAME = /^(\d+)-[0-9a-f]{16}\.json$/;
 
-/** The records of the replacements that servers of this user are about to make. They have a folder of their
- *  own. */
+/** Records on the disk of the replacements that servers of this user are about to make. Their folder holds
+ *  nothing else. */
 export class Intents {
   readonly #folder: string;
 
@@ -48,8 +48,8 @@ export class Intents {
   /** Returns the records of servers that have ended, each with a function that removes it. */
   async unfinished(): Promise<{ files: IntendedFile[]; remove: () => Promise<void> }[]> {
     const names = await readdir(this.#folder).catch(() => []);
-    // A record with our process id is from an earlier process: this one calls `begin` only after
-    // `unfinished`.
+    // A record with this process's id comes from an earlier process with the same id, since `begin` is called
+    // only after `unfinished`.
     const isGone = (pid: number) => pid === process.pid || !isRunning(pid);
     const gone = names.filter((name) => NAME.test(name) && isGone(Number(NAME.exec(name)?.[1])));
     const found = [];

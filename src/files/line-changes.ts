@@ -17,17 +17,17 @@ interface Run {
   lines: readonly string[];
 }
 
-/** A diff has this line after a last line without a line break. */
+/** The line of a diff that follows a last line without a line break. */
 const NOT_ENDED = '\\ No newline at end of file';
 
 /** Lines of context before and after a change. */
 const CONTEXT = 3;
 
-/** Up to this many changed lines, a minimal diff is searched for. The time for the search grows with their
- *  square. */
+/** A minimal diff is searched for up to this many changed lines. The time of the search grows with the square
+ *  of their number. */
 const CHANGE_LIMIT = 500;
 
-/** Maximum depth to which the lines between two anchors are divided again by further anchors. */
+/** Maximum number of times that the lines between two anchors are divided again by further anchors. */
 const DIVISION_LIMIT = 4;
 
 /** Returns the hunks of the unified diff from BEFORE to AFTER. The diff is minimal unless very many lines
@@ -50,7 +50,7 @@ function piecesOf(text: string): string[] {
 }
 
 /** Returns the runs that turn OLD into UPDATED. STEPS is a shared budget for the searches for a minimal diff.
- *  DIVISIONS is how often the texts were divided by anchors already. */
+ *  DIVISIONS says how often the texts have been divided by anchors so far. */
 function runsBetween(
   old: readonly string[],
   updated: readonly string[],
@@ -119,8 +119,8 @@ function changedRuns(
   return [...runs, ...runsBetween(old.slice(from), updated.slice(to), steps, divisions + 1)];
 }
 
-/** Returns pairs of indexes of lines that occur once in OLD and once in UPDATED. Of these lines, takes the
- *  longest sequence that has the same order in both. */
+/** Returns the indexes, in OLD and in UPDATED, of lines that occur once in each: the longest sequence of such
+ *  lines that has the same order in both. */
 function anchorsOf(old: readonly string[], updated: readonly string[]): [number, number][] {
   const updatedIndices = uniqueIndices(updated);
   const pairs: [number, number][] = [];

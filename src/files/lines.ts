@@ -5,13 +5,13 @@ import { CallError } from '../errors.ts';
 import type { OpenFile } from './folder.ts';
 import { binaryKind, decode, type FileText, type LineEnds, lineEnds, linesOf } from './text.ts';
 
-/** A file with up to this many bytes is read whole. Of a larger file, only the range is read. */
+/** Files of up to this many bytes are read whole. Of a larger file, only the range is read. */
 export const WHOLE_FILE_LIMIT = 16 * 1024 * 1024;
-/** How many bytes are read of a larger file, beginning with the first line of the range. */
+/** Number of bytes read of a larger file, beginning with the first line of the range. */
 const WINDOW = 256 * 1024;
 const CHUNK = 1024 * 1024;
 
-/** Lines of a file, beginning with the 1-based line FIRST, and what is known of the whole file. */
+/** Lines of a file, beginning with the 1-based line FIRST, and properties of the whole file. */
 export interface Excerpt extends Omit<FileText, 'text'> {
   lines: string[];
   first: number;
@@ -23,9 +23,9 @@ export interface Excerpt extends Omit<FileText, 'text'> {
   endsWithNewline: boolean;
 }
 
-/** Returns the lines of FILE, beginning with the 1-based line FIRST: all lines, or about WINDOW bytes if the
- *  file is larger than WHOLE_FILE_LIMIT. When the file is no text, returns a string with its kind. Throws a
- *  CallError when SIGNAL aborts. */
+/** Returns the lines of the file, beginning with the 1-based line FIRST: all lines, or about WINDOW bytes if
+ *  the file is larger than WHOLE_FILE_LIMIT. For a file that is no text, returns a string with its kind.
+ *  Throws a CallError when SIGNAL aborts. */
 export async function readLines(
   { handle, stats }: OpenFile,
   first: number,

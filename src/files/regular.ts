@@ -1,5 +1,5 @@
 // Opens every file whose name comes from the image, a workspace or a configuration. Opens regular files only,
-// does not block on others, and reads up to a limit.
+// never blocks on others such as FIFOs, and reads up to a limit.
 
 import {
   closeSync,
@@ -18,8 +18,8 @@ import { dirname } from 'node:path';
 import { isInside } from '../paths.ts';
 import { UnreadableFile, withFileTimeout } from './answering.ts';
 
-/** O_NONBLOCK is needed because a FIFO can take the place of the file after the check, and opening it would
- *  block. */
+/** O_NONBLOCK is needed because a FIFO, which would block the opening, can replace the file after the
+ *  check. */
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** Folders with files that are interfaces of the kernel, of processes or of devices. */
@@ -27,7 +27,7 @@ const SYSTEM_FOLDERS = ['/proc', '/sys', '/dev'];
 
 const HAS_DESCRIPTORS = existsSync('/proc/self/fd');
 
-/** Folder of shared memory, whose files are like those on a disk. */
+/** Folder of shared memory. Its files are like files on a disk. */
 const SHARED_MEMORY = '/dev/shm';
 
 /** True when REAL, a real path, is an interface of the kernel or a device: it is in one of SYSTEM_FOLDERS,
@@ -132,14 +132,14 @@ function checkKind(stats: Stats): void {
   if (!stats.isFile()) throw new UnreadableFile('it is not a regular file');
 }
 
-/** Returns the real path of the open file DESCRIPTOR, to which PATH led. Without /proc, returns where PATH
- *  leads now. */
+/** Returns the real path of the open file DESCRIPTOR, which was opened as PATH. Without /proc, returns the
+ *  path to which PATH leads now. */
 function realNameOf(descriptor: number, path: string): string {
   return HAS_DESCRIPTORS ? readlinkSync(`/proc/self/fd/${descriptor}`) : realpathSync(path);
 }
 
-/** Returns at most LIMIT octets of the open file DESCRIPTOR. The size in its stats does not help: the file
- *  can grow, and files in /proc have size 0. */
+/** Returns at most LIMIT octets of the open file DESCRIPTOR. Its stats do not give the size: the file can
+ *  grow, and files in /proc have size 0. */
 function readSome(descriptor: number, limit: number): Buffer {
   const parts: Buffer[] = [];
   for (let remaining = limit; remaining > 0; ) {

@@ -1,4 +1,5 @@
-// Converts the bytes of a file to text and back. Knows UTF-8, else Latin-1, byte order marks and line ends.
+// Converts the bytes of a file to text and back. Handles UTF-8 or else Latin-1, byte order marks and line
+// ends.
 
 import { CallError } from '../errors.ts';
 
@@ -11,7 +12,7 @@ export interface FileText {
 
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** Returns the text of BYTES. With PARTIAL, BYTES may end within a character, which is then left out. */
+/** Returns the text of BYTES. With PARTIAL, BYTES may end within a character, which is then omitted. */
 export function decode(bytes: Uint8Array, partial = false): FileText {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, {
@@ -70,7 +71,7 @@ type Unusual =
   | 'mixed LF and CRLF line ends'
   | 'no newline at the end';
 
-/** Returns what is unusual about how a text is stored. Usual is UTF-8, without a byte order mark, in lines
+/** Returns what is unusual about how a text is stored. Usual is UTF-8 without a byte order mark, in lines
  *  that end with LF. */
 export function unusualStorage(
   { encoding, bom }: Omit<FileText, 'text'>,
@@ -85,7 +86,7 @@ export function unusualStorage(
   ].filter((part) => part !== false);
 }
 
-/** Returns the lines of TEXT without their line ends. Lines end with LF and CRLF, or with END alone if
+/** Returns the lines of TEXT without their line ends. Lines end with LF or CRLF, or only with END if
  *  given. */
 export function linesOf(text: string, end?: '\n'): string[] {
   // This is eight times as fast as a split at a regular expression.

@@ -20,8 +20,8 @@ import {
   writeTemporary,
 } from './write.ts';
 
-/** Replaces the file at PATH by BYTES. CONFIRM gets the present file right before, and throws if it is not as
- *  expected. */
+/** A replacement of the file at PATH by BYTES. CONFIRM takes the present file right before, and throws if it
+ *  is not as expected. */
 export interface Replacement {
   path: string;
   bytes: Uint8Array;
@@ -184,8 +184,8 @@ async function digestIn({ folder }: Target, name: string): Promise<string | unde
   }
 }
 
-/** Rolls back, in WORKSPACE, the replacements in INTENTS that killed servers left unfinished. A replacement
- *  whose files were all renamed stays. Returns sentences for the user about what was rolled back. */
+/** Rolls back, in WORKSPACE, the replacements in INTENTS that killed servers left unfinished. Keeps a
+ *  replacement whose files were all renamed. Returns sentences for the user about what was rolled back. */
 export async function rollBackUnfinished(workspace: Workspace, intents: Intents): Promise<string[]> {
   const notes: string[] = [];
   for (const { files, remove } of await intents.unfinished()) {

@@ -1,4 +1,5 @@
-// Lists the files of the workspace that a search reads: not those of tools, nor the code of other people.
+// Lists the files of the workspace that a search reads. Skips the files of tools, such as version control,
+// and installed libraries.
 
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -42,7 +43,7 @@ export async function* filesBelow(
   }
 }
 
-/** Returns the entries of the directory at PATH. Returns none when it cannot be read, or is a link now. */
+/** Returns the entries of the directory at PATH; none when it cannot be read, or has become a link. */
 async function entriesOf(workspace: Workspace, path: string): Promise<{ real: string; entries: Dirent[] }> {
   const folder = await Folder.open(path).catch(() => undefined);
   if (folder === undefined) return { real: path, entries: [] };

@@ -38,7 +38,8 @@ export interface WorkspaceFolders {
   secretsKnown?: Promise<void>;
 }
 
-/** Milliseconds for which a result of `sources` is kept, because a search asks for each of its files. */
+/** Milliseconds for which a result of `sources` is kept. Kept at all because a search asks for each of its
+ *  files. */
 const SOURCES_MS = 2000;
 
 /** The reason for refusing a file that the sandbox hides. */
@@ -88,13 +89,14 @@ export class Workspace {
     throw new CallError(`There is no workspace to search. ${this.#noRootsText()}`);
   }
 
-  /** Returns the name of REAL, a real path, for people: relative to the first root if REAL is inside it. */
+  /** Returns the name of REAL, a real path, as shown to people: relative to the first root if REAL is inside
+   *  it. */
   name(real: string): string {
     const [root] = this.#realRoots;
     return root !== undefined && isInside(root, real) ? relative(root, real) || '.' : real;
   }
 
-  /** Returns where PATH leads. Throws a CallError when ACCESS to that place is not allowed. */
+  /** Returns where PATH leads. Throws a CallError when ACCESS to the file there is not allowed. */
   async locate(path: string, access: Access): Promise<Location> {
     if (path === '') throw new CallError('The path must not be empty.');
     if (path.includes('\0')) throw new CallError('The path must not contain a NUL character.');
@@ -122,7 +124,7 @@ export class Workspace {
     return location;
   }
 
-  /** Throws a CallError unless ACCESS to REAL is allowed. REAL is the real path to which PATH led. */
+  /** Throws a CallError unless ACCESS to REAL, the real path to which PATH led, is allowed. */
   async check(real: string, access: Access, path: string): Promise<void> {
     await this.#checkRoots(real, access, path);
     await this.secretsKnown;
@@ -153,7 +155,7 @@ export class Workspace {
   }
 
   /** Returns why the file at REAL, a real path that the image named, may not be read, as a clause; undefined
-   *  when it may. Code in a sandbox must not get from our answers what it cannot read itself. */
+   *  when it may be read. Code in a sandbox must not learn from our answers what it cannot read itself. */
   forbids(real: string): string | undefined {
     const named = [...this.#realRoots, ...this.#realReadRoots].filter((root) => isInside(root, real));
     if (isSystemFile(real) && !named.some(isSystemFile)) return 'it stands for something of the system';
@@ -206,7 +208,7 @@ export class Workspace {
     return `the workspace${this.#roots.length > 1 ? 's' : ''} ${listed(this.#roots)}`;
   }
 
-  /** Calls USE with the file at PATH, open for reading, and the file's name for people. */
+  /** Calls USE with the file at PATH, open for reading, and the file's name as shown to people. */
   async read<Value>(path: string, use: (file: OpenFile, name: string) => Promise<Value>): Promise<Value> {
     const { real, missing } = await this.locate(path, 'read');
     if (missing.length > 0) throw this.noFile(path);
@@ -243,8 +245,8 @@ export class Workspace {
     }
   }
 
-  /** Calls CHANGE when no other change runs. Otherwise a change could come between the last check of another
-   *  change and its rename. */
+  /** Calls CHANGE while no other change runs. Otherwise one change could happen between the last check and
+   *  the rename of another. */
   async exclusively<Value>(change: () => Promise<Value>): Promise<Value> {
     const result = this.#changes.then(change);
     this.#changes = result.catch(() => {});

@@ -15,7 +15,7 @@ import { checkKind, kindError, type Workspace } from './workspace.ts';
 
 /** The present state of a path that is to be written. */
 export interface Present {
-  /** The name of the file for people: relative to the workspace. */
+  /** The name of the file as shown to people: relative to the workspace. */
   name: string;
   /** Size in bytes; undefined when there is no file. */
   size: number | undefined;
@@ -38,9 +38,9 @@ export async function presentFile(
   );
 }
 
-/** Replaces the file at PATH in WORKSPACE by BYTES, and returns the file's name for people. Creates missing
- *  directories. CONFIRM gets the present state right before the change. Throws when writing fails, SIGNAL
- *  aborts, or CONFIRM throws; everything is then as it was. */
+/** Replaces the file at PATH in WORKSPACE by BYTES, and returns the file's name as shown to people. Creates
+ *  missing directories. CONFIRM takes the present state right before the change. Throws when writing fails,
+ *  SIGNAL aborts, or CONFIRM throws; everything is then as it was. */
 export async function replaceFile(
   workspace: Workspace,
   path: string,
@@ -64,8 +64,9 @@ export async function replaceFile(
 }
 
 export interface Target {
-  /** The deepest directory that exists, and the names from it to the file. */
+  /** The deepest existing directory on the way to the file, held open. */
   folder: Folder;
+  /** The names that lead from FOLDER to the file. */
   names: string[];
 }
 
@@ -101,7 +102,8 @@ export async function withTarget<Value>(
   }
 }
 
-/** Throws a CallError when SIGNAL is aborted. A call that is reported as failed must not change anything. */
+/** Throws a CallError when SIGNAL is aborted. Needed because a call that is reported as failed must not
+ *  change anything. */
 export function checkNotCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted) {
     throw new CallError('The call was cancelled before the file was changed; nothing was written.');
@@ -191,7 +193,7 @@ async function inParent(
 }
 
 /** Replaces the file BASE in FOLDER by BYTES in one rename, so that a reader finds either the old file or the
- *  new. */
+ *  new. CONFIRM runs right before the rename, and throws to prevent it. */
 async function replaceIn(
   folder: Folder,
   base: string,
@@ -233,7 +235,7 @@ export async function writeTemporary(folder: Folder, base: string, bytes: Uint8A
   }
 }
 
-/** Copies the mode of the old file to the new file, and also the owner where this is allowed. */
+/** Copies the mode of the old file to the new file, and also the owner if the system allows it. */
 async function keepOwner(handle: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
   const created = await handle.stat();
   const ownerKept =
