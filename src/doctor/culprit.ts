@@ -1,15 +1,15 @@
-// Finds the parts of the agent without which an image works again.
+// Finds the parts of the agent that must be left out so that an image works.
 
-/** A list that names no part of the agent. An image for which any list is given does not start from its saved
- *  core, so with this list it starts without the core and with all parts. */
+/** A list of parts that names no real part of the agent. Given any list, an image does not start from its
+ *  saved core. So with this list it starts without the core but with all parts. */
 export const ONLY_CORE: readonly string[] = ['nothing'];
 
 /** What must be left out so that an image works: its saved core, or PARTS of the agent. */
 export type Culprit = { kind: 'core' } | { kind: 'parts'; parts: readonly string[] };
 
-/** Returns what must be left out so that an image works. WORKS resolves to true for a list of parts if an
- *  image works without these. It must do so for ALL. By binary search, each part at fault takes about
- *  log2(ALL.length) tests. */
+/** Returns what must be left out so that an image works. WORKS resolves to true if an image works without a
+ *  list of parts; it must do so for ALL. The binary search takes about log2(ALL.length) tests for each part
+ *  at fault. */
 export async function findCulprit(
   all: readonly string[],
   works: (without: readonly string[]) => Promise<boolean>,
@@ -27,8 +27,8 @@ export async function findCulprit(
   return { kind: 'parts', parts };
 }
 
-/** Returns the least number from 1 to MOST for which SUFFICES is true. SUFFICES must be true for MOST; for 0,
- *  it is false. */
+/** Returns the least number from 1 to MOST for which SUFFICES is true. SUFFICES must be true for MOST, and is
+ *  taken as false for 0. */
 async function leastCount(most: number, suffices: (count: number) => Promise<boolean>): Promise<number> {
   let [low, high] = [0, most];
   while (high - low > 1) {

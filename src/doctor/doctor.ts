@@ -18,12 +18,13 @@ import { failureOf, type Result, type Trial, tryImage } from './trial.ts';
 /** Advice for the case that an image does not work. */
 const WHAT_TO_DO = `Do what the answer above says, if it names a step. Else please file the report below as an issue. Until that is mended, name another SBCL with --sbcl PATH, such as one of ${TESTED}.`;
 
-/** What the doctor needs besides the configuration. */
+/** Inputs of the doctor besides the configuration. */
 export interface Surroundings {
-  /** The version of live-lisp, and the web page where issues are filed. */
+  /** The version of live-lisp. */
   version: string;
+  /** The web page where issues are filed. */
   issues: string;
-  /** Sentences on folders that the server uses instead of folders in which it cannot write. */
+  /** Sentences about folders in which the server cannot write, and the folders that it uses instead. */
   remarks: readonly string[];
 }
 
@@ -35,7 +36,7 @@ export async function diagnose(
   print: (text: string) => void,
 ): Promise<number> {
   const sandbox = checkSandbox(config);
-  // SBCL is not started when a sandbox is required and does not work.
+  // SBCL is not started when a required sandbox does not work.
   const { finding, facts } = sandbox.ok ? await checkSbcl(config) : {};
   const canTry = facts !== undefined && obstacleToWriting(tmpdir()) === undefined;
   const trial = canTry ? await tryImage(config, []) : undefined;
@@ -90,8 +91,8 @@ function trialFindings({ results, greeting }: Trial): Finding[] {
   return [...findings, ...(line === undefined ? [] : [{ ok: true, text: line }])];
 }
 
-/** Returns a sentence on the cause of FAILURE. To find it, tries images of CONFIG without some parts of the
- *  agent. */
+/** Returns a sentence on the cause of FAILURE. To find the cause, tries images of CONFIG without some parts
+ *  of the agent. */
 async function causeOf({ name, lost }: Result, config: Config): Promise<string> {
   const helps = ({ results }: Trial) =>
     lost

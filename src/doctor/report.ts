@@ -1,4 +1,4 @@
-// Writes a report, for the case that an image does not work, that the user can paste into an issue.
+// Writes a report on an image that does not work, for the user to paste into an issue.
 
 import { arch, release, type } from 'node:os';
 import type { SbclFacts } from '../image/process/sbcl-versions.ts';
@@ -6,19 +6,20 @@ import type { Lacking } from '../image/wire/messages.ts';
 import { homeFolder } from '../paths.ts';
 import type { Result } from './trial.ts';
 
-/** What is known when an image does not work. */
+/** The facts known about an image that does not work. */
 export interface Trouble {
-  /** The version of live-lisp, and the web page where issues are filed. */
+  /** The version of live-lisp. */
   version: string;
+  /** The web page where issues are filed. */
   issues: string;
   facts: SbclFacts;
   failure: Result;
-  /** A sentence on what is known about the cause. */
+  /** A sentence on the cause, as far as it is known. */
   cause: string;
   lacking: Lacking | undefined;
 }
 
-/** Returns the report on TROUBLE. The path of the user's home is not in it. */
+/** Returns the report on TROUBLE, without the path of the user's home. */
 export function reportText({ version, issues, facts, failure, cause, lacking }: Trouble): string {
   const missing = lacking?.fallbacks.map(
     ({ ability, missing }) => `${ability} (${missing.join(', ') || 'as a whole'})`,

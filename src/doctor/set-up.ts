@@ -1,5 +1,5 @@
-// Checks what surrounds the image on this machine: the sandbox, folders and libraries. Also says how to set
-// up clients.
+// Checks the environment of the image on this machine: the sandbox, folders and libraries. Also says how to
+// set up clients.
 
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,8 +15,8 @@ import { shellLine } from '../install/program.ts';
 import type { Finding } from '../install/report.ts';
 import { HOME, sandboxOf, sandboxText } from '../sandboxing.ts';
 
-/** Returns a finding on the sandbox of CONFIG. It is not ok when a required sandbox does not work, since no
- *  image starts then. */
+/** Returns a finding on the sandbox of CONFIG. It is not ok when a required sandbox does not work, because no
+ *  image can start then. */
 export function checkSandbox(config: Config): Finding {
   const obstacle = config.sandbox === 'off' ? undefined : sandboxOf(config).obstacle();
   if (obstacle === undefined) return { ok: true, text: `sandbox: ${sandboxText(config)}` };
@@ -27,7 +27,7 @@ export function checkSandbox(config: Config): Finding {
 const NOTHING_RUNS = 'so no call runs that can change something';
 
 /** Returns findings on whether the server can write in its folders. A cache that cannot be used is no
- *  failure, because the server works without a cache. */
+ *  failure, because the server works without one. */
 export function checkFolders({ state, audit, auditNamed, cache }: Config): Finding[] {
   const file = auditNamed ? obstacleToRecording(audit) : undefined;
   return [
@@ -65,7 +65,7 @@ function obstacleToRecording(file: string): string | undefined {
   }
 }
 
-/** Returns findings on the folders in which ASDF searches with CONFIG, and on the library manager. */
+/** Returns findings on the folders that ASDF searches under CONFIG, and on the library manager. */
 export function checkLibraries(config: Config): Finding[] {
   const { root, roots, libraries } = config;
   const manager = libraryManager(config);

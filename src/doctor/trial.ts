@@ -1,4 +1,4 @@
-// Tries what an image must be able to do, with the tools that a client calls.
+// Tests the abilities that an image must have, by calling the tools that a client calls.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ interface Call {
 
 interface Step {
   name: string;
-  /** What the success of the step shows, as a clause. */
+  /** What the step shows when it succeeds, as a clause. */
   shows: string;
   /** Returns the tool calls of the step. FILE is the path of the file that the trial loads. */
   calls: (file: string) => Call[];
@@ -93,8 +93,8 @@ const STEPS: readonly Step[] = [
   },
 ];
 
-/** Result of a step. FAILURE: the answer that did not match, if any. LOST: the image was lost in this
- *  step. */
+/** Result of a step. FAILURE is the answer that did not match, if any. LOST is true when the image was lost
+ *  in this step. */
 export interface Result extends Pick<Step, 'name' | 'shows'> {
   failure?: string;
   lost?: boolean;
@@ -104,8 +104,8 @@ export interface Result extends Pick<Step, 'name' | 'shows'> {
 export interface Trial {
   /** The results of the steps, up to the first step in which the image was lost. */
   results: Result[];
-  /** The agent's greeting, with what this SBCL lacks and what the agent does instead; undefined when no image
-   *  started. */
+  /** The agent's greeting. It says what this SBCL lacks and what the agent does instead. Undefined when no
+   *  image started. */
   greeting?: Hello;
 }
 
@@ -114,7 +114,7 @@ export function failureOf({ results }: Trial): Result | undefined {
   return results.find(({ failure }) => failure !== undefined);
 }
 
-/** Runs all steps in one image of CONFIG, whose agent does without the parts named in WITHOUT. Does not touch
+/** Runs all steps in one image of CONFIG, whose agent leaves out the parts named in WITHOUT. Does not touch
  *  the user's records. */
 export function tryImage(config: Config, without: readonly string[]): Promise<Trial> {
   return withTemporaryFolder(async (folder) => {
@@ -151,8 +151,8 @@ export function tryImage(config: Config, without: readonly string[]): Promise<Tr
   });
 }
 
-/** Returns CONFIG for a trial: with all records in FOLDER, which the image can read, and without a start
- *  file, libraries and standing approvals. */
+/** Returns CONFIG for a trial: with all records in FOLDER, which the image can read, and without the file of
+ *  --init, libraries and standing approvals. */
 function trialConfig(config: Config, folder: string): Config {
   return {
     ...config,
@@ -168,8 +168,8 @@ function trialConfig(config: Config, folder: string): Config {
   };
 }
 
-/** Makes CALLS through EXECUTOR. Returns the first answer that does not match its pattern; undefined when all
- *  match. */
+/** Makes CALLS through EXECUTOR. Returns the first answer that does not match its pattern, with its notices;
+ *  undefined when all match. */
 async function firstFailure(executor: Executor, calls: readonly Call[]): Promise<string | undefined> {
   for (const { tool, args, answer } of calls) {
     const outcome = await executor.execute(tool, args, { canAsk: false });

@@ -5,14 +5,14 @@ import { dataOf } from './edit.ts';
 import { readText } from './file.ts';
 import { at, isData, type Setting } from './settings.ts';
 
-/** The setting that lets every tool run without a question, and its file. */
+/** A setting (WHAT) that lets every tool run without a question, and its file. */
 export interface Grant {
   what: string;
   file: string;
 }
 
-/** Returns the value of SETTING in the file OTHER, by default the setting's own file; undefined when it is
- *  not there. Throws a SetupError when the file cannot be read. */
+/** Returns the value of SETTING in the file OTHER, by default in the setting's own file; undefined when the
+ *  file lacks it. Throws a SetupError when the file cannot be read. */
 export async function valueIn({ file, format, path }: Setting, other = file): Promise<unknown> {
   return at(await dataOf({ file: other, format }, readText(other)), path);
 }

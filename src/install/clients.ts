@@ -14,8 +14,8 @@ export interface Place {
   state: string;
   environment: NodeJS.ProcessEnv;
   platform: string;
-  /** trust: clients run all tools without asking the user. Otherwise they run only the read-only tools, named
-   *  in safe. */
+  /** TRUST is true when clients run all tools without asking the user. Otherwise they run only the read-only
+   *  tools, listed in SAFE, without asking. */
   trust: boolean;
   safe: readonly string[];
 }
@@ -24,20 +24,19 @@ export interface Client {
   name: ClientName;
   title: string;
   scopes: readonly Scope[];
-  /** Returns the settings to write in a scope, first the entry for the server. */
+  /** Returns the settings to write in a scope. The first is the entry for the server. */
   settings: (place: Place, scope: Scope) => Setting[];
-  /** Returns the entry that the client's program writes for one user in one project. Install never writes
+  /** Returns the entry that the client's own program writes for one user in one project. Install never writes
    *  it. */
   local?: (place: Place) => Setting;
-  /** Paths by which the client is recognized: it is installed if one exists. Its program on PATH is a sign as
-   *  well. */
+  /** Paths that show that the client is installed if one of them exists. Finding PROGRAM on PATH shows it
+   *  too. */
   traces: (place: Place) => string[];
   program?: string;
   /** Returns the arguments with which the client's program adds the entry; undefined when it cannot do so in
    *  SCOPE. */
   adds?: (scope: Scope, launch: Launch, trust: boolean) => string[] | undefined;
-  /** True when the client, without a setting that says otherwise, asks its user before a tool that can change
-   *  something. */
+  /** True when the client by default asks its user before a tool that can change something. */
   asks?: boolean;
   /** True when the server cannot ask the user anything through the client. */
   mute?: boolean;
@@ -64,7 +63,8 @@ function entryIn(file: string, keys: string, entry = plain, format: 'jsonc' | 't
   return { kind: 'entry', file, format, path: [keys, NAME], entry };
 }
 
-/** Returns the folder that the environment variable NAME of PLACE names, else OTHER. */
+/** Returns the folder that the environment variable NAME of PLACE names, or OTHER when the variable has no
+ *  absolute path. */
 export function folder({ environment }: Place, name: string, other: string): string {
   const named = environment[name];
   return named !== undefined && isAbsolute(named) ? named : other;
@@ -81,7 +81,7 @@ function applicationFolder(place: Place): string {
     : configFolder(place);
 }
 
-/** The permission with which Claude Code runs all our tools without a question. */
+/** The permission that lets Claude Code run all our tools without a question. */
 const CLAUDE_ALL = 'mcp__live-lisp';
 
 /** Returns the settings files of Claude Code that are in force in PLACE: the user's, the project's, and the
@@ -120,7 +120,8 @@ function claudeSettings(place: Place, scope: Scope): Setting[] {
 function codexSettings(place: Place, scope: Scope): Setting[] {
   const own = folder(place, 'CODEX_HOME', join(place.home, '.codex'));
   const file = join(scope === 'user' ? own : join(place.project, '.codex'), 'config.toml');
-  // Without this, Codex asks before tools with destructive hints, and refuses them when no user can answer.
+  // Without this setting, Codex asks before tools with destructive hints, and refuses them when no user can
+  // answer.
   const mode = place.trust ? { default_tools_approval_mode: 'approve' } : {};
   const entry = (launch: Launch) => ({ ...plain(launch), ...mode });
   return [entryIn(file, 'mcp_servers', entry, 'toml')];

@@ -1,4 +1,4 @@
-// Edits one setting in the text of a configuration, and proves that nothing else has changed.
+// Edits one setting in the text of a configuration, and checks that nothing else has changed.
 
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf, SetupError } from '../errors.ts';
@@ -27,7 +27,7 @@ export async function dataOf(
   }
 }
 
-/** The state of a setting in a file, its present value there (FOUND), and the text of the file with the
+/** The state of a setting in a file, its present value there (FOUND), and the TEXT of the file with the
  *  setting applied. */
 export interface Applied {
   standing: Standing;
@@ -84,8 +84,8 @@ function isOurs(setting: Setting, word: unknown): boolean {
   return setting.kind === 'permission' && setting.words.some((ours) => ours === word);
 }
 
-/** Returns TEXT without the containers of SETTING that are empty and that BEFORE does not have. A container
- *  with a comment stays. */
+/** Returns TEXT without the containers of SETTING that are empty and that BEFORE, the data of ORIGINAL, does
+ *  not have. A container with a comment stays. */
 async function pruned(setting: Setting, text: string, before: Data, original: string | undefined) {
   let whole = text;
   for (let depth = setting.path.length; depth > 0; depth--) {
@@ -113,7 +113,7 @@ async function proven(setting: Setting, edit: (format: Format) => string, expect
   );
 }
 
-/** Returns DATA without the container of SETTING if that is empty, because a parent table in TOML disappears
+/** Returns DATA without the container of SETTING if it is empty, because a parent table in TOML disappears
  *  with its last child. */
 function bare(data: Data, { path }: Setting): Data {
   const container = path.slice(0, -1);

@@ -20,17 +20,17 @@ export function commandLine(entry: unknown): string[] {
   return words.filter((word) => typeof word === 'string');
 }
 
-/** True when LINE, the words of our command, lets code run only in a sandbox. */
+/** True when LINE, the words of our command, allows code to run only in a sandbox. */
 export function insistsOnSandbox(line: readonly string[]): boolean {
   return /(?:^| )--sandbox[ =](?:on|strict)(?: |$)/.test(line.join(' ')) && !line.includes('--no-sandbox');
 }
 
-/** True when LINE has any flag about the sandbox. */
+/** True when LINE has a flag about the sandbox. */
 export function saysSandbox(line: readonly string[]): boolean {
   return line.some((word) => /^--(?:no-)?sandbox(?:=|$)/.test(word));
 }
 
-/** Returns LAUNCH for a client that does not ask its user, with the flag that lets images start only in a
+/** Returns LAUNCH for a client that does not ask its user: with the flag that lets images start only in a
  *  sandbox. */
 export function trustedLaunch({ node, args: [script = ''] }: Launch): Launch {
   return { node, args: [script, '--sandbox', 'on'] };

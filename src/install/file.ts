@@ -11,7 +11,7 @@ import { makeFolder, realPath } from '../paths.ts';
 
 const NO_FILE: readonly unknown[] = ['ENOENT', 'ENOTDIR'];
 
-/** Size limit of a configuration in octets. No client has a larger one. */
+/** Size limit of a configuration in octets. No client's configuration is larger. */
 const LIMIT = 16 * 1024 * 1024;
 
 /** Restrictions for the configuration files of a client. */
@@ -79,7 +79,7 @@ export function readText(file: string): string | undefined {
  *  is then unchanged. */
 export function replaceText(file: string, text: string | undefined): void {
   const real = realPath(file);
-  // The name is random, so nobody can have created a file with this name before.
+  // The name is random, so that nobody can have created a file with this name before.
   const partial = `${real}.${randomBytes(8).toString('hex')}`;
   try {
     if (text === undefined) {
@@ -101,7 +101,7 @@ export function replaceText(file: string, text: string | undefined): void {
   }
 }
 
-/** Returns the system's message in ERROR without the name of the failed system call, which depends on the
+/** Returns the system's message in ERROR without the name of the failed system call, which varies with the
  *  version of Node. */
 function reasonOf(error: unknown): string {
   return messageOf(error).replace(/, [a-z]+ '.*$/s, '');

@@ -1,12 +1,14 @@
-// Checks that a client's command for a server works: starts it as the client does, and requests its tools.
+// Checks that a client's command for a server works: starts the server as the client does, and requests its
+// tools.
 
 import { messageOf } from '../errors.ts';
 import type { Place } from './clients.ts';
 import { startProgram } from './program.ts';
 import { type Data, isData } from './settings.ts';
 
-/** Time limits, in milliseconds: for the answers of a server, and for its exit after its stdin was closed. */
+/** Time limit, in milliseconds, for the answers of a server. */
 const ANSWER_MS = 30_000;
+/** Time limit, in milliseconds, for the exit of a server after its stdin was closed. */
 const END_MS = 5000;
 /** Maximum number of characters of the server's stderr to show. */
 const STDERR_LIMIT = 500;
@@ -27,8 +29,8 @@ const INITIALIZE = {
 const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' };
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
 
-/** Starts the server by LINE, the words of a command, in the project of PLACE, with MORE as extra environment
- *  variables. Returns what the server answered. */
+/** Starts a server with LINE, the words of a command, in the project of PLACE, with MORE as extra environment
+ *  variables. Returns its greeting, or the reason why it failed. */
 export async function greetingOf(
   line: readonly string[],
   more: NodeJS.ProcessEnv,
@@ -69,12 +71,13 @@ export async function greetingOf(
   return greeting;
 }
 
-/** Returns a phrase that a program cannot be run, with the reason WHY and a remedy. */
+/** Returns a phrase that says that a program cannot be run, with the reason WHY and a remedy. */
 function notRun(why: string): string {
   return `it cannot be run (${why}). Correct what that names, and run this again`;
 }
 
-/** Requests the identity of CHILD, then its tools, and passes the result to RESOLVE. */
+/** Requests the name and version of the server with these streams, then its tools, and passes the result to
+ *  RESOLVE. */
 function converse(
   { stdin, stdout }: { stdin: NodeJS.WritableStream; stdout: NodeJS.ReadableStream },
   resolve: (greeting: Greeting) => void,

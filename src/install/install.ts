@@ -58,7 +58,7 @@ function checkStays({ args: [script = ''] }: Launch): void {
 }
 
 /** Puts the settings of REQUEST into the configuration of its client, and prints what was done. Throws a
- *  SetupError when a file cannot be read or written; where possible, before anything is changed. */
+ *  SetupError when a file cannot be read or written; where possible, before changing anything. */
 export async function install(request: Request, print: Print): Promise<void> {
   const { place, launch, scope, dryRun } = request;
   if (request.client === 'emacs') return print(emacsText(launch));
@@ -85,7 +85,7 @@ export async function install(request: Request, print: Print): Promise<void> {
     return;
   }
   const keep = (index: number) => {
-    // If the file already has something of ours, the backup is from an earlier install, and is kept.
+    // If the file already has a setting of ours, its backup is from an earlier install, and must stay.
     const ours = [plain[index], trusted[index]].some((each) => each && isIn(each, states[index]?.found));
     if (!ours) keepBackup(settings[index]?.file ?? '', before[index], bounds);
   };
@@ -127,8 +127,8 @@ function checkOurs([setting]: readonly Setting[], [entry]: readonly Applied[]): 
   );
 }
 
-/** Removes what install wrote from the configuration of REQUEST's client, and prints what was done. Throws a
- *  SetupError under the same conditions as install. */
+/** Removes the settings that install wrote from the configuration of REQUEST's client, and prints what was
+ *  done. Throws a SetupError under the same conditions as install. */
 export async function uninstall(request: Request, print: Print): Promise<void> {
   const { place, launch, scope, dryRun } = request;
   const client = clientFor(request.client, scope);
@@ -155,8 +155,8 @@ export async function uninstall(request: Request, print: Print): Promise<void> {
   }
 }
 
-/** Returns the text of a file without the settings PLAIN and TRUSTED, since it can have either. EXACT: the
- *  returned text is exactly the text from before install. */
+/** Returns the text of a file without the settings PLAIN and TRUSTED, since it can have either. EXACT is true
+ *  when the text is exactly the text from before install. */
 async function restoredText(
   [plain, trusted]: readonly [Setting, Setting],
   launch: Launch,
@@ -182,8 +182,8 @@ function checkTrust([setting]: readonly Setting[], [entry]: readonly Applied[], 
   );
 }
 
-/** Returns the notes for the user before REQUEST is performed: one, if the project begins in a folder further
- *  up. */
+/** Returns the notes for the user before REQUEST is performed: a note when the project begins in a folder
+ *  further up, else none. */
 function remarksBefore({ scope, place }: Request): string[] {
   const root = scope === 'project' ? rootAbove(place) : undefined;
   if (root === undefined) return [];
@@ -193,8 +193,8 @@ function remarksBefore({ scope, place }: Request): string[] {
 }
 
 /** Returns the folder in which the project of PLACE begins: the nearest folder with a repository, else the
- *  nearest with an .asd file. Returns undefined when this is the project's folder itself, or there is
- *  none. */
+ *  nearest with an .asd file. Returns undefined when there is none, or when it is the project's folder
+ *  itself. */
 function rootAbove({ project, home }: Place): string | undefined {
   const folders = [project, ...foldersAbove(project, home)];
   const root = folders.find(hasRepository) ?? folders.find(hasSystem);
@@ -220,15 +220,15 @@ function hasSystem(folder: string): boolean {
   }
 }
 
-/** Returns a note that CLIENT still runs all tools without a question, because of GRANT. BOXED: code runs
- *  only in a sandbox. */
+/** Returns a note that CLIENT still runs all tools without a question, because of GRANT. BOXED is true when
+ *  code runs only in a sandbox. */
 function keptText({ title }: Client, { what, file }: Grant, boxed: boolean): string {
   const where = boxed ? 'code runs in a sandbox only' : 'code can run without a sandbox';
   return `${title} asks before none of its tools, as before, and ${where}. To be asked before code runs, take ${what} out of ${file}.`;
 }
 
 /** Returns notes on when CLIENT asks its user. With TRUST, the client runs all tools without a question. KEPT
- *  is the note that an earlier permission still holds, if it does. */
+ *  is a note that an earlier permission still holds, if there is one. */
 function remarksAfter({ title, asks, mute }: Client, trust: boolean, kept: string | undefined): string[] {
   const asking = trust
     ? `${title} asks before none of its tools. Code runs in a sandbox or not at all (--sandbox on).`
@@ -239,7 +239,7 @@ function remarksAfter({ title, asks, mute }: Client, trust: boolean, kept: strin
 }
 
 /** Calls FIRST, runs CLIENT's program with ARGS, and prints the command. A dry run only prints. Returns true
- *  when the program ran, or would have run; false when there is no program or no ARGS. */
+ *  when the program ran, or would have run; false when there is no program or ARGS is undefined. */
 async function runClient(
   client: Client,
   args: readonly string[] | undefined,
@@ -258,7 +258,8 @@ async function runClient(
   return true;
 }
 
-/** Calls FIRST, replaces the text BEFORE of FILE by AFTER, and prints this. A dry run only prints. */
+/** Calls FIRST, replaces the text BEFORE of FILE by AFTER, and prints a line about it. A dry run only prints
+ *  the diff. */
 function change(
   file: string,
   before: string | undefined,

@@ -1,5 +1,5 @@
-// Edits JSON, which may have comments and trailing commas, since many clients allow these. The text around an
-// edit keeps its format, unlike with the editing functions of the parser's package.
+// Edits JSON. Comments and trailing commas are accepted, since many clients allow them. Unlike the editing
+// functions of the parser's package, keeps the format of the text around an edit.
 
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -25,7 +25,7 @@ function endOf({ offset, length }: Node): number {
   return offset + length;
 }
 
-/** Returns VALUE as JSON in the style of TEXT, indented for a place inside DEPTH containers. */
+/** Returns VALUE as JSON in the style of TEXT, indented for a position inside DEPTH containers. */
 function written(value: unknown, text: string, depth: number): string {
   const { indent, eol } = styleOf(text);
   return JSON.stringify(value, null, indent).replaceAll('\n', eol + indent.repeat(depth));
@@ -49,15 +49,15 @@ function withItem(text: string, container: Node, depth: number, item: string): s
   return open + comments + before + item + eol + indent.repeat(depth) + text.slice(end);
 }
 
-/** Returns TEXT with VALUE at PATH. If the old value and VALUE are objects, members of the old value that
- *  VALUE lacks stay. */
+/** Returns TEXT with VALUE at PATH. If both the old value and VALUE are objects, keeps members of the old
+ *  value that VALUE lacks. */
 function withValueAt(text: string, path: readonly string[], value: unknown): string {
   const whole = text.trim() === '' ? '{}\n' : text;
   const root = parseTree(readable(whole), [], OPTIONS);
   if (root === undefined) throw new Error('it holds nothing');
   const old = findNodeAtLocation(root, [...path]);
   if (old?.type === 'object' && isData(value)) {
-    // Sets each changed member by itself, so that comments between members stay.
+    // Sets each changed member separately, so that comments between members stay.
     const known = getNodeValue(old) as Data;
     const changed = Object.entries(value).filter(([key, inner]) => !isDeepStrictEqual(known[key], inner));
     return changed.reduce((all, [key, inner]) => withValueAt(all, [...path, key], inner), whole);

@@ -1,4 +1,4 @@
-// Finds out whether a client also starts live-lisp through a plugin or an extension, besides the entry that
+// Determines whether a client also starts live-lisp through a plugin or an extension, besides the entry that
 // install writes.
 
 import { existsSync } from 'node:fs';
@@ -31,8 +31,8 @@ export async function pluginOf(named: ClientName, place: Place): Promise<string 
   }
 }
 
-/** Returns our plugin at KEY in FILES of FORMAT, if ON is true for its value; else undefined. When several
- *  files have the same plugin, the last file decides. */
+/** Returns our plugin from the table at KEY in FILES of FORMAT, if ON returns true for its value; else
+ *  undefined. When several files have the same plugin, the last file decides. */
 async function enabledIn(
   files: readonly string[],
   format: 'jsonc' | 'toml',

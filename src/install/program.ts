@@ -6,7 +6,7 @@ import { programsOf } from '../paths.ts';
 import { visibleLine } from '../visible.ts';
 import type { Place } from './clients.ts';
 
-/** Time limit of a client's program, in milliseconds. A longer run means that the program waits for input. */
+/** Time limit of a client's program, in milliseconds. A program that runs longer probably waits for input. */
 const LIMIT_MS = 60_000;
 
 /** Returns the path of the program NAME on the PATH of PLACE; undefined when there is none. */
@@ -43,8 +43,8 @@ export function startProgram(
   return spawn(program, args, { cwd: project, env: { ...environment, ...more } });
 }
 
-/** Returns WORDS as a shell command in one line. Hidden characters are made visible, because a project can
- *  have written the words. */
+/** Returns WORDS as a shell command in one line, with hidden characters made visible: a project can have
+ *  written the words. */
 export function shellLine(words: readonly string[]): string {
   return visibleLine(
     words

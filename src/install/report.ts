@@ -20,8 +20,8 @@ export interface Finding {
   text: string;
 }
 
-/** Returns the text that shows FINDING. Lines after the first are indented, so that none of them looks like
- *  another finding. */
+/** Returns FINDING as text. Lines after the first are indented, so that none of them looks like another
+ *  finding. */
 export function findingText({ ok, text }: Finding): string {
   return `${ok ? 'ok  ' : 'FAIL'} ${text.replace(/\n(?=.)/g, '\n     ')}`;
 }
@@ -47,8 +47,8 @@ export function clientList(place: Place): string {
 }
 
 /** Returns findings on live-lisp in the client NAMED at PLACE: its entry in each scope, its plugin, and
- *  whether these start. A finding that is not ok says what the user must do. LAUNCH is the command that
- *  install writes. */
+ *  whether these start. The text of a finding that is not ok says what the user must do. LAUNCH is the
+ *  command that install writes. */
 export async function clientFindings(named: ClientName, place: Place, launch: Launch): Promise<Finding[]> {
   const client = clientNamed(named);
   if (client === undefined || client.scopes.length === 0) {
@@ -69,15 +69,15 @@ export async function clientFindings(named: ClientName, place: Place, launch: La
   ];
 }
 
-/** The findings on one entry or plugin by which a client can start live-lisp. STARTS names the entry's file,
- *  or the plugin, if it does start live-lisp. */
+/** The findings on one entry or plugin with which a client can start live-lisp. STARTS names the entry's
+ *  file, or the plugin, if it starts live-lisp. */
 interface Part {
   starts?: string;
   findings: Finding[];
 }
 
-/** Returns what is wrong with STARTS, the entries and plugins by which CLIENT starts live-lisp: there is
- *  none, or a plugin as well as an entry. */
+/** Returns findings on what is wrong with STARTS, the entries and plugins with which CLIENT starts live-lisp:
+ *  there are none, or there is a plugin as well as an entry. */
 function countFindings({ title, name }: Client, starts: readonly string[]): Finding[] {
   if (starts.length === 0) {
     const text = `${title} starts no live-lisp: live-lisp install --client ${name} sets it up`;
@@ -189,7 +189,7 @@ async function pluginFindings({ name, title }: Client, place: Place): Promise<Pa
   }
 }
 
-/** Returns what is wrong with the program and with the script in LINE, the words of a command. */
+/** Returns findings on the program and on the script in LINE, the words of a command. */
 function wordFindings([node = '', script = '']: readonly string[]): Finding[] {
   const findings: Finding[] = [];
   if (!node.startsWith('/')) {
@@ -205,8 +205,8 @@ function wordFindings([node = '', script = '']: readonly string[]): Finding[] {
   return findings;
 }
 
-/** Returns a finding on when CLIENT asks its user, from all files that apply to an entry in SCOPE. BOXED:
- *  code runs only in a sandbox. */
+/** Returns a finding on when CLIENT asks its user, according to all files that apply to an entry in SCOPE.
+ *  BOXED is true when code runs only in a sandbox. */
 async function approvalFinding(client: Client, scope: Scope, place: Place, boxed: boolean): Promise<Finding> {
   const { title, name } = client;
   const grant = await grantOf(client.settings({ ...place, trust: true }, scope));

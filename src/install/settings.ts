@@ -1,4 +1,4 @@
-// Defines the settings of a client, and the interface of editors, one for each configuration format.
+// Defines the settings of a client, and the interface of the editors for the configuration formats.
 
 /** The data in a configuration. */
 export type Data = { [key: string]: unknown };
@@ -43,17 +43,17 @@ export function at(data: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((inner, key) => (isData(inner) ? inner[key] : undefined), data);
 }
 
-/** True when VALUE is an object, but no array. */
+/** True when VALUE is an object and not an array. */
 export function isData(value: unknown): value is Data {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** True when VALUE is an object or a list, and has no members. */
+/** True when VALUE is an object or a list without members. */
 export function isEmpty(value: unknown): boolean {
   return Array.isArray(value) ? value.length === 0 : isData(value) && Object.keys(value).length === 0;
 }
 
-/** Returns DATA with VALUE at PATH; without anything at PATH when VALUE is undefined. */
+/** Returns a copy of DATA with VALUE at PATH, or without PATH when VALUE is undefined. */
 export function withValue(data: Data, [key = '', ...rest]: readonly string[], value: unknown): Data {
   const inner = data[key];
   const next = rest.length === 0 ? value : withValue(isData(inner) ? inner : {}, rest, value);

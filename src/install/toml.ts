@@ -1,5 +1,5 @@
 // Edits TOML as text: adds and removes whole tables, each with its header, and leaves everything else
-// unchanged. The proof of each edit in edit.ts detects files that cannot be edited in this way.
+// unchanged. A file that cannot be edited in this way is detected in edit.ts, which checks each edit.
 
 import { parse, stringify } from 'smol-toml';
 import { at, type Data, type Format, isData, isEmpty, withValue } from './settings.ts';
@@ -10,7 +10,7 @@ function headerOf(line: string): string[] | undefined {
   return name?.match(/"[^"]*"|'[^']*'|[^.\s]+/g)?.map((key) => key.replace(/^(["'])(.*)\1$/, '$2'));
 }
 
-/** Returns TEXT without the table at PATH and the tables below it. Comment lines in the tables stay, because
+/** Returns TEXT without the table at PATH and the tables below it. Keeps comment lines in the tables, because
  *  those at the end belong to the next table. */
 function withoutTable(text: string, path: readonly string[]): string {
   const kept: string[] = [];
@@ -36,7 +36,7 @@ function withoutTable(text: string, path: readonly string[]): string {
 }
 
 /** Returns those LINES of a removed table that stay: comments, and the empty lines around comments at its
- *  end. FIRST: no line that stays precedes the table. AT_END: no line follows the table. */
+ *  end. FIRST is true when no line before the table stays, AT_END when no line follows the table. */
 function remarksOf(lines: readonly string[], first: boolean, atEnd: boolean): string[] {
   const isRemark = (line: string) => /^\s*#/.test(line);
   const end = lines.findLastIndex((line) => line.trim() !== '' && !isRemark(line)) + 1;
@@ -48,8 +48,8 @@ function remarksOf(lines: readonly string[], first: boolean, atEnd: boolean): st
   return [...within, ...gap];
 }
 
-/** Returns VALUE with plain objects instead of objects without a prototype, which are never deeply equal to
- *  plain ones. */
+/** Returns VALUE with plain objects instead of objects without a prototype, which isDeepStrictEqual never
+ *  finds equal to plain ones. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (!isData(value) || value instanceof Date) return value;

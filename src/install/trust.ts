@@ -1,4 +1,4 @@
-// Finds out whether a client starts the servers in a project's configuration. This depends on the client's
+// Determines whether a client starts the servers in a project's configuration. This depends on the client's
 // record of the folders that the user trusts.
 
 import { existsSync } from 'node:fs';
