@@ -14,7 +14,7 @@ import { SAFETY_LEVELS } from '../kernel/tool.ts';
 import { LineFile } from './lines.ts';
 import { digestText, parseLine, shapeOf, timeText, truncate } from './shorten.ts';
 
-/** Size limit of the file in bytes, and how many full files are kept. */
+/** Size limit of the file in bytes, and number of full files kept. */
 const FILES = { limit: 5_000_000, kept: 4 };
 
 /** Length limit of each string in the arguments, in characters. */
@@ -70,8 +70,8 @@ export class AuditLog implements AuditTrail {
   readonly #series = randomUUID();
   #count = 0;
 
-  /** The log at PATH. A server of the workspace ROOT appends to it. Without TEXTS, digests of strings are
-   *  logged instead of the strings. */
+  /** Opens the log at PATH for a server of the workspace ROOT. Without TEXTS, digests of strings are logged
+   *  instead of the strings. */
   constructor(path: string, root: string, texts = true) {
     this.#logsTexts = texts;
     this.#lines = new LineFile(path, FILES);
@@ -91,14 +91,14 @@ export class AuditLog implements AuditTrail {
     const when = `{"id":"${id}","time":"${timeText(Date.now())}","root":${this.#rootText},"event":"begin"`;
     const what = `"tool":${JSON.stringify(tool)},"level":"${level}","caller":"${caller}"`;
     const line = `${when},${what},"authority":"${authority}","arguments":${argumentsJson(args, this.#logsTexts)}}`;
-    // A line that was written survives the end of the process. The line of a dangerous call also survives a
-    // crash of the machine.
+    // A written line survives the end of the process. The line of a dangerous call must also survive a crash
+    // of the machine.
     this.#lines.append(line, level === 'dangerous');
     return (end) => {
       try {
         this.#lines.append(endLine(id, end, this.#logsTexts));
       } catch {
-        // The call is done and answered. In the log, it has no end.
+        // The call is done and answered, so its record just lacks an end.
       }
     };
   }
@@ -127,8 +127,8 @@ function endLine(id: string, end: AuditedEnd, texts: boolean): string {
   return JSON.stringify({ id, time: timeText(Date.now()), event: 'end', ...kept });
 }
 
-/** Returns ARGS as JSON for the log, with their strings (TEXTS) or digests of these. Arguments from a program
- *  may be no JSON; a text then says so. */
+/** Returns ARGS as JSON for the log, with their strings (TEXTS) or with digests of them. Arguments that a
+ *  program gives may not be JSON; then the result is a string that says so. */
 function argumentsJson(args: Arguments, texts: boolean): string {
   try {
     return JSON.stringify(shortened(args, texts)) ?? 'null';

@@ -6,7 +6,8 @@ import { readRegular } from '../files/regular.ts';
 import { namesIn } from '../leftovers.ts';
 import { workspaceDigest } from './folder.ts';
 
-/** Paths of the records: the file of the audit log, and the folders with all histories and journals. */
+/** Paths of the records: the file of the audit log, the folder with all histories, and the folder with all
+ *  journals. */
 export interface RecordPlaces {
   audit: string;
   histories: string;
@@ -15,8 +16,8 @@ export interface RecordPlaces {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Removes the records at PLACES that are older than DAYS days. In a file, the oldest record comes first.
- *  Never throws: a record that cannot be removed now is tried again at the next start. */
+/** Removes the records at PLACES that are older than DAYS days. Relies on each file having its oldest record
+ *  first. Never throws: a record that cannot be removed now is tried again at the next start. */
 export function expireRecords(places: RecordPlaces, days: number): void {
   const before = Date.now() - days * DAY_MS;
   const oldest = new Date(before).toISOString();
@@ -27,7 +28,7 @@ export function expireRecords(places: RecordPlaces, days: number): void {
       else if (!isRecent(firstLine(file))) keepLines(file, isRecent);
     });
   }
-  // The name of a journal begins with the time when its server started.
+  // The name of a journal begins with the time at which its server started.
   const stamp = oldest.replace(/\D/g, '');
   for (const folder of journalFolders(places.journals)) {
     for (const name of namesIn(folder)) {
@@ -37,8 +38,8 @@ export function expireRecords(places: RecordPlaces, days: number): void {
   }
 }
 
-/** Removes the records at PLACES of the workspace ROOT. Returns a phrase for each kind of record. Throws when
- *  a record cannot be removed. */
+/** Removes the records at PLACES of the workspace ROOT. Returns a phrase for each kind of record removed.
+ *  Throws when a record cannot be removed. */
 export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   const workspace = workspaceDigest(root);
   const isOwn = (file: string) => basename(file).startsWith(`${workspace}.`);
@@ -61,8 +62,8 @@ export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   ];
 }
 
-/** Removes the lines of FILE for which KEEP is false, and returns how many. A line that another server adds meanwhile
- *  is kept. */
+/** Removes the lines of FILE for which KEEP is false, and returns their number. Keeps a line that another
+ *  server adds meanwhile. */
 function keepLines(file: string, keep: (line: string) => boolean): number {
   const lines = linesOf(file);
   const kept = lines.filter(keep);
@@ -82,11 +83,11 @@ function keepLines(file: string, keep: (line: string) => boolean): number {
   return lines.length - kept.length;
 }
 
-/** How many octets of a file are read for its first line; most lines are shorter. */
+/** Number of octets of a file that are read for its first line; most lines are shorter. */
 const FIRST_OCTETS = 16_384;
 
-/** Returns the first line of FILE, which is the oldest, or the beginning of a long line. Reads no more,
- *  because servers start often and lines are seldom old. */
+/** Returns the first line of FILE, which is the oldest, or the beginning of a long first line. Does not read
+ *  the whole file, because servers start often and lines are seldom old. */
 function firstLine(file: string): string {
   const { octets } = readRegular(file, { limit: FIRST_OCTETS, head: true });
   return octets.toString('utf8').split('\n', 1)[0] ?? '';
@@ -118,7 +119,7 @@ function fieldOf(line: string, name: string): unknown {
   }
 }
 
-/** Returns the file AUDIT, and the full files of the log beside it. */
+/** Returns the file AUDIT and the full files of the log beside it. */
 function auditFiles(audit: string): string[] {
   const { name, ext } = parse(audit);
   const isAuditFile = (file: string) =>

@@ -9,7 +9,7 @@ import { join } from 'node:path';
  *  removed. */
 const FOLDER_LIMIT = 200;
 
-/** Returns a digest (24 hexadecimal digits) of the real path of ROOT, which is part of the names of this
+/** Returns a digest (24 hexadecimal digits) of the real path of ROOT. It is part of the names of this
  *  workspace's records. */
 export function workspaceDigest(root: string): string {
   return createHash('sha256').update(realpathSync(root)).digest('hex').slice(0, 24);

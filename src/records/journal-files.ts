@@ -13,16 +13,18 @@ import { workspaceDigest } from './folder.ts';
 import { LineFile } from './lines.ts';
 import { parseLine, shapeOf } from './shorten.ts';
 
-/** Maximum number of journals of ended servers to keep for a workspace, and of workspaces with journals. */
+/** Maximum number of journals of ended servers to keep for a workspace. */
 const JOURNAL_LIMIT = 5;
+/** Maximum number of workspaces with journals. */
 const WORKSPACE_LIMIT = 100;
-/** Limits, in bytes, of the entries that are written, and of the compressed contents of files. */
+/** Limit, in bytes, of the entries that are written. */
 const ENTRIES_LIMIT = 64 * 1024 * 1024;
+/** Limit, in bytes, of all compressed contents of files. */
 const CONTENTS_LIMIT = 32 * 1024 * 1024;
 /** Size limit, in octets, of a stored content after decompression. No larger file is stored. */
 const CONTENT_LIMIT = 64 * 1024 * 1024;
 
-/** A line that clears the journal: the lines before it do not count. */
+/** The line that clears the journal: the lines before it are ignored. */
 const CLEARED = JSON.stringify({ kind: 'cleared' });
 
 const SHAPES = [
@@ -37,7 +39,7 @@ export class JournalFiles implements JournalStore {
   readonly #workspace: string;
   readonly #folder: string;
   readonly #lines: LineFile;
-  /** Compressed contents that could not be written. The next entry tries again. */
+  /** Compressed contents that could not be written, by digest. */
   readonly #unwritten = new Map<string, Buffer>();
   #entryOctets = 0;
   #contentOctets = 0;
@@ -122,7 +124,7 @@ export class JournalFiles implements JournalStore {
     for (const name of this.#endedServers().slice(0, -JOURNAL_LIMIT)) remove(join(this.#workspace, name));
     const folder = join(this.#workspace, '..');
     const others = namesIn(folder).filter((name) => join(folder, name) !== this.#workspace);
-    // The age of a workspace is that of its last journal. The name of a journal begins with its time.
+    // A workspace is as old as its last journal. The name of a journal begins with its time.
     const oldest = others
       .map((name) => ({ name, last: namesIn(join(folder, name)).sort().at(-1) ?? '' }))
       .sort((one, other) => (one.last < other.last ? -1 : 1));

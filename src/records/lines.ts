@@ -1,4 +1,4 @@
-// Keeps lines in an append-only file. Several servers may write to it, and a crash may cut off a line.
+// Keeps lines in an append-only file. Several servers may write to the file, and a crash may cut off a line.
 
 import {
   closeSync,
@@ -19,7 +19,7 @@ import { namesIn } from '../leftovers.ts';
 export interface LineFileOptions {
   /** Size, in bytes, at which a new file is begun. */
   limit: number;
-  /** How many full files are kept besides the current one. */
+  /** Number of full files kept besides the current one. */
   kept: number;
 }
 
@@ -28,7 +28,7 @@ const NEWLINE = 10;
 /** Octets per read. A few hundred typical records fit, so a short list takes one read. */
 const CHUNK = 64 * 1024;
 
-/** O_NONBLOCK prevents waiting when a FIFO stands in the place of the file. */
+/** O_NONBLOCK prevents waiting for a writer when the path is a FIFO. */
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
 
 export class LineFile {
@@ -36,8 +36,8 @@ export class LineFile {
   readonly #options: LineFileOptions;
   #descriptor: number | undefined;
   #inode = 0;
-  /** Part of the names of full files, so that two files that become full in the same millisecond have
-   *  different names. */
+  /** Part of the names of full files. It gives different names to two files that become full in the same
+   *  millisecond. */
   #rotations = 1_000_000;
 
   constructor(path: string, options: LineFileOptions) {
@@ -45,7 +45,8 @@ export class LineFile {
     this.#options = options;
   }
 
-  /** Appends the line TEXT. With SYNC, it is on the disk when this returns. Throws when it cannot be written. */
+  /** Appends the line TEXT. With SYNC, the line is on the disk when this returns. Throws when it cannot be
+   *  written. */
   append(text: string, sync = false): void {
     const line = `${text}\n`;
     const octets = Buffer.byteLength(line);
@@ -56,8 +57,8 @@ export class LineFile {
 
   /** Yields all kept lines, newest first, including incomplete ones. */
   *newestFirst(): Generator<string> {
-    // Opened before the full files are listed. If the current file becomes full meanwhile, it is also in the
-    // list; its inode shows this.
+    // Open the current file before listing the full files. If it becomes full meanwhile, it is in the list
+    // too; its inode shows this.
     const current = openToRead(this.path);
     const inode = current === undefined ? undefined : fstatSync(current).ino;
     const full = this.#full().reverse();
@@ -70,8 +71,8 @@ export class LineFile {
     }
   }
 
-  /** Returns a descriptor of the current file. First begins a new file when MORE further bytes would not
-   *  fit. */
+  /** Returns a descriptor of the current file. First begins a new file when MORE bytes would exceed the
+   *  limit. */
   #descriptorFor(more: number): number {
     if (this.#descriptor !== undefined && !this.#isCurrent()) this.#close();
     this.#descriptor ??= this.#openFile();
@@ -82,7 +83,7 @@ export class LineFile {
     return this.#endLastLine(this.#descriptor, fstatSync(this.#descriptor).size);
   }
 
-  /** True when the file at the path is the one that is open. Another server may have begun a new file. */
+  /** True when the open file is still the file at the path. Another server may have begun a new file. */
   #isCurrent(): boolean {
     return statSync(this.path, { throwIfNoEntry: false })?.ino === this.#inode;
   }
@@ -95,8 +96,8 @@ export class LineFile {
   }
 
   /** Adds a newline to the file open as DESCRIPTOR if its last line has none, and returns DESCRIPTOR. A
-   *  crash, even of another server, or a full disk can have cut off that line, and the next line must be
-   *  complete. */
+   *  crash, even of another server, or a full disk can have cut off the last line, and the next line must
+   *  stand alone. */
   #endLastLine(descriptor: number, size: number): number {
     const last = Buffer.from([NEWLINE]);
     if (size > 0) readSync(descriptor, last, 0, 1, size - 1);
@@ -158,7 +159,7 @@ function openToRead(file: string): number | undefined {
  *  memory. Closes the file at the end, also when the caller stops early. */
 function* linesBackwards(descriptor: number): Generator<string> {
   try {
-    /** Parts of a line of which the beginning was not read yet. */
+    /** Parts of a line whose beginning has not been read yet. */
     let lineParts: Buffer[] = [];
     for (let end = fstatSync(descriptor).size; end > 0; end -= CHUNK) {
       const octets = Buffer.allocUnsafe(Math.min(end, CHUNK));

@@ -8,7 +8,7 @@ import { removeOldest, workspaceDigest } from './folder.ts';
 import { LineFile } from './lines.ts';
 import { parseLine, shapeOf, timeText, truncate } from './shorten.ts';
 
-/** Size limit of the file in bytes, and how many full files are kept. */
+/** Size limit of the file in bytes, and number of full files kept. */
 const FILES = { limit: 2_000_000, kept: 2 };
 /** Length limit of each text of an evaluation, in characters. */
 const TEXT_LIMIT = 4000;
@@ -46,7 +46,8 @@ const SHAPE = shapeOf({
   milliseconds: 'number',
 });
 
-/** Returns the file in FOLDER for the workspace ROOT. All paths of the same workspace give the same file. */
+/** Returns the file in FOLDER for the workspace ROOT. Different paths of the same workspace give the same
+ *  file. */
 export function workspaceFile(folder: string, root: string): string {
   return join(folder, `${workspaceDigest(root)}.jsonl`);
 }
@@ -69,13 +70,13 @@ export class ReplHistory {
     return this.#lines?.path;
   }
 
-  /** True when another server, present or earlier, requested EVALUATION. It ran in the image of that
+  /** True when another server, running or ended, requested EVALUATION, which then ran in the image of that
    *  server. */
   isOfAnother({ server }: Evaluation): boolean {
     return server !== this.#server;
   }
 
-  /** Records EVALUATION, which ends now. */
+  /** Records EVALUATION, which ends now. Never throws; the first failure to write adds a note. */
   add(evaluation: NewEvaluation): void {
     const line = lineOf(evaluation, this.#server);
     if (this.#lines === undefined) {
@@ -94,7 +95,8 @@ export class ReplHistory {
     }
   }
 
-  /** Returns the notes for the user since the last call, which say that evaluations cannot be recorded. */
+  /** Returns the notes for the user that were added since the last call. They say that evaluations cannot be
+   *  recorded. */
   takeNotes(): string[] {
     return this.#notes.splice(0);
   }

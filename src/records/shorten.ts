@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 
-/** Cache of the last second that was formatted, because many calls happen in one second. */
+/** Cache of the last second formatted, because many calls happen in one second. */
 let cachedSecond = Number.NaN;
 let cachedText = '';
 
@@ -16,11 +16,11 @@ export function timeText(at: number): string {
   return `${cachedText}${String(milliseconds).padStart(3, '0')}Z`;
 }
 
-/** For each field of a line, its type or its possible values. `?` marks an optional field. Other fields are
- *  ignored. */
+/** The fields of a line, each with its type or its possible values. `?` marks an optional field. Other fields
+ *  are ignored. */
 type Fields = Readonly<Record<string, 'string' | 'string?' | 'number' | 'boolean' | readonly string[]>>;
 
-/** Checks the fields of a line. Built once, because a log has many lines. */
+/** Returns whether a line has the right fields. Built once, because a log has many lines. */
 export type Shape = (value: Record<string, unknown>) => boolean;
 
 /** Returns the Shape that accepts lines with FIELDS. */
@@ -47,14 +47,14 @@ export function parseLine<Line extends object>(text: string, ...shapes: Shape[])
   }
 }
 
-/** Returns the length and the digest of TEXT. Equal texts can be recognized by these. */
+/** Returns the length and the digest of TEXT, which identify equal texts. */
 export function digestText(text: string): string {
   const digest = createHash('sha256').update(text).digest('hex');
   return `[${text.length} characters, SHA-256 ${digest}]`;
 }
 
 /** Returns TEXT. If it is longer than LIMIT characters, returns its first LIMIT characters and a digest of
- *  the whole text, by which equal texts can be recognized. */
+ *  the whole text, which identifies equal texts. */
 export function truncate(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const digest = createHash('sha256').update(text).digest('hex');
