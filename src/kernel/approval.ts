@@ -17,8 +17,8 @@ export interface Question {
 export interface OpenQuestion extends Question {
   /** True when an approval can also cover later calls of the session. */
   allowsSession: boolean;
-  /** Records in the audit log that the question closed without approval, WHY, and by which AUTHORITY. Never
-   *  throws. */
+  /** Records in the audit log that the question closed without approval, why (WHY), and by which AUTHORITY.
+   *  Never throws. */
   recordRefusal: (authority: Authority, why: string) => void;
   /** The error text for a question that is not answered in time. */
   timeoutText: string;
@@ -31,7 +31,7 @@ interface QuestionSubject extends PlacesOf {
   requiredTools: readonly Tool[];
 }
 
-/** What a human answered (S2.12), or that there was no answer (C29). A void answer does not count, because of
+/** What a human answered (S2.12), or that there was no answer (C29). A void answer is ignored, for the reason
  *  WHY. FINGERPRINT is the fingerprint of the approved preview. With SESSION, the approval also covers later
  *  calls of this kind. */
 export type Verdict =
@@ -41,7 +41,7 @@ export type Verdict =
   | { kind: 'unanswered' }
   | { kind: 'void'; why: string };
 
-/** Returns the refusal of a call when no human can be asked (C20). It advises calls from CODE to call the
+/** Returns the refusal of a call when no human can be asked (C20). For a call from CODE, advises calling the
  *  tool directly, since a human can then be asked. */
 export function refusalText(question: QuestionSubject, code: boolean): string {
   const { tool } = question;
@@ -52,15 +52,15 @@ export function refusalText(question: QuestionSubject, code: boolean): string {
   return `${needs}, and here nobody can be asked. Nothing was done. ${allowanceText(question)}`;
 }
 
-/** Returns the refusal of a call when a human was asked but did not answer (C29). LATE: the time to answer
- *  has run out. */
+/** Returns the refusal of a call when a human was asked but did not answer (C29). LATE is true when the time
+ *  to answer has run out. */
 export function unansweredText(question: QuestionSubject, late = false): string {
   const { name, safetyLevel } = question.tool;
   const nobody = late ? 'Nobody answered in time' : 'Nobody answered the question';
   return `Tool ${name} is ${safetyLevel} and needs a human's approval. ${nobody}, so nothing was done. ${allowanceText(question)}`;
 }
 
-/** Returns the text to add to a denial. It is needed because a client that runs without a person denies by
+/** Returns the text to add to a denial. Needed because a client that runs without a person denies by
  *  itself. */
 export function deniedHint(question: QuestionSubject): string {
   return `Nothing was done. If no person decided this, the client did by itself. ${allowanceText(question)}`;

@@ -1,11 +1,12 @@
-// Defines what is recorded of calls that are not safe (S2.11). The store is not defined here.
+// Defines the record of calls that are not safe (S2.11). The store is defined elsewhere.
 
 import type { Arguments } from './parameter.ts';
 import type { SafetyLevel } from './tool.ts';
 
-/** What decided about a call. The call ran because of its level ('level'), because nothing could be lost, by
- *  a standing approval, or because a human allowed it, perhaps with changed arguments. Or a human denied it,
- *  no human answered (in time), or no human could be asked (C29). */
+/** What decided on a call. 'level' to 'human, with changes': the call ran because of its level, because
+ *  nothing could be lost, by a standing approval, or because a human allowed it, perhaps with changed
+ *  arguments. 'denied' to 'cannot ask': a human denied it, no human answered (in time), or no human could be
+ *  asked (C29). */
 export const AUTHORITIES = [
   'level',
   'nothing at stake',

@@ -8,15 +8,15 @@ import type { ToolRegistry } from './registry.ts';
 import { boundText } from './reply.ts';
 import type { Tool } from './tool.ts';
 
-/** The answer to a call by code: data with the text for a model, a text alone, or a failure. RESULT is what a
- *  failed call still returned. */
+/** The answer to a call by code: data with the text for a model, a text alone, or a failure. RESULT is the
+ *  text that a failed call still returned. */
 export type CodeAnswer =
   | { value: unknown; text?: string }
   | { failure: string; result?: string; needsApproval?: boolean };
 
 /** Calls the tool that code names NAME. Returns the tool's data, in full unless ARGS set a limit; with
  *  AS_TEXT, the text for a model. For a failed call, returns the reason, and whether a human must approve the
- *  call. In names, case does not matter and - equals _ (S2.21). In ARGS, null stands for NIL. Lisp names in
+ *  call. Names are compared without case, and - equals _ (S2.21). In ARGS, null stands for NIL. Lisp names in
  *  ARGS are read in the package HOME, unless ARGS name a package. */
 export async function callFromCode(
   executor: Executor,
@@ -51,19 +51,19 @@ export async function callFromCode(
   }
 }
 
-/** Maximum number of characters of the text that goes with the data: the limit of one answer, less what an
- *  evaluation adds to it. */
+/** Maximum number of characters of the text that goes with the data: the limit of one answer minus the
+ *  characters that an evaluation adds to the text. */
 const TEXT_LIMIT = 38_900;
 
-/** Returns ARGS under the names of TOOL's parameters. Adds HOME as the package when they name none. Unknown
+/** Returns ARGS under the names of TOOL's parameters. Adds HOME as the package when ARGS name none. Unknown
  *  names stay, and are refused later. When a parameter is given several times, under several names, the first
- *  counts. */
+ *  value is taken. */
 function argumentsFor(tool: Tool, args: Arguments, home: string | undefined): Arguments {
   const given = new Map<string, unknown>();
   for (const [name, value] of Object.entries(args)) {
     const parameter = findParameter(tool.parameters, name);
     const key = parameter?.name ?? name;
-    // Keep NIL for an unknown parameter as false, since null would count as absent and hide the mistake.
+    // Keep NIL for an unknown parameter as false, since null would be taken as absent and hide the mistake.
     if (!given.has(key)) given.set(key, parameter ? argumentFor(parameter, value) : (value ?? false));
   }
   const packageArg = tool.parameters.find(({ readsNames }) => readsNames);

@@ -17,9 +17,9 @@ export type Definition = Pick<
   'name' | 'description' | 'parameters' | 'required' | 'safetyLevel' | 'categories'
 >;
 
-/** Maximum number of characters of a definition as JSON, and of characters of a tool's name, before which
- *  clients put the server's name. */
+/** Maximum number of characters of a definition as JSON. */
 const DEFINITION_LIMIT = 10_000;
+/** Maximum number of characters of a tool's name. Clients put the server's name before it. */
 const NAME_LIMIT = 50;
 
 /** Returns the definition of TOOL. */
@@ -28,8 +28,8 @@ export function definitionOf(tool: Tool): Definition {
   return { name, description, parameters, required, safetyLevel, categories };
 }
 
-/** Returns DATA as a definition. defineTool later checks the rest. Throws a CallError that names the
- *  mistake. */
+/** Returns DATA as a definition. Throws a CallError that names the mistake. Checks only what defineTool does
+ *  not check later. */
 export function readDefinition(data: unknown): Definition {
   const { name, description, parameters, required, safetyLevel, categories } = fieldsOf(data);
   const toolError = toolErrorFor(printable(textOf(name)));
@@ -75,7 +75,7 @@ function isListOf<Value>(isItem: (value: unknown) => value is Value, list: unkno
   return Array.isArray(list) && list.every(isItem);
 }
 
-/** Optional fields of a parameter. Each has a check, and a phrase for its valid values. */
+/** Optional fields of a parameter, each with a check and a phrase for its valid values. */
 const OPTIONS: { readonly [field: string]: readonly [(value: unknown) => boolean, string] } = {
   description: [isString, 'a string'],
   enum: [(value) => isListOf(isString, value), 'a list of strings'],
@@ -85,11 +85,11 @@ const OPTIONS: { readonly [field: string]: readonly [(value: unknown) => boolean
   maximum: [isNumber, 'a number'],
 };
 
-/** Names of parameters that model providers accept. A single other name makes them refuse all tools of the
- *  client. */
+/** Matches names of parameters that model providers accept. A single other name makes them refuse all tools
+ *  of the client. */
 const PARAMETER_NAME = /^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$/;
 
-/** Returns DATA as a parameter. checkTool later checks the type, and that there is a name. */
+/** Returns DATA as a parameter. checkTool later checks the type, and that the name is present. */
 function readParameter(data: unknown, toolError: MakeToolError): Parameter {
   const { name, type, ...fields } = fieldsOf(data);
   if (isString(name) && name !== '' && !PARAMETER_NAME.test(name)) {

@@ -39,7 +39,7 @@ export interface ExecutorOptions {
 /** A call in progress. */
 interface Call {
   tool: Tool;
-  /** The tool before `raisedBy` raised its level because of the arguments. */
+  /** The tool as registered, before `raisedBy` raised its level because of the arguments. */
   registered: Tool;
   args: Arguments;
   context: CallContext;
@@ -59,10 +59,10 @@ export class Executor {
   }
 
   /** Calls the tool NAME with ARGS, which are not validated yet. VERDICT is the human's answer to the
-   *  question of this same call. Every failure is an outcome (S2.9, S4.13). */
+   *  question that this same call returned before. Every failure is an outcome (S2.9, S4.13). */
   async execute(name: string, args: unknown, context: CallContext = {}, verdict?: Verdict): Promise<Outcome> {
     const outcome = await this.#run(name, args, { context, caller: 'client', verdict });
-    // The answer of a cancelled call is not read, so notices wait for the next.
+    // The answer of a cancelled call is not read, so notices wait for the next answer.
     const delivers = carriesNotices(outcome) && !context.signal?.aborted;
     const changes = outcome.changed === undefined ? [] : [changesText(outcome.changed)];
     const notes = outcome.note === undefined ? [] : [outcome.note];
@@ -94,7 +94,7 @@ export class Executor {
       const call = { tool, registered, args: valid, ...how };
       const level = tool.isReadOnly?.(call.args) ? 'safe' : tool.safetyLevel;
       const decision = decide(level, this.#options.ask ?? 'dangerous');
-      // A human's verdict on the call also counts if the tool no longer needs an approval.
+      // A human's verdict on the call applies even if the tool no longer needs an approval.
       const runsUnasked = decision === 'run' && how.verdict === undefined;
       return runsUnasked ? await this.#perform(call, 'level') : await this.#performApproved(call);
     } catch (error) {
@@ -129,7 +129,7 @@ export class Executor {
   }
 
   /** Returns the tools that standing approvals must cover for CALL. If `raisedBy` raised the level of the
-   *  tool, and the tool also needs an approval at its registered level, both forms of the tool must be
+   *  tool, and the tool needs an approval at its registered level too, both forms of the tool must be
    *  covered. */
   #requiredTools({ tool, registered }: Call): Tool[] {
     const registeredRuns =
@@ -264,7 +264,7 @@ function withBoundedValues(args: Arguments): Arguments {
   return Object.fromEntries(bounded);
 }
 
-/** Returns the text that says which arguments the human who approved the call has changed (C29). */
+/** Returns a text that says which arguments the approving human has changed (C29). */
 function changesText(names: string[]): string {
   if (names.length === 0) return 'The user approved the call as it was.';
   return `The user approved this with changes of theirs: ${names.join(', ')}. What was asked for was not done, what they changed it to was.`;

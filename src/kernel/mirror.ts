@@ -1,4 +1,4 @@
-// Keeps the tools of an image, and the names that clients use for them.
+// Keeps the tools that an image has made, and the names under which clients see them.
 
 import { CallError } from '../errors.ts';
 import { checkTool, type Tool } from './tool.ts';
@@ -9,7 +9,7 @@ const LIMIT = 200;
 export class Mirror {
   readonly #isTaken: (name: string) => boolean;
   readonly #onChange: () => void;
-  /** The tools as clients see them. The key is the image's own name of the tool. */
+  /** The tools as clients see them, by the image's own names. */
   readonly #tools = new Map<string, Tool>();
 
   /** IS_TAKEN returns whether a tool of the server has a name. ON_CHANGE is called after each change. */
@@ -24,8 +24,8 @@ export class Mirror {
   }
 
   /** Adds TOOL, replacing the image's tool of the same name (C19). Returns TOOL under the name that clients
-   *  see: if a tool of the server has that name, TOOL gets the prefix lisp_, so that it cannot pose as the
-   *  other. Throws a CallError when TOOL is invalid or the image already has LIMIT tools. */
+   *  see: if a tool of the server has that name, TOOL gets the prefix lisp_, so that it cannot be mistaken
+   *  for the server's tool. Throws a CallError when TOOL is invalid or the image already has LIMIT tools. */
   add(tool: Tool): Tool {
     checkTool(tool);
     if (this.#tools.size >= LIMIT && !this.#tools.has(tool.name)) {
@@ -39,8 +39,7 @@ export class Mirror {
     return shownTool;
   }
 
-  /** Gives the tool that clients see as NAME another name, because a tool of the server takes this name
-   *  now. */
+  /** Gives the tool that clients see as NAME another name, because a tool of the server now takes NAME. */
   giveWay(name: string): void {
     for (const [own, tool] of this.#tools) {
       if (tool.name === name) this.#tools.set(own, this.#underFreeName(own, tool));

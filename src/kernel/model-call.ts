@@ -8,7 +8,7 @@ import { kindOf } from './schema.ts';
 import type { CallContext } from './tool.ts';
 
 /** A tool call, as a model makes it. ARGUMENTS may also be the JSON text of an object, since some providers
- *  send text. */
+ *  send that. */
 export interface ToolCall {
   id?: string;
   name: string;
@@ -16,7 +16,7 @@ export interface ToolCall {
 }
 
 /** The result of the call with this ID: text for the model and data for the program, or an error (S2.9,
- *  S4.13). MODIFIED: a human changed the arguments (C29). */
+ *  S4.13). MODIFIED is true when a human changed the arguments (C29). */
 export type ToolResult = { id: string | null } & (
   | { success: true; result: string; data: unknown; modified?: true }
   | { success: false; error: string; modified?: true }
@@ -111,8 +111,8 @@ function checkOptions(options: unknown): asserts options is ToolCallOptions {
 
 const VERDICTS: readonly unknown[] = ['approved', 'modified', 'denied', 'unanswered'];
 
-/** Throws a CallError unless VERDICT is valid. A program returned it in the name of a human; if it is
- *  invalid, nothing runs. */
+/** Throws a CallError unless VERDICT is valid. A program returned it in the name of a human, so nothing runs
+ *  when it is invalid. */
 function checkVerdict(verdict: unknown): asserts verdict is Verdict {
   const kind =
     typeof verdict === 'object' && verdict !== null && 'kind' in verdict ? verdict.kind : undefined;
@@ -130,8 +130,8 @@ function toolResultOf(outcome: Outcome) {
     : { success: false as const, error: withNotices(outcome.error), ...modified };
 }
 
-/** Returns the arguments in GIVEN. Text that is not JSON is returned unchanged, and is later refused because
- *  it is no object. */
+/** Returns the arguments in GIVEN. Text that is not JSON is returned unchanged, and later refused because it
+ *  is no object. */
 function readArguments(given: unknown): unknown {
   if (typeof given !== 'string') return given;
   if (given.trim() === '') return {};

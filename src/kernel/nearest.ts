@@ -17,7 +17,7 @@ export function nearest(name: string, names: readonly string[]): string[] {
     .map(({ candidate }) => candidate);
 }
 
-/** How many characters of two texts are compared. */
+/** Number of characters of each text that are compared. */
 const COMPARED_CHARACTERS = 300;
 
 /** Returns the similarity of ONE and OTHER, from 0 to 1; 1 only when they are equal. */

@@ -40,9 +40,9 @@ export function carriesNotices(outcome: BareOutcome): boolean {
   return outcome.success ? !outcome.structured : outcome.question === undefined;
 }
 
-/** Returns VALUE, which a handler returned, as a Result (S2.8, C22). The text of the result is: for a string
- *  the string, for an absent value or false `nil`, for a list an s-expression, for a number its digits, for
- *  another object its JSON. */
+/** Returns VALUE, which a handler returned, as a Result (S2.8, C22). Its text is the string itself for a
+ *  string, `nil` for an absent value or false, an s-expression for a list, the digits for a number, JSON for
+ *  another object. */
 export function toResult(value: unknown): Result {
   if (isResult(value)) return value;
   return { data: value ?? null, text: typeof value === 'string' ? value : valueText(value) };

@@ -9,23 +9,24 @@ export type ParameterType = (typeof PARAMETER_TYPES)[number];
 export interface Parameter {
   name: string;
   type: ParameterType;
-  /** Absent where the name says it all. */
+  /** Absent where the name alone is clear. */
   description?: string;
   enum?: readonly string[];
   /** Validation accepts values outside `enum`, because the handler itself answers them (C8). */
   openEnum?: boolean;
-  /** The value that the handler gets when the argument is absent. */
+  /** The value that the handler receives when the argument is absent. */
   default?: string | number | boolean;
-  /** The default is only documentation. The handler gets no value when the argument is absent, and interprets
-   *  that itself. */
+  /** The default is only documentation: when the argument is absent, the handler receives no value and
+   *  applies a default itself. */
   defaultOnlyDocumented?: boolean;
   /** For an array: the type of its items and, for items that are objects, their members. */
   items?: { type: ParameterType; properties?: readonly Parameter[]; required?: readonly string[] };
-  /** The bounds are checked, and an error names them. Clients are not shown them. */
+  /** Bounds of a number. They are checked, and an error names them, but they are not in the schema that
+   *  clients see. */
   minimum?: number;
   maximum?: number;
-  /** The argument is the package in which Lisp names are read. A call from code that leaves it out gets the
-   *  package of the code. */
+  /** The argument is the package in which Lisp names are read. In a call from code that leaves it out, it is
+   *  the package of the code. */
   readsNames?: true;
 }
 

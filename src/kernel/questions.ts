@@ -12,13 +12,14 @@ const SERVER_ENDS = 'Nobody had answered when the server ended, so nothing was d
 /** Maximum number of questions open at once. A new question then closes the oldest. */
 const LIMIT = 100;
 
-/** What is kept of a question until it is answered. The arguments and the full preview are not kept, because
- *  they can be large. */
+/** The fields of a question that are kept until it is answered. The arguments and the full preview are not
+ *  kept, because they can be large. */
 export interface PendingQuestion extends Pick<OpenQuestion, 'tool' | 'recordRefusal' | 'timeoutText'> {
   preview: Omit<RenderedPreview, 'whole' | 'lines'>;
   /** The messages that the human has not seen yet. */
   pages: readonly string[];
-  /** A phrase for the calls that an approval for the session would cover; absent where none can be given. */
+  /** A phrase for the calls that an approval for the session would cover; absent when no such approval is
+   *  possible. */
   sessionScope?: string;
   /** Called once, when the question can no longer be answered. */
   onClose: () => void;
@@ -26,13 +27,14 @@ export interface PendingQuestion extends Pick<OpenQuestion, 'tool' | 'recordRefu
 
 interface OpenEntry {
   question: PendingQuestion;
-  /** Digest of the call that the question is about. An answer counts only for a call with the same digest. */
+  /** Digest of the call that the question is about. An answer is valid only for a call with the same
+   *  digest. */
   subject: string;
   deadline: number;
   timer: NodeJS.Timeout;
 }
 
-/** Returns what is kept of QUESTION, together with EXTRA. */
+/** Returns the fields of QUESTION to keep, together with EXTRA. */
 export function pendingQuestion(
   { tool, recordRefusal, timeoutText, preview }: OpenQuestion,
   extra: Pick<PendingQuestion, 'pages' | 'sessionScope' | 'onClose'>,
@@ -43,15 +45,15 @@ export function pendingQuestion(
 
 export class OpenQuestions {
   readonly #open = new Map<string, OpenEntry>();
-  /** Seconds that a human has to answer. */
+  /** Number of seconds that a human has to answer. */
   readonly seconds: number;
 
   constructor(seconds: number) {
     this.seconds = seconds;
   }
 
-  /** Opens QUESTION under ID, which cannot be guessed. SUBJECT is the digest of the call. A question that was
-   *  taken can be added again. */
+  /** Opens QUESTION under ID, which must be impossible to guess. SUBJECT is the digest of the call. A
+   *  question that was taken can be added again. */
   add(id: string, question: PendingQuestion, subject: string): void {
     const [oldest] = this.#open.keys();
     if (oldest !== undefined && this.#open.size >= LIMIT) this.#end(oldest, MADE_ROOM);

@@ -1,4 +1,4 @@
-// Keeps the tools, by name.
+// Keeps the registered tools, by name.
 
 import { CallError } from '../errors.ts';
 import { Mirror } from './mirror.ts';
@@ -16,7 +16,7 @@ export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
   /** The tools that the contract does not count. */
   readonly #uncounted = new Map<string, Tool>();
-  /** The tools of the image, which come with it and go with it (C19). */
+  /** The tools of the image, which come and go with it (C19). */
   readonly mirror: Mirror;
   readonly #listeners = new Set<() => void>();
   #revision = 0;
@@ -28,12 +28,12 @@ export class ToolRegistry {
     this.mirror = new Mirror(isTaken, () => this.#changed());
   }
 
-  /** How often the tools have changed. When this number changes, data derived from the tools are stale. */
+  /** Number of changes of the tools so far. When it changes, data derived from the tools are stale. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** Calls LISTENER after each change of the tools. Returns a function that ends this. */
+  /** Calls LISTENER after each change of the tools. Returns a function that removes LISTENER. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -73,8 +73,8 @@ export class ToolRegistry {
     return own ?? this.mirror.tools().find((tool) => tool.name === name) ?? null;
   }
 
-  /** Returns the names of the tools that the contract counts: in the order of registration, those of the
-   *  image last (S4.4). */
+  /** Returns the names of the tools that the contract counts, in the order of registration; the tools of the
+   *  image come last (S4.4). */
   listRegisteredTools(): string[] {
     return this.#counted().map(({ name }) => name);
   }
@@ -89,9 +89,9 @@ export class ToolRegistry {
     return [...this.#tools.values(), ...this.mirror.tools()];
   }
 
-  /** Returns the counted tools up to the level of FILTER and with one of its categories. An absent level, or
-   *  no categories, lets all tools pass (S4.5 to S4.7). Throws a CallError for an unknown level or an invalid
-   *  filter. */
+  /** Returns the counted tools up to the level of FILTER and with one of its categories. Without a level, all
+   *  levels are accepted; without categories, all categories (S4.5 to S4.7). Throws a CallError for an
+   *  unknown level or an invalid filter. */
   getAgentQTools(filter: ToolFilter = {}): Tool[] {
     if (typeof filter !== 'object' || filter === null) {
       throw new CallError(
@@ -115,7 +115,7 @@ export class ToolRegistry {
     );
   }
 
-  /** Returns the error text for NAME, which no tool has, with the most similar names. */
+  /** Returns the error text for NAME, which is no tool's name, with the most similar names. */
   unknownTool(name: string): string {
     const similar = nearest(
       name.replaceAll('-', '_'),

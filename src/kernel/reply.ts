@@ -19,9 +19,9 @@ export function boundText(text: string, limit = TEXT_LIMIT): string {
   return `${wellFormed(text.slice(0, half))}\n[... ${omitted} characters left out ...]\n${wellFormed(text.slice(-half))}`;
 }
 
-/** How many characters of a file's line are shown in a list, and how many of these precede the position of
- *  interest. */
+/** Number of characters of a file's line that are shown in a list. */
 const LINE_LIMIT = 200;
+/** Number of these characters that precede the position of interest. */
 const LINE_BEFORE = 60;
 
 /** Returns LINE, trimmed. If it is long, returns only the part around INDEX. */
@@ -100,7 +100,7 @@ export function hasMore({ offset, shown, total }: Page): boolean {
   return offset + shown < total;
 }
 
-/** Returns the note for a PAGE that begins after the last row of a list of WHAT, else false. The note follows
+/** Returns a note for a PAGE that begins after the last row of a list of WHAT, else false. The note follows
  *  the header of the list (C13). */
 export function beyondNote({ offset, shown, total }: Page, what: string): string | false {
   if (shown > 0 || total === 0) return false;
@@ -108,8 +108,8 @@ export function beyondNote({ offset, shown, total }: Page, what: string): string
   return `Note: ${all}, and none from offset ${offset} on.`;
 }
 
-/** Returns the note that follows a PAGE of a list and gives the total, for a list with a header that does not
- *  give it. Returns false when PAGE reaches the end of the list. WHAT is a plural noun for the rows. */
+/** Returns a note with the total, to follow a PAGE of a list whose header does not give the total. Returns
+ *  false when PAGE reaches the end of the list. WHAT is a plural noun for the rows. */
 export function pageNote(page: Page, what: string): string | false {
   return hasMore(page)
     ? `Note: ${page.total} ${what}; limit and offset reach the rest.`

@@ -65,7 +65,7 @@ export function toolsToSchema(tools: readonly Tool[]): FunctionSchema[] {
   return tools.map(toolToSchema);
 }
 
-/** Returns the arguments in ARGS, validated for TOOL. null counts as absent (S2.21), and so does an empty
+/** Returns the arguments in ARGS, validated for TOOL. null is taken as absent (S2.21), and so is an empty
  *  string for a parameter with an enum. Throws a CallError with the contract's text when ARGS are invalid
  *  (S2.18). */
 export function validateArguments(tool: Signature, args: unknown): Arguments {
@@ -95,13 +95,13 @@ export function validateArguments(tool: Signature, args: unknown): Arguments {
   return given;
 }
 
-/** Returns ARGS, which are validated, together with the defaults of absent parameters. */
+/** Returns ARGS, which must be validated, together with the defaults of absent parameters. */
 export function withDefaults({ parameters }: Pick<Signature, 'parameters'>, args: Arguments): Arguments {
   const defaulted = parameters.filter((each) => each.default !== undefined && !each.defaultOnlyDocumented);
   return { ...Object.fromEntries(defaulted.map((each) => [each.name, each.default])), ...args };
 }
 
-/** Returns ARGS after validation, with defaults, as a handler gets them. Throws a CallError when they are
+/** Returns ARGS after validation and with defaults, as a handler takes them. Throws a CallError when they are
  *  invalid (S2.18). */
 export function readArguments<
   const List extends readonly Parameter[],
@@ -139,7 +139,7 @@ function checkValue(parameter: Parameter, value: unknown): void {
       checkValue({ name: `${name}[${index}]`, type: items.type }, each);
 }
 
-/** Returns a noun phrase for the type of VALUE, such as `an array`. */
+/** Returns a noun phrase for the type of VALUE, such as `an array`; a number is given with its value. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'an array';

@@ -1,4 +1,4 @@
-// Renders the preview of a call for the human who decides. It shows hidden characters, and has a limited
+// Renders the preview of a call for the human who decides. Makes hidden characters visible, and limits the
 // length.
 
 import { marked, type QuestionLine, questionLine } from '../question-line.ts';
@@ -42,7 +42,7 @@ export function argumentsPreview(args: Arguments, fingerprint: string): Preview 
   return { text: lines.length === 0 ? [questionLine`It takes no arguments.`] : lines, fingerprint };
 }
 
-/** Returns the lines that show a human the arguments ARGS of a call. */
+/** Returns the arguments ARGS of a call as lines to show to a human. */
 export function argumentsLines(args: Arguments): QuestionLine[] {
   return Object.entries(args).flatMap(([name, value]) => argumentLines(name, value));
 }
@@ -59,14 +59,15 @@ function argumentLines(name: string, value: unknown): QuestionLine[] {
   ];
 }
 
-/** Maximum number of characters of a preview in the question, and in the file, that a human is shown. */
+/** Maximum number of characters of a preview shown in the question. */
 const SHOWN_LIMIT = 8000;
+/** Maximum number of characters of a preview shown in a file. */
 const FILE_LIMIT = 2_000_000;
 /** Up to this many further characters are left out so that the cut comes between two lines. */
 const LINE_LIMIT = 1000;
 
 /** Returns TEXT. If it is longer than LIMIT, returns its beginning and its end, and says how much is left
- *  out. No line is cut at its beginning, where the mark of a diff stands, unless the line is very long. */
+ *  out. Lines are not cut at their beginning, where the mark of a diff stands, unless they are very long. */
 export function boundedPreview(text: string, limit = SHOWN_LIMIT): string {
   if (text.length <= limit) return text;
   const half = limit / 2;

@@ -1,5 +1,5 @@
-// Keeps the standing approvals, with which calls run without a question: some from the server's start, some
-// given for the session.
+// Keeps the standing approvals, which let calls run without a question. Some are given when the server
+// starts, others for the session.
 
 import picomatch from 'picomatch';
 import type { Preview } from './tool.ts';
@@ -10,7 +10,7 @@ export interface StandingApproval {
   glob?: string;
 }
 
-/** The files that a call concerns, if any: PLACE is the first file. */
+/** The files that a call concerns, if any. PLACE is the first file. */
 export type PlacesOf = Pick<Preview, 'place' | 'otherPlaces'>;
 
 /** Returns the files that a call concerns; [undefined] when it concerns none. */
@@ -23,7 +23,8 @@ export class StandingApprovals {
   readonly #rules: { tool: string; matches: (place: string) => boolean }[] = [];
   readonly #executedFiles: readonly string[];
 
-  /** EXECUTED_FILES are the places of files that live-lisp itself runs, such as the start file. */
+  /** EXECUTED_FILES are the files that live-lisp itself runs, such as the start file (--init), by their names
+   *  in the workspace. */
   constructor(rules: readonly StandingApproval[] = [], executedFiles: readonly string[] = []) {
     this.#executedFiles = executedFiles;
     for (const rule of rules) this.allow(rule);
@@ -44,8 +45,8 @@ export class StandingApprovals {
     }
   }
 
-  /** True when an approval for PLACES can hold for the session. It cannot for files that a program runs or
-   *  obeys without being asked. Only Lisp sources are surely no such files. */
+  /** True when an approval for PLACES can hold for the session. It cannot for files that programs run or
+   *  follow without being asked. Only Lisp sources are known not to be such files. */
   canHoldForSession(...places: (string | undefined)[]): boolean {
     return places.every(
       (place) =>

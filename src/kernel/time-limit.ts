@@ -3,14 +3,14 @@
 import { CallError } from '../errors.ts';
 import type { CallContext, Tool } from './tool.ts';
 
-/** Milliseconds that a tool has to end once its signal has aborted. */
+/** Milliseconds that a tool has to end after its signal has aborted. */
 const GRACE_MS = 2000;
 
-/** Longest delay of Node's timers in milliseconds. For a longer delay they fire at once. */
+/** Longest delay of Node's timers, in milliseconds. A timer with a longer delay fires at once. */
 const LONGEST_MS = 0x7fffffff;
 
-/** Returns the value of WORK, which TOOL does. The signal of WORK aborts when the call is cancelled, or when
- *  TOOL's limit has passed. In the second case its reason is a TimeoutError, like that of
+/** Runs WORK for TOOL and returns its value. The signal that WORK receives aborts when the call is cancelled,
+ *  or when TOOL's limit has passed. In the second case its reason is a TimeoutError, as with
  *  AbortSignal.timeout. When WORK still does not end, throws a CallError, and WORK goes on unobserved. */
 export async function withinLimit<Value>(
   tool: Tool,

@@ -14,8 +14,8 @@ import {
 export const SAFETY_LEVELS = ['safe', 'cautious', 'dangerous'] as const;
 export type SafetyLevel = (typeof SAFETY_LEVELS)[number];
 
-/** What a call can do. Clients use this to decide whether they ask their human. Our own approvals depend on
- *  the level instead. */
+/** What a call can do. Clients use this to decide whether to ask their human. Our own approvals depend on the
+ *  level instead. */
 export interface Effects {
   /** The call can change or remove something, instead of only adding. */
   destructive: boolean;
@@ -36,7 +36,7 @@ export interface CallContext {
   onProgress?: (message: string) => void;
   /** False when no human can be asked for an approval. */
   canAsk?: boolean;
-  /** Code reads the data, and the text is not read: lists are complete unless the arguments set a limit. */
+  /** The caller is code that reads only the data: lists are complete unless the arguments set a limit. */
   forData?: boolean;
   /** The fingerprint of the approved preview. The handler does nothing if the current preview has another. */
   fingerprint?: string;
@@ -44,28 +44,28 @@ export interface CallContext {
   changedByHuman?: boolean;
 }
 
-/** At most this many keywords of a tool count for the points of a search. */
+/** Maximum number of keywords of a tool that give points in a search. */
 export const MOST_KEYWORDS = 8;
 
 /** What a human is shown before a call that needs an approval, and which calls the approval covers. */
 export interface Preview {
-  /** What the call would do, in a few words, such as the lines changed in a file, or what would be lost.
-   *  Names come last. */
+  /** What the call would do, in a few words, such as the lines changed in a file, or the things that would be
+   *  lost. Names come last. */
   summary?: QuestionLine | string;
   /** What the call would do, for a person to read; for a file, a diff. A plain string is marked as text from
    *  outside. */
   text: readonly QuestionLine[] | string;
-  /** The most important lines, which are shown first where there is little room. By default the lines of
-   *  TEXT. */
+  /** The most important lines, shown first where there is little room. By default the lines of TEXT. */
   lines?: readonly QuestionLine[];
   /** The file that the call concerns, by its name in the workspace. The globs of standing approvals match
    *  this name. */
   place?: string;
   /** Further files that the call concerns. */
   otherPlaces?: readonly string[];
-  /** No question is needed, because everything that the call would cost is lost already. */
+  /** True when no question is needed, because everything that the call could lose is lost already. */
   free?: boolean;
-  /** Changes whenever the call would no longer do what was shown. For example, a digest of the file. */
+  /** A text that changes whenever the call would no longer do what was shown, such as a digest of the
+   *  file. */
   fingerprint: string;
 }
 
@@ -75,17 +75,18 @@ export interface Result {
   text: string;
   /** The call did not do what was requested. TEXT says why (C8). */
   failed?: boolean;
-  /** Text, for a model, that a call returned although it failed. Code gets it together with TEXT (C17). */
+  /** Text for a model that the call returned although it failed. Code receives it together with TEXT
+   *  (C17). */
   result?: string;
   /** TEXT says that something does not exist. For a model this is an answer (C8), for code that reads the
    *  data a failure. */
   absent?: boolean;
-  /** The image does not have what was requested. Perhaps nothing is loaded yet. */
+  /** The image does not have what was requested, perhaps because nothing is loaded yet. */
   unfound?: boolean;
   /** A note for the model about the call itself, besides TEXT. */
   note?: string;
-  /** TEXT is the JSON of DATA, which is an object. A client gets both, and some clients show their model only
-   *  DATA. */
+  /** TEXT is the JSON of DATA, which is an object. A client receives both, and some clients show their model
+   *  only DATA. */
   structured?: boolean;
 }
 
@@ -94,7 +95,7 @@ export interface Tool {
   readonly description: string;
   readonly parameters: readonly Parameter[];
   readonly required: readonly string[];
-  /** For a required parameter, other parameters of which one may be given instead. The handler then gets no
+  /** By required parameter: other parameters, one of which may be given instead. The handler then receives no
    *  value for the required one. */
   readonly instead?: { readonly [name: string]: readonly string[] };
   readonly safetyLevel: SafetyLevel;
@@ -111,16 +112,16 @@ export interface Tool {
   readonly complexity: Complexity;
   /** Further words by which people may search for the tool, the best first. */
   readonly keywords: readonly string[];
-  /** True for a tool that clients which load tools on demand should load at their start. */
+  /** True for a tool that clients should load at their start even if they load other tools on demand. */
   readonly alwaysLoad: boolean;
   /** Milliseconds that the handler may take. Infinity when the handler has limits of its own. */
   readonly limitMs: number;
   /** The tool whose standing approvals cover this tool instead of its own, because both do the same. */
   readonly allowedAs?: string;
-  /** True when a call with ARGS changes nothing, and so counts as safe. */
+  /** True when a call with ARGS changes nothing, so that it is treated as safe. */
   readonly isReadOnly?: (args: Arguments) => boolean;
-  /** Returns what a call with ARGS does in addition to other calls of the tool. It is ignored unless its
-   *  level is higher. */
+  /** Returns how a call with ARGS goes beyond other calls of the tool. The result is ignored unless its level
+   *  is higher. */
   readonly raisedBy?: (args: Arguments) => Raised | undefined;
   /** True when code in the image cannot call the tool, because the tool would end the image and this code. */
   readonly refusesCode?: boolean;
@@ -131,10 +132,10 @@ export interface Tool {
   readonly preview?: (args: Arguments, context: CallContext) => Promise<Preview>;
 }
 
-/** A call that does more than other calls of its tool: its level, and how it is approved. */
+/** For a call that does more than other calls of its tool: its level, and how it is approved. */
 export type Raised = Required<Pick<Tool, 'safetyLevel' | 'allowedAs' | 'preview'>>;
 
-/** Returns TOOL for a call with ARGS: changed by its `raisedBy` if this gives it a higher level. */
+/** Returns TOOL for a call with ARGS: changed by its `raisedBy` if the result has a higher level. */
 export function withRaisedLevel(tool: Tool, args: Arguments): Tool {
   const raise = tool.raisedBy?.(args);
   const rank = ({ safetyLevel }: Pick<Tool, 'safetyLevel'>) => SAFETY_LEVELS.indexOf(safetyLevel);
@@ -168,7 +169,7 @@ export type ArgumentsFor<Description extends ToolDescription> = ArgumentsOf<
   Description extends { required: infer Needed extends readonly string[] } ? Needed : readonly []
 >;
 
-/** How many milliseconds a handler may take by default. */
+/** Number of milliseconds that a handler may take by default. */
 const LIMIT_MS = 120_000;
 
 const NAME = /^[a-z][a-z0-9_]*$/;
