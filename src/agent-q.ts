@@ -1,5 +1,5 @@
-// Exports the tools as functions for programs without MCP: one registry and one image per process. S and C
-// numbers, such as S4.12, are clauses of the contract (docs/develop/contracts.md).
+// Exports the tools as functions for programs without MCP, with one registry and one image per process. S and
+// C numbers, such as S4.12, are clauses of the contract (docs/develop/contracts.md).
 
 import { type Assembly, assemble, assembleParts, registerBuiltIns } from './assembly.ts';
 import { Catalog } from './catalog/catalog.ts';
@@ -17,8 +17,8 @@ let assembly: Assembly | undefined;
 let registered = false;
 let announced: readonly Tool[] | undefined;
 
-/** The catalog of AGENT_Q_REGISTRY. Until registerAgentQTools is called, it also has the tools that this will
- *  add, so that a program can search for tools without an image (C28, S1.18). */
+/** The catalog of AGENT_Q_REGISTRY. Until registerAgentQTools is called, the catalog also has the tools that
+ *  this call will add, so that a program can search for tools without an image (C28, S1.18). */
 export const TOOL_CATALOG = new Catalog({
   get revision() {
     return AGENT_Q_REGISTRY.revision;
@@ -28,7 +28,7 @@ export const TOOL_CATALOG = new Catalog({
 
 /** Returns the built-in tools that are not in AGENT_Q_REGISTRY yet. */
 function announcedTools(): Tool[] {
-  // These tools never run, so any root that exists will do. The current directory may have been deleted.
+  // These tools never run, so any existing root will do. The current directory may have been deleted.
   announced ??= assemble(readConfig(['--root', HOME], process.env)).registry.tools();
   return announced.filter(({ name }) => AGENT_Q_REGISTRY.getTool(name) === null);
 }
@@ -40,10 +40,11 @@ function assembled(flags: readonly string[]): Assembly {
   return assembly;
 }
 
-/** Adds the contract's eighteen tools to AGENT_Q_REGISTRY. Returns how many tools it then has: 18, and more if the
- *  program registered its own (S4.9). The other built-in tools, such as search_tools, become callable but do not count.
- *  FLAGS are command line flags, such as ['--root', 'src']. The image starts with the first call that needs it. Throws
- *  a UsageError for wrong FLAGS, and a CallError for FLAGS when the options of the image are already fixed. */
+/** Adds the contract's eighteen tools to AGENT_Q_REGISTRY. Returns the number of tools that it then has: 18,
+ *  and more if the program registered its own (S4.9). The other built-in tools, such as search_tools, become
+ *  callable but are not counted. FLAGS are command line flags, such as ['--root', 'src']. The image starts
+ *  with the first call that needs it. Throws a UsageError for wrong FLAGS, and a CallError for FLAGS when the
+ *  options of the image are already fixed. */
 export function registerAgentQTools(flags: readonly string[] = []): number {
   if (assembly !== undefined && flags.length > 0) {
     throw new CallError(

@@ -66,8 +66,8 @@ function startFiles({ init }: Config): string[] {
 /** Returns the option with the store of the journal; {} when CONFIG turns the journal off. Sandboxed images
  *  have separate stores, because code that was defined in a sandbox must not be rebuilt outside of it. */
 function journalOf({ journals, sandbox, replay, command, root }: Config): Pick<SbclOptions, 'journal'> {
-  // A single call from the command line has no image to lose. Its journal would displace the journals of
-  // servers.
+  // A single call from the command line needs no journal: its image ends with it. Its journal would displace
+  // the journals of servers.
   if (!replay || command === 'call') return {};
   const line = sandbox === 'strict' ? 'off-line' : 'on-line';
   const folder = sandbox === 'off' ? journals : join(journals, 'sandboxed', line);
@@ -96,9 +96,10 @@ export interface Timeouts {
 
 /** Options of an assembly besides its configuration. */
 export interface AssemblyOptions extends Timeouts {
-  /** Notices for the first answer. They are removed from this array when the answer has them. */
+  /** Notices for the first answer. They are removed from this array when they have been given to an
+   *  answer. */
   notices?: string[];
-  /** Names of the parts of the agent to leave out. When absent, the start policy decides. */
+  /** Names of the parts of the agent to leave out. By default, the start policy decides. */
   without?: readonly string[];
 }
 
@@ -109,13 +110,13 @@ export function assemble(config: Config, options: AssemblyOptions = {}): Assembl
   const assembly = assembleParts(config, registry, catalog, options);
   registerBuiltIns(assembly);
   for (const rule of config.allow.map(parseAllowed)) {
-    // A rule can be about a tool of the start file, which is not known yet.
+    // A rule can name a tool that the start file (--init) defines, which is not known yet.
     if (config.init === undefined || registry.getTool(rule.tool) !== null) checkAllowed(rule, registry);
   }
   return assembly;
 }
 
-/** Registers the contract's eighteen tools with ASSEMBLY. Registers the other built-in tools as ones that the
+/** Registers the contract's eighteen tools with ASSEMBLY, and the other built-in tools as ones that the
  *  contract does not count (C5, S4.9). */
 export function registerBuiltIns({ registry, catalog, grounds }: Assembly): void {
   for (const tool of agentQTools(grounds)) registry.register(tool);
@@ -140,7 +141,7 @@ export function assembleParts(
       ...(without && { without }),
     },
     loadedFiles: new LoadedFiles(forbids),
-    // Rendering an answer is synchronous, so the files that REPLY names are read beforehand.
+    // Read the files that REPLY names now, because rendering an answer is synchronous.
     onReply: (reply) => grounds.places.prepare(namedFiles(reply)),
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
     tools: imageTools(registry, holds, () => grounds),
@@ -180,8 +181,8 @@ export function assembleParts(
   return { image, registry, catalog, executor, grounds, questions };
 }
 
-/** Returns a function that takes the text of an answer. If the text shows that SANDBOX refused something, the
- *  function returns an explanation for the model. */
+/** Returns a function from the text of an answer to an explanation for the model; undefined unless the text
+ *  shows that SANDBOX refused something. */
 function refusals(root: string, sandbox: Sandbox): (text: string) => Promise<string | undefined> {
   const { writable, strict } = sandbox;
   const limits = { root, writable, strict, isInside, hides: (real: string) => sandbox.hides(real) };
@@ -199,7 +200,7 @@ function recordsOf(config: Config): Pick<ToolDependencies, 'log' | 'history' | '
   };
 }
 
-/** Returns the exchange of tools between REGISTRY and the image of GROUNDS. The image gets proxies of the
+/** Returns the exchange of tools between REGISTRY and the image of GROUNDS. The image has proxies of the
  *  eighteen tools, so that its code can call them. When the image is lost, HOLDS and the image's own tools
  *  are cleared. */
 function imageTools(registry: ToolRegistry, holds: Holds, grounds: () => ToolDependencies): ImageTools {
@@ -219,9 +220,9 @@ function imageTools(registry: ToolRegistry, holds: Holds, grounds: () => ToolDep
   };
 }
 
-/** Returns the files that tools may reach: those of CONFIG, and the sources of the systems that IMAGE has
- *  loaded. Code in the image determines these sources, so folders that contain too much are left out, and
- *  folders that SANDBOX hides. */
+/** Returns the workspace: the folders of CONFIG, and the sources of the systems that IMAGE has loaded. Code
+ *  in the image determines these sources. So folders that are too wide, and folders that SANDBOX hides, are
+ *  left out. */
 function workspaceOf(
   { roots, root, readRoots }: Config,
   image: Image,
@@ -234,7 +235,7 @@ function workspaceOf(
     for (const folder of await systemSources(image)) folders.push(await realPathOf(resolve(folder)));
     return folders.filter((real) => !isTooWide(real, home) && !hides(real));
   };
-  // An error can be ignored here: if a file system does not answer, the next start of an image reports it.
+  // An error can be ignored here: if a file system does not answer, the next start of an image reports this.
   const secretsKnown = sandbox?.findSecrets().catch(() => {});
   return new Workspace({
     roots,
@@ -246,8 +247,8 @@ function workspaceOf(
   });
 }
 
-/** Returns the approvals that --allow gives. An approval for the session never covers the start file, which
- *  WORKSPACE names. */
+/** Returns the approvals that --allow gives. An approval for the session never covers the start file
+ *  (--init). */
 function standingApprovals({ allow, init }: Config, workspace: Workspace): StandingApprovals {
   return new StandingApprovals(
     allow.map(parseAllowed),

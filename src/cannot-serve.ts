@@ -5,15 +5,15 @@
 const LIMIT = 1024 * 1024;
 /** Milliseconds within which a client must send its first request. */
 const WAIT_MS = 10_000;
-/** JSON-RPC's code for a server error, as it has no better one. */
+/** JSON-RPC's code for a server error. It has no more specific one. */
 const SERVER_ERROR = -32000;
 
-/** Words on the command line with which the program does not serve a client. */
+/** Words of the command line that make the program do something other than serve a client. */
 const OTHERS = ['call', 'tools', 'search', 'doctor', 'install', 'uninstall', 'forget', '--help', '--version'];
 
 /** Answers the first request on stdin with the error WHY, if the command line WORDS starts a server for a
- *  client. Clients show such an error, but do not show a server's standard error. Returns true if it waits
- *  for the request. The process then exits after the answer. */
+ *  client. Clients show such an error, but not a server's standard error. Returns true if this function waits
+ *  for the request. Then the process exits after the answer. */
 export function answerWhy(why: string, words: readonly string[]): boolean {
   if (process.stdin.isTTY || words.some((word) => OTHERS.indexOf(word) !== -1)) return false;
   let text = '';

@@ -9,7 +9,7 @@ import type { ToolRegistry } from './kernel/registry.ts';
 
 type Print = (text: string) => void;
 
-/** Calls the tool that OPERANDS name, with the JSON arguments in OPERANDS, and prints the text of the answer.
+/** Calls the tool named in OPERANDS with the JSON arguments in OPERANDS, and prints the text of the answer.
  *  Returns the exit code: 0, or 1 when the call failed. Throws a UsageError for wrong operands. */
 export async function callTool(
   executor: Executor,
@@ -77,7 +77,7 @@ ${flags.join('\n')}`;
 }
 
 /** Returns the result of a search for WORDS in CATALOG, one tool on a line, then the note of the result.
- *  Throws a UsageError when WORDS are empty. */
+ *  Throws a UsageError when WORDS is empty. */
 export function searchText(words: readonly string[], catalog: Searchable): string {
   const query = words.join(' ');
   if (query.trim() === '') {

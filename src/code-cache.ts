@@ -21,15 +21,15 @@ export interface LoadedBundle {
   store: () => void;
 }
 
-/** Returns the content of FILE if only this user can have written it, because it contains code that will
- *  run. */
+/** Returns the content of FILE if only this user can have written it. Needed because the content is code that
+ *  will run. */
 function readOwn(file: string): Buffer | undefined {
   const found = readIfRegular(file, { limit: SIZE_LIMIT });
   return found && isOwn(found.stats) ? found.octets : undefined;
 }
 
-/** Returns the code cache in FILE if it is intact. This is checked here, because V8 checks only the head, and
- *  damaged code ends the process. */
+/** Returns the code cache in FILE if it is intact. The checksum is needed because V8 checks only the head,
+ *  and damaged code ends the process. */
 function storedCode(file: string): Buffer | undefined {
   const storedFile = readOwn(file);
   if (storedFile === undefined || storedFile.length < CHECKSUM_OCTETS) return undefined;
@@ -57,8 +57,8 @@ function removeIfThere(file: string): void {
   } catch {}
 }
 
-/** Loads the CommonJS bundle FILE, whose text has the digest IDENTITY. The folder FOLDER keeps a code cache
- *  for each version of Node. When there is no valid cache, V8 compiles the bundle. */
+/** Loads the CommonJS bundle FILE, whose text has the digest IDENTITY. FOLDER keeps a code cache for each
+ *  version of Node. When there is no valid cache, V8 compiles the bundle. */
 export function loadBundle(file: string, identity: string, folder: string): LoadedBundle {
   const cache = join(folder, `program-${identity}-${process.version}-${process.arch}.v8`);
   const cachedData = storedCode(cache);

@@ -16,12 +16,12 @@ const LIBRARIES = ['auto', 'none', 'quicklisp', 'qlot', 'ocicl'] as const;
 const LISTS = ['full', 'lightweight', 'summary', 'search'] as const;
 
 export type Config = ReturnType<typeof readConfig> & {
-  /** Sentences that say why images run without a sandbox, if `auto` found that none works. */
+  /** Why images run without a sandbox, as sentences. Set if `auto` found no sandbox that works. */
   noSandboxReason?: string;
 };
 
-/** Returns the configuration for ARGV (without node and the script) and ENVIRONMENT. Throws a UsageError
- *  whose message is one sentence. */
+/** Returns the configuration for ARGV (without node and the script) and ENVIRONMENT. Throws a UsageError with
+ *  a message of one sentence. */
 export function readConfig(argv: readonly string[], environment: NodeJS.ProcessEnv) {
   const { flags: all, operands } = splitArguments(argv);
   const flags = new Map([...all].map(([name, values]) => [name, values.at(-1) ?? '']));
@@ -44,8 +44,8 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     readRoots: readDirectories('read-root', all),
     sbcl: flags.get('sbcl') ?? (environment['LIVE_LISP_SBCL'] || undefined),
     heapMb: readHeap(flags.get('heap') ?? '4GB'),
-    /** When an image runs in a sandbox: `auto` if bubblewrap works on this machine, `on` always, `strict` always and
-     *  without network, `off` never. */
+    /** Whether images run in a sandbox. `auto`: if bubblewrap works on this machine. `on`: always. `strict`:
+     *  always, and without network. `off`: never. */
     sandbox: readSandbox(flags),
     /** Directories outside the workspace that sandboxed code can change. */
     write: readDirectories('write', all),
@@ -63,25 +63,27 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     allow: all.get('allow') ?? [],
     /** Seconds that a human has to answer a question. */
     answerSeconds: readSeconds('answer-time', '600', flags),
-    /** client: the client to set up or check. scope: the scope of its configuration. dryRun: changes are only
-     *  printed. */
+    /** The client to set up or check. */
     client: flags.has('client') ? readChoice('client', CLIENT_NAMES, flags) : undefined,
+    /** The scope of the client's configuration. */
     scope: readChoice('scope', SCOPES, flags),
+    /** True to only print changes. */
     dryRun: flags.has('dry-run'),
     /** True when the client may run code without asking the user. */
     trust: flags.has('trust'),
     /** A file with tools to search instead of our own. */
     catalog: flags.get('catalog'),
-    /** True when a lost image will be rebuilt. */
+    /** True when a lost image is rebuilt from a journal. */
     replay: readReplay(flags, environment) === 'on',
-    /** history: evaluations are stored on the disk. auditTexts: the audit log contains the texts of
-     *  arguments, not only digests. */
+    /** True to store evaluations on the disk. */
     history: readChoice('history', ON_OFF, flags) === 'on',
+    /** True to write the texts of arguments to the audit log, instead of only digests. */
     auditTexts: readChoice('audit-texts', ON_OFF, flags) === 'on',
-    /** Records are removed after this many days. */
+    /** Number of days after which records are removed. */
     keepDays: readDays(flags.get('keep-days') ?? '90'),
-    /** cache: folder for compiled files. cacheNamed: XDG_CACHE_HOME names it. */
+    /** Folder for compiled files. */
     cache: cacheFolder(environment),
+    /** True when XDG_CACHE_HOME names that folder. */
     cacheNamed: isAbsolute(environment['XDG_CACHE_HOME'] ?? ''),
     /** True when --audit names the file of the audit log. */
     auditNamed,
@@ -89,8 +91,8 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
   });
 }
 
-/** Returns the folders and files that readConfig will access for ARGV and ENVIRONMENT. The caller first
- *  checks that their file systems answer. */
+/** Returns the folders and files that readConfig accesses for ARGV and ENVIRONMENT. The caller first checks
+ *  that their file systems answer. */
 export function namedPaths(argv: readonly string[], environment: NodeJS.ProcessEnv): string[] {
   const { flags } = splitArguments(argv);
   const given = ['root', 'read-root', 'write', 'init'].flatMap((name) => flags.get(name) ?? []);
@@ -98,7 +100,7 @@ export function namedPaths(argv: readonly string[], environment: NodeJS.ProcessE
   return [process.cwd(), ...given.map((path) => resolve(path)), ...own];
 }
 
-/** Returns the command FIRST. Throws a UsageError when there is no such command, or when it does not take
+/** Returns FIRST as a command. Throws a UsageError when there is no such command, or when it does not take
  *  OPERANDS. */
 function readCommand(first: string, operands: readonly string[]): (typeof COMMANDS)[number] {
   const command = COMMANDS.find((name) => name === first);
@@ -111,20 +113,21 @@ function readCommand(first: string, operands: readonly string[]): (typeof COMMAN
   return command;
 }
 
-/** Returns the paths of all records in the folder STATE. An AUDIT log that the user named stays where it
- *  is. */
+/** Returns the paths of all records in the folder STATE. AUDIT is kept as the path of the audit log if the
+ *  user named it. */
 export function inState(state: string, { auditNamed, audit }: { auditNamed: boolean; audit: string }) {
   return {
-    /** Folder of everything that is kept between runs: histories, journals, and the audit log unless the user
-     *  named another file. */
+    /** Folder of all data kept between runs: histories, journals, and the audit log unless the user named
+     *  another file. */
     state,
     audit: auditNamed ? audit : join(state, 'audit.jsonl'),
-    /** Folders of the evaluation histories and of the journals of images, each for all workspaces. */
+    /** Folder of the evaluation histories of all workspaces. */
     histories: join(state, 'repl-history'),
+    /** Folder of the journals of images of all workspaces. */
     journals: join(state, 'journals'),
     /** Folder of the files that show previews of approvals. */
     previews: join(state, 'previews'),
-    /** Folder of the records of replacements of several files at once. */
+    /** Folder of the records of replacements of several files at once, for a rollback. */
     edits: join(state, 'edits'),
   };
 }
@@ -178,8 +181,8 @@ function readDays(value: string): number {
   return days;
 }
 
-/** Returns the seconds that the flag NAME gives, else FALLBACK. Throws a UsageError when the number is
- *  invalid. */
+/** Returns the number of seconds that the flag NAME gives, or FALLBACK when it is absent. Throws a UsageError
+ *  when the number is invalid. */
 function readSeconds(name: string, fallback: string, flags: ReadonlyMap<string, string>): number {
   const value = flags.get(name) ?? fallback;
   const seconds = /^\d+(\.\d+)?$/.test(value) ? Number(value) : 0;

@@ -7,7 +7,7 @@ import * as lists from './catalog/list.ts';
 import * as search from './catalog/search.ts';
 import * as tool from './catalog/search-tools.ts';
 
-/** Returns the tools of CATALOG that OPTIONS select, sorted by score if there is a query, else by name (S1.2
+/** Returns the tools of CATALOG that OPTIONS select, sorted by score with a query, by name without one (S1.2
  *  to S1.8, S1.15). */
 export function searchTools(
   options: search.ToolSearchOptions = {},

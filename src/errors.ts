@@ -1,4 +1,4 @@
-// Defines the kinds of failure. They differ in who can do something about them.
+// Defines the kinds of failure. They differ in who can act on them.
 
 /** The model made a wrong call. The message says what was wrong and what to do. */
 export class CallError extends Error {

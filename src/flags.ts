@@ -21,7 +21,7 @@ interface Flag {
   help: string;
 }
 
-/** The flags, each with a placeholder for its value, and their help texts. */
+/** Help texts by flag. The key has the flag's name and a placeholder for its value. */
 const FLAG_HELP = {
   'root DIR': 'the workspace; the current directory when absent; can be given several times',
   'read-root DIR': 'a directory whose files can be read as well; can be given several times',
@@ -91,8 +91,8 @@ export function splitArguments(argv: readonly string[]): {
   return { flags, operands };
 }
 
-/** The commands that take each flag. Flags that are not listed here go with all commands except install and
- *  uninstall. */
+/** By flag: the commands that take it. A flag that is not listed here goes with all commands except install
+ *  and uninstall. */
 const FLAG_COMMANDS: { readonly [flag: string]: readonly Command[] } = {
   catalog: ['search'],
   client: ['install', 'uninstall', 'doctor'],

@@ -1,4 +1,4 @@
-// Chooses other folders for the program's files when the program cannot write in the user's folders.
+// Chooses substitute folders for the program's files when the program cannot write in the user's folders.
 
 import { accessSync, constants, lstatSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,24 +25,24 @@ function ownTemporaryFolder(temporary: string): string | undefined {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch {
-    // The folder exists, or cannot be created. The check below finds out which.
+    // The folder exists, or cannot be created. The check below distinguishes these.
   }
   const found = lstatSync(folder, { throwIfNoEntry: false });
   const isOwn = found?.isDirectory() && found.uid === process.geteuid?.() && (found.mode & 0o077) === 0;
   return isOwn && obstacleToWriting(folder) === undefined ? folder : undefined;
 }
 
-/** The configuration with usable folders, and sentences that explain the choice to a person. */
+/** The configuration with usable folders, and sentences for people about the choice. */
 export interface UsableFolders {
   config: Readonly<Config>;
-  /** Sentences that also belong into the first answer, because they say where the records of calls are. */
+  /** Sentences that also belong in the first answer, because they say where the records of calls are. */
   notices: string[];
   /** Sentences only for the person who starts the server. */
   remarks: string[];
 }
 
 /** Returns CONFIG with folders in TEMPORARY instead of folders of the user in which this process cannot
- *  write. An audit log or cache folder that the user named stays, and so does a folder without a
+ *  write. Keeps an audit log or cache folder that the user named, and a folder for which there is no
  *  substitute. */
 export function withUsableFolders(config: Readonly<Config>, temporary = tmpdir()): UsableFolders {
   const notices: string[] = [];

@@ -1,4 +1,4 @@
-// Finds out whether the user's ~/.sbclrc does more than set up a library manager. Images do not load this
+// Determines whether the user's ~/.sbclrc does more than set up a library manager. Images do not load this
 // file.
 
 import { homedir } from 'node:os';

@@ -3,7 +3,8 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A file that was not used for this long belongs to a version of the program that is no longer used. */
+/** Milliseconds without use after which a file is taken to belong to a version of the program that is no
+ *  longer used. */
 const UNUSED_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Removes the unused files of FOLDER whose names match KIND, except those with names that begin with one of

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 // Entry point of the program. An old Node must be able to parse this file. So modules that an old Node cannot
-// load are imported only after the version was checked.
+// load are imported only after the version check.
 
 import { answerWhy } from './cannot-serve.ts';
 import { obstacleHere } from './surroundings.ts';
 
-/** Starts the program. Returns the reason why this is impossible, or undefined. */
+/** Starts the program. Returns the reason when this is impossible, else undefined. */
 async function obstacleToStart(): Promise<string | undefined> {
   const { start } = await import('./start.ts');
   return start();

@@ -41,8 +41,8 @@ export function recordsFolder(temporary: string): string {
   return join(temporary, `live-lisp-${process.geteuid?.()}`);
 }
 
-/** Creates FOLDER and its parents with MODE. Does not use `recursive`, which never returns when the system
- *  reports ENOENT for a folder whose parent exists, as in /proc. */
+/** Creates FOLDER and its parents with MODE. Does not use the option `recursive`: with it, mkdir never
+ *  returns when the system reports ENOENT for a folder whose parent exists, as in /proc. */
 export function makeFolder(folder: string, mode = 0o777): void {
   if (existsSync(folder)) return;
   const parent = dirname(folder);

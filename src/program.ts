@@ -41,8 +41,8 @@ export interface ProgramOptions {
   onWarm?: () => void;
 }
 
-/** Milliseconds after the first answer until the program counts as warm. Most clients have called a tool by
- *  then. The code cache of a shorter session lacks a few functions. */
+/** Milliseconds after the first answer until the program is taken as warm. Most clients have called a tool by
+ *  then. A shorter session stores a code cache that lacks a few functions. */
 const WARM_MS = 2000;
 
 async function run(config: Config, options: ProgramOptions): Promise<number> {
@@ -106,7 +106,7 @@ async function tidy(config: Config): Promise<void> {
   removeTemporaryFolders();
 }
 
-/** Returns the folders and the environment for finding clients, and which tools clients may run without a
+/** Returns the folders and the environment for finding clients, and the tools that clients may run without a
  *  question. */
 function place(config: Config): Place {
   const { env: environment, platform } = process;
@@ -130,8 +130,8 @@ async function isTrusted(config: Config): Promise<boolean> {
   return /^y(?:es)?$/i.test(answer?.trim() ?? '');
 }
 
-/** Returns true if a sandbox works here. Otherwise throws a SetupError, because code would run without one,
- *  or not at all. */
+/** Returns true if a sandbox works here. Otherwise throws a SetupError, because code would then run without a
+ *  sandbox, or not at all. */
 function checkedTrust(config: Config): true {
   const obstacle = sandboxOf(config).obstacle();
   if (obstacle === undefined) return true;
@@ -156,7 +156,7 @@ async function runWithImage(
   const config = await trying;
   const parts = assemble(config, { ...timeouts, notices: [...notices] });
   const { image, registry, executor } = parts;
-  /** Resolves when the start file has registered its tools, also after a loss of the image. */
+  /** Resolves when the start file (--init) has registered its tools, also after a loss of the image. */
   const withStartFile = () => {
     if (config.init !== undefined) image.start();
     return image.started();
@@ -172,7 +172,7 @@ async function runWithImage(
       return diagnose(config, { version, issues: bugs.url, remarks }, print);
     }
     default:
-      // With auto, the sandbox was already tried.
+      // With auto, the sandbox has been tried already.
       if (usable.sandbox !== 'auto') setTimeout(() => void complainOfSandbox(config).catch(complain), 0);
       return serveImage(parts, config, withStartFile, onWarm);
   }
@@ -188,8 +188,8 @@ async function complainOfSandbox(config: Config): Promise<void> {
 const BY_HAND =
   'This speaks MCP on stdin and stdout, so a client starts it: live-lisp install sets that up. Ctrl-C ends it.';
 
-/** Serves MCP on stdin and stdout until stdin ends. STARTED resolves when the start file has registered its
- *  tools. */
+/** Serves MCP on stdin and stdout until stdin ends. STARTED resolves when the start file (--init) has
+ *  registered its tools. */
 async function serveImage(
   { image, registry, catalog, executor, questions }: Assembly,
   config: Config,
@@ -229,14 +229,14 @@ async function serveImage(
   return new Promise(() => {});
 }
 
-/** Prints TEXT. On a terminal, codes replace control characters, which the terminal would obey, since texts
- *  of programs and files can contain them. */
+/** Prints TEXT. On a terminal, shows control characters as codes, because texts of programs and files can
+ *  contain some that the terminal would obey. */
 function print(text: string): 0 {
   process.stdout.write(`${process.stdout.isTTY ? visible(text) : text}\n`);
   return 0;
 }
 
-/** Ignores errors when the reader of the output has ended, such as `head -1`. When serving, the transport
+/** Ignores the error when the reader of the output, such as `head -1`, has ended. When serving, the transport
  *  ends the process instead. */
 function watchOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -248,7 +248,7 @@ function watchOutput(): void {
       process.exitCode = 1;
     });
   });
-  // When the reader of stderr has ended, no one can be told.
+  // When the reader of stderr has ended, there is nobody to report this to.
   process.stderr.on('error', () => {});
 }
 

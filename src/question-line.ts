@@ -2,12 +2,12 @@
 
 import { visibleLine, visibleName, withIsolates } from './visible.ts';
 
-/** A line of a question, or a part of a line. Only the functions of this file create one. So they ensure that
- *  text from outside cannot leave its line, is quoted or marked, and shows all its characters. */
+/** A line of a question, or a part of a line. Only the functions of this file create one. They ensure that
+ *  text from outside cannot leave its line, is quoted or marked, and has no hidden characters. */
 export class QuestionLine {
   readonly text: string;
 
-  /** To be called in this file only. */
+  /** Only for this file. */
   constructor(text: string) {
     this.text = text;
   }
@@ -21,7 +21,7 @@ export class QuestionLine {
  *  commas. */
 type Value = QuestionLine | string | number | readonly (QuestionLine | string)[];
 
-/** Returns a line that consists of WORDS, which are the server's own, with VALUES in between. */
+/** Returns a line that consists of WORDS, the server's own words, with VALUES in between. */
 export function questionLine(words: TemplateStringsArray, ...values: Value[]): QuestionLine {
   return new QuestionLine(String.raw({ raw: words }, ...values.map(valueText)));
 }
@@ -32,27 +32,27 @@ function valueText(value: Value): string {
   return typeof value === 'number' ? String(value) : value.map(valueText).join(', ');
 }
 
-/** Returns TEXT as own words of the server. The type ensures that TEXT is a constant of this program. */
+/** Returns TEXT as the server's own words. The type ensures that TEXT is a constant of this program. */
 export function ownWords<Text extends string>(text: string extends Text ? never : Text): QuestionLine {
   return new QuestionLine(text);
 }
 
-/** Length limits, in characters, of a name and of a quoted text. They leave room for the server's own
- *  words. */
+/** Length limit of a name, in characters. It leaves room for the server's own words. */
 const NAME_LIMIT = 80;
+/** Length limit of a quoted text, in characters. */
 const QUOTE_LIMIT = 500;
-/** A text is first cut to this many times its limit, since examining a very long text would take long. */
+/** A text is first cut to this many times its limit, since examining a very long text is slow. */
 const PRECUT_FACTOR = 4;
 
-/** Returns NAME for use within the server's own words. It is quoted if its end could be overlooked. The
- *  middle of a long name is left out. */
+/** Returns NAME for use within the server's own words. Quotes it if its end could be overlooked, and leaves
+ *  out the middle of a long name. */
 function nameText(name: string): string {
   const shown = bounded(visibleName(bounded(name, PRECUT_FACTOR * NAME_LIMIT)), NAME_LIMIT);
   return withIsolates(/^[^\s,;?"]+$/.test(shown) ? shown : JSON.stringify(shown));
 }
 
-/** Returns TEXT, which comes from outside. It must be the end of a line, because words after it would seem to
- *  be part of it. */
+/** Returns TEXT, which comes from outside, with hidden characters made visible. It must be the end of a line,
+ *  because words after it would seem to be part of it. */
 export function quoted(text: string): QuestionLine {
   return new QuestionLine(
     withIsolates(bounded(visibleLine(bounded(text, PRECUT_FACTOR * QUOTE_LIMIT)), QUOTE_LIMIT)),

@@ -13,8 +13,7 @@ import { homeFolder, makeFolder, realPath } from './paths.ts';
  *  parent of dist. */
 export const HOME = join(import.meta.dirname, '..');
 
-/** The sandbox of each configuration. There is only one for each, so that all parts of a server share its
- *  state. */
+/** The sandbox of each configuration: only one, so that all parts of a server share its state. */
 const sandboxes = new WeakMap<Config, Sandbox>();
 
 /** Returns the sandbox for images of CONFIG, even when CONFIG turns sandboxes off. */
@@ -47,7 +46,7 @@ function newSandbox(config: Config): Sandbox {
   });
 }
 
-/** Returns the path of CONFIG's SBCL and of its lib/sbcl folder; [] when no SBCL is found. */
+/** Returns the paths of CONFIG's SBCL and of its lib/sbcl folder; [] when no SBCL is found. */
 function programOf({ sbcl }: Config): string[] {
   try {
     const program = findSbcl(sbcl);
@@ -66,8 +65,8 @@ export function withSandbox(config: Readonly<Config>): Readonly<Config> {
 /** Like withSandbox, without blocking the main thread. */
 export async function withSandboxAsync(config: Readonly<Config>): Promise<Readonly<Config>> {
   if (config.sandbox !== 'auto') return withDecision(config, undefined);
-  // When a file system does not answer, it is not known whether the sandbox works. The sandbox then stays on,
-  // so that no image starts without it.
+  // When a file system does not answer, nobody knows whether the sandbox works. The sandbox then stays on, so
+  // that no image starts without it.
   return withDecision(
     config,
     await sandboxOf(config)
@@ -100,7 +99,8 @@ export function sandboxText(config: Config): string {
 }
 
 /** Throws a UsageError when sandboxed code of CONFIG could replace the audit log. A full log is renamed, so
- *  its whole folder must be read-only in the sandbox; a folder in which sandboxed code writes cannot be. */
+ *  its whole folder must be read-only in the sandbox. That is impossible for a folder in which sandboxed code
+ *  writes. */
 function checkAudit(config: Config): void {
   const { sandbox, auditNamed, audit } = config;
   if (sandbox === 'off' || !auditNamed) return;

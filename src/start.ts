@@ -1,4 +1,4 @@
-// Starts the program when this Node is known to be able to run it. scripts/build.mjs puts the bundle beside
+// Starts the program once this Node is known to be able to run it. scripts/build.mjs puts the bundle beside
 // this file.
 
 import { join } from 'node:path';
@@ -11,8 +11,8 @@ import type { runProgram } from './program.ts';
 /** Digest of the bundle's text, which the build inserts here. */
 declare const BUNDLE_IDENTITY: string;
 
-/** Runs the command that this process's command line names. Returns why this is impossible when the file
- *  system of the folder for compiled files does not answer; else undefined. */
+/** Runs the command that this process's command line names. Returns a reason when the file system of the
+ *  folder for compiled files does not answer, so that nothing can run; else undefined. */
 export async function start(): Promise<string | undefined> {
   const cache = cacheFolder();
   try {

@@ -1,4 +1,4 @@
-// Provides temporary folders, which are removed when the work with them has ended.
+// Provides temporary folders that are removed when the work with them has ended.
 
 import {
   closeSync,
@@ -17,8 +17,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRunning } from './leftovers.ts';
 
-/** A function that makes the folder stay after the work has returned. It returns another function, which
- *  removes the folder. */
+/** A function that keeps the folder after the work has returned. It returns another function, which removes
+ *  the folder. */
 export type KeepFolder = () => () => void;
 
 /** Calls WORK with the path of a new folder. Removes the folder when WORK or this process has ended, unless

@@ -1,7 +1,7 @@
 // Makes characters visible that are hidden, that reorder text, or that look like other characters.
 
-// The regular expressions with Unicode properties stand inside functions, so that no start of the program
-// waits for them: to evaluate such a literal takes a tenth of a millisecond.
+// Regular expressions with Unicode properties stand inside functions, so that no start of the program waits
+// for them: evaluating such a literal takes a tenth of a millisecond.
 
 /** Returns TEXT with SHOW applied to each hidden character: control characters except line feeds and tabs,
  *  invisible and blank characters except the plain space, and code points that are no characters. SHOW must
@@ -13,8 +13,8 @@ function withHidden(text: string, show: (char: string) => string): string {
     known.set(char, result);
     return result;
   };
-  // Replaces runs of characters at once. A text can consist of such characters, and to find the next match
-  // takes longer than to replace a character.
+  // Replace runs of characters at once. A text can consist of such characters, and finding the next match
+  // takes longer than replacing a character.
   return text.replace(
     /[[\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\p{Default_Ignorable_Code_Point}\u2800]--[\t\n]]+/gv,
     (run) => mapRuns(run, shown),
@@ -42,14 +42,14 @@ export function visible(text: string): string {
 }
 
 /** Returns TEXT for use within a line. Hidden characters and line feeds are shown as codes such as
- *  `<U+000A>`. Tabs stay with KEEPS_TABS. */
+ *  `<U+000A>`, and so are tabs unless KEEPS_TABS. */
 export function visibleLine(text: string, keepsTabs = false): string {
   return visible(text).replace(keepsTabs ? /\n/g : /[\n\t]/g, codeOf);
 }
 
 /** Returns LINE, which has no hidden characters, with codes for some combining marks: marks at its beginning,
- *  which would be drawn over the text before the line, and marks from the third in a row on. Right-to-left
- *  words get isolates around them, so that they do not reorder the text beside them. */
+ *  which would be drawn over the text before the line, and the third and further marks in a row. Puts
+ *  isolates around right-to-left words, so that they do not reorder the text beside them. */
 export function withIsolates(line: string): string {
   if (/^[ -~\t]*$/.test(line)) return line;
   const stacked = line
@@ -68,8 +68,8 @@ export function visibleName(name: string): string {
   return visibleLine(withSigns(withMarks(words))).replace(/(?<= ) +/g, codesOf);
 }
 
-/** Returns NAME with codes for marks on letters of scripts that have precomposed letters, and for marks from
- *  the third in a row on. */
+/** Returns NAME with codes for marks on letters of scripts that have precomposed letters, and for the third
+ *  and further marks in a row. */
 function withMarks(name: string): string {
   const stacked =
     /(?<=[\p{ASCII}\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{M}+|(?<=[^\p{M}]\p{M}\p{M})\p{M}+/gu;
@@ -86,15 +86,15 @@ function withSigns(name: string): string {
 
 const PHONETIC = /[\u0131\u0237\u0250-\u02ff\u1d00-\u1dbf\ua720-\ua7ff\uab30-\uab6f]/u;
 
-/** True when LETTER, standing alone, is not mistaken for a Latin letter, because of its script. */
+/** True when LETTER, standing alone, cannot be mistaken for a Latin letter, because of its script. */
 function isDistinct(letter: string): boolean {
   return /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Thai}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Cyrillic}\p{Script=Greek}]/u.test(
     letter,
   );
 }
 
-/** True when LETTER is not mistaken for a Latin letter even beside Latin letters. Characters of a single
- *  stroke can be mistaken. */
+/** True when LETTER cannot be mistaken for a Latin letter even beside Latin letters. Characters of a single
+ *  stroke can. */
 function isDistinctBeside(letter: string): boolean {
   return /(?![\u4e00\u4e28\u4e36\u4e3f-\u4e41\u4e85\u53e3\u30ce\u30fc])[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u.test(
     letter,
@@ -124,8 +124,8 @@ function imitationOf(char: string): string {
   return letter && !PHONETIC.test(char) ? char : codeOf(char);
 }
 
-/** Returns LINE, a result of withIsolates that may have been cut, with codes for the isolated words. This is
- *  for clients that do not show isolates. */
+/** Returns LINE, a result of withIsolates that may have been cut, with codes for the isolated words. Used for
+ *  clients that do not show isolates. */
 export function withoutIsolates(line: string): string {
   return line.replace(/\u2066([^\u2069]*)\u2069?/gu, (_, word: string) => codesOf(word));
 }
