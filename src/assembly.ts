@@ -66,8 +66,8 @@ function startFiles({ init }: Config): string[] {
 /** Returns the option with the store of the journal; {} when CONFIG turns the journal off. Sandboxed images
  *  have separate stores, because code that was defined in a sandbox must not be rebuilt outside of it. */
 function journalOf({ journals, sandbox, replay, command, root }: Config): Pick<SbclOptions, 'journal'> {
-  // A single call from the command line needs no journal: its image ends with it. Its journal would displace
-  // the journals of servers.
+  // A single call from the command line needs no journal, because its image ends with the call. A journal
+  // would displace the journals of servers.
   if (!replay || command === 'call') return {};
   const line = sandbox === 'strict' ? 'off-line' : 'on-line';
   const folder = sandbox === 'off' ? journals : join(journals, 'sandboxed', line);

@@ -35,7 +35,7 @@ export interface FoundTool {
 export interface SearchToolsResult {
   success: true;
   tools: FoundTool[];
-  /** Names or ids of the next tools. */
+  /** Names or ids of the best tools that the limit leaves out. */
   more?: string[];
   summary: {
     /** How many tools were found, before the limit. */

@@ -31,7 +31,7 @@ export interface CatalogEntry extends Omit<ToolMetadata, 'inputSchema'> {
 
 export interface ToolSearchResult {
   tools: CatalogEntry[];
-  /** Names or ids of the next tools. */
+  /** Names or ids of the best tools that the limit leaves out. */
   more?: string[];
   /** How many tools were found, before the limit. */
   totalCount: number;

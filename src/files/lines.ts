@@ -9,6 +9,7 @@ import { binaryKind, decode, type FileText, type LineEnds, lineEnds, linesOf } f
 export const WHOLE_FILE_LIMIT = 16 * 1024 * 1024;
 /** Number of bytes read of a larger file, beginning with the first line of the range. */
 const WINDOW = 256 * 1024;
+/** Maximum number of bytes per read. */
 const CHUNK = 1024 * 1024;
 
 /** Lines of a file, beginning with the 1-based line FIRST, and properties of the whole file. */

@@ -49,7 +49,7 @@ const HIDDEN = 'the sandbox hides it from the image';
 const PATH_LIMIT = 4096;
 
 export class Workspace {
-  /** Absolute paths, in which links are not resolved, for messages. */
+  /** The roots as absolute paths with their links, for messages. */
   readonly #roots: readonly string[];
   readonly #readRoots: readonly string[];
   readonly #realRoots: readonly string[];

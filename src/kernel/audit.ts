@@ -3,10 +3,10 @@
 import type { Arguments } from './parameter.ts';
 import type { SafetyLevel } from './tool.ts';
 
-/** What decided on a call. 'level' to 'human, with changes': the call ran because of its level, because
- *  nothing could be lost, by a standing approval, or because a human allowed it, perhaps with changed
- *  arguments. 'denied' to 'cannot ask': a human denied it, no human answered (in time), or no human could be
- *  asked (C29). */
+/** The authorities that can decide on a call. 'level' to 'human, with changes': the call ran because of its
+ *  level, because nothing could be lost, by a standing approval, or because a human allowed it, perhaps with
+ *  changed arguments. 'denied' to 'cannot ask': a human denied it, no human answered (in time), or no human
+ *  could be asked (C29). */
 export const AUTHORITIES = [
   'level',
   'nothing at stake',

@@ -47,8 +47,8 @@ export function argumentsLines(args: Arguments): QuestionLine[] {
   return Object.entries(args).flatMap(([name, value]) => argumentLines(name, value));
 }
 
-/** Returns the lines that show VALUE as the argument NAME. Only the first line looks like the beginning of an
- *  argument. */
+/** Returns the lines that show VALUE as the argument NAME. Marks further lines of VALUE, so that they cannot
+ *  be mistaken for the beginning of another argument. */
 function argumentLines(name: string, value: unknown): QuestionLine[] {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   const [first = '', ...more] = text.split(/\r?\n/);

@@ -43,7 +43,7 @@ interface Candidate extends Repair {
   line: number;
   /** Cost of the edit itself, added to the cost of the resulting indentation. */
   unlikely: number;
-  /** The repair as a change of the region's elements: PUT replaces the elements from index FROM to index TO -
+  /** The repair as a change of the region's elements: PUT replaces the elements with the indices FROM to TO -
    *  1. */
   put: Element[];
   from: number;

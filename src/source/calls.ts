@@ -49,8 +49,8 @@ export function mentionsIn(source: SourceText, features: ReadonlySet<string>, ca
   return found;
 }
 
-/** Returns the places in TOPS, the top-level forms of TEXT that contain the name, where a FORMAT directive ~/NAME/ calls
- *  the function NAME. */
+/** Returns the mentions in TOPS, the top-level forms of TEXT that contain the name, in which a FORMAT
+ *  directive ~/NAME/ calls the function NAME. */
 function formatMentions(text: string, { name, packages }: Callee, tops: readonly Form[]): Mention[] {
   let form = 0;
   return formatCalls(text).flatMap(({ start, written, home }) => {

@@ -41,8 +41,8 @@ export function codeFinder(
 const BITS = 31;
 const MASK = 0x7fffffff;
 
-/** Advances the Shift-And state WORDS by one token, which equals the pattern tokens in BITS. Returns whether bit LAST
- *  is set: the whole pattern matches. */
+/** Advances the Shift-And state WORDS by one token. BITS has the pattern tokens that equal this token.
+ *  Returns whether bit LAST is set, so that the whole pattern matches. */
 function readOn(words: Int32Array, bits: Int32Array, last: number): boolean {
   let carried = 1;
   for (let at = 0; at < words.length; at++) {

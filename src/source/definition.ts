@@ -19,8 +19,9 @@ export interface Definition {
   include?: string;
   /** Keywords that initialize the slots of a class. */
   initargs?: string[];
-  /** The superclasses of a class as they are written, and the keywords of its default initargs. */
+  /** The superclasses of a class as they are written. */
   superclasses?: string[];
+  /** The keywords of the default initargs of a class. */
   defaults?: string[];
   /** The constructors of a structure, with their lambda lists; undefined when a lambda list cannot be determined. */
   constructors?: Map<string, LambdaList | undefined>;

@@ -37,12 +37,12 @@ function* namedFormsOf(forms: readonly Form[], depth: number): ReturnType<typeof
 
 /** A form that names something, as an outline of its file shows it. */
 export interface Defined {
-  /** UTF-16 indices of its text. */
+  /** UTF-16 indices where the form begins and ends. */
   start: number;
   end: number;
   /** How many forms are around it, such as the EVAL-WHEN in (eval-when (...) (defun name ...)). */
   depth: number;
-  /** The operator and the name as written; the name can be a list or a string. */
+  /** The operator, in lower case, and the name as written. The name can be a list or a string. */
   operator: string;
   name: string;
   /** The first list behind the name, such as a lambda list, preceded by any qualifiers. */

@@ -9,8 +9,9 @@ export interface LambdaList {
   required: number;
   optional: number;
   rest: boolean;
-  /** Names of its keywords; undefined without &key. */
+  /** Names of the keywords; undefined without &key. */
   keys?: string[];
+  /** Whether any keyword is accepted, as with &allow-other-keys. */
   otherKeys: boolean;
   /** Nested lambda lists of a macro, by index of the required parameter that has one. */
   inner?: Map<number, LambdaList>;

@@ -29,8 +29,8 @@ function blankBehind(text: string, index: number): string {
   return index + blank.length === text.length ? '' : blank;
 }
 
-/** Returns the splice that inserts ADDED, a text without final line break, before the form at EXTENT of FORMS and the
- *  comment lines right above it. EOL is the line break of the text. */
+/** Returns the splice that inserts ADDED, a text without final line break, before the form at EXTENT of FORMS
+ *  and before the comment lines right above the form. EOL is the line break of the text. */
 export function splicedBefore(forms: TopLevelForms, extent: Extent, added: string, eol: string): Splice {
   const { text } = forms.source;
   const { lead, end } = extent;

@@ -19,9 +19,10 @@ export class SourceText {
   readonly text: string;
   /** The file's name, if the text is from a file. */
   readonly file: string | undefined;
-  /** Start of each line, as a UTF-16 index and as an octet of the file. Both are the same array when every
-   *  character is one octet. */
+  /** Start of each line, as a UTF-16 index. */
   readonly #starts: readonly number[];
+  /** Start of each line, as an octet of the file. The same array as #starts when every character is one
+   *  octet. */
   readonly #octets: readonly number[];
   /** Indices of the surrogate pairs; computed on first use. */
   #pairs: readonly number[] | undefined;

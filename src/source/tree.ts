@@ -211,9 +211,9 @@ export function isPrefix(kind: string): boolean {
   return !FORMS.has(kind);
 }
 
-/** Limit of the total size of the texts whose trees are kept. The size of a text is its number of characters
- *  plus EACH. */
+/** Limit of the total size of the texts whose trees are kept. */
 const KEPT = 2 * 1024 * 1024;
+/** Added to the number of characters of a text for its size, so that many short texts reach the limit too. */
 const EACH = 1000;
 
 // Two generations, because a single map would be slow: deleting the oldest entry each time has to skip all
