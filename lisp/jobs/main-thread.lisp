@@ -30,7 +30,7 @@ answer with the member \"mainThread\", which says so."
                  (job-thread job) (sb-thread:main-thread)
                  (job-waits job) t
                  (gethash id **jobs**) job
-                 **errand** (cons job function))
+                 **errand** (cons job (lambda () (sb-sys:with-interrupts (funcall function)))))
            (sb-thread:signal-semaphore **main-gate**)))))
 
 (defun start-evaluation (id operation function arguments)
@@ -48,26 +48,24 @@ answer with the member \"mainThread\", which says so."
         (setf (float-modes) modes)
         (sb-ext:compare-and-swap (symbol-value '**errand**) errand nil)))))
 
-(defun wait-at-gate (gate)
-  "Wait until the semaphore GATE is signalled. An interrupt from the keyboard, which arrives in this
-thread, is for nobody."
-  (handler-case (sb-thread:wait-on-semaphore gate)
-    (sb-sys:interactive-interrupt () nil)))
-
 (defun take-errands ()
   "Let jobs be given to the main thread, which then must call RUN-ERRANDS."
   (setf **main-gate** (sb-thread:make-semaphore :name "live-lisp main")))
 
 (defun run-errands ()
   "Run jobs in this thread, the main one, until END-ERRANDS is called. Whatever would end the thread
-of a job only ends that job here."
+of a job only ends that job here. An interrupt from the keyboard, which arrives in this thread,
+reaches a job, or nobody while the thread waits for one; elsewhere it would end the image."
   (with-no-handlers
-    (loop for gate = **main-gate**
-          while gate
-          do (let ((*thread-end* (list 'ended)))
-               (catch *thread-end*
-                 (wait-at-gate gate)
-                 (run-errand))))))
+    (sb-sys:without-interrupts
+      (loop for gate = **main-gate**
+            while gate
+            do (let ((*thread-end* (list 'ended)))
+                 (catch *thread-end*
+                   (handler-case
+                       (sb-sys:with-local-interrupts (sb-thread:wait-on-semaphore gate))
+                     (sb-sys:interactive-interrupt () nil))
+                   (sb-sys:allow-with-interrupts (run-errand))))))))
 
 (defun end-errands ()
   "Have the main thread return from RUN-ERRANDS."
