@@ -198,16 +198,6 @@ All of it: FILE`,
     );
   });
 
-  test('answered with other arguments, those are applied, and the answer shows what was done', async () => {
-    const theirs = { path: 'a.txt', original: 'one', modified: '1' };
-    asked.human = () => accept({ decision: 'approve', arguments: JSON.stringify(theirs) });
-    expect(await propose('two', '2')).toMatch(
-      /^Changed a\.txt: line 1, \+1 −1\. It has 6 bytes now\.\n\n@@ -1,2 \+1,2 @@\n-one\n\+1\n two/,
-    );
-    expect(content()).toBe('1\ntwo\n');
-    expect(asked.questions.length).toBe(1);
-  });
-
   test('approved after the file changed elsewhere, nothing is applied', async () => {
     asked.human = () => {
       writeFileSync(join(asked.root, 'a.txt'), 'zero\none\ntwo\n');

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { APPROVE, accept, DENY, type FileSession, openWorkspace } from '../files/sessions.ts';
+import { APPROVE, DENY, type FileSession, openWorkspace } from '../files/sessions.ts';
 import { tree } from '../files/workspaces.ts';
 import { changedMeanwhile, NUL_IN_PATH, noRegularFile } from '../said.ts';
 
@@ -67,14 +67,6 @@ All of it: FILE`);
     at.human = () => DENY;
     expect(await write('new/deep/x', 'x')).toBe('failed: Tool execution denied by user');
     expect(tree(at.root)).toEqual([]);
-  });
-
-  test('S2.12 what a human changed is what is written, checked as every call is', async () => {
-    at.human = () => accept({ decision: 'approve', arguments: '{"path":"other","content":"theirs"}' });
-    expect(await write('mine', 'mine')).toBe('Wrote 6 bytes to other');
-    at.human = () => accept({ decision: 'approve', arguments: '{"path":"../out","content":"theirs"}' });
-    expect(await write('mine', 'mine')).toMatch(/^failed: Path \.\.\/out is outside the workspace /);
-    expect([tree(at.root), tree(at.outside)]).toEqual([['other'], ['secret.txt']]);
   });
 
   test.each<[string, (path: string) => void]>([

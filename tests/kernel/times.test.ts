@@ -15,7 +15,7 @@ test.each([
     `Each has ${seconds(TIMES.rebuiltForm)}, a file or a system ${seconds(TIMES.rebuiltLoad)}; a file that was not loaded to its end has ${seconds(TIMES.rebuiltForm)}. After ${seconds(TIMES.rebuild)} no more is begun.`,
   ],
   ['docs/recovery.md', `the agent tries it, for at most ${seconds(TIMES.probe)}.`],
-  ['docs/recovery.md', `Two in a row may be lost within ${seconds(TIMES.soon)} of being ready`],
+  ['docs/recovery.md', `When two in a row were lost within ${seconds(TIMES.soon)} of being ready`],
   [
     'docs/develop/wire-protocol.md',
     `interrupts at the job's limit, again after ${seconds(TIMES.again)}, and terminates after ${seconds(TIMES.terminate)}.`,

@@ -413,7 +413,7 @@ describe('profiles', () => {
       /^\d+ runs of N by the clock \(CPU N: it waited, or other processes had the CPU\) and /,
     );
     const [, value = ''] = /\n\nValue: (.*)/s.exec(text) ?? [];
-    expect(value).toMatch(/\[\.\.\. cut here \.\.\.\]/);
+    expect(value).toMatch(/\[\.\.\. cut here; it has 400 characters \.\.\.\]/);
     expect(value.length).toBeLessThan(160);
     // Not every SBCL knows the names of functions in C.
     const [, slept] =

@@ -257,7 +257,7 @@ describe('arguments', () => {
     [
       'eval_form',
       { form: '1', fom: 1 },
-      "Unknown parameter 'fom'; eval_form takes form, package, on_error, restarts, debug_level, timeout.",
+      "Unknown parameter 'fom'; eval_form takes form, package, on_error, restarts, debug_level, main_thread, timeout.",
     ],
     [
       'load_file',
