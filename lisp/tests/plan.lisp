@@ -76,14 +76,21 @@ OTHERS, include files of the systems that SYSTEM needs."
                                    (truename (asdf-call "COMPONENT-PATHNAME" component))))
         when path collect (cons component path)))
 
-(defun unnoticed-p (system)
-  "True when the image or the fasls may lack a change of SYSTEM that ASDF does not notice."
+(defun needed-systems (system)
+  "Return the systems that SYSTEM needs, in the order in which ASDF loads them."
+  (remove-if-not (lambda (component) (and (typep component (contrib-symbol "ASDF" "SYSTEM"))
+                                          (not (eq component system))))
+                 (ignore-errors (asdf-call "REQUIRED-COMPONENTS" system :other-systems t))))
+
+(defun unnoticed-p (system &key known)
+  "True when the image or the fasls may lack a change of SYSTEM that ASDF does not notice. With
+KNOWN, look only at those files of which the loaded text is known."
   (loop for (component . path) in (source-components system)
         for text = (known-text path)
           thereis (multiple-value-bind (unchanged same-second) (seems-unchanged-p component)
                     (if text
                         (and unchanged (other-text-p path text))
-                        same-second))))
+                        (and (not known) same-second)))))
 
 (defun keep-texts (system loads)
   "Keep the texts of the files of SYSTEM as the loaded texts. If LOADS, the system is about to be
@@ -148,6 +155,19 @@ by name."
          (inner (loop for system in systems append (remove system (tested-with system)))))
     (set-difference systems inner)))
 
+(defun loads-data (system known)
+  "Return a list of JSON objects: the loads before SYSTEM is tested, in order. Changes of the systems
+that it needs are left to ASDF, unless that would miss them. KNOWN is as in PLAN-DATA."
+  (flet ((load-data (system force)
+           (object "name" (component-name system) "force" force)))
+    (let* ((needed (loop for other in (needed-systems system)
+                         when (unnoticed-p other :known t) collect (load-data other t)))
+           (force (unnoticed-p system))
+           (loads (and (or (not known) (asdf-call "COMPONENT-LOADED-P" system))
+                       (or force (to-load-p system)))))
+      (keep-texts system loads)
+      (append needed (and loads (list (load-data system force)))))))
+
 (defun plan-data (systems known)
   "Return the test plan of SYSTEMS as a JSON object. It has their names, *UNREAD*, and the systems
 to load before the tests, each with a flag that is true if the load must be forced, since ASDF would
@@ -155,12 +175,7 @@ miss a change. With KNOWN, plan only reloads: leave out the systems that were ne
   (object "systems" (mapcar #'component-name systems)
           "unread" (reverse *unread*)
           "loads" (loop for system in (remove-duplicates (mapcan #'tested-with systems) :from-end t)
-                        for force = (unnoticed-p system)
-                        for loads = (and (or (not known) (asdf-call "COMPONENT-LOADED-P" system))
-                                         (or force (to-load-p system)))
-                        do (keep-texts system loads)
-                        when loads
-                          collect (object "name" (component-name system) "force" force))))
+                        append (loads-data system known))))
 
 (define-operation ("test-plan" :members t) (system root known)
   "Plan the tests of SYSTEM, or of the systems below ROOT, the native name of a directory. With

@@ -260,3 +260,22 @@ test('what changed within a second of its fasl is loaded', async () => {
     'chance: 1 test passes (N s).\nFixed: CHANCE',
   );
 });
+
+test('so is what changed in a system that the tests need', async () => {
+  const asd =
+    '(defsystem "needed" :depends-on ("sb-rt") :components ((:file "needed")))\n(defsystem "needed/tests" :depends-on ("needed") :components ((:file "needs")))\n';
+  const needed = (count: number) => `(in-package :sb-rt)\n(defun needed-count () ${count})\n`;
+  write(root.path, {
+    'needed.asd': asd,
+    'needed.lisp': needed(1),
+    'needs.lisp': '(in-package :sb-rt)\n(deftest needs (needed-count) 2)\n',
+  });
+  expect((await run({ system: 'needed/tests', test: 'needs' })).text).toContain(' 1 of 1 test fails');
+  const file = join(root.path, 'needed.lisp');
+  const before = statSync(file);
+  write(root.path, { 'needed.lisp': needed(2) });
+  utimesSync(file, before.atime, before.mtime);
+  expect((await run({ system: 'needed/tests', test: 'needs' })).text).toBe(
+    'needs: 1 test passes (N s).\nFixed: NEEDS',
+  );
+});
