@@ -2,6 +2,14 @@
 // only their places, in one line.
 
 import { fewOf, fittingRows } from '../kernel/reply.ts';
+import { commonPrefix } from '../source/qualified.ts';
+
+/** A row in short form: a place AT, as FILE:LINE:COLUMN, the NAME of the definition there, and what stands behind. */
+interface Brief {
+  name?: string | undefined;
+  at: string;
+  behind?: string | undefined;
+}
 
 /** A row of a list. TEXT is the whole row, BRIEF the short form for the line behind another row of the same
  *  SHAPE. Rows with the same SHAPE have nothing that a reader must see twice. A row without SHAPE is always
@@ -9,7 +17,7 @@ import { fewOf, fittingRows } from '../kernel/reply.ts';
 export interface ShapedRow {
   text: string;
   shape?: string | undefined;
-  brief: string;
+  brief: Brief;
 }
 
 /** The text for the rows of one shape, or for a single row. FIRST is the index of the first of these rows,
@@ -43,16 +51,36 @@ export function told(
 ): ToldRows[] {
   return [...grouped(rows)].map(([first, others]) => {
     const briefs = others.map(({ brief }) => brief);
-    const alike = `${indentation}and ${others.length} alike: ${fewOf(briefs, most)}`;
+    const alike = `${indentation}and ${others.length} alike${briefsText(briefs, most)}`;
     const text = rows[first]?.text ?? '';
     return { text: others.length === 0 ? text : `${text}\n${alike}`, first, count: others.length + 1 };
   });
 }
 
+/** Returns at most MOST of BRIEFS. The package and the file that all share stand before them, once. */
+function briefsText(briefs: readonly Brief[], most: number): string {
+  const home = commonPrefix(briefs.map(({ name = '' }) => name));
+  const [file, ...otherFiles] = new Set(briefs.map(({ at }) => at.replace(/:\d+:\d+$/, '')));
+  const shared = otherFiles.length === 0 && briefs.every(({ at }) => at !== file) ? file : undefined;
+  const shown = briefs.map(({ name, at, behind }) =>
+    briefText({
+      name: name?.slice(home.length),
+      at: shared === undefined ? at : at.slice(shared.length + 1),
+      behind,
+    }),
+  );
+  const of = home && ` of ${home.slice(0, -2)}`;
+  return `${of}${shared === undefined ? '' : ` in ${shared}`}: ${fewOf(shown, most)}`;
+}
+
+function briefText({ name, at, behind }: Brief): string {
+  return [name, at, behind].filter(Boolean).join(' ');
+}
+
 /** Returns as many of ROWS, from the first on, as fit in one answer. */
 export function fitting<Row extends ShapedRow>(rows: readonly Row[]): Row[] {
   const firsts = grouped(rows);
-  const costs = rows.map(({ text, brief }, index) => (firsts.has(index) ? text : brief));
+  const costs = rows.map(({ text, brief }, index) => (firsts.has(index) ? text : briefText(brief)));
   return rows.slice(0, fittingRows(costs).length);
 }
 

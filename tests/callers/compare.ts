@@ -89,22 +89,27 @@ function toldIn(text: string): Told[] {
       const [, file, number, rest = ''] = site;
       told.at(-1)?.sites.push({ file, line: Number(number), marked: marked.test(rest) });
     }
-    const alike = /^ {4}and \d+ alike: (.*)$/.exec(line)?.[1];
-    if (alike !== undefined) takeAlike(alike, block, told);
+    const alike = /^ {4}and \d+ alike(?: of (.*?))?(?: in (\/.*?))?: (.*)$/.exec(line);
+    if (alike) takeAlike(alike[3] ?? '', { block, home: alike[1], shared: alike[2] }, told);
   }
   return told;
 }
 
 /** Adds to TOLD, of BLOCK, what LIST tells behind the last place in it, which is of one shape with all: places of the same
- *  caller, or callers with a place each. */
-function takeAlike(list: string, block: string, told: Told[]): void {
+ *  caller, or callers with a place each. HOME is the package, and SHARED the file, that all of them have. */
+function takeAlike(
+  list: string,
+  { block, home, shared }: { block: string; home: string | undefined; shared: string | undefined },
+  told: Told[],
+): void {
   const marked = told.at(-1)?.sites.at(-1)?.marked ?? false;
-  for (const [, head, file = '', line] of list.matchAll(
-    /(?:([^\s/].*?) )?(\/[^,]*?):(\d+):\d+(?: {2}\[method .*?\])?(?:, |$)/g,
+  for (const [, head, file = shared ?? '', line] of list.matchAll(
+    /(?:((?!\d+:\d+(?:,| {2}|$))[^\s/].*?) )?(?:(\/[^,]*?):)?(\d+):\d+(?: {2}\[method .*?\])?(?:, |$)/g,
   )) {
     const site = { file, line: Number(line), marked };
-    if (head === undefined) told.at(-1)?.sites.push(site);
-    else told.push({ ...callerIn(head, block), sites: [site] });
+    const name = home === undefined ? head : `${home}::${head}`;
+    if (head === undefined || name === undefined) told.at(-1)?.sites.push(site);
+    else told.push({ ...callerIn(name, block), sites: [site] });
   }
 }
 

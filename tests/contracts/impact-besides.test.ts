@@ -75,7 +75,7 @@ describe('besides', () => {
       '\n\n60 calls with known arguments: all fit.\n\n',
     );
     expect(await told({ ...call, lambda_list: '(path)' })).toContain(
-      '\n\nNo longer fit (60 of 60 calls):\n  routes.lisp:4:1  (define-route "/0" 0)  [2 arguments, at most 1 taken]\n',
+      '\n\nNo longer fit (60 of 60 calls; each: 2 arguments, at most 1 taken):\n  routes.lisp:4:1  (define-route "/0" 0)\n',
     );
     expect(await told(call)).toContain('\n\nCalls that its removal would break (60):\n');
     expect(await other.text('who_calls', { name: 'define-route', package: 'own', limit: 5 })).toMatch(

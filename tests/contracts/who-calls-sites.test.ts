@@ -194,7 +194,7 @@ test('callers of one shape are told together, with where each is, and others by 
     'shapes.lisp',
     `(defun goal-s (x y) (list x y))\n${alike.join('\n')}\n(defun other-s () (goal-s 1 2))\n(defun wrong-s () (goal-s 1))\n`,
   );
-  const others = SEVERAL.slice(1).map((n) => `COMMON-LISP-USER::ALIKE-${n} shapes.lisp:${n + 1}:26`);
+  const others = SEVERAL.slice(1).map((n) => `ALIKE-${n} ${n + 1}:26`);
   const one = 'shapes.lisp:2:26  (defun alike-1 (x) (list (goal-s x 1) "text 1"))';
   const { session } = written;
   expect(
@@ -203,16 +203,16 @@ test('callers of one shape are told together, with where each is, and others by 
 
   COMMON-LISP-USER::ALIKE-1
     ${one}
-    and 4 alike: ${others.join(', ')}
+    and 4 alike of COMMON-LISP-USER in shapes.lisp: ${others.join(', ')}
   COMMON-LISP-USER::OTHER-S
     shapes.lisp:7:19  (defun other-s () (goal-s 1 2))
   COMMON-LISP-USER::WRONG-S
     shapes.lisp:8:19  (defun wrong-s () (goal-s 1))`);
   expect(
     await session.text('impact_of_change', { name: 'goal-s', definition: '(defun goal-s (x) x)', limit: 1 }),
-  ).toContain(`No longer fit (6 of 7 calls):
-  COMMON-LISP-USER::ALIKE-1  ${one}  [2 arguments, at most 1 taken]
-    and 4 alike: ${others.join(', ')}
+  ).toContain(`No longer fit (6 of 7 calls; callers in COMMON-LISP-USER; each: 2 arguments, at most 1 taken):
+  ALIKE-1  ${one}
+    and 4 alike in shapes.lisp: ${others.join(', ')}
   ... 1 more
 `);
 });
@@ -225,9 +225,9 @@ test('methods of one shape are told together', async () => {
     `(defun goal-m (x) x)\n${classes.join('\n')}\n${methods.join('\n')}\n(defun last-m () (goal-m 1))\n`,
   );
   const { session } = written;
-  const at = (n: number) => `methods.lisp:${n + 6}:31  [method (COMMON-LISP-USER::KIND-${n})]`;
+  const at = (n: number) => `${n + 6}:31  [method (COMMON-LISP-USER::KIND-${n})]`;
   const text = await session.text('who_calls', { name: 'goal-m', sites: true });
   expect(text).toContain(
-    `methods.lisp:7:31  (defmethod run-s ((x kind-1)) (goal-m x))  [method (COMMON-LISP-USER::KIND-1)]\n    and 4 alike: ${SEVERAL.slice(1).map(at).join(', ')}`,
+    `methods.lisp:7:31  (defmethod run-s ((x kind-1)) (goal-m x))  [method (COMMON-LISP-USER::KIND-1)]\n    and 4 alike in methods.lisp: ${SEVERAL.slice(1).map(at).join(', ')}`,
   );
 });

@@ -54,7 +54,10 @@ async function readHistory(
   const what = containing === undefined ? '' : ` with ${JSON.stringify(args.containing)} in the input`;
   const rows = fittingRows(
     evaluations.map((evaluation) =>
-      visible(evaluationText(evaluation, history.isOfAnother(evaluation))).replace(/\n(?=.)/g, '\n  '),
+      visible(evaluationText(evaluation, history.isOfAnother(evaluation), evaluations.length === 1)).replace(
+        /\n(?=.)/g,
+        '\n  ',
+      ),
     ),
   );
   const page = { offset, shown: rows.length, total };
@@ -65,17 +68,19 @@ async function readHistory(
   return { data: { total, ...(atLeast && { atLeast }), evaluations }, text };
 }
 
-/** Renders an evaluation. FROM_OTHER_SERVER: another server requested it. */
+/** Renders an evaluation. FROM_OTHER_SERVER: another server requested it. Restarts and frames of an error are only
+ *  shown if it is the ONLY one listed. */
 function evaluationText(
   { time, milliseconds, form, values, output, error, ...more }: Evaluation,
   fromOtherServer: boolean,
+  only: boolean,
 ): string {
   return [
     `${time}${more.package === undefined ? '' : ` in ${more.package}`}, ${milliseconds} ms${fromOtherServer ? ', by another server, or an earlier one' : ''}`,
     indent(form.trim(), 2),
     values !== undefined && indent(`=> ${values.replace(/\n/g, '\n   ')}`, 2),
     output !== undefined && `  Output:\n${indent(output.replace(/^\n+/, '').trimEnd(), 4)}`,
-    error !== undefined && indent(error, 2),
+    error !== undefined && indent(only ? error : (error.split('\n\n', 1)[0] ?? error), 2),
   ]
     .filter((part) => part !== false)
     .join('\n');

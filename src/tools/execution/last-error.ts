@@ -164,13 +164,16 @@ function frameAnswer(error: KeptError, index: number, frame: number, places: Pla
 function localLines({ locals = [], late }: KeptFrame, frame: number, limits: typeof SHORT): string[] {
   if (late)
     return ['       (its arguments and locals were not kept: those of the frames above took too long)'];
-  const lines = locals.slice(0, limits.locals).map((local) => localText(local, limits.value));
-  const more = locals.length - lines.length;
+  const shown = locals.slice(0, limits.locals);
+  const lines = shown.flatMap((local) => localText(local, limits.value));
+  const without = shown.flatMap(({ name, value }) => (value === undefined ? name : []));
+  if (without.length > 0) lines.push(without.join(', '));
+  const more = locals.length - shown.length;
   if (more > 0) lines.push(`... (${more} more; frame: ${frame} shows all)`);
   return lines.map((line) => `       ${line}`);
 }
 
-function localText({ name, value }: Local, limit: number): string {
-  if (value === undefined) return name;
+function localText({ name, value }: Local, limit: number): string | [] {
+  if (value === undefined) return [];
   return `${name} = ${value.length > limit ? `${value.slice(0, limit)} ...` : value}`;
 }

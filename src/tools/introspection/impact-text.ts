@@ -1,7 +1,7 @@
 // Renders what a change of a definition would break.
 
 import { counted, fewOf, fittingLists, fittingRows, joinSections, listText } from '../../kernel/reply.ts';
-import { bareOf } from '../../source/qualified.ts';
+import { bareOf, commonPrefix } from '../../source/qualified.ts';
 import { shapeOf, type ToldRows, told } from '../alike.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 import { type BrokenInstances, type ChangedFunction, usesOf } from './class-changes.ts';
@@ -68,11 +68,13 @@ const OTHER_LAYOUT =
 /** Maximum number of tests to list by default. */
 const TEST_LIMIT = 5;
 
-/** A list in an answer. Its header ends with OF in parentheses or, without OF, with the number of uses in its rows. */
+/** A list in an answer. Its header ends, in parentheses, with OF or, without OF, with the number of uses in its rows, and
+ *  with what its rows SHARE. */
 interface Section {
   header: string;
   rows: readonly Row[];
   of?: string | number;
+  shared?: readonly string[];
 }
 
 /** The text of a row, and the number of uses that it shows. */
@@ -98,8 +100,8 @@ export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT
       superclassText(impact),
       impact.otherLayout && OTHER_LAYOUT,
       ...impact.accessors.map(accessorSection),
-      { header: 'Instances made with what is gone', rows: callRows(impact.made.unfit) },
-      { header: 'Cannot be told of instances', rows: callRows(impact.made.unknown) },
+      { header: 'Instances made with what is gone', ...callList(impact.made.unfit) },
+      { header: 'Cannot be told of instances', ...callList(impact.made.unknown) },
       ...typeSections(impact),
       classText(impact),
       {
@@ -134,10 +136,10 @@ function layOut(sections: (Section | string | false)[], limit: number): string {
   return joinSections(sections.map((section) => (isList(section) ? texts.get(section) : section)));
 }
 
-function sectionText({ header, rows, of = countOf(rows) }: Section, shown: string[]): string {
+function sectionText({ header, rows, of = countOf(rows), shared = [] }: Section, shown: string[]): string {
   if (rows.length === 0) return '';
   const more = (typeof of === 'number' ? of : countOf(rows)) - countOf(rows.slice(0, shown.length));
-  return `${header} (${of}):\n${listText([...shown, ...(more > 0 ? [`... ${more} more`] : [])], false)}`;
+  return `${header} (${[of, ...shared].join('; ')}):\n${listText([...shown, ...(more > 0 ? [`... ${more} more`] : [])], false)}`;
 }
 
 function countOf(rows: readonly Row[]): number {
@@ -164,11 +166,11 @@ export function unfitText({ name, calls, unfit, unknown, perhaps }: { name: stri
     [
       {
         header: `Calls that no longer fit ${name}`,
-        rows: callRows(unfit),
+        ...callList(unfit),
         of: `${unfit.length} of ${calls}`,
       },
-      { header: `Whether these fit ${name} cannot be told`, rows: callRows(unknown) },
-      { header: `What would not fit ${name}, if it is a call`, rows: callRows(perhaps) },
+      { header: `Whether these fit ${name} cannot be told`, ...callList(unknown) },
+      { header: `What would not fit ${name}, if it is a call`, ...callList(perhaps) },
     ],
     UNFIT_LIMIT,
   );
@@ -195,10 +197,10 @@ function callSections(impact: Impact): (Section | string | false)[] {
   if (kind === undefined) return [];
   const noLonger = {
     header: 'No longer fit',
-    rows: callRows(unfit),
+    ...callList(unfit),
     of: `${unfit.length} of ${counted(calls, 'call')}`,
   };
-  const undecided = { header: 'Cannot be told', rows: callRows(unknown) };
+  const undecided = { header: 'Cannot be told', ...callList(unknown) };
   if (ofMethod) {
     const stays = `Calls go by the lambda list of the generic function, which stays: ${counted(calls, 'call')}.`;
     return checked ? [stays, noLonger, undecided] : [stays];
@@ -209,14 +211,14 @@ function callSections(impact: Impact): (Section | string | false)[] {
   return [
     !checked && {
       header: 'Calls that its removal would break',
-      rows: callRows(unchecked),
+      ...callList(unchecked),
     },
     checked && calls > 0 && unfit.length === 0 && `${counted(calls, 'call')} with known arguments: all fit.`,
     noLonger,
     undecided,
     {
       header: "Would not fit, if it is a call: not in SBCL's cross references",
-      rows: callRows(perhaps),
+      ...callList(perhaps),
     },
   ];
 }
@@ -225,11 +227,13 @@ function accessorSection(accessor: ChangedFunction): Section | string {
   const { name, gone, kept, unfit, calls } = accessor;
   if (!gone) {
     const of = `${unfit.length} of ${counted(calls, 'call')}`;
-    return { header: `No longer fit ${name}`, rows: callRows(unfit), of };
+    return { header: `No longer fit ${name}`, ...callList(unfit), of };
   }
   const loss = kept ? `${name} would no longer take instances of it` : `${name} would be gone`;
-  const rows = callRows(usesOf(accessor));
-  return rows.length > 0 ? { header: `${loss}. Its uses`, rows } : `${loss}; nobody is known to call it.`;
+  const uses = callList(usesOf(accessor));
+  return uses.rows.length > 0
+    ? { header: `${loss}. Its uses`, ...uses }
+    : `${loss}; nobody is known to call it.`;
 }
 
 function typeSections({ typeUses }: Impact): (Section | string)[] {
@@ -317,6 +321,25 @@ const LINE_LIMIT = 10;
 /** At most this many calls are listed behind another call of the same shape. */
 const ALIKE_LIMIT = 50;
 
+/** What this many rows share, or more, stands in the header alone. */
+const SHARING = 3;
+
+/** Returns the rows for CALLS, and what they share: the package of the callers, and the reason. */
+function callList(calls: readonly CheckedCall[]): Pick<Section, 'rows' | 'shared'> {
+  if (calls.length < SHARING) return { rows: callRows(calls) };
+  const callers = calls.flatMap(({ caller }) => caller || []);
+  const home = callers.length < SHARING ? '' : commonPrefix(callers);
+  const [why, ...otherReasons] = new Set(calls.map((call) => call.why));
+  const reason = otherReasons.length === 0 ? why : undefined;
+  const short = calls.map(({ caller, why: own, ...call }) => ({
+    ...call,
+    ...(caller !== undefined && { caller: caller.slice(home.length) }),
+    ...(reason === undefined && own !== undefined && { why: own }),
+  }));
+  const shared = [home && `callers in ${home.slice(0, -2)}`, reason && `each: ${reason}`];
+  return { rows: callRows(short), shared: shared.flatMap((each) => each || []) };
+}
+
 /** Returns the rows for CALLS. Calls with the same shape and the same reason are shown together. */
 function callRows(calls: readonly CheckedCall[]): Row[] {
   const shaped = calls.map((call) => ({
@@ -325,7 +348,7 @@ function callRows(calls: readonly CheckedCall[]): Row[] {
       call.text === ''
         ? undefined
         : `${shapeOf(call.text, call.caller === undefined ? [] : [bareOf(call.caller)])} [${call.why}]`,
-    brief: [call.caller, call.at].filter(Boolean).join(' '),
+    brief: { name: call.caller, at: call.at },
   }));
   return told(shaped, '    ', ALIKE_LIMIT);
 }

@@ -123,7 +123,7 @@ function userText(sites: readonly UserSite[], head: string): string {
   const rows = sites.map((site) => ({
     text: `    ${siteText(site)}`,
     shape: shapeOf(site.text, wordsOf(site.method ?? '')),
-    brief: siteText({ ...site, text: '' }),
+    brief: { at: site.at, behind: site.method && ` [method ${site.method}]` },
   }));
   return [head, ...told(rows, '    ').map(({ text }) => text)].join('\n');
 }
@@ -150,7 +150,7 @@ export function usersTold(
       shape: alone
         ? undefined
         : `${header(user)} ${shapeOf(site.text, [bareOf(name), ...wordsOf(site.method ?? '')])}`,
-      brief: `${head} ${site?.at}`,
+      brief: { name: head, at: site?.at ?? '' },
     };
   });
   const shown = fitting(shaped);
