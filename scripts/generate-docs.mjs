@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { demoAnswers } from './demo-answers.mjs';
+import { jobParts, jobs } from './jobs.mjs';
 import { manifests } from './manifests.mjs';
 import { picture } from './picture.mjs';
 import { PROJECT, SERVER, withDemo } from './session.mjs';
@@ -21,6 +22,7 @@ const MARKED = [
   'SECURITY.md',
   'docs/debugging.md',
   'docs/install.md',
+  'docs/jobs.md',
   'docs/options.md',
   'docs/tutorial.md',
 ];
@@ -79,9 +81,9 @@ function readPage(file) {
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 }
 
-/** Returns the text that each generated file should have. demoAnswers gives ANSWERED, the tutorial TOLD, and the short session
- *  the TRANSCRIPT. */
-function freshPages(answered, told, transcript) {
+/** Returns the text that each generated file should have. demoAnswers gives ANSWERED, the tutorial TOLD, the jobs DONE, and the
+ *  short session the TRANSCRIPT. */
+function freshPages(answered, told, done, transcript) {
   const tools = output('tools');
   const pages = new Map([
     ...manifests(),
@@ -95,7 +97,8 @@ function freshPages(answered, told, transcript) {
     levels: levelTable(tools),
     sbcl: supportedSbcls(),
   };
-  for (const [name, text] of Object.entries(tutorialParts(told))) parts[name] = fenced(text);
+  const sessions = { ...tutorialParts(told), ...jobParts(done) };
+  for (const [name, text] of Object.entries(sessions)) parts[name] = fenced(text);
   for (const file of MARKED) {
     const page = readPage(file);
     if (page === undefined) continue;
@@ -109,12 +112,15 @@ function freshPages(answered, told, transcript) {
 
 async function main() {
   const check = process.argv.includes('--check');
-  const [told, answered, transcript] = await Promise.all([
+  const [told, done, answered, transcript] = await Promise.all([
     tutorial(),
+    jobs(),
     demoAnswers(),
     withDemo(shortTranscript),
   ]);
-  const stale = [...freshPages(answered, told, transcript)].filter(([file, text]) => readPage(file) !== text);
+  const stale = [...freshPages(answered, told, done, transcript)].filter(
+    ([file, text]) => readPage(file) !== text,
+  );
   for (const [file, text] of stale) {
     console.log(check ? `${file} is stale; npm run build && npm run docs writes it.` : `Wrote ${file}`);
     if (check) continue;
