@@ -179,10 +179,14 @@ describe('a function', () => {
     const shown = (list: string) => list.split('\n').length - 2;
     expect(text).not.toContain('characters left out');
     expect(unfit).toMatch(
-      new RegExp(`^No longer fit \\(400 of 400 calls; callers in COMMON-LISP-USER; each: 1 argument, at most 0 taken\\):\n[^]*\n  \\.\\.\\. ${400 - shown(unfit)} more$`),
+      new RegExp(
+        `^No longer fit \\(400 of 400 calls; callers in COMMON-LISP-USER; each: 1 argument, at most 0 taken\\):\n[^]*\n  \\.\\.\\. ${400 - shown(unfit)} more$`,
+      ),
     );
     expect(unknown).toMatch(
-      new RegExp(`^Cannot be told \\(401; callers in COMMON-LISP-USER; each: as a function\\):\n[^]*\n  \\.\\.\\. ${401 - shown(unknown)} more$`),
+      new RegExp(
+        `^Cannot be told \\(401; callers in COMMON-LISP-USER; each: as a function\\):\n[^]*\n  \\.\\.\\. ${401 - shown(unknown)} more$`,
+      ),
     );
     expect(tests).toBe(NO_TESTS);
     await other.close();

@@ -54,6 +54,7 @@ const GET_LAST_ERROR = {
 } as const satisfies ToolDescription;
 
 export function getLastError(image: Image, places: Places) {
+  const hints = new Hints();
   return defineTool({
     ...GET_LAST_ERROR,
     handler: async (args, context) => {
@@ -63,12 +64,29 @@ export function getLastError(image: Image, places: Places) {
         return watchedResult(foundValue(recorded), index, places);
       }
       const data = foundValue(await image.call('last-error', { index }, callOptions(context)));
-      return errorResult(data, index, frame, places);
+      return errorResult(data, index, frame, { places, hints });
     },
   });
 }
 
-function errorResult(data: LastErrorData, index: number, frame: number | undefined, places: Places): Result {
+/** Knows whether the session was told how variables keep their values. */
+class Hints {
+  #told = false;
+
+  /** Returns the hint, the first time; else false. */
+  keepingValues(): string | false {
+    if (this.#told) return false;
+    this.#told = true;
+    return 'Note: a variable without a value was optimized away. Code that is compiled with (declaim (optimize (debug 3))) keeps them.';
+  }
+}
+
+interface Shown {
+  places: Places;
+  hints: Hints;
+}
+
+function errorResult(data: LastErrorData, index: number, frame: number | undefined, shown: Shown): Result {
   const { began, total, error } = data;
   if (total === 0) {
     return {
@@ -80,7 +98,9 @@ function errorResult(data: LastErrorData, index: number, frame: number | undefin
     return { data, text: `There is no error ${index}: ${keptText(total)}.` };
   }
   const text =
-    frame === undefined ? errorText(data, error, index, places) : frameAnswer(error, index, frame, places);
+    frame === undefined
+      ? errorText(data, error, index, shown)
+      : frameAnswer(error, index, frame, shown.places);
   return { data, text };
 }
 
@@ -100,11 +120,17 @@ function signaller({ operation = '', thread }: KeptError): string {
   return thread === undefined ? (OPERATIONS[operation] ?? 'a load') : `the thread ${thread}`;
 }
 
-function errorText(data: LastErrorData, error: KeptError, index: number, places: Places): string {
+function errorText(data: LastErrorData, error: KeptError, index: number, { places, hints }: Shown): string {
   const { condition, form, formNumber = 1, file, thread } = error;
   const hint = didYouMean(condition?.near);
   const restarts = (condition?.restarts ?? []).map(({ name, report }) => `${name}: ${report}`);
-  const frames = stackLines(stackOf(error), places, (frame, number) => localLines(frame, number, SHORT));
+  let above = '';
+  const frames = stackLines(stackOf(error), places, (frame, number) => {
+    above += frame.call;
+    const lines = localLines({ ...frame, locals: withValuesOnce(frame.locals, above) }, number, SHORT);
+    above += lines.join('\n');
+    return lines;
+  });
   return joinSections([
     `Error: ${condition?.text ?? '(what it reports was not printed to the end)'}\nType: ${error.type}${hint ? `\n${hint}` : ''}`,
     `Signalled ${timeText(error.time)}, ${ageText(Date.now() / 1000 - error.time)} ago, by ${signaller(error)}, in package ${error.package}` +
@@ -114,8 +140,7 @@ function errorText(data: LastErrorData, error: KeptError, index: number, places:
       `Restarts (none was invoked; the ${thread === undefined ? 'call' : 'thread'} was ended):\n${listText(restarts, false)}${moreRestarts(condition ?? {})}`,
     frames.length > 0 &&
       `Frames, with the locals that their code kept:\n${frames.join('\n')}${moreFrames(condition ?? {})}`,
-    hidesLocals(error) &&
-      'Note: a variable without a value was optimized away. Code that is compiled with (declaim (optimize (debug 3))) keeps them.',
+    hidesLocals(error) && hints.keepingValues(),
     othersText(data, index),
   ]);
 }
@@ -171,6 +196,17 @@ function localLines({ locals = [], late }: KeptFrame, frame: number, limits: typ
   const more = locals.length - shown.length;
   if (more > 0) lines.push(`... (${more} more; frame: ${frame} shows all)`);
   return lines.map((line) => `       ${line}`);
+}
+
+/** A value of at least so many characters is shown once. */
+const LONG_VALUE = 24;
+
+/** Returns LOCALS in which a long value that the text ABOVE has says so in its place. */
+function withValuesOnce(locals: readonly Local[] = [], above: string): Local[] {
+  return locals.map(({ value, ...local }) => {
+    const again = value !== undefined && value.length >= LONG_VALUE && above.includes(value);
+    return { ...local, ...(value !== undefined && { value: again ? '(printed above)' : value }) };
+  });
 }
 
 function localText({ name, value }: Local, limit: number): string | [] {
