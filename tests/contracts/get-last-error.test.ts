@@ -37,6 +37,17 @@ test('it has the condition, the form, the restarts, and the frames with their lo
 });
 
 describe('locals', () => {
+  test('that print long are shown once, and why some have no value is told once in a session', async () => {
+    await session.eval(
+      '(defun gives (y) (declare (optimize (debug 2))) (let ((other y)) (cerror "c" "long") (list y other))) (defun passes (y) (declare (optimize (debug 2))) (list (gives y)))',
+    );
+    const long = `"${'long '.repeat(12)}"`;
+    await session.call('eval_form', { form: `(passes ${long})` });
+    const text = await last();
+    expect(text.split(long)).toHaveLength(3 + 1);
+    expect(text).toContain('\n       Y = (printed above)');
+  });
+
   test('are as they were, although they changed', async () => {
     await session.eval('(defvar *cell* (list 1)) (defun holds (c) (cerror "c" "held") c)');
     await session.eval('(holds *cell*)');

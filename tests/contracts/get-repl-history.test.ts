@@ -49,6 +49,21 @@ test('it has input, values, output, errors, package and time, newest first', asy
   await session.close();
 });
 
+test('frames of an error are shown where it is the only one listed', async () => {
+  const place = temporaryFolder();
+  const session = await start(root.path, place.path);
+  await session.eval('(defun fails () (error "No."))');
+  await session.call('eval_form', { form: '(fails)' });
+  const brief =
+    '  TIME in COMMON-LISP-USER, N ms\n    (fails)\n    Error: No.\n    Type: COMMON-LISP::SIMPLE-ERROR\n';
+  expect(await history(session)).toContain(`${brief}  TIME in`);
+  expect(await history(session, { limit: 1 })).toContain(
+    `${brief}\n    Frames:\n      0: (COMMON-LISP-USER::FAILS)`,
+  );
+  await session.close();
+  place.remove();
+});
+
 test('it survives a restart of the server, and a line that a crash cut', async () => {
   const file = workspaceFile(join(state.path, 'live-lisp', 'repl-history'), root.path);
   appendFileSync(file, '{"time":"2026-01-01T00:00:00Z","form":"(cut');

@@ -103,12 +103,28 @@ test('a variable that a load did not set again is told by each run until it is s
   await session.call('run_tests');
   base('(+ 1 10)');
   const stale = 'Not set again, because bound: AGAIN::*RATE* is 1, the file says (+ 1 10).';
-  expect((await session.call('run_tests')).text).toContain(stale);
-  expect(await said()).toContain(
+  expect((await session.call('run_tests')).text).toContain(
     `${stale}\nTo set it before the tests, call run_tests with reset: ["AGAIN::*RATE*"].`,
   );
+  expect(await said()).toContain('Not set again, as told before: AGAIN::*RATE*');
   await session.eval('(setf again::*rate* 11)');
   expect((await session.call('run_tests')).text).not.toContain('*RATE*');
+});
+
+test('what the image has and its file has no longer is told once', async () => {
+  const base = (forms: string) =>
+    put({ 'base.lisp': `(defpackage again (:use cl))\n(in-package again)\n${forms}\n` });
+  user(RUN);
+  base('(defun stays () 1)\n(defun goes () 1)');
+  await session.call('run_tests');
+  base('(defun stays () 2)');
+  expect((await session.call('run_tests')).text).toMatch(
+    /^In the image but no longer in base\.lisp: .*AGAIN::GOES.*(?:\n.*)?\nload_file with forget: true removes what its file no longer has\.$/m,
+  );
+  base('(defun stays () 3)');
+  const { text } = await session.call('run_tests');
+  expect(text).toContain('The files and the image differ as told before; compare_image tells where.');
+  expect(text).not.toContain('GOES');
 });
 
 describe('reset', () => {

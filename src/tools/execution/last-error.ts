@@ -199,7 +199,7 @@ function localLines({ locals = [], late }: KeptFrame, frame: number, limits: typ
 }
 
 /** A value of at least so many characters is shown once. */
-const LONG_VALUE = 24;
+const LONG_VALUE = 40;
 
 /** Returns LOCALS in which a long value that the text ABOVE has says so in its place. */
 function withValuesOnce(locals: readonly Local[] = [], above: string): Local[] {

@@ -1,4 +1,4 @@
-// Remembers the results of tests, to find which failed last and what has changed since.
+// Remembers the results of tests, to find which failed last and what has changed since; and what was said of what lasts.
 
 import type { TestResult } from '../../image/wire/testing.ts';
 
@@ -28,6 +28,15 @@ export class TestMemory {
   readonly #tests = new Map<string, Known>();
   /** The systems that were tested as a whole. */
   readonly #tested = new Set<string>();
+  /** By topic, what an answer said last. */
+  readonly #said = new Map<string, string>();
+
+  /** Returns TEXT, on TOPIC; or BRIEFLY, when the last text on TOPIC was the same. */
+  said(topic: string, text: string, briefly: string): string {
+    const again = text !== '' && this.#said.get(topic) === text;
+    this.#said.set(topic, text);
+    return again ? briefly : text;
+  }
 
   /** Returns the tests that failed when they last ran. With SYSTEM, considers only its tests and tests of
    *  unknown systems. Returns undefined when none of the tests considered has run yet. */

@@ -75,7 +75,7 @@ function notPlanned(ending: Ending, places: Places): Result {
  *  warnings (`warned`). If the load failed, also returns the result of the whole call (`failed`). `lacks` is
  *  true when ASDF does not find a system that the system needs. */
 async function load(
-  { image, places, shownWarnings }: Grounds,
+  { image, places, shownWarnings, memory }: Grounds,
   asked: { name: string; force: boolean; restarts?: readonly string[] },
   context: CallContext,
 ): Promise<{ said: string; warned: boolean; failed?: Result; lacks?: boolean }> {
@@ -93,6 +93,9 @@ async function load(
   // Warnings of libraries compiled for the first time are not about this program.
   const warnings = (data.warnings ?? []).filter(({ file = '' }) => places.isOwn(file));
   const fresh = shownWarnings.keep(warnings);
+  // The run itself lists the variables not set again.
+  const agreement = { ...data.value?.agreement, unset: [], unsetTotal: 0 };
+  const differences = agreementSection(agreement, places) ?? '';
   return {
     warned: warnings.length > 0,
     said: joinSections([
@@ -102,8 +105,11 @@ async function load(
       goneText(data, places),
       twinsText(data.value?.twins, places),
       displacedSection(data, places),
-      // The run itself lists the variables not set again.
-      agreementSection({ ...data.value?.agreement, unset: [], unsetTotal: 0 }, places),
+      memory.said(
+        `differences of ${name}`,
+        differences,
+        'The files and the image differ as told before; compare_image tells where.',
+      ),
     ]),
   };
 }

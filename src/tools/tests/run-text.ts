@@ -110,6 +110,8 @@ export interface Told {
   /** Variables that loads did not set again, and how many there are: UNSET may have only some. */
   unset: readonly UnsetVariable[];
   unsetTotal: number;
+  /** What the answer says of these. */
+  unsetSaid: string;
   ending: Ending;
   milliseconds: number;
   /** What the answer says of the loads before the run. */
@@ -142,7 +144,7 @@ export function runText(told: Told, shown: Shown): string {
     goneLine(gone),
     unseenLine(unseen),
     staleLine(stale),
-    ...unsetText(told.unset, told.unsetTotal),
+    told.unsetSaid,
     namesLine('Run too, since what they reached has changed', changed, short),
     unrecordedLine(unrecorded),
     behindText(tests, ending, told.behind),
@@ -175,14 +177,23 @@ function staleLine(files: readonly string[]): string {
   return line && `${line}. load_file loads it.`;
 }
 
+/** Returns the line on the UNSET variables that were told before with the same values; '' without any. */
+export function unsetBriefly(unset: readonly UnsetVariable[]): string {
+  return namesLine(
+    'Not set again, as told before',
+    unset.map(({ name }) => name),
+    (name) => name,
+  );
+}
+
 /** Returns the lines on the UNSET variables, of which there are TOTAL, with the call that sets those whose definition
  *  says a value. */
-export function unsetText(unset: readonly UnsetVariable[], total?: number): string[] {
+export function unsetText(unset: readonly UnsetVariable[], total?: number): string {
   const known = unset.filter(({ says }) => says !== undefined);
   const names = known.slice(0, NAMES).map(({ name }) => JSON.stringify(codeName(name)));
   const which = known.length > NAMES ? `the first ${NAMES}` : known.length === 1 ? 'it' : 'them';
   const remedy = `To set ${which} before the tests, call run_tests with reset: [${names.join(', ')}].`;
-  return [...unsetLines(unset, total), ...(known.length > 0 ? [remedy] : [])];
+  return [...unsetLines(unset, total), ...(known.length > 0 ? [remedy] : [])].join('\n');
 }
 
 /** Returns BEHIND when one of TESTS did not finish, else how the run ended; '' when it ended normally. */

@@ -14,7 +14,7 @@ import { coverageOf, coverageText, lostLine, mergedCoverage, recordedOf } from '
 import type { Grounds } from './grounds.ts';
 import { prepare } from './preparation.ts';
 import { type Outcome, outcomesOf } from './results.ts';
-import { countsOf, runText, type Told, uncheckedOf, unsetText } from './run-text.ts';
+import { countsOf, runText, type Told, uncheckedOf, unsetBriefly, unsetText } from './run-text.ts';
 import { nameResult, needsText, noTestsResult, nothingReached } from './without-results.ts';
 
 /** What to run: the tests of whole SYSTEMS, the test or suite NAME, the tests AGAIN, or the tests of PACKAGE. SEED
@@ -160,8 +160,12 @@ export class Run {
     const unrecorded = (data.others ?? []).filter((test) => !reached.has(test));
     if (tests.length > 0) return this.#toldResult(reply, tests, { unrecorded, held });
     if (touching && ending.kind === 'done') return nothingReached(touching.name, gone, unrecorded);
-    const unset = unsetText(data.unset ?? [], data.unsetTotal);
-    return noTestsResult(this.#what(), reply, joinSections([unset.join('\n'), this.#said]), places);
+    return noTestsResult(this.#what(), reply, joinSections([this.#unsetSaid(data), this.#said]), places);
+  }
+
+  /** Returns what the answer says of variables that were not set again. */
+  #unsetSaid({ unset = [], unsetTotal }: Reply<'test-run'>['data']): string {
+    return this.#grounds.memory.said('unset', unsetText(unset, unsetTotal), unsetBriefly(unset));
   }
 
   /** Returns the result of a run in which TESTS ran. REPLY is the reply of the last round. UNRECORDED are the
@@ -188,6 +192,7 @@ export class Run {
       stale: stale.map((file) => places.fileName(file)),
       unset,
       unsetTotal: data.unsetTotal ?? unset.length,
+      unsetSaid: this.#unsetSaid(data),
       ending,
       said: this.#said,
       milliseconds: this.#milliseconds,
