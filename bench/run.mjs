@@ -2,6 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { measureAnswers } from './answers.mjs';
 import { measureBlocks } from './blocks.mjs';
 import { measureCallers } from './callers.mjs';
 import { setStage } from './contestants.mjs';
@@ -80,6 +81,7 @@ const SECTIONS = {
   newer: (stage, { starts, trips }) => measureNewer(stage, starts, trips),
   ranking: (stage, { ranking }) => measureSearch(stage, ranking),
   sizes: (stage, { ranking }) => measureSizes(stage, ranking.every),
+  answers: (stage) => measureAnswers(stage),
 };
 
 const USAGE = `Usage: node bench/run.mjs [--quick] [--only SECTION,...] [--json FILE] [--write] [--strict]
