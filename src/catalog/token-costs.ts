@@ -16,7 +16,7 @@ export const TOKEN_COSTS: { readonly [tool: string]: { readonly min: number; rea
   get_last_error: { min: 180, max: 180 },
   get_repl_history: { min: 100, max: 110 },
   image_status: { min: 210, max: 210 },
-  impact_of_change: { min: 230, max: 430 },
+  impact_of_change: { min: 230, max: 410 },
   inspect: { min: 220, max: 330 },
   interrupt: { min: 100, max: 100 },
   list_package_symbols: { min: 220, max: 3430 },
