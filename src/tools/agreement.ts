@@ -12,14 +12,14 @@ import type { Remarks } from '../image/wire/data.ts';
 import { groupBy } from './grouping.ts';
 import type { Places } from './places.ts';
 
-/** Returns a function that renders the place of a top-level form of a file; only the file when the form is not
- *  known. */
+/** Returns a function that renders the place of FORM, the number of a top-level form in FILE; only the name
+ *  of FILE when FORM is undefined. */
 export function formPlaces(places: Places) {
   return (file: string, form: number | undefined) =>
     form === undefined ? places.fileName(file) : places.locate({ file, form }, { name: '' });
 }
 
-/** Returns ITEMS by kind, as in `functions A, B; class C`, and how many more of TOTAL there are. */
+/** Returns ITEMS grouped by kind, as in `functions A, B; class C`, and how many of TOTAL are not listed. */
 export function itemsText(items: readonly Item[], total = items.length): string {
   const kinds = new Map<string, string[]>();
   for (const { kind, name } of items) kinds.set(kind, [...(kinds.get(kind) ?? []), name]);
@@ -38,8 +38,8 @@ export function moreText(shown: number, total = shown): string {
   return total > shown ? ` and ${total - shown} more` : '';
 }
 
-/** Returns lines on definitions in the image that their files no longer have, and how to remove them. FORGETTING is
- *  the file of which a load was asked to remove them, and has not. */
+/** Returns lines on definitions in the image that their files no longer have, and how to remove them.
+ *  FORGETTING is a file whose load was asked to remove such definitions but removed none. */
 export function oldLines(
   old: readonly OldItem[],
   total: number | undefined,
@@ -68,7 +68,8 @@ export function oldLines(
   return lines;
 }
 
-/** Returns the section on methods that a new lambda list displaced and that nothing has replaced. */
+/** Returns the section on methods that were removed because their generic function got another lambda list,
+ *  and that were not defined again since. */
 export function displacedSection(
   { displaced = [], displacedTotal }: Pick<Remarks, 'displaced' | 'displacedTotal'>,
   places: Places,

@@ -11,9 +11,9 @@ interface Brief {
   behind?: string | undefined;
 }
 
-/** A row of a list. TEXT is the whole row, BRIEF the short form for the line behind another row of the same
- *  SHAPE. Rows with the same SHAPE have nothing that a reader must see twice. A row without SHAPE is always
- *  shown whole. */
+/** A row of a list. TEXT is the whole row. BRIEF stands for the row in the line that lists further rows of
+ *  the same SHAPE. Rows of one SHAPE are so alike that one of them, shown whole, is enough. A row without
+ *  SHAPE is always shown whole. */
 export interface ShapedRow {
   text: string;
   shape?: string | undefined;
@@ -31,8 +31,8 @@ export interface ToldRows {
 /** Up to this many rows of the same shape are all shown whole. */
 const FEW = 4;
 
-/** Returns the shape of TEXT, Lisp code: the text with 0 for each number, "" for each string, and _ for each
- *  of the names OWN. */
+/** Returns the shape of the Lisp code TEXT: the code with 0 for each number, "" for each string, and _ for
+ *  each of the names OWN. */
 export function shapeOf(text: string, own: readonly string[]): string {
   const names = new Set(own.map((name) => name.toUpperCase()));
   return text.replace(/"(?:\\.|[^"\\])*"|[^\s()'`,"]+/g, (word) => {
@@ -42,8 +42,8 @@ export function shapeOf(text: string, own: readonly string[]): string {
   });
 }
 
-/** Returns the texts for ROWS. Rows of the same shape are shown together, in the place of the first.
- *  INDENTATION precedes the line on the others, which lists at most MOST of them. */
+/** Returns the texts for ROWS. Rows of one shape become one text in the place of the first: that row whole,
+ *  then a line that begins with INDENTATION and lists at most MOST of the others. */
 export function told(
   rows: readonly ShapedRow[],
   indentation: string,
@@ -84,7 +84,7 @@ export function fitting<Row extends ShapedRow>(rows: readonly Row[]): Row[] {
   return rows.slice(0, fittingRows(costs).length);
 }
 
-/** Maps the index of each of ROWS that is shown whole to the rows that are listed in the line behind it. */
+/** Returns a map from the index of each row that is shown whole to the rows listed in the line below it. */
 function grouped(rows: readonly ShapedRow[]): Map<number, ShapedRow[]> {
   const counts = new Map<string | undefined, number>();
   for (const { shape } of rows) counts.set(shape, (counts.get(shape) ?? 0) + 1);

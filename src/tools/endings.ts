@@ -12,7 +12,8 @@ import { didYouMean } from './natures.ts';
 import type { Places } from './places.ts';
 import { type Stack, stackLines } from './stack.ts';
 
-/** Returns the sentence for an ENDING that is neither done nor a condition; PLACES locates its frames. */
+/** Returns the text for an ENDING other than done or a condition; '' for those two. PLACES locates the
+ *  frames. */
 export function endingText(ending: Ending, places?: Places): string {
   switch (ending.kind) {
     case 'interrupted':
@@ -31,7 +32,7 @@ export function endingText(ending: Ending, places?: Places): string {
   }
 }
 
-/** Why a call was ended before it began. */
+/** Phrases for why a call was ended before it began. */
 const NOT_STARTED_REASONS: Partial<Record<Interruption['reason'], string>> = {
   interrupt: 'by the tool interrupt',
   ending: 'because the server is ending',
@@ -112,12 +113,13 @@ function framesText(header: string, stack: Stack, places?: Places, more = ''): s
   return lines.length > 0 && `${header}\n${lines.join('\n')}${more}`;
 }
 
-/** Returns the line on further frames of CONDITION, after a line break; empty when there are none. */
+/** Returns a line break and the line that counts the frames of CONDITION not shown; '' when all are shown. */
 export function moreFrames({ moreFrames: more }: Pick<Condition, 'moreFrames'>): string {
   return moreText(more, 'frames; (sb-debug:print-backtrace) in a handler prints them');
 }
 
-/** As moreFrames, for restarts. */
+/** Returns a line break and the line that counts the restarts of CONDITION not shown; '' when all are
+ *  shown. */
 export function moreRestarts({ moreRestarts: more }: Pick<Condition, 'moreRestarts'>): string {
   return moreText(more, 'restarts; (compute-restarts) in a handler gives them');
 }
@@ -136,8 +138,9 @@ export function outputSection(output: Output | undefined, limit?: number): strin
   return text === '' ? undefined : `Output:\n${boundText(withShallowIndent(foldedLines(text)), limit)}`;
 }
 
-/** When more than MOST lines in a row are equal, or have no letter or digit, only SHOWN of them are kept. */
+/** More than MOST equal lines in a row are cut to SHOWN of them. */
 const EQUAL_RUN = { most: 3, shown: 1, what: 'like it' };
+/** More than MOST lines in a row without a letter or digit are cut to SHOWN of them. */
 const WORDLESS_RUN = { most: 20, shown: 3, what: 'without a letter or digit' };
 
 /** Returns TEXT, a program's output, with runs of equal lines, and long runs of lines without letter or digit,
@@ -174,7 +177,8 @@ function shortened(lines: string[], { most, shown, what }: typeof EQUAL_RUN): st
   return [...lines.slice(0, shown), `[... ${lines.length - shown} more lines ${what} ...]`];
 }
 
-/** Returns TEXT, indented at most 8 blanks when over half of it is blanks, as in pretty-printed deep data. */
+/** Returns TEXT. When over half of it is blanks, as in deeply nested pretty-printed data, no line keeps more
+ *  than 8 blanks of indentation. */
 function withShallowIndent(text: string): string {
   const blanks = text.split(' ').length - 1;
   if (text.length <= 400 || 2 * blanks <= text.length) return text;

@@ -1,4 +1,5 @@
-// Finds a text in a file whatever the line ends, and renders the most similar place when the file lacks the text.
+// Finds a text in a file with LF or CRLF line ends, and renders the most similar place when the file lacks
+// the text.
 
 import { lineEnds, linesOf } from '../files/text.ts';
 import { LINE_LIMIT, nearestPlace, occurrences } from './match.ts';
@@ -6,8 +7,9 @@ import { LINE_LIMIT, nearestPlace, occurrences } from './match.ts';
 /** At most this many lines of the nearest place are shown. */
 const NEAR_LINES = 40;
 
-/** Returns the occurrences of WANTED in TEXT: their COUNT, the LINES of the first, and the PLACES of those that overlap
- *  no earlier one. An LF in WANTED matches a CRLF too. */
+/** Returns the occurrences of WANTED in TEXT. COUNT is their number, LINES has the line numbers of the first
+ *  ones, and PLACES the index ranges of those that overlap no earlier one. An LF in WANTED matches a CRLF
+ *  too. */
 export function exactPlaces(
   text: string,
   wanted: string,
@@ -21,8 +23,8 @@ export function exactPlaces(
   };
 }
 
-/** Returns REPLACEMENT, which has LF line ends, with the line ends of TEXT from FROM to TO, or with DEFAULT_ENDS when
- *  it has none there. */
+/** Returns REPLACEMENT, which has LF line ends, with the line ends that TEXT has between FROM and TO.
+ *  DEFAULT_ENDS counts when there is no line end between them. */
 export function withLineEndsOf(
   text: string,
   from: number,
@@ -34,8 +36,8 @@ export function withLineEndsOf(
   return ends === 'CRLF' ? replacement.replaceAll('\n', '\r\n') : replacement;
 }
 
-/** Returns a function that maps an index that counts each CRLF of TEXT as one character to the real index in TEXT. Call
- *  it with ascending indices only. */
+/** Returns a function that converts an index in TEXT that counts each CRLF as one character to the real
+ *  index. Call it with ascending indices only: it scans TEXT once. */
 function indexWithReturns(text: string): (index: number) => number {
   let [returns, next] = [0, text.indexOf('\r\n')];
   return (index) => {
@@ -50,8 +52,9 @@ export function atLinesText(lines: readonly number[]): string {
   return `${lines.length < LINE_LIMIT ? 'at' : 'first at'} lines ${lines.join(', ')}`;
 }
 
-/** Returns a message with the place in TEXT most similar to WANTED, which asks for the exact text as the argument NAME.
- *  FIRST_LINE is the line of its file where TEXT begins. Returns undefined when no place is similar. */
+/** Returns a message that shows the lines of TEXT most similar to WANTED, and asks for the exact text as the
+ *  argument NAME. FIRST_LINE is the line of the file where TEXT begins. Returns undefined when no lines are
+ *  similar. */
 export function nearestText(text: string, wanted: string, name: string, firstLine = 1): string | undefined {
   const nearest = nearestPlace(linesOf(text), linesOf(wanted));
   if (nearest === undefined) return undefined;

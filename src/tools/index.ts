@@ -46,11 +46,12 @@ import { notingUnloaded } from './unloaded.ts';
 /** The objects that tools depend on. */
 export interface ToolDependencies {
   image: Image;
-  /** The same image when this server runs it; undefined when somebody else does. */
+  /** The same image when this server runs it and can restart it; undefined when somebody else runs the
+   *  image. */
   replaceable: Replaceable | undefined;
   workspace: Workspace;
   places: Places;
-  /** The calls whose errors are held. */
+  /** The calls that are held at an error. */
   holds: Holds;
   log: AuditLog;
   history: ReplHistory;
@@ -60,7 +61,7 @@ export interface ToolDependencies {
   pendingEdits: PendingEdits;
   /** A sentence that says how code in the image is confined. */
   confinement?: string;
-  /** At most this many milliseconds to match a pattern against one text; when absent, the default. */
+  /** At most this many milliseconds are spent on matching a pattern against one text. Absent: the default. */
   matchMs?: number | undefined;
 }
 

@@ -17,7 +17,7 @@ import { endingText, outputSection } from './endings.ts';
 import type { Places } from './places.ts';
 import { warningSection } from './remarks.ts';
 
-/** Holds errors of tools, and locates their frames. */
+/** The objects that hold errors of tools and locate their frames. */
 interface Debugging {
   readonly holds: Holds;
   readonly places: Places;
@@ -30,7 +30,8 @@ export class LispTools implements ImageTools {
   readonly #debugging: (() => Debugging) | undefined;
   #registrations = 0;
 
-  /** Mirrors IMAGE's tools in MIRROR, and offers IMAGE the BUILT_INS as proxies. Without DEBUGGING, holds no error. */
+  /** Keeps the tools of IMAGE in MIRROR, and lets code in IMAGE call the tools BUILT_INS. Without DEBUGGING
+   *  no error is held. */
   constructor(
     mirror: Mirror,
     image: () => Image,
@@ -59,8 +60,8 @@ export class LispTools implements ImageTools {
   }
 }
 
-/** Returns TOOL as registered by an agent's code: its level is at least cautious, and approvals hold only for this
- *  registration (NUMBER). */
+/** Returns TOOL as a tool that an agent's code registered: its level is at least cautious, and an approval
+ *  holds only for this registration, the NUMBERth. */
 function distrusted(tool: Tool, number: number): Tool {
   const { name, safetyLevel } = tool;
   const level = atLeastCautious(safetyLevel);
@@ -68,7 +69,8 @@ function distrusted(tool: Tool, number: number): Tool {
   return Object.freeze({ ...tool, safetyLevel: level, ...raised, approvedAs: `${name}#${number}` });
 }
 
-/** Returns the tool of DEFINITION, which calls the handler that IMAGE registered for it under REGISTRATION. */
+/** Returns the tool that DEFINITION describes. It calls the handler that the image registered under
+ *  REGISTRATION. */
 function lispTool(
   image: () => Image,
   definition: Definition,

@@ -9,7 +9,8 @@ import { callOptions } from './calling.ts';
 import { endingText } from './endings.ts';
 import { didYouMean, isNot } from './natures.ts';
 
-/** The parameter for the package of a look-up; the default is that of the session (C26). */
+/** The parameter that names the package of a look-up. Without it the current package of the session counts
+ *  (C26). */
 export const PACKAGE = {
   name: 'package',
   type: 'string',

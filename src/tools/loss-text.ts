@@ -6,18 +6,19 @@ import { TIMES } from '../image/wire/times.ts';
 import { counted, fewOf } from '../kernel/reply.ts';
 import { secondsText } from './endings.ts';
 
-/** At most this many lines per section, and names per sentence. */
+/** At most this many lines per section. */
 const LINES = 5;
+/** At most this many names per sentence. */
 const NAMES = 10;
 
-/** Sections on forms of the lost image, one line per form: title, and the forms listed. */
+/** The sections that list forms of the lost image: the title, and a function that returns the forms. */
 const HELD: readonly [title: string, of: (held: Contents) => Beginnings][] = [
   ['Built again from other values, because these used variables that had been set', (held) => held.differing],
   ['Left out on purpose, because they changed the Lisp system itself', ({ damages }) => damages],
   ['Not run again, because they did not end well', ({ unfinished }) => unfinished],
 ];
 
-/** Returns REPORT as a model reads it; beyond LINES per section, forms are only counted. */
+/** Returns REPORT as text for a model. A section lists at most LINES forms and counts the others. */
 export function lossText(report: LossReport): string {
   const { how, held, replay, rebuilt } = report;
   const head = `This is a new Lisp image; the one before was lost: ${how.join('; then ')}.`;
@@ -151,7 +152,7 @@ function endedText(ending: Ending): string {
   }
 }
 
-/** Returns the line on tools that are gone: their registration was not in the journal. */
+/** Returns the line on tools of the lost image that the new one lacks; '' when it has them all. */
 function toolsText({ tools }: Contents, rebuilt: Rebuilt | undefined): string {
   const gone = tools.filter((name) => !rebuilt?.tools.includes(name));
   if (gone.length === 0) return '';

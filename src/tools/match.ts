@@ -12,7 +12,7 @@ export interface Occurrences {
   count: number;
   /** The start of each occurrence that overlaps none before it. */
   starts: number[];
-  /** The lines (from 1) where occurrences begin, each line once: the first LINE_LIMIT. */
+  /** The line numbers (from 1) where occurrences begin, each once, at most LINE_LIMIT. */
   lines: number[];
 }
 
@@ -62,14 +62,16 @@ function advance(wanted: string, borders: Int32Array, matched: number, code: num
 export interface NearPlace {
   first: number;
   lines: string[];
-  /** True when they differ from the wanted text in white space only. */
+  /** True when LINES differ from the wanted text in white space only. */
   onlySpace: boolean;
 }
 
-/** At most this many places are compared, and this many lines of each. */
+/** At most this many places are compared. */
 const CANDIDATES = 20;
+/** At most this many lines of each place are compared. */
 const LINES = 200;
-/** At most this many places of one line vote: a more frequent line says little about the place that was meant. */
+/** A wanted line votes for at most this many of its places in the file: a frequent line says little about the
+ *  place that was meant. */
 const COMMON = 100;
 /** A place must score above this (0 to 1) to count as similar. */
 const LEAST = 0.4;
@@ -99,7 +101,7 @@ function trimBlank(lines: string[]): string[] {
   return first === -1 ? [] : lines.slice(first, lines.findLastIndex((line) => line !== '') + 1);
 }
 
-/** Returns the indices of each distinct line of FILE. */
+/** Returns a map from each distinct line of FILE to the indices where it occurs. */
 function placesOf(file: readonly string[]): Map<string, number[]> {
   const where = new Map<string, number[]>();
   for (const [index, line] of file.entries()) {

@@ -1,6 +1,7 @@
 // Collects the file names in an answer of the image.
 
-/** Returns FILES and the values of all members `file`, `files` and `testFiles` in TOLD, an answer, at any depth. */
+/** Returns FILES and the values of all members `file`, `files` and `testFiles` at any depth of the answer
+ *  TOLD. */
 export function namedFiles(told: object, files: string[] = []): string[] {
   for (const [name, value] of Object.entries(told)) {
     if (typeof value === 'string') {

@@ -1,6 +1,6 @@
 // Renders why a name is not what a tool asked for, and which similar names may be meant.
 
-/** Returns the sentence that NAME is not a KIND: it is each of NATURES instead, or it is not defined. */
+/** Returns the sentence that NAME is not a KIND but has NATURES, or that NAME is not defined as a KIND. */
 export function isNot(
   name: string,
   natures: readonly string[],

@@ -4,13 +4,14 @@ import { CallError } from '../errors.ts';
 import type { CallContext } from '../kernel/tool.ts';
 import { checkWhole, type PageArguments, pageOf } from './paging.ts';
 
-/** The source of a list: ITEMS, newest first, of which MATCHES holds for those to list. */
+/** The records to list: ITEMS, newest first. Those for which MATCHES returns false are left out. */
 export interface Kept<Item> {
   items: Iterable<Item>;
   matches: (item: Item) => boolean;
 }
 
-/** ROWS after the first OFFSET matches, and the TOTAL counted. AT_LEAST: counting stopped early; there may be more. */
+/** A page of the matching items. ROWS follow the first OFFSET matches. TOTAL is the number of matches
+ *  counted. AT_LEAST is true when counting stopped early, so that there may be more. */
 export interface Newest<Item> {
   rows: Item[];
   offset: number;
@@ -18,7 +19,7 @@ export interface Newest<Item> {
   atLeast: boolean;
 }
 
-/** With the page full, counting stops after this many items. */
+/** Counting stops when the page is full and more than this many items were read. */
 const COUNTED = 100;
 /** Reading yields to the event loop after this many milliseconds: a long search must not delay a cancellation. */
 const TURN_MS = 5;
@@ -58,7 +59,7 @@ async function readNewest<Item>(
   return { rows, offset, total, atLeast: false };
 }
 
-/** Returns the number of items WHAT (a noun in the singular), as the beginning of a header. */
+/** Returns the number of items as the beginning of a header. WHAT is the noun for one item. */
 export function countText({ total, atLeast }: { total: number; atLeast: boolean }, what: string): string {
   return `${atLeast ? 'At least ' : ''}${total} ${total === 1 ? what : `${what}s`}`;
 }

@@ -8,7 +8,7 @@ import { foldedLines, secondsText } from './endings.ts';
 import { lossText } from './loss-text.ts';
 import { newestCall } from './stack.ts';
 
-/** Returns NOTICE as a model reads it. */
+/** Returns NOTICE as text for a model. */
 export function noticeText(notice: Notice): string {
   switch (notice.kind) {
     case 'raw':
@@ -38,7 +38,8 @@ export function noticeText(notice: Notice): string {
   }
 }
 
-/** Returns the notice of a plain image, which uses only documented SBCL. HOW lists how the images before ended. */
+/** Returns the notice that the image is a plain one, which uses only documented SBCL. HOW lists how the
+ *  images before it ended. */
 export function plainText(how: readonly string[], { without }: Lacking): string {
   return (
     `This Lisp image is a plain one: it uses only what SBCL documents, because new images ended by themselves (${how.join('; then ')}). ` +

@@ -2,7 +2,7 @@
 
 import { type Imbalance, imbalanceOf } from '../source/balance.ts';
 
-/** File name extensions of Lisp source, as ASDF and users of SBCL have them. */
+/** Matches names of Lisp source files, with the extensions that ASDF and users of SBCL use. */
 const LISP_FILE = /\.(?:lisp|lsp|cl|asd)$/i;
 
 /** True when NAME has the extension of a Lisp source file. */
@@ -10,8 +10,8 @@ export function isLispFile(name: string): boolean {
   return LISP_FILE.test(name);
 }
 
-/** Returns where the indentation of TEXT, which the reader rejected, shows a wrong parenthesis; undefined when its
- *  parentheses are balanced. */
+/** Returns sentences on where the indentation of TEXT, which the reader rejected, points to a wrong
+ *  parenthesis. Returns undefined when the parentheses of TEXT are balanced. */
 export function indentationText(text: string): string | undefined {
   const imbalance = imbalanceOf(text);
   return imbalance && joined([repairText(imbalance), swallowedText(imbalance)]);
@@ -23,7 +23,8 @@ export function imbalanceText(name: string, text: string): string | undefined {
   return imbalance && joined([headText(name, imbalance), repairText(imbalance), swallowedText(imbalance)]);
 }
 
-/** As imbalanceText, with the repaired line when one repair balances the text, and without the swallowed form. */
+/** Does the same as imbalanceText, but leaves out the swallowed form, and adds the repaired line when one
+ *  repair balances the text. */
 export function imbalanceWithProposal(name: string, text: string): string | undefined {
   const imbalance = imbalanceOf(text);
   const told = imbalance && joined([headText(name, imbalance), repairText(imbalance)]);

@@ -34,13 +34,13 @@ const CHANGED: Record<Changed, string> = {
   unknown: '(the file changed since it was loaded)',
 };
 
-/** Suffix of a place: the exact position within this form is not known. */
+/** Suffix of a place when its exact position within the form is not known. */
 const INSIDE = '(within this form)';
 
-/** Suffix of a place: the use is not in the text, a macro expansion made it. */
+/** Suffix of a place when the use is not in the text, because a macro expansion made it. */
 export const IN_EXPANSION = '(in an expansion)';
 
-/** A place as FILE:LINE:COLUMN, and the line of text there with remarks on it. */
+/** A place. AT is FILE:LINE:COLUMN, and TEXT is the line there with remarks on it. */
 export interface Site {
   at: string;
   text: string;
@@ -56,7 +56,8 @@ interface DefinitionText {
   line: number;
   lastLine: number;
   text: string;
-  /** What is known of it when the file has changed since it was loaded. */
+  /** Whether this definition changed, when its file changed since it was loaded; undefined when the file did
+   *  not. */
   changed: Changed | undefined;
   /** True when TEXT is from the file as loaded, because the definition is not found in the file as it is now. */
   old: boolean;
@@ -65,7 +66,7 @@ interface DefinitionText {
 /** The source text of a definition of a name, with what distinguishes it from other definitions of that name. */
 export type NamedText = Pick<DefinitionText, 'file' | 'line' | 'lastLine' | 'text'> &
   Pick<Target, 'operator' | 'method' | 'head' | 'home'> & {
-    /** True when it is inside another form. */
+    /** True when the definition is inside another form. */
     nested: boolean;
   };
 
@@ -88,7 +89,8 @@ export class Places {
     return this.#sources.features;
   }
 
-  /** Returns FILE as it is shown: relative to the workspace root when it is below it, with hidden characters as codes. */
+  /** Returns FILE as it is shown: relative to the workspace root when below the root, and with hidden
+   *  characters as codes. */
   fileName(file: string): string {
     return visibleLine(this.#below(file) ?? file);
   }
@@ -98,7 +100,7 @@ export class Places {
     return this.#below(file) !== undefined;
   }
 
-  /** Returns FILE relative to the workspace root; undefined when it is not below it. */
+  /** Returns FILE relative to the workspace root; undefined when FILE is not below the root. */
   #below(file: string): string | undefined {
     if (isOutside(file, this.root)) return undefined;
     const path = relative(this.root, file);
@@ -126,7 +128,8 @@ export class Places {
     this.#sources.keepAgreed(file);
   }
 
-  /** Returns `FILE:LINE:COLUMN` of PLACE, which is in DEFINITION, as far as it is known. */
+  /** Returns `FILE:LINE:COLUMN` of PLACE, which is in DEFINITION; without line and column when they are not
+   *  known. */
   locate(place: Place, definition: Definition): string {
     if (place.file === undefined)
       return place.maker === undefined
@@ -168,8 +171,8 @@ export class Places {
     return versions && usesNow(versions, uses, used, definition);
   }
 
-  /** Returns the sites of those of OTHERS that are in the same definition as one of INDICES, but are not among INDICES.
-   *  Both are indices in FILE. */
+  /** Takes INDICES and OTHERS, indices in FILE. Returns the sites of those OTHERS that are in the same
+   *  definition as one of INDICES, but are not among INDICES. */
   beside(file: string, indices: readonly number[], others: readonly number[]): Site[] {
     const now = this.#sources.read(file);
     if (now === undefined) return [];
@@ -228,8 +231,8 @@ export class Places {
       : this.#at(file, source, source.forms().nth(number)?.start);
   }
 
-  /** Returns the top-level form of PLACE, which defines NAME, as its file has it now; undefined when that is
-   *  uncertain. */
+  /** Returns the top-level form of PLACE, which defines NAME, in the present file. Returns undefined when it
+   *  is not certain which form that is. */
   definingForm(place: Place, name: string): Extent | undefined {
     const versions = this.#versions(place);
     const start = versions && whereNow(versions, topOf(place), { name }).start;
@@ -242,8 +245,9 @@ export class Places {
     return this.#sources.read(file)?.text;
   }
 
-  /** Returns the source text of DEFINITION at PLACE, with AROUND lines before and after. When a changed file no longer
-   *  has it, returns the text as loaded, if that is known. Returns undefined when there is no text. */
+  /** Returns the source text of DEFINITION at PLACE, with AROUND lines before and after. When the file
+   *  changed and no longer has DEFINITION, returns the text as loaded, if known. Returns undefined when there
+   *  is no text. */
   text(place: Place, definition: Definition, around: number): DefinitionText | undefined {
     const versions = this.#versions(place);
     if (place.file === undefined || versions === undefined) return undefined;
@@ -371,7 +375,8 @@ function topOf({ start: _, end: _end, inside: _inside, ...top }: Place): Place {
   return top;
 }
 
-/** True when FILE is certainly not below ROOT. Saves a call of `relative`, which is slower than all else of a place. */
+/** True when FILE is certainly not below ROOT. Saves a call of `relative`, which is slower than all other
+ *  work for a place. */
 function isOutside(file: string, root: string): boolean {
   return file.startsWith('/') && !file.startsWith(root) && !/\/\.|\/\//.test(file);
 }

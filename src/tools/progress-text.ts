@@ -4,7 +4,7 @@ import type { Progress } from '../image/wire/call.ts';
 import { printable } from '../kernel/schema.ts';
 import { secondsText } from './endings.ts';
 
-/** Garbage collection shorter than this is not shown. */
+/** Garbage collection of less than this many milliseconds is not shown. */
 const TOLD_MS = 50;
 
 /** Returns PROGRESS as one line. */

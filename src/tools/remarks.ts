@@ -6,7 +6,7 @@ import { groupBy } from './grouping.ts';
 import { didYouMean } from './natures.ts';
 import type { Places } from './places.ts';
 
-/** The order of severities: what keeps code from working comes first. */
+/** The severities in the order in which warnings are shown: the most serious first. */
 const SEVERITIES: readonly Warning['severity'][] = ['error', 'warning', 'undefined', 'style-warning', 'note'];
 
 function sorted(warnings: Warning[]): Warning[] {
@@ -69,7 +69,8 @@ function alikeText(group: Warning[], places: Places): string {
   return warningText(forms.size === 1 ? first : formless, [...wheres].join('; '));
 }
 
-/** Returns the line and column of the form that WARNING is about, or only the line of its top-level form. */
+/** Returns the line and column of the form that WARNING is about, or the line of the top-level form when only
+ *  that is known. Returns '' when neither is known. */
 function placeOf({ file, offset, start }: Warning, places: Places): string {
   const text = file === undefined ? undefined : places.sourceText(file);
   if (file === undefined || text === undefined) return '';

@@ -1,4 +1,5 @@
-// Renders what the sandbox refused to code in the image: what, where, and how a person can allow it.
+// Renders notes on accesses that the sandbox refused to code in the image: what was refused, and how a person
+// can allow it.
 
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
@@ -16,17 +17,21 @@ export interface SandboxLimits {
   strict: boolean;
   /** True when PATH is in FOLDER. */
   isInside: (folder: string, path: string) => boolean;
-  /** True when code does not see the file at REAL, a real path. */
+  /** True when the file at the real path REAL is hidden from code. */
   hides: (real: string) => boolean;
 }
 
-/** Error messages of the system: a write to a read-only mount, a rename between mounts, a mount point that is to go, a
- *  hidden file, a Unix socket, and no network. */
+/** The system's error message for a write to a read-only mount. */
 const READ_ONLY = /Read-only file system/;
+/** The error message for a rename from one mount to another. */
 const CROSSING = /Invalid cross-device link/;
+/** The error message for a rename or removal of a mount point. */
 const BUSY = /Device or resource busy/;
+/** The error messages for an access to a hidden file. */
 const UNSEEN = /Permission denied|No such file or directory|does not exist/;
+/** The error message for a Unix socket. */
 const NO_SOCKET = /Address family not supported by protocol/;
+/** The error messages for a connection when there is no network. */
 const NO_NETWORK = /Network is unreachable|Temporary failure in name resolution/;
 
 /** Returns a note when TEXT, an answer, shows that the sandbox with LIMITS refused something; else undefined. */
@@ -52,10 +57,11 @@ export function newcomerText(file: string): string {
 
 /** A path in quotes, or a word before a colon. An apostrophe in a word opens no quotes. */
 const PATH = /"([^"\n]+)"|(?<!\w)'([^'\n]+)'|‘([^‘’\n]+)’|(?<![^\s"'‘])([^\s"'‘]+)(?=:(?:\s|$))/g;
-/** How the answer of an evaluation that failed begins. */
+/** The beginning of the answer of a failed evaluation. */
 const HEAD = /^Error: /;
 
-/** Returns the path in TEXT that the error message MESSAGE is about, the last one before it; undefined without one. */
+/** Returns the last path before the error message MESSAGE in TEXT, resolved against ROOT: the message is
+ *  about that file. Returns undefined when there is no path. */
 function pathBefore(message: RegExp, text: string, root: string): string | undefined {
   const said = text.replace(HEAD, '');
   const place = said.search(message);
@@ -70,7 +76,8 @@ function namesWritable(message: RegExp, text: string, { root, writable, isInside
   return path !== undefined && writable.some((area) => isInside(area, path));
 }
 
-/** Returns the note for a file that TEXT says to be missing or refused; undefined unless the sandbox hides it. */
+/** Returns the note for a file that is missing or refused according to TEXT; undefined unless the sandbox
+ *  hides that file. */
 async function unseenText(text: string, { root, hides }: SandboxLimits): Promise<string | undefined> {
   const path = pathBefore(UNSEEN, text, root);
   if (path === undefined || !hides(await realPathOf(path))) return undefined;
@@ -78,8 +85,8 @@ async function unseenText(text: string, { root, hides }: SandboxLimits): Promise
   return `Note: the sandbox hides ${visibleName(path)} from code in the image. Do without it, or ask the user for a copy in the workspace, or to start the server with --no-sandbox.`;
 }
 
-/** Returns the note for a refused write, which TEXT tells of. Returns undefined when this process cannot write there
- *  either: then the system refused, not the sandbox. */
+/** Returns the note for a refused write that TEXT reports. Returns undefined when this process cannot write
+ *  there either: then the system refused the write, not the sandbox. */
 async function writeText(text: string, limits: SandboxLimits): Promise<string | undefined> {
   const path = pathBefore(READ_ONLY, text, limits.root);
   const folder = path === undefined ? undefined : await existingFolder(path);

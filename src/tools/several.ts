@@ -4,7 +4,8 @@ import { CallError } from '../errors.ts';
 import { fittingRows, joinSections } from '../kernel/reply.ts';
 import type { Result } from '../kernel/tool.ts';
 
-/** The parameter for several names, used beside or in place of the contract's parameter for one. */
+/** The parameter for several names. A tool has it beside the contract's parameter for one name, or in its
+ *  place. */
 export const NAMES = {
   name: 'names',
   type: 'array',
@@ -12,9 +13,9 @@ export const NAMES = {
   description: 'Several at once',
 } as const;
 
-/** Returns the results of LOOK for NAME, if given, and for each of NAMES, with their texts joined. With several names,
- *  LOOK gets SEVERAL as true: its text must then name its subject. PARAMETER is the tool's parameter for NAMES. Lists
- *  the names whose texts do not fit into one answer, unless WHOLE. */
+/** Calls LOOK for NAME, if given, and for each of NAMES. Returns one result with all texts joined. With
+ *  several names, LOOK gets SEVERAL as true: its text must then say which name it is about. PARAMETER is the
+ *  tool's parameter for NAMES. Names whose texts do not fit into one answer are only listed, unless WHOLE. */
 export async function lookedUpEach(
   name: string | undefined,
   names: readonly string[] = [],

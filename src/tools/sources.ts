@@ -17,7 +17,8 @@ import type { Features } from '../source/form.ts';
 import { SourceText } from '../source/text.ts';
 import { TopLevelForms } from '../source/top-level.ts';
 
-/** A fingerprint of a file's stat data (TOLD). SETTLED: any later write would have changed it. */
+/** TOLD is a fingerprint of a file's stat data. SETTLED is true when every later write changes the
+ *  fingerprint. */
 interface Version {
   told: string;
   settled: boolean;
@@ -27,14 +28,14 @@ interface Version {
 export class Source {
   /** The stat data when the file was last checked. */
   version: Version;
-  /** When it was written, in seconds as SBCL counts (universal time). */
+  /** When the file was written, in seconds of Lisp's universal time. */
   readonly written: number;
   readonly text: SourceText;
   /** True when this version is known to have been loaded. */
   loaded = false;
   /** True when the image has all of this text although it was not loaded as a whole: only its changed forms were. */
   agreed = false;
-  /** The features of the image when it was loaded, when that is known. */
+  /** The features of the image at the time of the load, if known. */
   loadedUnder: Features | undefined;
   /** Returns the features of the image, under which all versions are read. */
   readonly #features: () => Features;
@@ -58,7 +59,7 @@ export class Source {
     return this.#forms;
   }
 
-  /** Returns the top-level forms of the text, read under FEATURES. These can differ from the present features
+  /** Returns the top-level forms of the text, read under FEATURES, which can differ from the present features
    *  of the image. */
   formsUnder(features: Features = this.#features()): TopLevelForms {
     const forms = this.forms();
@@ -86,7 +87,7 @@ export class Sources {
   readonly #newest = new Map<string, Source>();
   readonly #older = new Map<string, Source>();
   readonly #features: () => Features;
-  /** Files read since the last microtask, which clears the map. */
+  /** Files read since the last microtask. A microtask clears the map. */
   readonly #read = new Map<string, Source | undefined>();
   /** Files that `prepare` read, as they were then. */
   readonly #aside = new Map<string, { real: string; source: Source | undefined }>();
@@ -209,8 +210,9 @@ export class Sources {
     return older?.[1] ?? (now.written < this.#begun ? now : undefined);
   }
 
-  /** Returns FILE as loaded from the version written at WRITTEN (universal time); undefined when that was not kept.
-   *  Without WRITTEN, the file still has the date, in whole seconds, of the version that was loaded. */
+  /** Returns FILE as loaded from the version written at WRITTEN (universal time); undefined when that version
+   *  was not kept. WRITTEN is absent when the file still has the date, in whole seconds, of the version that
+   *  was loaded. */
   loaded(file: string, written?: number): Source | undefined {
     const now = this.read(file);
     if (now === undefined || (written === undefined && now.loaded)) return now;

@@ -5,7 +5,7 @@ import { groupBy } from './grouping.ts';
 
 /** The warnings already shown. An edit recompiles many definitions that it did not change, so their warnings recur. */
 export class ShownWarnings {
-  /** By file: the keys of the warnings in its last load that had any. */
+  /** For each file, the keys of the warnings of its last load that gave warnings. */
   readonly #files = new Map<string, ReadonlySet<string>>();
 
   /** Records a load's WARNINGS. Returns the errors, and the other warnings that the file's previous load lacked. */

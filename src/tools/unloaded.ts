@@ -23,8 +23,9 @@ interface Grounds {
   places: Places;
 }
 
-/** At most this many names in a sentence, and .asd files read for them. */
+/** At most this many names in a sentence. */
 const NAMES = 10;
+/** At most this many .asd files are read. */
 const FILES = 50;
 
 /** Returns TOOL with the note added to results that found nothing, while nothing of the workspace is loaded. */
@@ -70,7 +71,7 @@ async function systemsNote(where: string, files: readonly string[], places: Plac
   return `Note: nothing of this workspace is loaded; ${where} the ${counted(systems, 'system')}: load_system loads ${which}.`;
 }
 
-/** Returns NOUN in the right number, NAMES, and the verb: ONE for a single name, else SEVERAL. */
+/** Returns NOUN in singular or plural, then NAMES, then a verb: ONE for a single name, else SEVERAL. */
 function counted(names: readonly string[], noun: string, one = '', several = ''): string {
   const shown = names.slice(0, NAMES).join(', ');
   const more = names.length > NAMES ? ` and ${names.length - NAMES} more` : '';
@@ -78,7 +79,7 @@ function counted(names: readonly string[], noun: string, one = '', several = '')
   return [text, names.length === 1 ? one : several].filter((part) => part !== '').join(' ');
 }
 
-/** Returns the names of the systems that FILE, already prepared, defines with a literal name. */
+/** Returns the names of the systems that FILE defines, as far as they are literals. FILE must be prepared. */
 function systemsIn(file: string, places: Places): string[] {
   const source = places.sourceText(file);
   if (source === undefined) return [];

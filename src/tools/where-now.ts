@@ -16,13 +16,14 @@ export interface Versions {
   loaded: Source | undefined;
 }
 
-/** What is certain of a form in a file that changed since it was loaded: the form has changed, only others have, or that
- *  is not known. */
+/** What is known about a form in a file that changed since it was loaded: `form` when the form itself
+ *  changed, `elsewhere` when only other forms did, `unknown` otherwise. */
 export type Changed = 'form' | 'elsewhere' | 'unknown';
 
-/** Returns START, the index of PLACE in the present file, or undefined when uncertain. PLACE is in
- *  DEFINITION. CHANGED: the file changed since it was loaded. SAME: the form of PLACE did not change. INSIDE:
- *  PLACE is somewhere in the form, and START is the start of the form. */
+/** Finds PLACE, which is in DEFINITION, in the present file. Returns START, the index of PLACE, or undefined
+ *  when uncertain. CHANGED says what changed since the file was loaded. SAME is true when the form of PLACE
+ *  did not change. INSIDE is true when PLACE is somewhere in the form, and START only the start of the
+ *  form. */
 export function whereNow(versions: Versions, place: Place, definition: Definition) {
   const { start, ...found } = formNow(versions, place, definition);
   const whole = place.start === undefined && !place.inside;
@@ -31,8 +32,9 @@ export function whereNow(versions: Versions, place: Place, definition: Definitio
   return { ...found, start: at ?? start, inside: at === undefined };
 }
 
-/** Returns the span in the present file of the list at PLACE; undefined when uncertain. With BEFORE, PLACE ends with a
- *  list, and the span is that of the form in it behind START and BEFORE other forms. */
+/** Returns the span in the present file of the list at PLACE; undefined when uncertain. With BEFORE, returns
+ *  the span of a form at PLACE instead: the one that follows the first BEFORE forms there, when it ends
+ *  inside PLACE. */
 export function spanNow(versions: Versions, place: Place, before?: number): Span | undefined {
   const { now, start, same, inside } = whereNow(versions, place, { name: '' });
   if (start === undefined || !same || inside) return undefined;
@@ -44,7 +46,8 @@ export function spanNow(versions: Versions, place: Place, before?: number): Span
   return form && form.end < end ? form : undefined;
 }
 
-/** Returns the index of PLACE now, undefined when unknown. The form of PLACE is unchanged and begins at TOP. */
+/** Returns the index of PLACE in the present file, or undefined when unknown. The form of PLACE did not
+ *  change and begins at TOP. */
 function partNow({ now, loaded = now }: Versions, place: Place, top: number) {
   if (place.start === undefined) return undefined;
   const index = loaded.text.indexOfCharacter(place.start);
@@ -60,7 +63,7 @@ interface FormNow {
   same: boolean;
 }
 
-/** Returns the top-level form of PLACE. */
+/** Returns the top-level form of PLACE in the present file, as far as it is found. */
 function formNow({ now, loaded }: Versions, place: Place, definition: Definition): FormNow {
   if (loaded === now) return { now, start: startIn(now, place), changed: undefined, same: true };
   if (loaded === undefined) {
@@ -83,15 +86,15 @@ function formNow({ now, loaded }: Versions, place: Place, definition: Definition
   return { now, start, changed: start === undefined || old === undefined ? 'unknown' : 'form', same };
 }
 
-/** Returns the start of the form of NOW that holds DEFINITION, as a LET that has changed does. It is certain when DEFINITION
- *  is in one other form of each text, and in the one at OLD of BEFORE. Otherwise returns undefined. */
+/** Returns the start of the top-level form of NOW around DEFINITION, such as an edited LET. Returns undefined
+ *  unless this is the only form of NOW around DEFINITION, and the form at OLD is the only one of BEFORE. */
 function holderAgain(old: number, definition: Definition, before: TopLevelForms, now: TopLevelForms) {
   if (definition.name === '') return undefined;
   const [was, is] = [holdersOf(before, definition), holdersOf(now, definition)];
   return was.length === 1 && was[0] === old && is.length === 1 ? is[0] : undefined;
 }
 
-/** Returns the starts of the top-level forms of FORMS within which another form defines DEFINITION. */
+/** Returns the starts of those top-level forms of FORMS in which a nested form defines DEFINITION. */
 function holdersOf(forms: TopLevelForms, { name, method }: Definition): number[] {
   const nested = allNamed(forms, { name: headNameOf(name) }).filter(
     (found) =>
@@ -102,8 +105,9 @@ function holdersOf(forms: TopLevelForms, { name, method }: Definition): number[]
   return [...new Set(nested.map(({ top }) => top))];
 }
 
-/** Returns START, the start of the form with USES, which is in DEFINITION, and SPOTS, the places in it that use USED;
- *  the rest as whereNow does. All of USES are in one form and one method. */
+/** Finds USES, places in DEFINITION that use USED, in the present file. All of them are in one top-level form
+ *  and one method. Returns START, the start of that form, SPOTS, the places in it that use USED, and what
+ *  else whereNow returns. */
 export function usesNow(versions: Versions, uses: readonly Place[], used: Used, definition: Definition) {
   const { start, ...found } = formNow(versions, uses[0] ?? {}, definition);
   const forms = found.now.forms();
