@@ -14,7 +14,7 @@ export interface Following {
 }
 
 /** Returns the derived names when the symbol of FACTS is renamed to TO. FORMS are the top-level forms that
- *  define the symbol. A name that stands in them is not derived. */
+ *  define the symbol. A name that is written in these forms is not derived. */
 export function followingNames(facts: RenameFacts, to: string, forms: readonly Form[]): Following {
   const from = bareOf(facts.name);
   const written = new Set(forms.flatMap(namesWritten));
@@ -27,8 +27,8 @@ export function followingNames(facts: RenameFacts, to: string, forms: readonly F
   return following;
 }
 
-/** Adds the functions that DEFSTRUCT makes for STRUCTURE to the derived names, except those whose names stand
- *  in its form (WRITTEN). */
+/** Adds the functions that DEFSTRUCT makes for STRUCTURE to the derived names, except those whose names are
+ *  written in its form (WRITTEN). */
 function ofStructure(
   { name, slots = [], constructors = [], takingSlots = [], predicate, copier }: StructureData,
   from: string,

@@ -17,20 +17,21 @@ import type { Places } from '../places.ts';
 import { groupedWarnings } from '../remarks.ts';
 import type { RenamePlan } from './plan.ts';
 
-/** What the update of the image did. */
+/** The result of the update of the image. */
 export interface Followed {
   /** The files that were loaded again, relative to the workspace. */
   loaded: string[];
-  /** problems: texts on what went wrong in the loads. failed: a load did not end well, so the later steps
-   *  were not done. */
+  /** Texts on what went wrong in the loads. */
   problems: string[];
+  /** True when a load did not end well. The steps after that load were then not done. */
   failed: boolean;
   /** Callers of an old name. While there are any, the image keeps the name. */
   users: string[];
-  /** Definitions under old names: those that were removed, their number, and those that could not be
-   *  removed. */
+  /** The definitions under old names that were removed. */
   gone: Item[];
+  /** The number of removed definitions. */
   goneTotal: number;
+  /** The definitions under old names that could not be removed. */
   left: NonNullable<RenameFinished['left']>;
 }
 

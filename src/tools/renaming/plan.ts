@@ -67,20 +67,23 @@ export interface Ground {
   places: Places;
 }
 
-/** Whether to rename also keywords, and also words in comments and other texts. */
+/** What to rename besides the symbol: KEYWORDS of the same name, and words in comments and other texts
+ *  (PROSE). */
 export interface Wanted {
   keywords: boolean;
   prose: boolean;
 }
 
-/** Limits of the search for files: directory entries to read, and milliseconds. */
+/** Maximum number of directory entries to read in the search for files. */
 const ENTRY_LIMIT = 50_000;
+/** Maximum duration of the search for files, in milliseconds. */
 const TIME_LIMIT_MS = 10_000;
-/** Maximum number of octets to read of one file that is not Lisp source, and of all such files together. */
+/** Maximum number of octets to read of one file that is not Lisp source. */
 const OTHER_FILE_LIMIT = 1024 * 1024;
+/** Maximum number of octets to read of all such files together. */
 const OTHER_FILES_LIMIT = 64 * 1024 * 1024;
 
-/** Returns the top-level forms that define the symbol of FACTS, as parts of their texts. */
+/** Returns the top-level forms that define the symbol of FACTS, parsed. */
 export function definingForms(facts: RenameFacts, ground: Ground): Form[] {
   return formsNow(facts, ground).flatMap(({ file, form }) => {
     const text = ground.places.sourceText(file)?.text ?? '';
