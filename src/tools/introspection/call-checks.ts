@@ -31,11 +31,11 @@ export interface CheckedCalls {
   perhaps: CheckedCall[];
 }
 
-/** Where else than at the recorded uses of a function its calls are looked for. */
+/** Where calls of a function are searched for, besides its recorded uses. */
 export interface Elsewhere {
   files: readonly string[];
-  /** Places of functions whose code calls this function, also by inlined code. DESCRIPTION is the name of the
-   *  function. */
+  /** Places of functions whose code calls this function, directly or in inlined code. DESCRIPTION of such a
+   *  place is the name of the calling function. */
   naming: readonly Place[];
 }
 
@@ -49,8 +49,8 @@ export function checkedCalls(
   return new Checks(found, list, places).check(found, elsewhere);
 }
 
-/** The mentions of the function in a file, each under the index of its start and the index of the function's
- *  name. A SETF form can have several mentions. */
+/** The mentions of the function in a file, by index. A mention stands under the index of its start and under
+ *  the index of the function's name. A SETF form can have several mentions at one index. */
 type Mentions = ReadonlyMap<number, readonly Mention[]>;
 
 /** Returns each of MENTIONS once, although it can stand under two indexes. */
@@ -141,8 +141,8 @@ class Checks {
     }
   }
 
-  /** Records the function at PLACE as one that cannot be checked, unless it is KNOWN: its call comes from
-   *  code that was inlined into it. */
+  /** Records the function at PLACE as one that cannot be checked, because its call comes from code that was
+   *  inlined into it. Does nothing when the name of the function is in KNOWN. */
   #inlined(place: Place, known: ReadonlySet<string>): void {
     const { description: caller = '', file } = place;
     if (file === undefined || known.has(caller)) return;
@@ -170,8 +170,8 @@ class Checks {
       if (mention.top === top && mention.args && !this.#claimed.has(mention)) this.#check('', file, mention);
   }
 
-  /** Records where the top-level form of ROW, which only has the name among its data, names the function: code that takes
-   *  the data can call it. PACKAGES are package names by nickname. */
+  /** Records the places where the top-level form of ROW has the function's name among its data: code that
+   *  gets the data can call the function. PACKAGES maps nicknames of packages to package names. */
   #data(row: Caller, packages: Readonly<Record<string, string>>): void {
     const { file = '', form: number = -1, possible } = row;
     const form = possible ? this.#places.forms(file)?.form(number) : undefined;
@@ -263,7 +263,7 @@ class Checks {
   }
 }
 
-/** True when WRITTEN, a name in a text, is of the symbol NAME. */
+/** True when WRITTEN, a name in source text, means the symbol NAME. */
 function isOf(written: string, name: string): boolean {
   return written.toUpperCase().replace(/^.*:/s, '') === name;
 }

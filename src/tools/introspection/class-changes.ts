@@ -9,8 +9,8 @@ import { bareOf } from '../../source/qualified.ts';
 import type { Places } from '../places.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 
-/** A function that is GONE (with KEPT, it remains for other classes), or that takes other arguments, together
- *  with its calls. */
+/** A function that a new definition removes (GONE), or that takes other arguments after it, with its calls.
+ *  KEPT: the function remains for other classes. */
 export interface ChangedFunction extends CheckedCalls {
   name: string;
   gone: boolean;
@@ -131,7 +131,7 @@ export function brokenInstances(
   return broken;
 }
 
-/** Adds USE, at ROW, to BROKEN if it gives an initarg in GONE, may give one, or names a slot. */
+/** Adds USE, at ROW, to BROKEN if USE gives an initarg in GONE, may give one, or names a slot. */
 function classifyUse(
   { unfit, unknown }: BrokenInstances,
   { keys, how, slot, name }: InstanceUse,

@@ -100,8 +100,8 @@ function runText({ name, problem, sources = [] }: Dispatch): string | false {
   return `To run that code, ${first}evaluate this with eval_form. Its value is the effective method, as a form:\n  (let ((f #'${codeName(name)})) ${order})`;
 }
 
-/** Returns a form for an argument that is got as SOURCE says. Methods are chosen by its class, so a class needs no more
- *  than an instance without values. */
+/** Returns a form that makes the argument which SOURCE describes. Methods are chosen by the class of the
+ *  argument, so an instance without values is enough for a class. */
 function sourceText({ by, text }: NonNullable<NonNullable<EffectiveMethodData['sources']>[number]>): string {
   if (by === 'literal') return text;
   const name = text.startsWith('#') ? text : codeName(text);

@@ -81,8 +81,8 @@ export async function testsNaming({ places }: Origins, facts: ImpactData): Promi
   return filesNaming(facts, facts.homes ?? [], texts, places);
 }
 
-/** Returns which of TEXTS call the function in FACTS. HOMES are the names of the packages in which it is
- *  accessible. */
+/** Returns those of TEXTS that call the function in FACTS. HOMES are the names of the packages in which the
+ *  function is accessible. */
 async function filesNaming(
   { name, kind }: ImpactData,
   homes: readonly string[],

@@ -24,9 +24,9 @@ export interface Impact extends Partial<CheckedCalls> {
   /** True when the new definition is a method. */
   ofMethod: boolean;
   recompile: { why: string; names: string[] };
-  /** Functions that look up symbols by computed names and so may call the definition, and how many there
-   *  are. */
+  /** Functions that look up symbols by computed names, and so may call the definition. */
   finding: LocatedUse[];
+  /** The number of such functions. */
   findingCount: number;
   methods: LocatedUse[];
   accessors: ChangedFunction[];
@@ -80,8 +80,7 @@ interface Section {
 /** The text of a row, and the number of uses that it shows. */
 type Row = Pick<ToldRows, 'text' | 'count'>;
 
-/** Renders IMPACT with at most LIMIT rows of each kind. TEST_LIMIT, which the caller can set, is the most
- *  tests. */
+/** Renders IMPACT with at most LIMIT rows of each kind, and at most TEST_LIMIT tests. */
 export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT): string {
   const { name, kind, lambdaList, recompile } = impact;
   return layOut(
@@ -176,7 +175,8 @@ export function unfitText({ name, calls, unfit, unknown, perhaps }: { name: stri
   );
 }
 
-/** Returns SECTIONS with those behind that have more than LIMIT rows, so that no short one is overlooked. */
+/** Returns SECTIONS with the long ones, of more than LIMIT rows, at the end, so that no short one is
+ *  overlooked. */
 function wholeFirst(sections: (Section | string | false)[], limit: number): (Section | string | false)[] {
   const isLong = (section: Section | string | false) =>
     typeof section === 'object' && section.rows.length > limit;
@@ -299,7 +299,8 @@ function recordedText(names: string[] | undefined, limit: number): string | fals
   return `Reached it in a run with coverage (${names.length}): ${fewOf(names, limit)}. run_tests with touching runs these.`;
 }
 
-/** Returns a line with at most LIMIT of the files in NAMING, which are not loaded, without those of tests. */
+/** Returns a line with at most LIMIT of the files in NAMING, which are not loaded. Test files are left
+ *  out. */
 function unloadedText(naming: readonly NamingFile[], limit: number): string | false {
   const files = naming.filter(({ unloadedTests }) => !unloadedTests);
   if (files.length === 0) return false;

@@ -305,7 +305,8 @@ class Investigation {
     return checkedCalls(callers, elsewhere, list, this.#places);
   }
 
-  /** Returns the functions into which the old definition is compiled, and why it is. */
+  /** Returns the functions that must be compiled again, because the old definition is compiled into them, and
+   *  a phrase that says why it is. */
   #recompile(
     callers: WhoCallsData | undefined,
     definition: Definition | undefined,

@@ -9,8 +9,8 @@ import { type Features, readForm } from '../../source/form.ts';
 import { headOf, namesIn } from '../../source/heads.ts';
 
 /** Returns the lambda list that calls of the generic function in FACTS must fit after the new method
- *  DEFINITION, whose TEXT is read under FEATURES. Returns undefined unless the method that it replaces
- *  accepts a keyword that no method would then accept. */
+ *  DEFINITION, whose TEXT is read under FEATURES. Returns undefined unless the method that DEFINITION
+ *  replaces accepts a keyword that no method would accept any more. */
 export function lambdaListWithMethod(
   { methods = [], arglist }: ImpactData,
   definition: Definition | undefined,

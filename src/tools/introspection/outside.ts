@@ -1,5 +1,5 @@
-// Names code outside functions that uses a name. It is named by the definition that its top-level form makes,
-// or else by its place.
+// Describes code outside functions that uses a name: by the definition that its top-level form makes, or else
+// by its place.
 
 import type { Caller } from '../../image/wire/data.ts';
 import { bare } from '../../source/lexer.ts';
@@ -59,8 +59,8 @@ const DECLARING_OPERATORS: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the description of CALLER, a row for code outside functions. Returns undefined when the code does
- *  not use the name. Also returns undefined when it only has the name as data, and KNOWN_NAMES, the names of
- *  other rows, has the name of this row. */
+ *  not use the name, or when the name is only data there and the row's own name is in KNOWN_NAMES, the names
+ *  of other rows. */
 export function outside(
   caller: Caller,
   query: UseQuery,

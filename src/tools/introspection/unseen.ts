@@ -1,5 +1,5 @@
-// Finds forms that may call a function without certain callers. SBCL has no record of code that ran only
-// while its file was compiled.
+// Finds forms that may call a function of which no certain caller is known. SBCL has no record of code that
+// ran only while its file was compiled.
 
 import { mentionsIn } from '../../source/calls.ts';
 import type { Defined } from '../../source/definitions.ts';

@@ -44,8 +44,8 @@ export interface Users {
   repeated: number;
 }
 
-/** Returns the users in DATA on PAGE: rows of functions, of which there are NAMED in all, then top-level
- *  forms. SITES adds the places of their uses (S3.18). With VARIABLE, the name is that of a variable. */
+/** Returns the users in DATA on PAGE: first functions, of which there are NAMED in all, then top-level forms.
+ *  SITES adds the places of their uses (S3.18). With VARIABLE, the name is that of a variable. */
 export function usersOf(
   data: Uses,
   places: Places,
