@@ -69,7 +69,7 @@ const DEBUG = {
 
 type Arguments = ArgumentsFor<typeof DEBUG>;
 
-/** Returns the tool for errors of IMAGE. HOLDS keeps the calls that held errors stopped, and PLACES locates
+/** Returns the tool debug for IMAGE. HOLDS has the calls that held errors stopped, and PLACES locates
  *  frames. */
 export function debug(image: Image, holds: Holds, places: Places) {
   return defineTool({

@@ -56,8 +56,8 @@ export function errorOptions(
   };
 }
 
-/** Returns the highest number of an error that was lost with its image, so that a new image does not use the
- *  same numbers. */
+/** Returns the option that makes a new image number its errors above those that were lost with earlier
+ *  images. */
 export function heldAbove({ highestLost }: Holds): { heldAbove?: number } {
   return highestLost > 0 ? { heldAbove: highestLost } : {};
 }
@@ -72,8 +72,9 @@ export function holdingSection({ taken = [], takenTotal = 0, notHeld }: Holding)
   ].join('\n');
 }
 
-/** Returns the result of REPLY to the operation NAME with ARGS. If it reports a held error, this is the
- *  result; otherwise FINISH returns the result. KEEP keeps a folder until the held call has ended. */
+/** Returns the result for REPLY, the reply to the operation NAME with ARGS. When REPLY reports a held error,
+ *  the result shows that error; otherwise FINISH makes the result. KEEP keeps a folder until the held call
+ *  has ended. */
 export function heldResultOr<Name extends keyof Operations>(
   reply: Reply<Name>,
   {

@@ -40,7 +40,7 @@ function frameText(value: DebugValue, call: Frame, places: Places): string {
   ]);
 }
 
-/** Lines of source that are shown before the call and after it. */
+/** Number of lines of source shown before the call, and after it. */
 const CONTEXT_LINES = 3;
 
 function localsText(locals: Local[]): string {

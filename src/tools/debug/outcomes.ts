@@ -21,8 +21,8 @@ export function leftFrameResult(held: Held, reply: Reply<DebugOperation>): Resul
   return left || (value !== undefined && isThreadValue(value)) ? outcome(held, reply) : undefined;
 }
 
-/** Returns the result of REPLY, which came when the thread of HELD had gone on. CONTINUATION says whether it
- *  was ended. */
+/** Returns the result for REPLY, which came after the thread of HELD had gone on. CONTINUATION says whether
+ *  the call was to end. */
 export function outcome(
   held: Held,
   reply: Reply<DebugOperation>,
@@ -54,14 +54,15 @@ export function outcome(
   return { data: { values: data.values, ending, output }, text, failed: ending.kind !== 'done' };
 }
 
-/** Returns RESULT, of CALL, with a note on the time for which the call was held if TIME measured that too. */
+/** Returns RESULT, of CALL. When the macro TIME also measured the time for which the call was held, a note
+ *  says so. */
 function withHoldingTold(result: Result, { timed, heldMs }: HeldCall<Result>): Result {
   const note = `Note: TIME measured also the ${timeText(heldMs)} for which the call was held.`;
   return timed ? { ...result, text: joinSections([result.text, note]) } : result;
 }
 
-/** Returns the sentence for a thread of the program that still runs at the time limit of the call, which does
- *  not end it. */
+/** Returns the sentence for a thread of the program that still runs at the time limit of this call, since the
+ *  limit does not end the thread. Returns false for other endings. */
 function stillRunsText(ending: Ending): string | false {
   return (
     ending.kind === 'interrupted' &&
