@@ -59,7 +59,7 @@ function functionNamed(text: string): string {
   return form?.operator === undefined || others.length > 0 ? text : form.name;
 }
 
-/** Returns OBSERVED in which a function whose own calls of itself are not seen says so. */
+/** Returns OBSERVED with a mark on each function whose calls of itself are not seen. */
 function withOwnCalls(observed: ObservedCalls, places: Places): ObservedCalls {
   const functions = observed.functions?.map(({ apart, ...told }): ObservedFunction => {
     const own = told.unseen === undefined && apart !== undefined && callsItself(told.name, apart, places);
@@ -188,8 +188,8 @@ function comparedText(compared: ComparedCalls | undefined): string | undefined {
   return `${first}${hidden}:\n  before: ${before}\n  now:    ${now}`;
 }
 
-/** Returns the sentence for a recording without a call that differs from the previous one. Only calls that both have
- *  were compared, and perhaps not all of these. */
+/** Returns the sentence for a recording in which no compared call differs from the previous recording. Only
+ *  calls that both recordings have were compared, and perhaps not all of those. */
 function sameText({ same = 0, calls = 0, callsBefore = 0 }: ComparedCalls): string {
   if (calls !== callsBefore)
     return `The first ${same} are as before; there were ${countText(callsBefore, 'call')}, and now ${calls.toLocaleString('en-US')}.`;

@@ -1,4 +1,4 @@
-// What all modes of the tool observe need: call options, refusals, and results.
+// Call options, refusals and results for all modes of the tool observe.
 
 import type { Image } from '../../image/image.ts';
 import type { LookupFailure, PrintedValue, Remarks } from '../../image/wire/data.ts';
@@ -87,7 +87,7 @@ function refusalText(value: ObserveRefusal): string {
   return 'This SBCL lacks its contrib sb-sprof, so it has no profiler. functions and against need none.';
 }
 
-/** The part of a reply that all observing operations share: without the observations. */
+/** The part that the replies of all observing operations have in common. The observations are not in it. */
 export interface Told {
   ending: Ending;
   output?: Output;

@@ -78,8 +78,9 @@ function firstText({ first, milliseconds = 0 }: Profile): string | undefined {
   return `The first run, which is not among them, took ${timeText(first)}.`;
 }
 
-/** CPU time is shown beside wall time when they differ by this factor, and by this many milliseconds in all runs. */
+/** CPU time is shown beside wall time only when one is more than this many times the other. */
 const MUCH = 1.25;
+/** A difference of less than this many milliseconds is not mentioned. */
 const MUCH_MS = 50;
 
 function cpuText(milliseconds: number, cpu: number, runs: number): string {

@@ -7,7 +7,7 @@ import { packageOf } from '../lookup.ts';
 import { type Observing, observedResult, optionsOf, refusal } from './observing.ts';
 import { sizeText, timeText } from './units.ts';
 
-/** Seconds for which two forms are measured by default. */
+/** Two forms are measured for this many seconds by default. */
 const SECONDS = 2;
 
 /** Measures FORM and AGAINST in turn, and returns the result. */

@@ -2,7 +2,7 @@
 
 const THOUSAND = 1000;
 
-/** Returns NUMBER with two significant digits, or rounded to a whole number from 100 on. */
+/** Returns NUMBER as text with two significant digits; from 100 on, rounded to a whole number. */
 function short(number: number): string {
   return number >= 100 ? String(Math.round(number)) : String(Number(number.toPrecision(2)));
 }
