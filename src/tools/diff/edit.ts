@@ -108,7 +108,8 @@ function headline({ name, size }: Present, summary: string, now: string): string
   return `Changed ${file}: ${summary}. It has ${now} now.`;
 }
 
-/** Returns the size of PRESENT, now TEXT of BYTES bytes, and its number of forms when it is Lisp and not BROKEN. */
+/** Returns the phrase for the new size of the file PRESENT: BYTES bytes, and the number of top-level forms
+ *  when the file is Lisp and not BROKEN. TEXT is the new content. */
 function sizeText({ name }: Present, bytes: number, text: string, broken: boolean): string {
   const size = `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
   if (broken || !isLispFile(name)) return size;
