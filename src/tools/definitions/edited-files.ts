@@ -20,8 +20,9 @@ export interface EditSplice extends Splice {
 
 /** A file to be edited. */
 export interface EditedFile {
-  /** path: the path that the caller gave. real: the real path. */
+  /** The path that the caller gave. */
   path: string;
+  /** The real path. */
   real: string;
   present: Present;
   before: FileText;
@@ -39,7 +40,8 @@ export interface PlannedFile extends EditedFile {
   newForms: TopLevelForms;
   /** The top-level forms that are new or that differ. */
   changed: Span[];
-  /** For each new top-level form, the number that it had before; null for a form that is new or differs. */
+  /** For each top-level form of the new text, its number in the old text; null for a form that is new or
+   *  differs. */
   numbers: (number | null)[];
   /** Problems that the reader found and that evaluating another form would solve, such as a missing
    *  package. */

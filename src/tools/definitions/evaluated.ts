@@ -24,9 +24,9 @@ export interface EvaluatedDefinition {
   evaluated: Evaluated;
 }
 
-/** Returns the text of DEFINITION, read under FEATURES; undefined when it is not found. It is in the newest
- *  form in HISTORY that contains the beginning recorded in DEFINITION and that was not evaluated later. Forms
- *  that a rebuild evaluates are not in the history. */
+/** Returns the text of DEFINITION, read under FEATURES; undefined when it is not found. The text comes from
+ *  the newest form in HISTORY that contains the beginning recorded in DEFINITION and was evaluated no later
+ *  than the definition was made. Forms that a rebuild evaluates are not in the history. */
 export function evaluatedText(
   history: ReplHistory,
   definition: EvaluatedDefinition,

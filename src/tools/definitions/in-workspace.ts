@@ -10,8 +10,9 @@ import { takingTurns } from '../turns.ts';
 import { type DefinitionQuery, prefixOf } from './asked-names.ts';
 import { linesText, type ReadOptions, type ReadRow, wantsMethods } from './described.ts';
 
-/** Limits of a search: directory entries to read, and milliseconds. */
+/** Maximum number of directory entries to read in a search. */
 const ENTRY_LIMIT = 20_000;
+/** Maximum duration of a search, in milliseconds. */
 const TIME_LIMIT_MS = 10_000;
 
 /** Where to search, and for which definitions. */

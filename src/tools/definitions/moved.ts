@@ -1,4 +1,4 @@
-// Moves the comment of a definition along when the edits of one call take the definition out and put it in elsewhere.
+// Keeps the comment above a definition that the edits of one call delete in one place and insert in another.
 
 import { allNamed } from '../../source/definitions.ts';
 import type { Features } from '../../source/form.ts';

@@ -29,8 +29,8 @@ const READER_VARIABLES: readonly string[] = [
   '*READ-BASE*',
   '*READ-DEFAULT-FLOAT-FORMAT*',
 ];
-/** Operators of forms that do not run the code inside them when they are evaluated. Operators that begin with
- *  DEF are such operators too. */
+/** Operators of forms whose evaluation does not run the code inside them. Operators that begin with DEF are
+ *  of this kind too. */
 const DEFERRING_OPERATORS: readonly string[] = ['QUOTE', 'FUNCTION', 'LAMBDA', 'FLET', 'LABELS', 'MACROLET'];
 /** Maximum nesting, in lists, of the assignments that are found in a form. */
 const SEARCH_DEPTH = 8;

@@ -11,8 +11,8 @@ import { foundValue } from '../lookup.ts';
 import type { PlannedFile } from './edited-files.ts';
 
 /** Returns notes on what the reader of IMAGE cannot read yet in the changed forms of FILE, and the packages
- *  that these forms lack. Throws a CallError when it can never read them, or when it splits the text into
- *  other forms than the standard syntax does. */
+ *  that these forms lack. Throws a CallError when the reader can never read the forms, or splits the text
+ *  into other forms than the standard syntax does. */
 export async function checkReadable(
   image: Image,
   file: PlannedFile,
@@ -48,8 +48,8 @@ export async function checkReadable(
   return { notes, missing };
 }
 
-/** Returns notes if the reader stopped before the end of FILE, as CHECKED says. Throws a CallError when it
- *  stopped in a changed form, or when the forms before that point differ from those in FILE. */
+/** Returns notes if the reader stopped before the end of FILE, as CHECKED says. Throws a CallError when the
+ *  reader stopped in a changed form, or when the forms before that point differ from those in FILE. */
 function stopNotes(file: PlannedFile, { ends = [], stopped }: CheckedText): QuestionLine[] {
   const { newForms, changed, name } = file;
   const ownEnds = newForms.all().map(({ end }) => newForms.source.characterOf(end));
