@@ -22,14 +22,14 @@ export interface Coverage {
   missed: number;
 }
 
-/** Returns the coverage of all ROUNDS of a run together: what ran in any of them counts as run. */
+/** Returns the coverage of all ROUNDS of a run together: code that ran in any round counts as run. */
 export function mergedCoverage(rounds: readonly CoverageData[]): CoverageData {
   const merged = new Map<string, MeasuredDefinition>();
   for (const { definitions = [] } of rounds) {
     const counts = new Map<string, number>();
     for (const definition of definitions) {
       const { name, file, form } = definition;
-      // One form can have several definitions of the same name: they are told apart by their order.
+      // One form can have several definitions of the same name: their order distinguishes them.
       const place = `${file} ${form} ${name}`;
       const count = (counts.get(place) ?? 0) + 1;
       counts.set(place, count);
@@ -72,7 +72,7 @@ export function coverageOf({ definitions = [], missed = 0 }: CoverageData, place
   return { measured, missed };
 }
 
-/** Returns those of SPANS that are in none of the others, in text order. */
+/** Returns those of SPANS that lie in no other of them, in text order. */
 function outermost(spans: readonly Span[]): Span[] {
   const sorted = [...spans].sort((one, other) => one.start - other.start || other.end - one.end);
   let end = 0;

@@ -1,4 +1,5 @@
-// Renders the tests that did not pass, one failure per line. Leaves out of a line what the lines above it show.
+// Renders the tests that did not pass, one failure per line. A line does not repeat what the lines above it
+// show.
 
 import { basename } from 'node:path';
 import type { Place } from '../../image/wire/data.ts';
@@ -8,13 +9,14 @@ import type { Places } from '../places.ts';
 import { isBad } from './memory.ts';
 import type { Outcome } from './results.ts';
 
-/** Show at most LIMIT failures; PLACES renders their places. */
+/** How failures are shown: at most LIMIT of them, with places that PLACES renders. */
 export interface Shown {
   limit: number;
   places: Places;
 }
 
-/** Returns a function from a test to its name without the package that all NAMES share. */
+/** Returns a function that shortens the name of a test: it removes the package prefix, if all NAMES have the
+ *  same one. */
 export function shortNames(names: readonly string[]): (test: string) => string {
   const homes = new Set(names.map((name) => /^[^: ]+::/.exec(name)?.[0]));
   const [home] = homes;
@@ -53,7 +55,7 @@ export function failureLines(
   return shown.join('\n');
 }
 
-/** A line about one failure or, with UNTOLD, about this number of failures, which are only counted. */
+/** A line about one failure. With UNTOLD, a line that only counts this many failures. */
 interface FailureLine {
   text: string;
   untold?: number;
@@ -117,9 +119,9 @@ function wholeText(failure: TestFailure, where: (place: Place | undefined) => st
   return [failureText(failure), where(failure.place)].filter(Boolean).join(', ');
 }
 
-/** Returns the text of a FAILURE of a check that has failed BEFORE, as in a loop. The text has only the
- *  values: it stands below the line of BEFORE, which has the rest. Returns undefined when BEFORE is
- *  undefined, or when FAILURE has no value to show. */
+/** Returns a short text for FAILURE when the line above it shows BEFORE, another failure of the same check,
+ *  as in a loop. The text has only the values. Returns undefined when BEFORE is undefined, or when FAILURE
+ *  has no value to show. */
 function againText(failure: TestFailure, before: TestFailure | undefined): string | undefined {
   if (before === undefined || failure.got === undefined) return undefined;
   const { expected } = failure;
@@ -127,7 +129,7 @@ function againText(failure: TestFailure, before: TestFailure | undefined): strin
   return `${failure.check === undefined ? '=' : 'got'} ${failure.got}${wanted}`;
 }
 
-/** Returns all of FAILURE but the values, as JSON. The result is the same for failures of the same check. */
+/** Returns a key that is the same for all failures of one check: the failure without its values, as JSON. */
 function checkKey({ got: _, expected: __, ...rest }: TestFailure): string {
   return JSON.stringify(rest);
 }

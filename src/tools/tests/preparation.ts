@@ -12,8 +12,8 @@ import type { Places } from '../places.ts';
 import { groupedWarnings } from '../remarks.ts';
 import type { Grounds } from './grounds.ts';
 
-/** The SYSTEMS to test, which are loaded, and what the answer says of their loads (SAID). Or, when the tests cannot
- *  run, the result to return (FAILED). */
+/** The outcome of a preparation: the SYSTEMS to test, which are loaded, and the text SAID about their loads.
+ *  Or, when the tests cannot run, FAILED, the result to return. */
 export type Preparation = { systems: string[]; said: string } | { failed: Result };
 
 /** What to load, and the RESTARTS to take while it loads. */
@@ -22,7 +22,7 @@ interface Wanted {
   system?: string | undefined;
   /** Without SYSTEM: whether to load only changes of systems that the image has loaded before. */
   known?: boolean;
-  /** True when files were just edited: then the answer says so if their load gave no warnings. */
+  /** True when files were just edited. The answer then also says when their load gave no warnings. */
   edited?: boolean;
   restarts?: readonly string[] | undefined;
 }

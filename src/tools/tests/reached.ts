@@ -3,15 +3,15 @@
 import type { TestResult } from '../../image/wire/testing.ts';
 import { nearest } from '../../kernel/nearest.ts';
 
-/** A definition whose coverage was measured. TEXT is the text that its form in FILE had then. */
+/** A definition whose coverage was measured. TEXT is the text of its form in FILE at that time. */
 export interface Recorded {
   name: string;
   file: string;
   text: string;
 }
 
-/** Which of DEFINITIONS, all measured ones, a test reached. BITS is a hexadecimal number in which bit N, counted from
- *  the lowest, is 1 when the test reached definition N. */
+/** The definitions that a test reached. DEFINITIONS are all that were measured. BITS is a hexadecimal number
+ *  in which bit N, counted from the lowest, is 1 when the test reached definition N. */
 interface Reached {
   definitions: readonly Recorded[];
   bits: string;
@@ -56,8 +56,8 @@ export class ReachedDefinitions {
     );
   }
 
-  /** Returns the tests that reached the definition NAME, as the image writes it; undefined when it was never
-   *  measured. */
+  /** Returns the tests that reached the definition NAME, as the image writes it; undefined when that
+   *  definition was never measured. */
   testsOf(name: string): string[] | undefined {
     return this.#names.has(name) ? this.testsReaching((each) => each.name === name) : undefined;
   }

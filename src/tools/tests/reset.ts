@@ -17,8 +17,8 @@ import type { Grounds } from './grounds.ts';
 /** Bare names of operators that define a variable, whose value follows the name. */
 const DEFINERS: readonly string[] = ['DEFVAR', 'DEFPARAMETER', 'DEFGLOBAL'];
 
-/** Matches the standard operators that define something else. Any other operator that begins with DEF may be a macro
- *  that expands into a DEFVAR. */
+/** Matches the standard operators that define something other than a variable. Any other operator that begins
+ *  with DEF may be a macro that expands into a DEFVAR. */
 const OTHERS =
   /^DEF(?:UN|MACRO|GENERIC|METHOD|CLASS|STRUCT|TYPE|SETF|PACKAGE|CONSTANT|INE-(?:COMPILER-MACRO|CONDITION|METHOD-COMBINATION|MODIFY-MACRO|SETF-EXPANDER|SYMBOL-MACRO))$/;
 
@@ -35,9 +35,9 @@ interface Setting {
   form: string;
 }
 
-/** Sets each of the variables NAMES by EVALUATING, the tool eval_form, so that the history and the journal record it.
- *  Returns a sentence for the answer, or the failed evaluation. Throws a CallError, before it sets any, when a
- *  definition is not found. */
+/** Sets each of the variables NAMES by EVALUATING, the tool eval_form, so that the history and the journal
+ *  record the change. Returns a sentence for the answer, or the failed evaluation. Throws a CallError, before
+ *  any variable is set, when a definition is not found. */
 export async function resetVariables(
   grounds: Grounds,
   evaluating: Tool,
@@ -121,9 +121,9 @@ interface Variable {
   files: string[];
 }
 
-/** Returns the variable that ASKED names. Without a package prefix this is the variable of the current package, or else
- *  the only variable of that name in any package. Throws a CallError when there is none, or there are several. ROOT is
- *  the folder of the workspace. */
+/** Returns the variable that the name ASKED means. Without a package prefix, that is the variable of the
+ *  current package, or else the only variable of that name in any package. Throws a CallError when there is
+ *  none, or there are several. ROOT is the folder of the workspace. */
 async function variableNamed(
   image: Image,
   root: string,

@@ -139,8 +139,8 @@ export function runTests(
   });
 }
 
-/** Returns what the user is shown before a call with EDITS: these, the test run with its other arguments HOW, and the
- *  forms THEN that are evaluated afterwards. */
+/** Returns the preview that the user sees before a call with EDITS: the edits, the test run with its other
+ *  arguments HOW, and the forms THEN that are evaluated afterwards. */
 async function previewOf(
   editing: Tool,
   { edits, then = [], ...how }: Arguments & { edits: readonly unknown[] },
@@ -189,7 +189,7 @@ async function perform(
   chosen: Chosen | undefined,
   context: CallContext,
 ): Promise<Result> {
-  // To run a test that exists, no more systems need to be loaded. Run loads the others when it does not find the test.
+  // A test that exists needs no more systems. `Run` loads the other systems when it does not find the test.
   const known = chosen !== undefined && args.edits === undefined && args.reset === undefined;
   const { system, restarts } = args;
   const prepared = await prepare(

@@ -49,8 +49,8 @@ export function uncheckedOf(tests: readonly Outcome[]): string[] {
   return [...new Set(tests.map(({ test }) => test))].filter((test) => !others.has(test));
 }
 
-/** Returns the first line of the text. It counts the variables with old values: results that depend on these do not
- *  show how the program in the files behaves. */
+/** Returns the first line of the text. It counts the variables with old values, because results that depend
+ *  on these variables do not show how the program in the files behaves. */
 function headline({ what, unsetTotal, milliseconds }: Told, counts: Counts): string {
   const { tests, checks, skipped, expected, failedTests } = counts;
   const besides = [
@@ -101,7 +101,7 @@ export interface Told {
   what: string;
   tests: readonly Outcome[];
   difference: Difference;
-  /** Tests to run again that no framework has any more. */
+  /** Tests that were to run again, but that no framework has any more. */
   gone: readonly string[];
   /** Tested systems in which no test of a known framework was seen. */
   unseen: readonly string[];
@@ -114,7 +114,7 @@ export interface Told {
   unsetSaid: string;
   ending: Ending;
   milliseconds: number;
-  /** What the answer says of the loads before the run. */
+  /** The text about the loads before the run. */
   said: string;
   /** Tests that ran because code that they reached has changed. */
   changed: readonly string[];

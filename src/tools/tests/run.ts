@@ -17,14 +17,14 @@ import { type Outcome, outcomesOf } from './results.ts';
 import { countsOf, runText, type Told, uncheckedOf, unsetBriefly, unsetText } from './run-text.ts';
 import { nameResult, needsText, noTestsResult, nothingReached } from './without-results.ts';
 
-/** What to run: the tests of whole SYSTEMS, the test or suite NAME, the tests AGAIN, or the tests of PACKAGE. SEED
- *  makes random numbers repeat. */
+/** What to run: the tests of whole SYSTEMS, the test or suite NAME, the tests named in AGAIN, or the tests of
+ *  PACKAGE. SEED makes random numbers repeat. */
 export interface Asked {
   systems?: string[];
   name?: string;
   again?: string[];
-  /** Set when AGAIN are the tests that reached the definition NAME. CHANGED are those among them that did not, but that
-   *  reached other code that has changed since. */
+  /** Set when AGAIN has the tests that reached the definition NAME. CHANGED are further tests in AGAIN: these
+   *  did not reach NAME, but other code that has changed since. */
   touching?: { name: string; changed: string[] };
   package?: string;
   seed?: number;
@@ -45,12 +45,12 @@ export class Run {
   readonly #grounds: Grounds;
   readonly #how: How;
   readonly #asked: Asked;
-  /** What the answer says of the loads before the run. */
+  /** The text about the loads before the run. */
   readonly #said: string;
   /** Results of the earlier rounds. */
   readonly #outcomes: Outcome[] = [];
   readonly #coverage: CoverageData[] = [];
-  /** For each image lost between two tests: a sentence, and the number of outcomes known by then. */
+  /** For each image lost between two tests: a sentence, and the number of outcomes that were known then. */
   readonly #losses: { text: string; ran: number }[] = [];
   /** Tests that ran in an image that was lost, so that their coverage was lost too. */
   readonly #unmeasured: string[] = [];
@@ -64,9 +64,10 @@ export class Run {
     this.#said = said;
   }
 
-  /** Runs the tests in rounds and returns the result. When a round does not find the name asked for, and no system was
-   *  given, it is repeated once after all systems were loaded. With `isolate`, another round follows when a test did
-   *  not end or the image was lost. It skips the tests that already have an outcome. */
+  /** Runs the tests in rounds and returns the result. When a round does not find the requested name, and no
+   *  system was given, the round is repeated once after all systems were loaded. With `isolate`, another
+   *  round follows when a test did not end or the image was lost. That round skips the tests that already
+   *  have an outcome. */
   async perform(context: CallContext): Promise<Result> {
     const { holds, places } = this.#grounds;
     for (;;) {
@@ -138,8 +139,8 @@ export class Run {
     });
   }
 
-  /** True when another round must follow the one that returned REPLY. This needs `isolate`. A test must have
-   *  ended the round early, or the image was lost, and the outcome of a test must be new. */
+  /** True when another round must follow the one that returned REPLY. This needs `isolate`, a round that
+   *  ended early because of a test or a lost image, and a test whose outcome was not known before. */
   #goesOn({ data, ending }: Reply<'test-run'>, { signal }: CallContext): boolean {
     if (!this.#how.isolate || ending.kind === 'done' || signal?.aborted || data.held) return false;
     const known = new Set(this.#outcomes.map(({ test }) => test));

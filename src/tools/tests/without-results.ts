@@ -57,11 +57,11 @@ export function needsText(needs: NonNullable<TestRunData['needs']>, places: Plac
   return needs.map((each) => missingText(each, places, 'tested')).join(' ');
 }
 
-/** At most this many characters of output are shown. They are its last ones, since frameworks print totals there. */
+/** At most this many characters of output are shown: the last ones, since frameworks print totals there. */
 const OUTPUT = 1000;
 
-/** Returns OUTPUT with runs of spaces and of punctuation shortened, which are only columns, rulers or dots of passing
- *  tests. */
+/** Returns OUTPUT with runs of spaces and of punctuation shortened, since these are only columns, rulers or
+ *  dots of passing tests. */
 function plainly(output: string): string {
   const plain = output
     .trim()
