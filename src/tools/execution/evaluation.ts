@@ -75,7 +75,8 @@ const EVAL_FORM = {
   alwaysLoad: true,
 } as const satisfies ToolDescription;
 
-/** Returns the tool. It evaluates in IMAGE and records the evaluations in HISTORY. PLACES locates frames. */
+/** Returns the tool eval_form. It evaluates in IMAGE and records the evaluations in HISTORY. PLACES locates
+ *  frames. */
 export function evalForm(
   image: Image,
   history: ReplHistory,
@@ -104,8 +105,9 @@ export function evalForm(
   });
 }
 
-/** Returns the text for a call that the main thread did not take: it runs the request JOB, which is one of JOBS, or holds
- *  an error, or is not ours. */
+/** Returns the text for a call that the main thread did not take. JOB is the request that the thread runs,
+ *  one of JOBS. A negative JOB is the number of an error that the thread holds, negated. Without JOB, the
+ *  thread belongs to whoever runs the image. */
 export function occupiedText({ job }: { job?: number }, jobs: Jobs): string {
   if (job === undefined)
     return 'Error: the main thread belongs to whoever runs this image, so nothing was evaluated. (sb-thread:interrupt-thread (sb-thread:main-thread) FUNCTION) has it call FUNCTION.';
@@ -171,8 +173,8 @@ export function isMissing(ending: Ending, { unreadable }: Pick<EvaluateData, 'un
   return unreadable?.missing === true || (ending.kind === 'condition' && ending.condition.missing === true);
 }
 
-/** Returns the error text when an evaluation of CODE failed; else undefined. DONE is the verb for what was
- *  done with the forms before. PLACES locates frames. */
+/** Returns the error text when an evaluation of CODE failed; else undefined. DONE is the verb for what
+ *  happened to the forms before the failed one. PLACES locates frames. */
 export function failureText(
   ending: Ending,
   { unreadable, formNumber = 1 }: Pick<EvaluateData, 'unreadable' | 'formNumber'>,
@@ -209,7 +211,7 @@ function valueText(value: PrintedValue): string {
   return `${[text, ...told].join('\n')}${more}`;
 }
 
-/** Returns what of a value its text does not show; undefined when it shows all. */
+/** Returns a phrase for what the text of a value leaves out; undefined when it leaves out nothing. */
 function lessText({ cut, characters, length, digits, shortened }: PrintedValue): string | undefined {
   if (cut) return characters === undefined ? 'cut here' : `cut here; it has ${characters} characters`;
   if (digits !== undefined) return `it has ${digits} digits`;

@@ -228,9 +228,11 @@ function librariesLine({ agent }: ImageStatus): string | false {
   return `Libraries: ${name} (${file}), ${loaded ? 'loaded' : 'loaded when a system or a form first needs it'}`;
 }
 
-/** Maximum number of calls to show, of frames of a call, and of characters of a frame. */
+/** Maximum number of calls to show. */
 const SHOWN_CALLS = 12;
+/** Maximum number of frames of a call to show. */
 const SHOWN_FRAMES = 3;
+/** Maximum number of characters of a frame to show. */
 const FRAME_LIMIT = 120;
 
 function callsText(jobs: JobStatus[]): string {

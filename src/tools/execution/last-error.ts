@@ -1,4 +1,5 @@
-// The tool get_last_error, which shows the last errors with their frames and the locals of these.
+// The tool get_last_error, which shows the last errors, with their frames and the local variables of the
+// frames.
 
 import type { Image } from '../../image/image.ts';
 import type { KeptError, KeptFrame, LastErrorData, Local } from '../../image/wire/endings.ts';

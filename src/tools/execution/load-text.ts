@@ -30,7 +30,8 @@ function parenthesesSection({ warnings = [] }: Remarks, places: Places): string 
   return joinSections(texts);
 }
 
-/** An answer with more lines ends with its headline again, since `| tail -5` cuts the first lines. */
+/** An answer with more lines than this ends with its headline again, since a reader with `| tail -5` does not
+ *  see the first lines. */
 const TAIL_LINES = 5;
 
 /** Returns TEXT, which begins with HEADLINE. When TEXT is long, the first line of HEADLINE is also at its end. */

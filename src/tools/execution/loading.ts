@@ -337,8 +337,8 @@ export function missingText(
   return `${headline} ${hint} ${where} ${managed}${unloaded}`;
 }
 
-/** Returns a sentence that says which systems the .asd file, in which ASDF looks for a system, defines
- *  instead of that system. */
+/** Returns a sentence on FILE, the .asd file in which ASDF looks for a system that FILE does not define. The
+ *  sentence names SYSTEMS, which FILE defines instead. */
 function undefinedText({ file, systems = [] }: NonNullable<MissingSystem['asd']>, places: Places): string {
   const name = places.fileName(file);
   return systems.length === 0
