@@ -43,11 +43,13 @@ export function pendingSection(pending: readonly string[], text: string): string
   );
 }
 
-/** Limits of the search for a base name: directory entries to read, and milliseconds. */
+/** Maximum number of directory entries to read in the search for a base name. */
 const FIND_ENTRIES = 50_000;
+/** Maximum duration of the search for a base name, in milliseconds. */
 const FIND_MS = 3000;
-/** Limits of a search of all files: directory entries to read, and milliseconds. */
+/** Maximum number of directory entries to read in a search of all files. */
 const SEARCH_ENTRIES = 100_000;
+/** Maximum duration of a search of all files, in milliseconds. */
 const SEARCH_MS = 10_000;
 
 /** Returns a new budget for a search of all files. */

@@ -10,9 +10,9 @@ import type { TextBuffer } from './buffers.ts';
 /** The text of a file, or why the file is not shown. */
 type FileEntry = Result & { data: object };
 
-/** Maximum number of characters of text to keep: for one answer, and for code, since data for code need not
- *  fit into one answer. */
+/** Maximum number of characters of text to keep for one answer. */
 const TEXT_LIMIT = 80_000;
+/** Maximum number of characters of text to keep for code. Data for code need not fit into one answer. */
 const DATA_TEXT_LIMIT = 8_000_000;
 
 /** The path of the directory. WHOLE: code reads the data, so they need not fit into one answer. */

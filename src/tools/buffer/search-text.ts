@@ -19,8 +19,9 @@ export interface Match {
   file: string;
   line: number;
   column: number;
-  /** The line in which the match ends, and the column after its last character. */
+  /** The line in which the match ends. */
   endLine: number;
+  /** The column after the last character of the match. */
   endColumn: number;
   /** The line with the match, or the part of the line around the match. */
   text: string;
