@@ -39,7 +39,8 @@ export function moreText(shown: number, total = shown): string {
 }
 
 /** Returns lines on definitions in the image that their files no longer have, and how to remove them.
- *  FORGETTING is a file whose load was asked to remove such definitions but removed none. */
+ *  FORGETTING is the file that was loaded with forget: true. When OLD has definitions of that file, the load
+ *  did not remove them. */
 export function oldLines(
   old: readonly OldItem[],
   total: number | undefined,

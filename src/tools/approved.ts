@@ -6,8 +6,8 @@ import { binaryKind, decode, type FileText } from '../files/text.ts';
 import type { Present } from '../files/write.ts';
 import { visibleName } from '../visible.ts';
 
-/** Throws a CallError when FINGERPRINT, that of the file which a human approved, is given and PRESENT has
- *  another. */
+/** Throws a CallError when the fingerprint of PRESENT is not FINGERPRINT, that of the file which a human
+ *  approved. Checks nothing without FINGERPRINT. */
 export function checkApproved({ name, fingerprint: now }: Present, fingerprint: string | undefined): void {
   if (fingerprint === undefined || fingerprint === now) return;
   throw new CallError(`${visibleName(name)} changed after it was approved; nothing was written. Ask again.`);

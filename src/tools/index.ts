@@ -55,7 +55,7 @@ export interface ToolDependencies {
   holds: Holds;
   log: AuditLog;
   history: ReplHistory;
-  /** Edits of several files at once that are under way. */
+  /** The records of edits of several files at once, for a rollback after a kill. */
   intents: Intents;
   /** Edits that wait for an approval. */
   pendingEdits: PendingEdits;

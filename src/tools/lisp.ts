@@ -147,7 +147,7 @@ function runResult(
   };
 }
 
-/** Returns a handler's value as a model reads it. */
+/** Returns a handler's value as text for a model. */
 function toolText({ data, text }: { data?: unknown; text?: string }): string {
   return text ?? (typeof data === 'string' ? data : valueText(data));
 }

@@ -65,7 +65,7 @@ function barrenText({ barren = 0 }: LossReport): string {
   return `Each of the ${barren} images before had been built again too, and was lost soon after. If that is due to what is built again, restart_image with rebuild none starts without it.`;
 }
 
-/** Returns what was lost with an image that is not rebuilt. */
+/** Returns a sentence on what was lost with an image that is not rebuilt. */
 function lostText({ evaluations, systems, files, tools }: Contents): string {
   const made = 'made (definitions, values, packages, the current package)';
   const parts = [

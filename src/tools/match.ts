@@ -39,7 +39,8 @@ export function occurrences(text: string, wanted: string): Occurrences {
   return found;
 }
 
-/** Returns the failure table: by length of a prefix of WANTED, the length of its longest border (prefix and suffix). */
+/** Returns the failure table of Knuth, Morris and Pratt: for each length of a prefix of WANTED, the length of
+ *  the longest shorter text with which that prefix both begins and ends. */
 function bordersOf(wanted: string): Int32Array {
   const borders = new Int32Array(wanted.length + 1);
   for (let length = 2; length <= wanted.length; length += 1) {

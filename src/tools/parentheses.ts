@@ -17,7 +17,8 @@ export function indentationText(text: string): string | undefined {
   return imbalance && joined([repairText(imbalance), swallowedText(imbalance)]);
 }
 
-/** Returns what is wrong with the parentheses of TEXT, the content of file NAME; undefined when they are balanced. */
+/** Returns sentences on what is wrong with the parentheses of TEXT, the content of file NAME; undefined when
+ *  they are balanced. */
 export function imbalanceText(name: string, text: string): string | undefined {
   const imbalance = imbalanceOf(text);
   return imbalance && joined([headText(name, imbalance), repairText(imbalance), swallowedText(imbalance)]);

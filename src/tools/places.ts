@@ -128,8 +128,8 @@ export class Places {
     this.#sources.keepAgreed(file);
   }
 
-  /** Returns `FILE:LINE:COLUMN` of PLACE, which is in DEFINITION; without line and column when they are not
-   *  known. */
+  /** Returns PLACE, which is in DEFINITION, as `FILE:LINE:COLUMN`, with a remark when the file has changed.
+   *  Leaves out line and column when they are not known, and returns `no source` without a file. */
   locate(place: Place, definition: Definition): string {
     if (place.file === undefined)
       return place.maker === undefined

@@ -87,7 +87,7 @@ export class Sources {
   readonly #newest = new Map<string, Source>();
   readonly #older = new Map<string, Source>();
   readonly #features: () => Features;
-  /** Files read since the last microtask. A microtask clears the map. */
+  /** Files read by the synchronous code that runs now. A microtask clears the map after that code. */
   readonly #read = new Map<string, Source | undefined>();
   /** Files that `prepare` read, as they were then. */
   readonly #aside = new Map<string, { real: string; source: Source | undefined }>();

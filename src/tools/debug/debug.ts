@@ -78,7 +78,7 @@ export function debug(image: Image, holds: Holds, places: Places) {
   });
 }
 
-/** The actions on a held error. A call can have only one. */
+/** The actions on a held error. A call of the tool can give only one of them. */
 const ACTIONS = ['eval', 'restart', 'return', 'retry', 'end'] as const;
 /** The actions that need no held error. */
 const OTHERS = ['watch', 'unwatch', 'thread'] as const;

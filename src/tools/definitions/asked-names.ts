@@ -7,13 +7,13 @@ import { headOf, methodsMeant } from '../../source/heads.ts';
 import { SourceText } from '../../source/text.ts';
 import { TopLevelForms } from '../../source/top-level.ts';
 
-/** A definition that a call names. NAME is as the call wrote it. SYMBOL is the name in the form in which
- *  source text has it: `NAME` or `SETF NAME`. */
+/** A definition that a call names. NAME is the name as the call wrote it. SYMBOL is the name of the symbol
+ *  without package: `NAME` or `SETF NAME`. */
 export interface DefinitionQuery {
   name: string;
   symbol: string;
-  /** The qualifiers and specializers of the requested method, without packages, in all forms that they can
-   *  have. */
+  /** The methods that the call can mean, each as its qualifiers and specializers without packages: the list
+   *  in a form can be a lambda list or specializers. */
   methods?: readonly string[];
   /** The operator, such as DEFUN, when the call gave a form. */
   operator?: string;

@@ -84,8 +84,8 @@ function withoutComments(text: string): string {
   return text.replace(/;[^\n]*/g, '');
 }
 
-/** Throws a CallError when TEXT, for FILE, does not consist of whole forms. The error calls TEXT by NAME.
- *  Nothing is repaired silently. */
+/** Throws a CallError when TEXT, for FILE, does not consist of whole forms. NAME is what the error calls
+ *  TEXT. Nothing is repaired silently. */
 function checkWhole(name: string, text: string, file: EditedFile): void {
   const wrong = imbalanceWithProposal(name, text);
   if (wrong !== undefined) throw new CallError(`${wrong}\nNothing was changed. Send it again, put right.`);

@@ -29,7 +29,7 @@ export const EDIT = [
 
 export const EDIT_REQUIRED = [] as const;
 
-/** Replaces the text OLD by REPLACEMENT, once, or everywhere if ALL. */
+/** The replacement of the text OLD by REPLACEMENT: once or, if ALL, everywhere. */
 export interface Part {
   kind: 'part';
   old: string;

@@ -236,7 +236,8 @@ function severalText(name: string, found: readonly Located[]): string {
   return `${name} means ${found.length} definitions:\n${rowsText(found)}\n${detailRequest(found)}`;
 }
 
-/** Returns a request to give what distinguishes FOUND, definitions with the same name. */
+/** Returns a sentence that asks for the head, the path or the line, whichever distinguishes FOUND,
+ *  definitions with the same name. */
 function detailRequest(found: readonly Located[]): string {
   const heads = new Set(found.map(({ target }) => target.head));
   if (heads.size === found.length) return 'Give one as it stands here, or its line.';

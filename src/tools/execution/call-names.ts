@@ -1,4 +1,4 @@
-// Names the calls that are under way, for a model: by the tool, the number and the subject of each.
+// Renders the calls under way as text for a model: the tool, the number and the subject of each.
 
 import type { Reason } from '../../image/wire/endings.ts';
 import { secondsText } from '../endings.ts';

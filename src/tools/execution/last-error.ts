@@ -146,8 +146,8 @@ function errorText(data: LastErrorData, error: KeptError, index: number, { place
   ]);
 }
 
-/** Returns the frames of the error. They have no locals when the stack was exhausted, since there was no room
- *  to walk it. */
+/** Returns the frames of the error. The frames have no locals when the stack was exhausted, since there was
+ *  no room to walk the stack. */
 function stackOf({ frames, condition }: KeptError): { frames?: KeptFrame[] } {
   return frames === undefined ? (condition ?? {}) : { frames };
 }

@@ -300,9 +300,9 @@ export function systemResult(reply: Reply<'load-system'>, system: string, places
   };
 }
 
-/** Returns sentences about MISSING, a system that ASDF does not find, whether it was requested or another
- *  system needs it. They say where ASDF looks and how to install it. DONE says what the requested system was
- *  to be: loaded, or tested. */
+/** Returns sentences about MISSING, a system that ASDF does not find: where ASDF looks, and how to install
+ *  the system. MISSING was requested, or another system needs it. DONE says what the requested system was to
+ *  be: loaded, or tested. */
 export function missingText(
   {
     missing,

@@ -63,7 +63,7 @@ export function restartImage(image: Replaceable) {
 
 const LOST = questionLine`all values, threads, open files and connections of the image are lost`;
 
-/** Returns further lines for a human who must approve the end of IMAGE: what is lost and what is rebuilt. */
+/** Returns lines for a human who must approve the end of IMAGE: what is lost and what is rebuilt. */
 function previewLines(image: Replaceable, rebuild: RebuildFrom): QuestionLine[] {
   const { entries, replay, values, calls } = image.stake;
   const count = entries === 1 ? questionLine`1 step` : questionLine`${entries} steps`;

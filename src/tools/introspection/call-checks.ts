@@ -242,7 +242,8 @@ class Checks {
   }
 
   #unclaimed(file: string, mention: Mention): void {
-    // SBCL records no uses of macros in top-level forms, but a form that looks like a call of a macro is one.
+    // SBCL records no uses of macros in top-level forms, so a form that looks like a call of a macro counts
+    // as one.
     if (this.#callee.macro && mention.args !== undefined && !mention.how) {
       this.#check('', file, mention);
       return;

@@ -1,5 +1,5 @@
-// Renders lambda lists: as SBCL records them, else as they are in the source. Also renders what the methods
-// accept in addition.
+// Renders the lambda list of a function as SBCL recorded it, else as the source has it, and what the methods
+// of a generic function accept in addition.
 
 import type { Place } from '../../image/wire/data.ts';
 import type { Places } from '../places.ts';

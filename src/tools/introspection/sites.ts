@@ -48,8 +48,8 @@ export function siteFinder(
   };
 }
 
-/** Returns the name as source text has it: the bare name of the symbol, and whether a setf function or a
- *  variable is meant. */
+/** Returns the name as source text has it: the bare name of the symbol, whether a setf function or a variable
+ *  is meant, and the packages in which the symbol is accessible. */
 export function usedOf({ name, variable = false, accessibleIn }: Asked): Used {
   const { symbol, setf } = partsOfName(name);
   return { name: symbol, setf, variable, packages: accessibleIn && new Set(accessibleIn) };

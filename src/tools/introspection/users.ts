@@ -34,9 +34,9 @@ export interface User {
   sites?: UserSite[];
 }
 
-/** A page of users. OUTSIDE: how many top-level forms use the name. outsidePossible: how many of these forms
- *  only have it in their data. REPEATED: how many rows were left out. Such a row is for a form that only has
- *  the name in its data, and another row is for a top-level form of the same name that certainly uses it. */
+/** A page of users. OUTSIDE is the number of top-level forms that certainly use the name, outsidePossible the
+ *  number of those that only have it in their data. REPEATED is the number of rows left out: a row for code
+ *  that only has the name in its data, when a top-level form of the same name certainly uses it. */
 export interface Users {
   rows: User[];
   outside: number;

@@ -72,7 +72,7 @@ export function coverageOf({ definitions = [], missed = 0 }: CoverageData, place
   return { measured, missed };
 }
 
-/** Returns those of SPANS that lie in no other of them, in text order. */
+/** Returns those of SPANS that no other span contains, in text order. */
 function outermost(spans: readonly Span[]): Span[] {
   const sorted = [...spans].sort((one, other) => one.start - other.start || other.end - one.end);
   let end = 0;

@@ -71,9 +71,9 @@ function notPlanned(ending: Ending, places: Places): Result {
   };
 }
 
-/** Loads the system ASKED for. Returns what the answer says about the load (`said`), and whether there were
- *  warnings (`warned`). If the load failed, also returns the result of the whole call (`failed`). `lacks` is
- *  true when ASDF does not find a system that the system needs. */
+/** Loads the system ASKED for. Returns the text about the load (`said`), and whether there were warnings
+ *  (`warned`). If the load failed, also returns the result of the whole call (`failed`). `lacks` is true when
+ *  ASDF does not find a system that the system needs. */
 async function load(
   { image, places, shownWarnings, memory }: Grounds,
   asked: { name: string; force: boolean; restarts?: readonly string[] },

@@ -70,8 +70,8 @@ function plainly(output: string): string {
   return foldedLines(plain);
 }
 
-/** Returns the result of a run in which no test was seen. WHAT names what was tested, SAID is what the answer says of
- *  the loads before. */
+/** Returns the result of a run in which no test was seen. WHAT names what was tested, SAID is the text about
+ *  the loads before the run. */
 export function noTestsResult(
   what: string,
   { data, ending, output }: Reply<'test-run'>,
