@@ -81,10 +81,11 @@ export function conditionLines({ text, type, variable }: Condition): string[] {
   return [`Error: ${text}`, `Type: ${type}`, ...(variable === undefined ? [] : [`Variable: ${variable}`])];
 }
 
-/** The sentence that no library manager is set up, and which ones are supported. */
+/** Says that no library manager is set up, and which ones are supported. */
 export const NO_MANAGER = 'No library manager is used here: Quicklisp, qlot or ocicl, where one is set up.';
 
-/** Returns the sentence that the user's init file, FILE, is not loaded and may define what is missing. */
+/** Returns a sentence that says that the user's init file, FILE, is not loaded and may define what is
+ *  missing. */
 export function notLoadedText(file: string): string {
   return `Images do not load ${file}, which may define it: start live-lisp with --init ${file} for that.`;
 }

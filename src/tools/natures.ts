@@ -1,6 +1,7 @@
 // Renders why a name is not what a tool asked for, and which similar names may be meant.
 
-/** Returns the sentence that NAME is not a KIND but has NATURES, or that NAME is not defined as a KIND. */
+/** Returns a sentence that says that NAME is each of NATURES, not a KIND, or that NAME is not defined as a
+ *  KIND. */
 export function isNot(
   name: string,
   natures: readonly string[],

@@ -107,7 +107,8 @@ export class Places {
     return path === '' || path.startsWith('..') ? undefined : path;
   }
 
-  /** Reads FILES ahead: the other methods are synchronous. Files that an answer of the image names are prepared. */
+  /** Reads FILES ahead, because the other methods are synchronous. The server itself does so for all files
+   *  that an answer of the image names. */
   async prepare(files: readonly string[]): Promise<void> {
     await this.#sources.prepare(files);
   }

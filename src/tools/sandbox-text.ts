@@ -55,7 +55,7 @@ export function newcomerText(file: string): string {
   return `Note: ${visibleName(file)} is new. Programs outside of the sandbox obey it, and code in the sandbox can have made it. Unless you made it with your own tools, have the user look at it before anything else runs there.`;
 }
 
-/** A path in quotes, or a word before a colon. An apostrophe in a word opens no quotes. */
+/** Matches a path in quotes, or a word before a colon. An apostrophe in a word opens no quotes. */
 const PATH = /"([^"\n]+)"|(?<!\w)'([^'\n]+)'|‘([^‘’\n]+)’|(?<![^\s"'‘])([^\s"'‘]+)(?=:(?:\s|$))/g;
 /** The beginning of the answer of a failed evaluation. */
 const HEAD = /^Error: /;

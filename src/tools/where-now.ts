@@ -63,7 +63,7 @@ interface FormNow {
   same: boolean;
 }
 
-/** Returns the top-level form of PLACE in the present file, as far as it is found. */
+/** Finds the top-level form of PLACE in the present file. */
 function formNow({ now, loaded }: Versions, place: Place, definition: Definition): FormNow {
   if (loaded === now) return { now, start: startIn(now, place), changed: undefined, same: true };
   if (loaded === undefined) {
@@ -106,8 +106,8 @@ function holdersOf(forms: TopLevelForms, { name, method }: Definition): number[]
 }
 
 /** Finds USES, places in DEFINITION that use USED, in the present file. All of them are in one top-level form
- *  and one method. Returns START, the start of that form, SPOTS, the places in it that use USED, and what
- *  else whereNow returns. */
+ *  and one method. Returns START, the start of that form, SPOTS, the places in it that use USED, and the
+ *  other members that whereNow returns. */
 export function usesNow(versions: Versions, uses: readonly Place[], used: Used, definition: Definition) {
   const { start, ...found } = formNow(versions, uses[0] ?? {}, definition);
   const forms = found.now.forms();

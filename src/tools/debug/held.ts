@@ -32,7 +32,7 @@ export function optionsOf({ args, context }: Held) {
   return { ...callOptions(context), ...limitOption(args) };
 }
 
-/** Like optionsOf, for a call that evaluates code in a frame of HELD. Such code can leave the frame, so that
+/** Returns the call options for evaluating code in a frame of HELD. Such code can leave the frame, so that
  *  the call which the error stopped continues. */
 export function evalOptions(held: Held) {
   const call = held.holds.call(held.error);

@@ -65,8 +65,8 @@ export function definitionsOf(
       own: (thing.sources ?? []).length > 0 || thing.evaluated !== undefined,
       rows: thingRows(thing, definedName(symbol, thing.nature), { places, query, options, evaluated }),
     }));
-  // If a form defines the name itself, slots for which it is only the name of an accessor are shown without
-  // their text.
+  // If a form defines the name itself, slots that only have an accessor of this name are shown without their
+  // text.
   const hasOwnForm = query.methods === undefined && groups.some(({ own, rows }) => own && rows.length > 0);
   const [own, others] = [groups.filter((group) => group.own), groups.filter((group) => !group.own)];
   return [...own, ...others].flatMap((group) =>

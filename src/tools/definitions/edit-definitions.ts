@@ -66,10 +66,11 @@ const EDIT_DEFINITIONS = {
 
 type EditArguments = ArgumentsFor<typeof EDIT_DEFINITIONS>;
 
-/** Returns the tool. ORIGINS finds the definitions. INTENTS keeps the records for a rollback after a kill. */
+/** Returns the tool edit_definitions. ORIGINS finds the definitions. INTENTS keeps the records for a rollback
+ *  after a kill. */
 export function editDefinitions(origins: Origins, intents: Intents) {
-  // Each call is planned before the question, again after the answer, and again when it runs. The plan is
-  // cached, because planning takes long for large files.
+  // Each call is planned before a human is asked, again after the human has answered, and again when it runs.
+  // The plan is cached, because planning takes long for large files.
   let cached: { call: string; plan: Plan } | undefined;
   const plan = async (args: EditArguments, context: CallContext) => {
     const call = JSON.stringify(args);

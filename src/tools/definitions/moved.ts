@@ -8,7 +8,7 @@ import { TopLevelForms } from '../../source/top-level.ts';
 import type { Edit } from './edits.ts';
 import type { Located } from './locate.ts';
 
-/** An edit, and the definition that it is about if it names one. */
+/** An edit and, if it names a definition, that definition. */
 export interface Placed {
   edit: Edit;
   located?: Located | undefined;

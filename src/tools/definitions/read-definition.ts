@@ -79,7 +79,7 @@ const READ_DEFINITION = {
 
 export type ReadArguments = ArgumentsFor<typeof READ_DEFINITION>;
 
-/** Returns the tool, which finds definitions through ORIGINS. */
+/** Returns the tool read_definition, which finds definitions through ORIGINS. */
 export function readDefinition(origins: Origins) {
   return defineTool({
     ...READ_DEFINITION,

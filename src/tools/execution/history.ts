@@ -35,7 +35,7 @@ const GET_REPL_HISTORY = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool, which reads HISTORY. */
+/** Returns the tool get_repl_history, which reads HISTORY. */
 export function getReplHistory(history: ReplHistory) {
   return defineTool({ ...GET_REPL_HISTORY, handler: (args, context) => readHistory(history, args, context) });
 }

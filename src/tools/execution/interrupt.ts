@@ -47,7 +47,7 @@ export function interrupt(image: Image, places: Places) {
 }
 
 /** Milliseconds to wait for the end of an interrupted call. It usually ends within 3 s, even when its code
- *  resists. Garbage collection, or a lack of CPU, can delay the end by the second term. */
+ *  resists. Garbage collection, or a lack of CPU, can delay the end by TIMES.collecting. */
 const END_TIMEOUT_MS = 3000 + TIMES.collecting;
 
 async function interruptJobs(

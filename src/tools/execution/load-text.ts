@@ -19,7 +19,7 @@ const CHECKED_FILES = 5;
  *  more. */
 const OUTPUT_LIMIT = 4000;
 
-/** Returns the errors in the parentheses of those files in which the compiler found errors; '' when there are
+/** Returns sentences on wrong parentheses in the files in which the compiler found errors; '' when there are
  *  none. */
 function parenthesesSection({ warnings = [] }: Remarks, places: Places): string | undefined {
   const failed = warnings.flatMap(({ severity, file }) => (severity === 'error' && file ? [file] : []));

@@ -113,7 +113,7 @@ class Checks {
   }
 
   /** Checks the USES by CALLER in one form. If the form has changed since it was loaded, the recorded places
-   *  are invalid. Then `check` later checks all mentions in the file. */
+   *  are invalid, and `check` later checks all mentions in the file. */
   #uses(caller: string, uses: readonly Place[]): void {
     const { file, method } = uses[0] ?? {};
     const mentions = file === undefined ? undefined : this.#mentions(file);
@@ -180,7 +180,8 @@ class Checks {
     if (this.#places.definitionsIn(file, form.start).some((each) => isOf(each.name, name))) return;
     const query = { used: name, packages, sites: true, variable: false };
     const user = outside(row, query, this.#places, new Set());
-    // A definition with code in some of its parts only, such as DEFCLASS, names its accessors in others.
+    // In a definition such as DEFCLASS only some parts are code. The other parts name accessors without
+    // calling them.
     if (user === undefined || (hasParts(form.operator) && !user.part)) return;
     const { calls: _, ...lists } = this.#result;
     const known = new Set(Object.values(lists).flatMap((list) => list.map(({ at }) => at)));
@@ -213,8 +214,8 @@ class Checks {
     }
   }
 
-  /** Checks MENTION, a call by CALLER. With CANDIDATE_COUNT, SBCL recorded fewer uses than there are such
-   *  mentions, so MENTION may not be one of these uses. */
+  /** Checks MENTION, a call by CALLER. A CANDIDATE_COUNT means that SBCL recorded fewer uses than there are
+   *  candidates, so MENTION may not be a recorded use. */
   #check(caller: string, file: string, mention: Mention, candidateCount?: number): void {
     this.#claimed.add(mention);
     const form = `${file} ${mention.top}`;

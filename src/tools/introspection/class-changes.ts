@@ -9,8 +9,8 @@ import { bareOf } from '../../source/qualified.ts';
 import type { Places } from '../places.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 
-/** A function that a new definition removes (GONE), or that takes other arguments after it, with its calls.
- *  KEPT: the function remains for other classes. */
+/** A function that a new definition changes, with its calls. GONE: the definition removes the function;
+ *  otherwise the function takes other arguments. KEPT: the function remains for other classes. */
 export interface ChangedFunction extends CheckedCalls {
   name: string;
   gone: boolean;
@@ -48,8 +48,8 @@ export async function changedFunctions(
     const list = below ? withoutKeys(arglist, goneSlots) : constructors?.get(bare);
     const checked = await check(name, gone ? ACCEPTS_NOTHING : list);
     if (checked === undefined || (!gone && checked.unfit.length === 0)) continue;
-    // A setf function, or an accessor of an including structure, is listed only when it is used, since the
-    // rest implies it.
+    // A setf function, or an accessor of an including structure, is listed only when it is used: other rows
+    // imply its change.
     if ((slot !== undefined || bare.startsWith('(SETF ')) && usesOf(checked).length === 0) continue;
     found.push({ name, gone, ...(kept && { kept }), ...checked });
   }

@@ -300,7 +300,7 @@ class Investigation {
 
   #checked(name: string, callers: WhoCallsData, list: LambdaList | undefined): CheckedCalls {
     const { files = [], naming = [] } = this.#facts;
-    // The naming functions are known only for the function itself, not for the accessors of a class.
+    // `naming` is known only for the function itself, not for the accessors of a class.
     const elsewhere = { files, naming: name === this.#facts.name ? naming : [] };
     return checkedCalls(callers, elsewhere, list, this.#places);
   }

@@ -25,7 +25,7 @@ interface Uses {
 export interface User {
   name: string;
   kind?: string;
-  /** The function for which the name of this user is only another name. */
+  /** The function of which the name of this user is only an alias. */
   same?: string;
   /** True when the name only occurs in data of this function or form, so that it may not be a use. */
   possible?: boolean;

@@ -138,7 +138,7 @@ async function callersOf(
   return withReferences(callers, await referencesOf(image, places, args, context));
 }
 
-/** Returns CALLERS, an empty list because the name is a variable, with REFERENCES to the variable inserted
+/** Returns CALLERS, which lists none because the name is a variable, with REFERENCES to the variable inserted
  *  before its notes. */
 function withReferences(callers: Result, references: Result): Result {
   const [none = '', ...notes] = callers.text.split('\n');

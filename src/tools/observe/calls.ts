@@ -23,7 +23,8 @@ import { countText, timeText } from './units.ts';
 /** At most this many calls are shown by default. */
 const CALLS = 20;
 
-/** Records the calls of FUNCTIONS while the observed code runs. Returns the calls, or with TYPES the types seen. */
+/** Records the calls of FUNCTIONS while the observed code runs. Returns the calls or, with TYPES, the types
+ *  of their arguments and values. */
 export async function observeCalls(
   observing: Observing,
   functions: readonly string[],

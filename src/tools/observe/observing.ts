@@ -36,7 +36,8 @@ export interface Observing {
 /** Milliseconds that a call may take in addition to the observed time. */
 const BESIDES_MS = 60_000;
 
-/** Returns the call options. A call without a timeout argument that observes for long gets a limit above that time. */
+/** Returns the call options. A call that observes for long, and has no timeout argument, gets a limit above
+ *  the observed time. */
 export function optionsOf({ args, context }: Observing) {
   const { seconds = 0 } = args;
   return {

@@ -80,7 +80,7 @@ const ENTRY_LIMIT = 50_000;
 const TIME_LIMIT_MS = 10_000;
 /** Maximum number of octets to read of one file that is not Lisp source. */
 const OTHER_FILE_LIMIT = 1024 * 1024;
-/** Maximum number of octets to read of all such files together. */
+/** Maximum number of octets to read of all files together that are not Lisp source. */
 const OTHER_FILES_LIMIT = 64 * 1024 * 1024;
 
 /** Returns the top-level forms that define the symbol of FACTS, parsed. */

@@ -47,7 +47,7 @@ const GET_AUDIT_LOG = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool that reads LOG. */
+/** Returns the tool get_audit_log, which reads LOG. */
 export function getAuditLog(log: AuditLog) {
   return defineTool({ ...GET_AUDIT_LOG, handler: (args, context) => readLog(log, args, context) });
 }

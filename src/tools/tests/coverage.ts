@@ -51,7 +51,7 @@ function together(one: MeasuredDefinition, other: MeasuredDefinition): MeasuredD
   return { ...one, never: one.never?.filter((place) => never.has(place.join())) ?? [] };
 }
 
-/** Returns DATA with the places of definitions and the lines that never ran as text. */
+/** Returns DATA with the places of the definitions, and the lines that never ran, as text. */
 export function coverageOf({ definitions = [], missed = 0 }: CoverageData, places: Places): Coverage {
   const measured = definitions.map(({ name, reached = false, never = [], ...definition }) => {
     const place = { ...definition, undated: true };

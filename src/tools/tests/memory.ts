@@ -17,7 +17,8 @@ export interface Difference {
 /** What is known of a test from its last run. */
 interface Known {
   passed: boolean;
-  /** The systems, joined by blanks, of the last run of whole systems that ran the test; '' when there was none. */
+  /** The systems, joined by blanks, of the last run that tested whole systems and ran this test; '' when
+   *  there was none. */
   systems: string;
   /** The systems to whose tests this test belongs. Empty when the test only ran by name. */
   of: readonly string[];

@@ -14,7 +14,7 @@ import { foundValue, isLookupFailure } from '../lookup.ts';
 import type { NamedText, Places } from '../places.ts';
 import type { Grounds } from './grounds.ts';
 
-/** Bare names of operators that define a variable, whose value follows the name. */
+/** Bare names of the operators that define a variable and take its value after the name. */
 const DEFINERS: readonly string[] = ['DEFVAR', 'DEFPARAMETER', 'DEFGLOBAL'];
 
 /** Matches the standard operators that define something other than a variable. Any other operator that begins

@@ -4,7 +4,7 @@ import type { Ending } from '../../image/wire/endings.ts';
 import type { TestPart, TestResult, TestRunData } from '../../image/wire/testing.ts';
 import { secondsText } from '../endings.ts';
 
-/** The result of a test. When the test did not finish, WHY says why. */
+/** The result of a test. WHY is the reason when the test did not finish. */
 export interface Outcome extends TestResult {
   why?: string;
 }

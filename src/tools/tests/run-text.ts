@@ -107,8 +107,9 @@ export interface Told {
   unseen: readonly string[];
   /** Files that have changed since the image loaded them. */
   stale: readonly string[];
-  /** Variables that loads did not set again, and how many there are: UNSET may have only some. */
+  /** Variables that loads did not set again, perhaps only some of them. */
   unset: readonly UnsetVariable[];
+  /** The number of variables that loads did not set again. */
   unsetTotal: number;
   /** What the answer says of these. */
   unsetSaid: string;

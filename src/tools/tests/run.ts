@@ -236,7 +236,7 @@ export class Run {
     return { data, failed };
   }
 
-  /** Returns the coverage of the run, when it was asked for. */
+  /** Returns the coverage of the run, if the call requested it. */
   #covered(): { data?: object; text: string } | undefined {
     if (!this.#how.coverage) return undefined;
     if (this.#coverage.length === 0)
