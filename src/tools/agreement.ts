@@ -139,7 +139,8 @@ export function isIncomplete({
   );
 }
 
-/** Returns the section on differences between the image and the files of a load, or undefined when they agree. */
+/** Returns the section on differences between the image and the files of a load, or undefined when they
+ *  agree. */
 export function agreementSection(agreement: Agreement | undefined, places: Places): string | undefined {
   if (agreement === undefined) return undefined;
   const { doubles = [], old = [], unset = [], outdated = [], gone = [], left = [] } = agreement;

@@ -13,7 +13,8 @@ export function checkApproved({ name, fingerprint: now }: Present, fingerprint: 
   throw new CallError(`${visibleName(name)} changed after it was approved; nothing was written. Ask again.`);
 }
 
-/** Returns the text of PRESENT; '' when there is no file. Throws a CallError when the file is binary or too large. */
+/** Returns the text of PRESENT; '' when there is no file. Throws a CallError when the file is binary or too
+ *  large. */
 export function presentText({ name, size, bytes }: Present): FileText {
   if (size === undefined) return { text: '', encoding: 'UTF-8', bom: false };
   const kind = bytes && binaryKind(bytes);

@@ -1,4 +1,5 @@
-// Translates the context of a tool call (progress, cancellation, timeout) into options of a call in the image.
+// Translates the context of a tool call (progress, cancellation, timeout) into options of a call in the
+// image.
 
 import type { CallOptions } from '../image/wire/call.ts';
 import type { Ending } from '../image/wire/endings.ts';

@@ -132,7 +132,8 @@ function moreText(more: number | undefined, what: string): string {
 /** SBCL's reports of errors in code. They are cut from the output, since the warnings say the same. */
 const COMPILER_CHATTER = /(?:; file: .*\n)?(?:; in: .*\n)?(?:;.*\n)*?; caught ERROR:\n(?:;.*(?:\n|$))*\n?/g;
 
-/** Returns the section with the OUTPUT of a call, in at most LIMIT characters; undefined when it wrote nothing. */
+/** Returns the section with the OUTPUT of a call, in at most LIMIT characters; undefined when it wrote
+ *  nothing. */
 export function outputSection(output: Output | undefined, limit?: number): string | undefined {
   if (output === undefined) return undefined;
   const text = wholeText(output).replace(COMPILER_CHATTER, '').replace(/^\n+/, '').trimEnd();
@@ -144,8 +145,8 @@ const EQUAL_RUN = { most: 3, shown: 1, what: 'like it' };
 /** More than MOST lines in a row without a letter or digit are cut to SHOWN of them. */
 const WORDLESS_RUN = { most: 20, shown: 3, what: 'without a letter or digit' };
 
-/** Returns TEXT, a program's output, with runs of equal lines, and long runs of lines without letter or digit,
- *  shortened to their first lines. */
+/** Returns TEXT, a program's output, with runs of equal lines, and long runs of lines without letter or
+ *  digit, shortened to their first lines. */
 export function foldedLines(text: string): string {
   return runsOf(text.split('\n'), wordKey).flatMap(foldedRun).join('\n');
 }

@@ -1,5 +1,5 @@
-// Runs tools that are written in Lisp. The server mirrors the tools registered in the image, and raises the safety
-// level of those that an agent's code registered.
+// Runs tools that are written in Lisp. The server mirrors the tools registered in the image, and raises the
+// safety level of those that an agent's code registered.
 
 import { ImageError } from '../errors.ts';
 import type { Image, ImageTools } from '../image/image.ts';

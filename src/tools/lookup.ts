@@ -22,8 +22,8 @@ export function packageOf(args: { readonly package?: string }): { package?: stri
   return args.package ? { package: args.package } : {};
 }
 
-/** Returns the contract's text for a missing package or symbol (S0.9, S3.4, S3.5, C9, C26). The text for a class
- *  follows the contract's wording, with a note as in S3.16. */
+/** Returns the contract's text for a missing package or symbol (S0.9, S3.4, S3.5, C9, C26). The text for a
+ *  class follows the contract's wording, with a note as in S3.16. */
 function lookupText(failure: LookupFailure): string {
   switch (failure.failure) {
     case 'no-system':
@@ -57,7 +57,8 @@ export function lookupResult(failure: LookupFailure): Result {
   return { data: failure, text: lookupText(failure), absent: true, unfound: true };
 }
 
-/** Returns the value of a read-only operation. Throws a CallError for a condition, an ImageError for other failures. */
+/** Returns the value of a read-only operation. Throws a CallError for a condition, an ImageError for other
+ *  failures. */
 export function foundValue<Value>(reply: { ending: Ending; data: { value?: Value } }): Value {
   const { ending, data } = reply;
   if (ending.kind === 'condition') {

@@ -16,8 +16,8 @@ export interface Occurrences {
   lines: number[];
 }
 
-/** Returns the occurrences of WANTED, which is not empty, in TEXT. Takes linear time (Knuth, Morris, Pratt): indexOf
- *  takes the product of both lengths when both texts repeat themselves, as rulers of dashes do. */
+/** Returns the occurrences of WANTED, which is not empty, in TEXT. Takes linear time (Knuth, Morris, Pratt):
+ *  indexOf takes the product of both lengths when both texts repeat themselves, as rulers of dashes do. */
 export function occurrences(text: string, wanted: string): Occurrences {
   const found: Occurrences = { count: 0, starts: [], lines: [] };
   const borders = bordersOf(wanted);
@@ -49,7 +49,8 @@ function bordersOf(wanted: string): Int32Array {
   return borders;
 }
 
-/** Returns the new length of the matched prefix of WANTED after the character CODE; MATCHED is the length before it. */
+/** Returns the new length of the matched prefix of WANTED after the character CODE; MATCHED is the length
+ *  before it. */
 function advance(wanted: string, borders: Int32Array, matched: number, code: number): number {
   let length = matched;
   while (length === wanted.length || wanted.charCodeAt(length) !== code) {
@@ -113,8 +114,9 @@ function placesOf(file: readonly string[]): Map<string, number[]> {
   return where;
 }
 
-/** Returns the most promising start indices of a similar place. Each line of SOUGHT that FILE has votes; the rarer and
- *  longer it is, the more its vote weighs. The lines most similar to the longest line of SOUGHT vote too. */
+/** Returns the most promising start indices of a similar place. Each line of SOUGHT that FILE has votes; the
+ *  rarer and longer it is, the more its vote weighs. The lines most similar to the longest line of SOUGHT
+ *  vote too. */
 function candidates(file: readonly string[], sought: readonly string[]): number[] {
   const where = placesOf(file);
   const votes = new Map<number, number>();
@@ -137,7 +139,8 @@ function candidates(file: readonly string[], sought: readonly string[]): number[
   return ranked.slice(0, CANDIDATES).map(([start]) => start);
 }
 
-/** Returns the similarity of SOUGHT and the lines of FILE from START on: 0 to 1, each line weighted by its length. */
+/** Returns the similarity of SOUGHT and the lines of FILE from START on: 0 to 1, each line weighted by its
+ *  length. */
 function windowScore(file: readonly string[], sought: readonly string[], start: number): number {
   let score = 0;
   let weights = 0;

@@ -11,7 +11,8 @@ export function isNot(
   return others ? `${name} is ${others}, not a ${kind}.` : `${name} is not defined as a ${kind}.`;
 }
 
-/** Returns the question whether one of the similar names NEAR (nearest first) was meant; false when there is none. */
+/** Returns the question whether one of the similar names NEAR (nearest first) was meant; false when there is
+ *  none. */
 export function didYouMean(near: readonly string[] = []): string | false {
   const last = near.at(-1);
   if (last === undefined) return false;

@@ -21,11 +21,12 @@ export interface Newest<Item> {
 
 /** Counting stops when the page is full and more than this many items were read. */
 const COUNTED = 100;
-/** Reading yields to the event loop after this many milliseconds: a long search must not delay a cancellation. */
+/** Reading yields to the event loop after this many milliseconds: a long search must not delay a
+ *  cancellation. */
 const TURN_MS = 5;
 
-/** Returns the rows that ARGS ask for, 20 when they set no limit. Throws a CallError when the call is cancelled, or
- *  when code would get only some of the rows. */
+/** Returns the rows that ARGS ask for, 20 when they set no limit. Throws a CallError when the call is
+ *  cancelled, or when code would get only some of the rows. */
 export async function newestOf<Item>(
   args: PageArguments,
   context: CallContext,

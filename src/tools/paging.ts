@@ -23,7 +23,8 @@ export interface PageArguments {
 /** At most this many rows for code that sets no limit; the size of one answer of the image is bounded too. */
 const ALL_ROWS = 250_000;
 
-/** Returns the rows that ARGS ask for. Without a limit a model gets USUAL rows, and code (FOR_DATA) gets all. */
+/** Returns the rows that ARGS ask for. Without a limit a model gets USUAL rows, and code (FOR_DATA) gets
+ *  all. */
 export function pageOf(
   { limit, offset = 0 }: PageArguments,
   { forData = false }: CallContext,

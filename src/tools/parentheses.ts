@@ -39,7 +39,8 @@ function headText(name: string, { kind, began }: Imbalance): string {
   return `${name}: the ${what} that begins at line ${began} ${how}.`;
 }
 
-/** Returns the repaired line of TEXT, or undefined when the repair in IMBALANCE does not balance the whole text. */
+/** Returns the repaired line of TEXT, or undefined when the repair in IMBALANCE does not balance the whole
+ *  text. */
 function repairedLine(text: string, { line, repair }: Imbalance): string | undefined {
   if (repair === undefined) return undefined;
   const { index, removed, text: put } = repair;
@@ -47,8 +48,8 @@ function repairedLine(text: string, { line, repair }: Imbalance): string | undef
   return imbalanceOf(repaired) === undefined ? repaired.split(/\r?\n/)[line - 1] : undefined;
 }
 
-/** Returns a warning when the change of file NAME from BEFORE to AFTER made its parentheses unbalanced. Returns
- *  undefined when it did not, or when NAME is not Lisp source. */
+/** Returns a warning when the change of file NAME from BEFORE to AFTER made its parentheses unbalanced.
+ *  Returns undefined when it did not, or when NAME is not Lisp source. */
 export function newImbalanceText(name: string, before: string, after: string): string | undefined {
   if (!isLispFile(name) || imbalanceOf(before) !== undefined) return undefined;
   const wrong = imbalanceText(name, after);

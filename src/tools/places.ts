@@ -1,4 +1,5 @@
-// Finds places in source files and renders them as FILE:LINE:COLUMN, relative to the workspace and counted from 1.
+// Finds places in source files and renders them as FILE:LINE:COLUMN, relative to the workspace and counted
+// from 1.
 
 import { relative } from 'node:path';
 import type { Bounds } from '../files/regular.ts';
@@ -46,7 +47,8 @@ export interface Site {
   text: string;
   /** True when this is one of several places that the use may have. */
   doubt?: boolean;
-  /** The exact index in the text; absent when the file has changed since it was loaded, or the place is not certain. */
+  /** The exact index in the text; absent when the file has changed since it was loaded, or the place is not
+   *  certain. */
   index?: number;
 }
 
@@ -59,11 +61,13 @@ interface DefinitionText {
   /** Whether this definition changed, when its file changed since it was loaded; undefined when the file did
    *  not. */
   changed: Changed | undefined;
-  /** True when TEXT is from the file as loaded, because the definition is not found in the file as it is now. */
+  /** True when TEXT is from the file as loaded, because the definition is not found in the file as it is
+   *  now. */
   old: boolean;
 }
 
-/** The source text of a definition of a name, with what distinguishes it from other definitions of that name. */
+/** The source text of a definition of a name, with what distinguishes it from other definitions of that
+ *  name. */
 export type NamedText = Pick<DefinitionText, 'file' | 'line' | 'lastLine' | 'text'> &
   Pick<Target, 'operator' | 'method' | 'head' | 'home'> & {
     /** True when the definition is inside another form. */
@@ -75,7 +79,8 @@ export class Places {
   readonly root: string;
   readonly #sources: Sources;
 
-  /** FORBIDS returns why the file at a real path may not be read. FEATURES returns the *FEATURES* of the image. */
+  /** FORBIDS returns why the file at a real path may not be read. FEATURES returns the *FEATURES* of the
+   *  image. */
   constructor(
     root: string,
     { forbids, features = () => new Set() }: { forbids?: Bounds['forbids']; features?: () => Features } = {},
@@ -113,8 +118,8 @@ export class Places {
     await this.#sources.prepare(files);
   }
 
-  /** Records the present content of those of FILES that are in the workspace, because they were just loaded: their
-   *  forms are then found again after an edit. */
+  /** Records the present content of those of FILES that are in the workspace, because they were just loaded:
+   *  their forms are then found again after an edit. */
   keepLoaded(files: readonly string[]): void {
     for (const file of files) if (this.isOwn(file)) this.#sources.keepLoaded(file);
   }
@@ -124,7 +129,8 @@ export class Places {
     return this.#sources.agrees(file);
   }
 
-  /** Records that the image has all of the present content of FILE, because its changed forms have just been loaded. */
+  /** Records that the image has all of the present content of FILE, because its changed forms have just been
+   *  loaded. */
   keepAgreed(file: string): void {
     this.#sources.keepAgreed(file);
   }
@@ -143,8 +149,8 @@ export class Places {
     return text.filter(Boolean).join(' ');
   }
 
-  /** Returns the sites of USES, places in one DEFINITION of one file that use USED. A use with several possible places
-   *  gets a site for each. */
+  /** Returns the sites of USES, places in one DEFINITION of one file that use USED. A use with several
+   *  possible places gets a site for each. */
   sites(uses: readonly Place[], used: Used, definition: Definition): Site[] {
     const [place] = uses;
     if (place?.file === undefined) return [noSource()];
@@ -209,7 +215,8 @@ export class Places {
     return { at: `${name}:${line}:${column}`, text: boundLine(text, column) };
   }
 
-  /** Returns the line of PLACE, marked, with COUNT lines before and after; undefined when PLACE is not found. */
+  /** Returns the line of PLACE, marked, with COUNT lines before and after; undefined when PLACE is not
+   *  found. */
   around(place: Place, count: number): string | undefined {
     const versions = this.#versions(place);
     if (versions === undefined) return undefined;
@@ -267,8 +274,8 @@ export class Places {
         };
   }
 
-  /** Returns the texts in FILE that define SYMBOL (a name without package), its methods included. A nested form counts
-   *  only when its operator begins with DEF. */
+  /** Returns the texts in FILE that define SYMBOL (a name without package), its methods included. A nested
+   *  form counts only when its operator begins with DEF. */
   definitionsOf(file: string, symbol: string): NamedText[] {
     const source = this.#sources.read(file);
     // Most files do not contain the name, and a text search costs less than reading their forms.
@@ -311,8 +318,8 @@ export class Places {
     return outline;
   }
 
-  /** Returns the lambda list of NAME (`PACKAGE::NAME`) in its source at PLACE, as text. Returns undefined when the
-   *  content that was loaded is not known, or has no plain definition of NAME there. */
+  /** Returns the lambda list of NAME (`PACKAGE::NAME`) in its source at PLACE, as text. Returns undefined
+   *  when the content that was loaded is not known, or has no plain definition of NAME there. */
   lambdaList(place: Place, name: string): string | undefined {
     const loaded = this.#versions(place)?.loaded;
     if (loaded === undefined) return undefined;
@@ -321,7 +328,8 @@ export class Places {
     return defined?.name === bareOf(name) ? defined.lambdaList : undefined;
   }
 
-  /** Returns the start of the top-level form at or after the octet OFFSET of FILE; undefined when there is none. */
+  /** Returns the start of the top-level form at or after the octet OFFSET of FILE; undefined when there is
+   *  none. */
   formAt(file: string, offset: number): SourcePosition | undefined {
     const text = this.#sources.read(file)?.text;
     const start = text && new TopLevelForms(text, new Set()).at(text.indexOfOctet(offset))?.start;
@@ -387,7 +395,8 @@ function noSource(name?: string): Site {
   return { at: name === undefined ? 'no source' : `no source (${name})`, text: '' };
 }
 
-/** Returns the lines of SOURCE with DEFINITION, in the top-level form at index AT, plus AROUND lines on each side. */
+/** Returns the lines of SOURCE with DEFINITION, in the top-level form at index AT, plus AROUND lines on each
+ *  side. */
 function excerpt(source: Source, at: number, { name }: Definition, around: number) {
   const { text } = source.text;
   const found = innermostDefining(source.forms(), at, headNameOf(name)) ?? { start: at, end: text.length };

@@ -14,9 +14,10 @@ function sorted(warnings: Warning[]): Warning[] {
   return [...warnings].sort((one, other) => rank(one) - rank(other));
 }
 
-/** Returns the section with the warnings of an evaluation of forms, each with its form. Compiler notes about the forms
- *  are only counted; notes about files that the code compiled are left out, since they say nothing to the caller.
- *  Warnings about files outside the root of PLACES, if given, are only counted too: the caller cannot fix those. */
+/** Returns the section with the warnings of an evaluation of forms, each with its form. Compiler notes about
+ *  the forms are only counted; notes about files that the code compiled are left out, since they say nothing
+ *  to the caller. Warnings about files outside the root of PLACES, if given, are only counted too: the caller
+ *  cannot fix those. */
 export function warningSection(remarks: Remarks, places: Places | undefined): string | undefined {
   const { warnings = [], warningCount = 0, noteCount = 0, fileNoteCount = 0 } = remarks;
   const formNotes = noteCount - fileNoteCount;
@@ -42,7 +43,8 @@ export function warningsAndNotes(remarks: Remarks): string | undefined {
   return `${countLine(remarks)}:\n${warnings.map((warning) => indent(warningText(warning), 2)).join('\n')}`;
 }
 
-/** Returns the section with all warnings of a load, grouped by file, with line and definition; or undefined. */
+/** Returns the section with all warnings of a load, grouped by file, with line and definition; or
+ *  undefined. */
 export function groupedWarnings(remarks: Remarks, places: Places): string | undefined {
   const warnings = sorted(remarks.warnings ?? []);
   if (warnings.length === 0) return undefined;
@@ -57,7 +59,8 @@ export function groupedWarnings(remarks: Remarks, places: Places): string | unde
   return `${countLine(remarks)}:\n${sections.join('\n')}`;
 }
 
-/** Returns equal warnings (GROUP) as one text with the place of each, and with the form when all have the same one. */
+/** Returns equal warnings (GROUP) as one text with the place of each, and with the form when all have the
+ *  same one. */
 function alikeText(group: Warning[], places: Places): string {
   const wheres = new Set(group.map((warning) => whereText(warning, placeOf(warning, places))));
   // Some warnings have neither a place nor a definition.
@@ -105,8 +108,8 @@ export function redefinedSection({ redefined = [] }: Remarks): string | undefine
   return `Redefined: ${redefined.map((text) => text.replace(/^redefining /i, '').replace(/\s+/g, ' ')).join('; ')}`;
 }
 
-/** Returns the note that the session got a fresh readtable, or reads and prints differently from a fresh SBCL; else
- *  undefined. */
+/** Returns the note that the session got a fresh readtable, or reads and prints differently from a fresh
+ *  SBCL; else undefined. */
 export function readtableSection({ freshReadtable, styles = [] }: Remarks): string | undefined {
   if (freshReadtable) {
     return 'Note: no form could be read with the readtable of the session any more, so a fresh one has taken its place.';

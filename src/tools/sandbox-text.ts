@@ -34,7 +34,8 @@ const NO_SOCKET = /Address family not supported by protocol/;
 /** The error messages for a connection when there is no network. */
 const NO_NETWORK = /Network is unreachable|Temporary failure in name resolution/;
 
-/** Returns a note when TEXT, an answer, shows that the sandbox with LIMITS refused something; else undefined. */
+/** Returns a note when TEXT, an answer, shows that the sandbox with LIMITS refused something; else
+ *  undefined. */
 export async function refusedBySandbox(text: string, limits: SandboxLimits): Promise<string | undefined> {
   if (READ_ONLY.test(text)) return writeText(text, limits);
   if (namesWritable(CROSSING, text, limits))
@@ -50,7 +51,8 @@ export async function refusedBySandbox(text: string, limits: SandboxLimits): Pro
 
 const HELD = 'a folder with a repository, settings of programs or keys in it';
 
-/** Returns the notice that FILE has appeared in the workspace: programs outside of the sandbox obey such files. */
+/** Returns the notice that FILE has appeared in the workspace: programs outside of the sandbox obey such
+ *  files. */
 export function newcomerText(file: string): string {
   return `Note: ${visibleName(file)} is new. Programs outside of the sandbox obey it, and code in the sandbox can have made it. Unless you made it with your own tools, have the user look at it before anything else runs there.`;
 }
@@ -70,7 +72,8 @@ function pathBefore(message: RegExp, text: string, root: string): string | undef
   return named === undefined ? undefined : resolve(root, named);
 }
 
-/** True when the path before the error message MESSAGE in TEXT is one that code in the sandbox may write to. */
+/** True when the path before the error message MESSAGE in TEXT is one that code in the sandbox may write
+ *  to. */
 function namesWritable(message: RegExp, text: string, { root, writable, isInside }: SandboxLimits): boolean {
   const path = pathBefore(message, text, root);
   return path !== undefined && writable.some((area) => isInside(area, path));
@@ -100,7 +103,8 @@ async function writeText(text: string, limits: SandboxLimits): Promise<string | 
   return `Note: the sandbox refused a write in ${shown}. ${writes}. A person can add it when they start the server (--write ${shown}), or start it with --no-sandbox.`;
 }
 
-/** Returns the nearest existing folder above PATH. A folder whose file system does not answer counts as existing. */
+/** Returns the nearest existing folder above PATH. A folder whose file system does not answer counts as
+ *  existing. */
 async function existingFolder(path: string): Promise<string> {
   const folder = dirname(path);
   const there = await isThere(folder).catch(() => true);

@@ -8,7 +8,8 @@ import { realPathOf, withFileTimeout } from '../files/answering.ts';
 import { fileFailure } from '../files/failure.ts';
 import type { Workspace } from '../files/workspace.ts';
 
-/** Returns PATH resolved against the root of WORKSPACE. Throws a CallError unless it is a file that may be read. */
+/** Returns PATH resolved against the root of WORKSPACE. Throws a CallError unless it is a file that may be
+ *  read. */
 export async function sourceFile(workspace: Workspace, path: string): Promise<string> {
   const { root } = workspace;
   if (path.includes('\0')) throw new CallError('The path must not contain a NUL character.');

@@ -33,7 +33,8 @@ export class Source {
   readonly text: SourceText;
   /** True when this version is known to have been loaded. */
   loaded = false;
-  /** True when the image has all of this text although it was not loaded as a whole: only its changed forms were. */
+  /** True when the image has all of this text although it was not loaded as a whole: only its changed forms
+   *  were. */
   agreed = false;
   /** The features of the image at the time of the load, if known. */
   loadedUnder: Features | undefined;
@@ -94,14 +95,15 @@ export class Sources {
   readonly #begun = Math.floor(Date.now() / 1000) + EPOCH;
   readonly #bounds: Bounds;
 
-  /** FEATURES returns the features to read files under. FORBIDS returns why the file at a real path may not be read. */
+  /** FEATURES returns the features to read files under. FORBIDS returns why the file at a real path may not
+   *  be read. */
   constructor(features: () => Features, forbids?: Bounds['forbids']) {
     this.#features = features;
     this.#bounds = { limit: WHOLE_FILE_LIMIT, ...(forbids && { forbids }) };
   }
 
-  /** Reads, without blocking, those of FILES that may be on a file system which does not answer. The synchronous
-   *  methods know such a file only after this. */
+  /** Reads, without blocking, those of FILES that may be on a file system which does not answer. The
+   *  synchronous methods know such a file only after this. */
   async prepare(files: readonly string[]): Promise<void> {
     const far = [...new Set(files)].filter((file) => !isOnLocalDisk(file));
     if (far.length === 0) return;
@@ -122,7 +124,8 @@ export class Sources {
 
   /** Returns FILE as it is now, decoded as UTF-8 or else Latin-1; undefined when it cannot be read. */
   read(file: string): Source | undefined {
-    // An answer is rendered synchronously and reads a file for each place in it, so one reading serves all places.
+    // An answer is rendered synchronously and reads a file for each place in it, so one reading serves all
+    // places.
     if (this.#read.size === 0) queueMicrotask(() => this.#read.clear());
     if (!this.#read.has(file)) this.#read.set(file, this.#readNow(file));
     return this.#read.get(file);
@@ -201,8 +204,8 @@ export class Sources {
     if (source !== undefined) source.agreed = true;
   }
 
-  /** Returns FILE as it was last loaded, or undefined when that is not known. A file that was not changed since this
-   *  server started counts as loaded. */
+  /** Returns FILE as it was last loaded, or undefined when that is not known. A file that was not changed
+   *  since this server started counts as loaded. */
   lastLoaded(file: string): Source | undefined {
     const now = this.read(file);
     if (now === undefined || now.loaded) return now;

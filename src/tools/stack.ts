@@ -8,7 +8,8 @@ export interface Stack {
   frames?: Frame[];
 }
 
-/** Returns FRAME as text: `FUNCTION arguments  FILE:LINE:COLUMN`, without a place when PLACES cannot find one. */
+/** Returns FRAME as text: `FUNCTION arguments FILE:LINE:COLUMN`, without a place when PLACES cannot find
+ *  one. */
 export function callText(frame: Extract<Frame, { call: string }>, places: Places | undefined): string {
   const { file, definition: name = '' } = frame;
   const place = file === undefined ? undefined : places?.locate(frame, { name });
@@ -21,7 +22,8 @@ export function newestCall({ frames = [] }: Stack): string | undefined {
   return calls[0];
 }
 
-/** Returns a line for each frame of STACK; calls are numbered from 0. LINES returns further lines for a call. */
+/** Returns a line for each frame of STACK; calls are numbered from 0. LINES returns further lines for a
+ *  call. */
 export function stackLines<Each extends Frame>(
   { frames = [] }: { frames?: Each[] },
   places: Places | undefined,

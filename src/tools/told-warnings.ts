@@ -3,12 +3,14 @@
 import type { Warning } from '../image/wire/data.ts';
 import { groupBy } from './grouping.ts';
 
-/** The warnings already shown. An edit recompiles many definitions that it did not change, so their warnings recur. */
+/** The warnings already shown. An edit recompiles many definitions that it did not change, so their warnings
+ *  recur. */
 export class ShownWarnings {
   /** For each file, the keys of the warnings of its last load that gave warnings. */
   readonly #files = new Map<string, ReadonlySet<string>>();
 
-  /** Records a load's WARNINGS. Returns the errors, and the other warnings that the file's previous load lacked. */
+  /** Records a load's WARNINGS. Returns the errors, and the other warnings that the file's previous load
+   *  lacked. */
   keep(warnings: readonly Warning[] = []): Warning[] {
     const fresh = warnings.filter(
       (warning) => warning.severity === 'error' || !this.#files.get(warning.file ?? '')?.has(keyOf(warning)),

@@ -1,5 +1,5 @@
-// Adds a note to answers that found nothing while nothing of the workspace is loaded: it names the systems of the
-// workspace, or the nearest .asd file.
+// Adds a note to answers that found nothing while nothing of the workspace is loaded: it names the systems of
+// the workspace, or the nearest .asd file.
 
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -28,7 +28,8 @@ const NAMES = 10;
 /** At most this many .asd files are read. */
 const FILES = 50;
 
-/** Returns TOOL with the note added to results that found nothing, while nothing of the workspace is loaded. */
+/** Returns TOOL with the note added to results that found nothing, while nothing of the workspace is
+ *  loaded. */
 export function notingUnloaded(tool: Tool, grounds: Grounds): Tool {
   return {
     ...tool,
@@ -60,8 +61,8 @@ async function unloadedNote({ image, workspace, places }: Grounds, context: Call
   return `Note: the workspace ${visibleName(root)} has no .asd file, and ${visibleName(above)} is one folder up. Start the client in ${folder}, or the server with --root ${folder}.`;
 }
 
-/** Returns the note that nothing of the workspace is loaded, with the systems that the .asd FILES define; '' when they
- *  define none. WHERE begins the second half of the sentence, for example `it has`. */
+/** Returns the note that nothing of the workspace is loaded, with the systems that the .asd FILES define; ''
+ *  when they define none. WHERE begins the second half of the sentence, for example `it has`. */
 async function systemsNote(where: string, files: readonly string[], places: Places): Promise<string> {
   const read = files.slice(0, FILES);
   await places.prepare(read);

@@ -33,7 +33,8 @@ export interface Matches {
  *  the pattern. */
 const PATTERN_LIMIT = 10_000;
 
-/** Returns the regular expression for PATTERN. Throws a CallError when PATTERN is empty, too long or invalid. */
+/** Returns the regular expression for PATTERN. Throws a CallError when PATTERN is empty, too long or
+ *  invalid. */
 export function searchPattern(pattern: string, regex: boolean, caseSensitive: boolean): RegExp {
   if (pattern === '') throw new CallError("Parameter 'pattern' must not be empty.");
   if (pattern.length > PATTERN_LIMIT) {

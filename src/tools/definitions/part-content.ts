@@ -74,8 +74,8 @@ function putAtom(part: Buffer): void {
   part[part.length - 1] = multibyte ? QUOTE : ATOM;
 }
 
-/** Returns the start and the end of each part of FORM, a top-level form, that is to be overwritten: all except
- *  parts that only set how later forms are read and compiled. */
+/** Returns the start and the end of each part of FORM, a top-level form, that is to be overwritten: all
+ *  except parts that only set how later forms are read and compiled. */
 function partsToBlank(form: Form): [start: number, end: number][] {
   if (isSetting(form)) return [];
   if (!hasSetting(form)) return [[form.start, form.end]];

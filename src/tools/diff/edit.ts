@@ -76,8 +76,8 @@ export function proposeFileEdit(workspace: Workspace) {
   });
 }
 
-/** Returns the answer for PRESENT, which now has the text AFTER, of BYTES bytes. The caller knows the text that it
- *  sent, so the diff is shown only when a human changed it. */
+/** Returns the answer for PRESENT, which now has the text AFTER, of BYTES bytes. The caller knows the text
+ *  that it sent, so the diff is shown only when a human changed it. */
 function editResult(
   present: Present,
   { before, after, bytes }: { before: string; after: string; bytes: number },
@@ -117,8 +117,8 @@ function sizeText({ name }: Present, bytes: number, text: string, broken: boolea
   return `${size} and ${forms} top-level ${forms === 1 ? 'form' : 'forms'}`;
 }
 
-/** Returns the text of PRESENT before and after the edit in ARGS. Throws a CallError that says why the edit is
- *  impossible. */
+/** Returns the text of PRESENT before and after the edit in ARGS. Throws a CallError that says why the edit
+ *  is impossible. */
 function editOf(
   present: Present,
   args: EditArguments,
@@ -149,7 +149,8 @@ function editOf(
   return { before, after: { ...before, text: replaced(file, before.text, normalized) } };
 }
 
-/** Returns TEXT, of FILE, with the only occurrence of ORIGINAL replaced; all other characters stay as they are. */
+/** Returns TEXT, of FILE, with the only occurrence of ORIGINAL replaced; all other characters stay as they
+ *  are. */
 function replaced(
   file: string,
   text: string,

@@ -34,7 +34,8 @@ function parenthesesSection({ warnings = [] }: Remarks, places: Places): string 
  *  see the first lines. */
 const TAIL_LINES = 5;
 
-/** Returns TEXT, which begins with HEADLINE. When TEXT is long, the first line of HEADLINE is also at its end. */
+/** Returns TEXT, which begins with HEADLINE. When TEXT is long, the first line of HEADLINE is also at its
+ *  end. */
 function withHeadlineAtEnd(text: string, headline: string): string {
   const long = text.split('\n').length > TAIL_LINES;
   return joinSections([text, long && headline.split('\n', 1)[0]]);

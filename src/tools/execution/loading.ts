@@ -362,8 +362,8 @@ export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemD
 /** Maximum number of systems with a twin that get a note of their own. */
 const TWIN_LIMIT = 5;
 
-/** Returns notes about TWINS, loaded systems that have a twin, which is another system with the same name; '' when there
- *  are none. */
+/** Returns notes about TWINS, loaded systems that have a twin, which is another system with the same name; ''
+ *  when there are none. */
 export function twinsText(twins: readonly Twin[] = [], places: Places): string {
   const notes = twins
     .slice(0, TWIN_LIMIT)

@@ -69,9 +69,9 @@ export async function unloadedFiles(
   return naming.map((each) => (ofTests.has(each.file) ? { ...each, unloadedTests: true } : each));
 }
 
-/** Returns the loaded test files that use the name of the function in FACTS. This is for the case that no test is
- *  known to reach it: a framework can keep a test as data until it runs, and SBCL has no cross references for
- *  data. */
+/** Returns the loaded test files that use the name of the function in FACTS. This is for the case that no
+ *  test is known to reach it: a framework can keep a test as data until it runs, and SBCL has no cross
+ *  references for data. */
 export async function testsNaming({ places }: Origins, facts: ImpactData): Promise<NamingFile[]> {
   const loaded = new Set(facts.files);
   const texts = (facts.testFiles ?? []).flatMap((file) => {

@@ -184,7 +184,8 @@ function callersText(data: ShownCallers, offset: number, several: boolean, place
   return [listsText(blocks, hasMore(page), first), ...notes].filter(Boolean).join('\n');
 }
 
-/** Returns a note on functions that may call the function without a cross reference; false when there are none. */
+/** Returns a note on functions that may call the function without a cross reference; false when there are
+ *  none. */
 function findingNote({ finding = [], findingCount }: ShownCallers): string | false {
   if (finding.length === 0) return false;
   const names = `${finding.join(', ')}${moreText(finding.length, findingCount)}`;

@@ -1,5 +1,5 @@
-// Records calls of functions and renders them as a tree, with notes on calls that were left out, and with the first
-// difference from the previous recording.
+// Records calls of functions and renders them as a tree, with notes on calls that were left out, and with the
+// first difference from the previous recording.
 
 import type { Place } from '../../image/wire/data.ts';
 import type {
@@ -52,9 +52,9 @@ export async function observeCalls(
   return refusal(value, places) ?? observedResult(reply, places, { seen: observed, text: told });
 }
 
-/** Returns the function that TEXT names: TEXT itself, or the one that a form such as `(defmethod area (circle))`
- *  defines. For a method this is the generic function: each recorded call lists the methods that it entered. Throws a
- *  CallError when the form defines nothing. */
+/** Returns the function that TEXT names: TEXT itself, or the one that a form such as `(defmethod area
+ *  (circle))` defines. For a method this is the generic function: each recorded call lists the methods that
+ *  it entered. Throws a CallError when the form defines nothing. */
 function functionNamed(text: string): string {
   const [form, ...others] = text.startsWith('(') ? parseQueries(text) : [];
   return form?.operator === undefined || others.length > 0 ? text : form.name;
@@ -147,7 +147,8 @@ const ENTERED = 100;
 /** When recording made the run slower by this factor or more, the answer says so. */
 const SLOWER = 1.2;
 
-/** Returns the notes on calls that were not seen or kept, and on the time that recording took; '' without any. */
+/** Returns the notes on calls that were not seen or kept, and on the time that recording took; '' without
+ *  any. */
 function notesText(observed: ObservedCalls): string {
   const { functions = [], rows = [], shrunk, slower = 1, total, kept, milliseconds } = observed;
   const with_ = (chosen: (each: ObservedFunction) => unknown) => functions.filter(chosen);

@@ -1,4 +1,5 @@
-// The tool observe, which runs code and records its calls, takes a profile, or compares the times of two forms.
+// The tool observe, which runs code and records its calls, takes a profile, or compares the times of two
+// forms.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';

@@ -95,7 +95,8 @@ export interface Told {
   data: Remarks & { values?: PrintedValue[][] };
 }
 
-/** Returns the result of a call with the given reply. SEEN are the observations as data, TEXT is their text. */
+/** Returns the result of a call with the given reply. SEEN are the observations as data, TEXT is their
+ *  text. */
 export function observedResult(
   { ending, output, data }: Told,
   places: Places,

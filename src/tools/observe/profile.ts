@@ -46,7 +46,8 @@ function profileText(profile: Profile, mode: string, places: Places): string {
         : 'there was too little of it';
     return `${head}\nNo function of the program was in them: ${why}.`;
   }
-  // Bytes by function are shown only when each sample stands for the same number of bytes, and no sample is missing.
+  // Bytes by function are shown only when each sample stands for the same number of bytes, and no sample is
+  // missing.
   const bytes = mode === 'alloc' && !profile.large && !profile.full ? octets : undefined;
   const lines = spots.map((spot) => spotText(spot, places, bytes));
   const shown = spots.filter(({ self }) => self > 0).length;

@@ -1,4 +1,5 @@
-// Renders the coverage of a test run: the definitions that never ran, and the lines of the others that never ran.
+// Renders the coverage of a test run: the definitions that never ran, and the lines of the others that never
+// ran.
 
 import type { CoverageData, MeasuredDefinition } from '../../image/wire/testing.ts';
 import { fewOf, fittingRows } from '../../kernel/reply.ts';
@@ -8,7 +9,8 @@ import type { Span } from '../../source/tree.ts';
 import type { Places } from '../places.ts';
 import type { Recorded } from './reached.ts';
 
-/** A measured definition. AT is its place as text; NEVER are its lines that never ran, as `linesOf` returns them. */
+/** A measured definition. AT is its place as text; NEVER are its lines that never ran, as `linesOf` returns
+ *  them. */
 export interface Covered {
   name: string;
   at: string;

@@ -23,7 +23,8 @@ export function shortNames(names: readonly string[]): (test: string) => string {
   return (test) => (homes.size === 1 && home !== undefined ? test.slice(home.length) : test);
 }
 
-/** Returns the lines on those of TESTS that did not pass, at most LIMIT failures. SHORT shortens the name of a test. */
+/** Returns the lines on those of TESTS that did not pass, at most LIMIT failures. SHORT shortens the name of
+ *  a test. */
 export function failureLines(
   tests: readonly Outcome[],
   { limit, places }: Shown,
@@ -61,8 +62,8 @@ interface FailureLine {
   untold?: number;
 }
 
-/** Returns TESTS with all runs of one test merged: in some frameworks a single check is a test, which a loop can
- *  repeat. */
+/** Returns TESTS with all runs of one test merged: in some frameworks a single check is a test, which a loop
+ *  can repeat. */
 function together(tests: readonly Outcome[]): Outcome[] {
   const named = new Map<string, Outcome>();
   for (const test of tests) {
@@ -140,8 +141,8 @@ interface Line {
   line: string | undefined;
 }
 
-/** Shortens file names: the first mention of a file shows its path, later ones only its base name. A file with the same
- *  base name as an earlier one is always shown with its path. */
+/** Shortens file names: the first mention of a file shows its path, later ones only its base name. A file
+ *  with the same base name as an earlier one is always shown with its path. */
 class ToldFiles {
   readonly #names = new Map<string, string>();
 
@@ -159,7 +160,8 @@ function isWithin(place: Place | undefined, definition: Place | undefined): bool
   return place?.form !== undefined && place.file === definition?.file && place.form === definition?.form;
 }
 
-/** Returns the text for AT, the place of a failure, without what HEAD, the place of its test, already shows. */
+/** Returns the text for AT, the place of a failure, without what HEAD, the place of its test, already
+ *  shows. */
 function placeText(at: Line | undefined, head: Line | undefined, files: ToldFiles): string {
   if (at === undefined || (at.file === head?.file && at.line === head.line)) return '';
   return at.line !== undefined && at.file === head?.file ? `line ${at.line}` : `at ${files.at(at)}`;

@@ -27,7 +27,8 @@ interface Wanted {
   restarts?: readonly string[] | undefined;
 }
 
-/** Loads what has changed in the wanted system and its tests, or in all systems of the workspace that have tests. */
+/** Loads what has changed in the wanted system and its tests, or in all systems of the workspace that have
+ *  tests. */
 export async function prepare(
   grounds: Grounds,
   { system, known = false, edited = false, restarts }: Wanted,

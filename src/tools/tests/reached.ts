@@ -17,8 +17,8 @@ interface Reached {
   bits: string;
 }
 
-/** The result of a search by name: one measured definition with the tests that reached it, or several definitions, or
- *  only similar names. */
+/** The result of a search by name: one measured definition with the tests that reached it, or several
+ *  definitions, or only similar names. */
 export type Found = { name: string; tests: string[] } | { several: string[] } | { near: string[] };
 
 /** The definitions that each test reached in its last run with coverage. */
@@ -62,7 +62,8 @@ export class ReachedDefinitions {
     return this.#names.has(name) ? this.testsReaching((each) => each.name === name) : undefined;
   }
 
-  /** Finds definitions by NAME as people write it: in any case, with or without package, with #' or without. */
+  /** Finds definitions by NAME as people write it: in any case, with or without package, with #' or
+   *  without. */
   find(name: string): Found {
     const wanted = name
       .trim()

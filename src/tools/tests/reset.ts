@@ -101,8 +101,8 @@ function hasValue(operator: string, text: string): boolean {
   return operator.startsWith('DEF') && !OTHERS.test(operator) && more.every(({ isString }) => isString);
 }
 
-/** Returns the form that sets the variable SYMBOL to the value in TEXT, its definition in the file at PATH. The image
- *  reads TEXT, so feature expressions and reader macros work. */
+/** Returns the form that sets the variable SYMBOL to the value in TEXT, its definition in the file at PATH.
+ *  The image reads TEXT, so feature expressions and reader macros work. */
 function settingForm(symbol: string, { text, path }: { text: string; path: string }): string {
   const name = codeName(symbol);
   const file = JSON.stringify(path);
@@ -155,8 +155,8 @@ async function variableAt(image: Image, name: string, context: CallContext): Pro
   return variable && { symbol, files: [...new Set(sources.flatMap(({ file }) => file ?? []))] };
 }
 
-/** Returns the qualified names of the variables NAME (without package) of all packages, those defined in files below
- *  ROOT first. */
+/** Returns the qualified names of the variables NAME (without package) of all packages, those defined in
+ *  files below ROOT first. */
 async function variablesElsewhere(
   image: Image,
   root: string,

@@ -16,8 +16,8 @@ export function outcomesOf({ tests, parts = [] }: TestRunData, ending: Ending): 
   return told.map((test) => (test.left ? { ...test, why: whyLeft(ending) } : test));
 }
 
-/** Returns the results in PARTS, the reports of a run that did not end. A test that began but did not end is marked as
- *  left. */
+/** Returns the results in PARTS, the reports of a run that did not end. A test that began but did not end is
+ *  marked as left. */
 function fromParts(parts: readonly TestPart[]): TestResult[] {
   const results: TestResult[] = [];
   for (const part of parts) {

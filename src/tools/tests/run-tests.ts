@@ -1,4 +1,5 @@
-// The tool run_tests, which runs tests and shows which failed, and which ended differently than in their last run.
+// The tool run_tests, which runs tests and shows which failed, and which ended differently than in their last
+// run.
 
 import { CallError, messageOf } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -87,8 +88,8 @@ const RUN_TESTS = {
 type Arguments = ArgumentsFor<typeof RUN_TESTS>;
 type Chosen = Pick<Asked, 'name' | 'again' | 'package' | 'touching'>;
 
-/** Returns the tool run_tests for IMAGE. EDITING makes the edits in `edits`, EVALUATING evaluates the forms in
- *  `then`. */
+/** Returns the tool run_tests for IMAGE. EDITING makes the edits in `edits`, EVALUATING evaluates the forms
+ *  in `then`. */
 export function runTests(
   image: Image,
   {
@@ -127,7 +128,8 @@ export function runTests(
       const chosen = await chosenTests(grounds, args);
       const edited = args.edits && toResult(await editing.handler({ edits: args.edits }, context));
       const ran = await perform(grounds, evaluating, args, chosen, context).catch((error: unknown) => {
-        // The edits were made, so the answer must report them; and the forms in `then` are evaluated in any case.
+        // The edits were made, so the answer must report them; and the forms in `then` are evaluated in any
+        // case.
         if (edited === undefined && args.then === undefined) throw error;
         return { data: {}, text: messageOf(error), failed: true };
       });
@@ -211,8 +213,8 @@ async function perform(
   return new Run(grounds, how, asked, joinSections([said, reset.said])).perform(context);
 }
 
-/** Returns the tests that ARGS choose; undefined when they choose whole systems. Throws a CallError for arguments that
- *  exclude each other, and when there are no such tests. */
+/** Returns the tests that ARGS choose; undefined when they choose whole systems. Throws a CallError for
+ *  arguments that exclude each other, and when there are no such tests. */
 async function chosenTests(grounds: Grounds, args: Arguments): Promise<Chosen | undefined> {
   const { system, test, package: home, failed, touching } = args;
   const given = [
@@ -237,8 +239,8 @@ async function chosenTests(grounds: Grounds, args: Arguments): Promise<Chosen | 
   return { again };
 }
 
-/** Returns the tests that reached the definition NAME when coverage was last recorded, and tests that reached any
- *  definition changed since. Throws a CallError when NAME was not measured. */
+/** Returns the tests that reached the definition NAME when coverage was last recorded, and tests that reached
+ *  any definition changed since. Throws a CallError when NAME was not measured. */
 async function reaching({ reached, places }: Grounds, name: string): Promise<Chosen> {
   if (!reached.any) {
     throw new CallError(

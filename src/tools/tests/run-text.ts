@@ -70,8 +70,8 @@ function headline({ what, unsetTotal, milliseconds }: Told, counts: Counts): str
 /** At most this many names are shown per kind of change. */
 const NAMES = 10;
 
-/** Returns the lines on changes since the last run. FAILED is the number of failed tests, SHORT shortens their
- *  names. */
+/** Returns the lines on changes since the last run. FAILED is the number of failed tests, SHORT shortens
+ *  their names. */
 function differenceLines(
   { broken, fixed, fresh, missing }: Difference,
   failed: number,

@@ -115,8 +115,8 @@ export class Run {
     return reply;
   }
 
-  /** Records the coverage of a round, and which definitions its tests reached. Without coverage in DATA, notes that
-   *  these tests were not measured. */
+  /** Records the coverage of a round, and which definitions its tests reached. Without coverage in DATA,
+   *  notes that these tests were not measured. */
   #keepReached({ data, ending }: Reply<'test-run'>): void {
     const { coverage, tests = [] } = data;
     if (coverage === undefined) {
@@ -247,8 +247,8 @@ export class Run {
     return { data: { ...coverage, lost: this.#unmeasured }, text: text.filter(Boolean).join('\n') };
   }
 
-  /** Returns the sentence that says which tests may not have run when one of TESTS did not finish; '' when there is
-   *  nothing to say. REPLY and HELD are as in #result. */
+  /** Returns the sentence that says which tests may not have run when one of TESTS did not finish; '' when
+   *  there is nothing to say. REPLY and HELD are as in #result. */
   #behind(tests: readonly Outcome[], { data, ending }: Reply<'test-run'>, held: boolean): string {
     const ran = new Set([...tests.map(({ test }) => test), ...(data.gone ?? [])]);
     const left = (this.#asked.again ?? []).filter((test) => !ran.has(test));
@@ -268,8 +268,8 @@ export class Run {
   }
 }
 
-/** Returns TESTS without the callers of a test that did not finish. They did not finish either, and so must run again
- *  in the next round, which skips that test. */
+/** Returns TESTS without the callers of a test that did not finish. They did not finish either, and so must
+ *  run again in the next round, which skips that test. */
 function withoutCallers(tests: readonly Outcome[]): Outcome[] {
   const innermost = tests.findLastIndex(({ left }) => left);
   return tests.filter(({ left }, index) => !left || index === innermost);

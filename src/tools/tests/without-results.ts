@@ -18,7 +18,8 @@ const UNMEASURED = {
   busy: 'What tests run cannot be measured, as another run with coverage is under way. Wait for it, or run without coverage.',
 };
 
-/** Returns the result for a test name that is unknown or ambiguous, or for coverage that cannot be measured. */
+/** Returns the result for a test name that is unknown or ambiguous, or for coverage that cannot be
+ *  measured. */
 export function nameResult({ missing, several, unmeasured, known = [] }: TestLookup): Result {
   if (unmeasured !== undefined)
     return { data: { unmeasured }, text: `${UNMEASURED[unmeasured]} Nothing ran.`, failed: true };
@@ -36,8 +37,8 @@ export function nameResult({ missing, several, unmeasured, known = [] }: TestLoo
   return { data: { missing, several, known }, text, failed: true };
 }
 
-/** Returns the result when there is no test to run that reached the definition NAME. GONE are tests that reached NAME
- *  but do not exist any more, UNRECORDED tests without recorded coverage. */
+/** Returns the result when there is no test to run that reached the definition NAME. GONE are tests that
+ *  reached NAME but do not exist any more, UNRECORDED tests without recorded coverage. */
 export function nothingReached(name: string, gone: readonly string[], unrecorded: readonly string[]): Result {
   const lines = [
     gone.length > 0
