@@ -1,6 +1,6 @@
 // Runs suites that others wrote in a plain SBCL and in an image of the server, and prints what differs: the ANSI tests
-// (ANSI_DIR, github.com/pfdietz/ansi-test) and those of SBCL (SBCL_TESTS, the folder tests/ of its source). Without these
-// folders the probes of tests/unnoticed are run.
+// (ANSI_DIR, github.com/pfdietz/ansi-test), those of SBCL (SBCL_TESTS, the folder tests/ of its source), and those of
+// installed libraries (LIBRARIES, names of systems with a comma between). Without these the probes of tests/unnoticed run.
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -124,11 +124,41 @@ async function sbcl(source, only) {
   return apart;
 }
 
-const { ANSI_DIR, SBCL_TESTS, ONLY } = process.env;
+/** Returns a form that has ASDF test SYSTEM, and writes what it prints to the file OUTCOME, without addresses, times and
+ *  names that are made anew in each run. */
+function libraryRun(system, outcome) {
+  return `(progn
+    (require :asdf)
+    (let ((text (with-output-to-string (out)
+                  (let ((*standard-output* out) (*error-output* out) (*trace-output* out))
+                    (handler-case (funcall (find-symbol "TEST-SYSTEM" "ASDF") ${JSON.stringify(system)})
+                      (error (condition) (format out "~&unhandled ~A ~A" (type-of condition) condition)))))))
+      (with-open-file (out ${JSON.stringify(outcome)} :direction :output) (write-string text out))))`;
+}
+
+/** Has the tests of SYSTEM compiled, then runs them. */
+function library(system) {
+  return inTemporaryFolder(async (folder) => {
+    inPlain(folder, libraryRun(system, join(folder, 'outcome.txt')), 10);
+    const outcomes = await both(folder, (outcome) => libraryRun(system, outcome), { minutes: 10 });
+    for (const outcome of outcomes) outcome.lines = outcome.lines.map(withoutTimes);
+    return tell(system, outcomes);
+  });
+}
+
+function withoutTimes(line) {
+  return line
+    .replace(/\{[0-9A-F]{6,}\}/g, '{ADDRESS}')
+    .replace(/\d+\.\d+(?= ?s(?:econds?)?\b)/g, 'TIME')
+    .replace(/(?<=[A-Z])\d{3,}\b/g, 'NUMBER');
+}
+
+const { ANSI_DIR, SBCL_TESTS, LIBRARIES, ONLY } = process.env;
 let apart = 0;
 if (ANSI_DIR) apart += await ansi(ANSI_DIR);
 if (SBCL_TESTS) apart += await sbcl(SBCL_TESTS, (ONLY ?? '').split(',').filter(Boolean));
-if (!ANSI_DIR && !SBCL_TESTS) {
+for (const system of (LIBRARIES ?? '').split(',').filter(Boolean)) apart += await library(system);
+if (!ANSI_DIR && !SBCL_TESTS && !LIBRARIES) {
   const { status } = spawnSync('npx', ['--no-install', 'vitest', 'run', 'tests/unnoticed'], {
     cwd: PROJECT,
     stdio: 'inherit',
