@@ -8,7 +8,7 @@ import { type QuestionLine, questionLine } from '../question-line.ts';
 const APPROVE = 'approve';
 export const APPROVE_FOR_SESSION = 'approve for this session';
 export const DENY = 'deny';
-/** The choice to show the next page. */
+/** The choice of a human who wants to see the next page. */
 export const MORE = 'show more';
 
 /** Returns the form that asks QUESTION with MESSAGE. If QUESTION has a next page, the choice to show it is
@@ -42,7 +42,8 @@ export function decisionForm(
   };
 }
 
-/** Returns the choices of the human who is asked QUESTION. */
+/** Returns the choices that the form for a question offers, from the question's session scope and its further
+ *  pages. */
 export function choices({ sessionScope, pages }: Pick<PendingQuestion, 'sessionScope' | 'pages'>): string[] {
   if (pages.length > 0) return [MORE, APPROVE, DENY];
   return [APPROVE, ...(sessionScope === undefined ? [] : [APPROVE_FOR_SESSION]), DENY];

@@ -44,7 +44,7 @@ export type Send = (form: ElicitRequestFormParams, milliseconds: number) => Prom
 /** Clients indent the text below a field by this many columns. */
 const INDENT = 4;
 
-/** Key of the question in the messages of MCP. */
+/** Key of the question in MCP's input requests and input responses. */
 const KEY = 'approval';
 
 export class Approvals {
@@ -59,14 +59,15 @@ export class Approvals {
     this.#codec = createRequestStateCodec<{ id: string }>({ key: randomBytes(32), ttlSeconds });
   }
 
-  /** Returns the request by which a client of the modern era asks a human QUESTION, about the call of NAME
-   *  with ARGS. ROOM is how much of a question the client shows. */
+  /** Returns the result that has a client of the modern era of MCP ask its human QUESTION, which is about the
+   *  call of the tool NAME with ARGS. ROOM is how much of a question the client shows. */
   async ask(question: OpenQuestion, name: string, args: unknown, room: Room): Promise<InputRequiredResult> {
     return this.#request(this.#openFirst(question, subjectOf(name, args), room));
   }
 
-  /** Asks a human QUESTION through SEND and resolves with the verdict. This is for clients of the legacy era,
-   *  which show ROOM of a question. Throws a CallError when no answer comes in time. */
+  /** Asks a human QUESTION, about the call of the tool NAME with ARGS, through SEND, and resolves with the
+   *  verdict. Clients of the legacy era of MCP are asked this way. ROOM is how much of a question the client
+   *  shows. Throws a CallError when no answer comes in time. */
   async askBySending(
     question: OpenQuestion,
     name: string,
@@ -125,8 +126,9 @@ export class Approvals {
     });
   }
 
-  /** Opens QUESTION about SUBJECT. A file keeps the whole preview until the question is answered. An approval
-   *  for the session is only offered when ROOM shows the whole preview. */
+  /** Opens QUESTION about the call with the digest SUBJECT, and returns its first form. A file keeps the
+   *  whole preview until the question is answered. An approval for the session is only offered when ROOM
+   *  shows the whole preview. */
   #openFirst(question: OpenQuestion, subject: string, room: Room): Answer & { kind: 'next' } {
     const file = this.#options.files.write(question.preview.whole());
     const { pages, whole } = pagesOf(question, file, room);
@@ -143,7 +145,8 @@ export class Approvals {
     return this.#next(pending, subject, decisionForm(pending, message, seenWhole && more.length === 0));
   }
 
-  /** Opens QUESTION about SUBJECT, which FORM will ask. */
+  /** Opens QUESTION about the call with the digest SUBJECT under a new id. Returns this id with FORM, which
+   *  asks the question. */
   #next(
     question: PendingQuestion,
     subject: string,
@@ -154,8 +157,8 @@ export class Approvals {
     return { kind: 'next', form, id };
   }
 
-  /** Returns the human's verdict on QUESTION about SUBJECT, read from the client's answer, or the next form
-   *  to show. */
+  /** Reads the client's answer to QUESTION, which is about the call with the digest SUBJECT. Returns the
+   *  human's verdict, or the next form to show. */
   #read(question: PendingQuestion, subject: string, { action, content = {} }: ClientAnswer): Answer {
     const decisions: unknown[] = choices(question);
     const { decision } = content;

@@ -2,8 +2,8 @@
 
 import type { ListMode } from '../catalog/list.ts';
 
-/** Before the model in Codex looks for tools, it sees only the first line, so this line must be enough by
- *  itself. The whole text must fit into 2,048 octets, since many clients send it with each request. */
+/** Codex shows its model only the first line until the model searches for tools, so this line must be enough
+ *  by itself. The whole text must fit into 2,048 octets, since many clients send it with each request. */
 const INSTRUCTIONS = `Ask and change a running Common Lisp (SBCL) program: evaluate, find symbols, callers and documentation, load, edit, test, debug, profile. Use it for any Lisp work, before reading files.
 1. Ask the image first: apropos_search finds symbols, describe_symbol tells all that one names, read_definition reads its text, who_calls finds callers, impact_of_change what a change breaks. names and paths take several; package is the current one by default. Headers give true totals; limit and offset reach the rest.
 2. Load, change, check: load_system or load_file brings code in (compiled, with warnings by line). After a change of a file load_file it: the answer says where image and file still differ. Its forget:true removes what the file no longer has. edit_definitions edits definitions by name in many files, with one question to the user; load:true then compiles just these. rename_symbol renames in all files. run_tests loads what changed and tells which tests fail. Change other text with your own tools or propose_file_edit.
@@ -11,7 +11,7 @@ const INSTRUCTIONS = `Ask and change a running Common Lisp (SBCL) program: evalu
 4. A Lisp error is an answer: read its type, restarts and frames, correct the form, call again. on_error:"hold" keeps it for debug, which looks into its frames and goes on. What runs too long is interrupted and the image kept; timeout (seconds) gives more. A lost image is built again; the next answer says what came back.
 Symbols are written PACKAGE::NAME, upcased unless in |bars|. Safe tools only look; cautious tools run code, in a sandbox where one works; dangerous tools change files, after asking the user.`;
 
-/** Texts to add in the list modes that do not show all of the tools to a model. */
+/** What each list mode adds to the instructions: how a model finds what tools/list leaves out. */
 const UNLISTED: Record<ListMode, string> = {
   full: '',
   lightweight:

@@ -13,10 +13,10 @@ const END_SIZE = 500;
 export type Line = { octets: Buffer } | { skippedOctets: number; ends: [string, string] };
 
 export class LineReader {
-  /** The beginning of a line whose end has not arrived. Only the first #fill octets are valid. */
+  /** The beginning of the line that is being received. Only the first #fill octets are valid. */
   #buffer: Buffer = Buffer.alloc(0);
   #fill = 0;
-  /** How many octets of this line have arrived, including those that were not kept. */
+  /** How many octets of this line have arrived, including the octets that were not kept. */
   #size = 0;
   /** The two ends of this line, once the line is too long. */
   #ends: [Buffer, Buffer] | undefined;
@@ -43,8 +43,8 @@ export class LineReader {
     return ends ? { skippedOctets: size, ends: [`${ends[0]}`, `${ends[1]}`] } : { octets };
   }
 
-  /** Copies PART, because a reference would keep the whole chunk in memory. The size of the buffer doubles,
-   *  so that copying stays cheap. */
+  /** Adds PART to the current line. Copies PART, because a reference would keep the whole chunk in memory.
+   *  The buffer grows to twice the needed size, so that few copies are made. */
   #append(part: Buffer): void {
     this.#size += part.length;
     if (this.#size > LINE_LIMIT) {

@@ -6,14 +6,15 @@ import { join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { makeOwnFolder } from '../own.ts';
 
-/** The file at PATH with a preview, or WHY the file could not be written. The functions here never throw. */
+/** A file with a preview: its path, and a function that removes it. Or the reason why the file could not be
+ *  written. Neither writing nor removing ever throws. */
 export type PreviewFile = { path: string; remove: () => void } | { why: string };
 
 const NAME = /^[0-9a-f]+\.diff$/;
-/** How many random octets a file name has: few, because the name stands in a question, which has little
- *  room. */
+/** Number of random octets in a file name. There are few, because the name is shown in a question, which has
+ *  little room. */
 const NAME_OCTETS = 2;
-/** Maximum number of names to try, since other servers use some names. */
+/** Maximum number of names to try when a name is in use, perhaps by another server. */
 const TRY_LIMIT = 20;
 
 export class PreviewFiles {
@@ -21,11 +22,11 @@ export class PreviewFiles {
   readonly #maxAgeMs: number;
   readonly #open = new Set<string>();
 
-  /** FOLDER holds the files, and is created when needed. SECONDS is how long a question, and so its file,
-   *  stays open at most. */
+  /** FOLDER holds the files, and is created when needed. SECONDS is the longest time for which a question
+   *  stays open and needs its file. */
   constructor(folder: string, seconds: number) {
     this.#folder = folder;
-    // Twice as long, because the question of another server can end a little later.
+    // Twice that time, so that no file is removed whose question is still open in another server.
     this.#maxAgeMs = 2000 * seconds;
     process.on('exit', () => this.#open.forEach(remove));
   }

@@ -36,8 +36,9 @@ export function pagesOf(question: OpenQuestion, file: PreviewFile, room: Room): 
   return { pages: [first.message, ...more], whole: more.length > 0 };
 }
 
-/** Returns the further pages, which show LINES, the last lines of IN_ALL. Returns none when they would be too
- *  many, or when a line is longer than a page. */
+/** Returns the pages after the first, for the question about the tool NAME. They show LINES, the last lines
+ *  of a preview that has IN_ALL lines. Returns [] when the pages would be too many, or a line is longer than
+ *  a page. */
 function furtherPages(name: string, lines: readonly string[], inAll: number, room: Room): string[] {
   const pages: string[] = [];
   for (let from = 0; from < lines.length; ) {
@@ -57,9 +58,9 @@ function furtherPages(name: string, lines: readonly string[], inAll: number, roo
   return pages;
 }
 
-/** Returns a page with a headline and as much of MESSAGE as fits below it into ROOM, and COUNT, the number of
- *  lines that the page shows completely. HEAD returns the headline for a number of lines. The page has at
- *  least the beginning of the first line. */
+/** Returns a page for ROOM: a headline, and below it as many of LINES as fit. `count` is the number of lines
+ *  that the page shows completely; when it is 0, the page shows the beginning of the first line. HEAD returns
+ *  the headline for a number of lines. */
 function page(
   head: (count: number) => QuestionLine,
   { lines, ...rest }: Message,
@@ -71,7 +72,7 @@ function page(
   return { message: messageIn(shown, room), count };
 }
 
-/** Returns the first line of QUESTION. Facts come before text from outside. */
+/** Returns the first line of a question. What live-lisp itself knows comes before text from outside. */
 function headOf({ tool, preview }: OpenQuestion): QuestionLine {
   const author =
     tool.approvedAs === undefined

@@ -11,7 +11,7 @@ import type { Room } from './room.ts';
 
 /** What the server does differently for one client. */
 export interface Quirk {
-  /** The client's name for itself begins with this. */
+  /** The beginning of the name by which the client identifies itself. */
   client: string;
   /** Version of the client in which the reason was observed. */
   seenIn: string;
@@ -23,7 +23,7 @@ export interface Quirk {
   room?: Room;
 }
 
-/** Assumed for an unknown client, which may show its human less than this. */
+/** The room that is assumed for a client without a quirk. Such a client may show its human less than this. */
 const DEFAULT_ROOM: Room = { rows: 100, columns: 76, sureRows: 13 };
 
 /** All known quirks. */
@@ -66,14 +66,14 @@ function quirkOf(server: Server, context: ServerContext): Quirk | undefined {
   return QUIRKS.find(({ client }) => name.startsWith(client));
 }
 
-/** Returns the name that the client of CONTEXT gives itself. The name stands elsewhere in each era of the
- *  protocol. */
+/** Returns the name by which the client of CONTEXT identifies itself. Clients of the modern era of MCP send
+ *  the name with each request, others once, when they connect. */
 function clientName(server: Server, context: ServerContext): string {
   const envelope = context.mcpReq.envelope as Record<string, { name?: unknown }> | undefined;
   return String((envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion())?.name ?? '');
 }
 
-/** Returns RESULT. When its first text is JSON but no object, the result also has all texts as
+/** Returns RESULT. If its first text is JSON but not an object, the returned result also has all texts as
  *  structuredContent. */
 function withTextsAsStructure(result: CallToolResult): CallToolResult {
   const texts = result.content.flatMap((each) => (each.type === 'text' ? [each.text] : []));
@@ -81,7 +81,7 @@ function withTextsAsStructure(result: CallToolResult): CallToolResult {
   return { ...result, structuredContent: { texts } };
 }
 
-/** True when TEXT is JSON but no object: a number, a string, a list, true, false or null. */
+/** True when TEXT is JSON but not an object: a number, a string, an array, true, false or null. */
 function isJsonWithoutNames(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);

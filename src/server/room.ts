@@ -4,13 +4,14 @@ import { withoutIsolates } from '../visible.ts';
 
 /** How much of a message a client shows. */
 export interface Room {
-  /** Number of rows, and columns of each row. */
+  /** Number of rows. */
   rows: number;
+  /** Number of columns of each row. */
   columns: number;
   /** How many of these rows the human surely sees; absent when the human sees all. */
   sureRows?: number;
-  /** The client shows more of a message in one line, which it wraps between words, than of a message in
-   *  several lines. */
+  /** True when messages for the client are joined into one line. The client wraps this line between words,
+   *  and so shows more of it than of a message in several lines. */
   joined?: true;
 }
 
@@ -66,18 +67,18 @@ export function largest(limit: number, predicate: (count: number) => boolean): n
   return low;
 }
 
-/** Marks the end of a line. Where this character occurs within a line, its code is shown, so that no text can
- *  fake the end of a line. */
+/** Marks the end of each line in a message that is joined into one line. Where this character occurs within a
+ *  line, its code is shown instead, so that no text can fake the end of a line. */
 const LINE_END = '\u23ce';
 
-/** Joins LINES into one line. Clients that need this do not show isolates (U+2066 to U+2069), so codes
- *  replace these. */
+/** Joins LINES into one line. The clients that need this do not show isolates (U+2066 to U+2069), so the code
+ *  of each isolate replaces it. */
 function inOneLine(lines: readonly string[]): string {
   const shown = lines.map((line) => withoutIsolates(line).replaceAll(LINE_END, '<U+23CE>'));
   return shown.join(` ${LINE_END} `);
 }
 
-/** The beginning of a row that continues the line above. */
+/** The beginning of a row that continues the line of the row above. */
 const CONTINUATION = '\u2026 ';
 
 function rowsOf(lines: readonly string[], { columns, joined: isJoined }: Room): string[] {

@@ -33,7 +33,7 @@ export interface ServerOptions {
   homepage?: string;
   /** Mode of tools/list. */
   list: ListMode;
-  /** Resolves when a start file, if there is one, has registered its tools. */
+  /** Resolves when the image's start files, if there are any, have registered their tools. */
   started: () => Promise<void>;
 }
 
@@ -42,7 +42,8 @@ export function createServer(options: ServerOptions): Server {
   const server = new Server(identity(options.version, options.homepage), {
     capabilities: { tools: { listChanged: true } },
     instructions: instructions(options.list),
-    // For legacy clients, performCall asks the questions, because it knows what a missing answer means.
+    // performCall itself asks the questions of legacy clients, because the SDK's shim does not know what a
+    // missing answer means.
     inputRequired: { legacyShim: false },
   });
   server.setRequestHandler('tools/list', async () =>
@@ -128,8 +129,8 @@ async function performCall(
   }
 }
 
-/** Calls the tool that ARGS, the arguments of call_tool, name, with the arguments that they contain
- *  (S1.16). */
+/** Performs a call of the tool call_tool with ARGS. ARGS contain the name and the arguments of the tool that
+ *  PERFORM then calls (contract S1.16). */
 async function throughCallTool(
   options: ServerOptions,
   args: unknown,
@@ -149,8 +150,8 @@ function errorResult(error: unknown): CallToolResult {
   return { content: [{ type: 'text', text: messageOf(error) }], isError: true };
 }
 
-/** Returns the registered name of the tool NAME, in which - equals _ (C1). When there is no such tool, waits
- *  for the start of the image, whose start files can register the tool. */
+/** Returns the registered name of the tool NAME, in which `-` counts as `_` (contract C1). When there is no
+ *  such tool, first waits for the start of the image, because a start file can register the tool. */
 async function registeredName(
   { registry, started }: ServerOptions,
   name: string,

@@ -41,7 +41,7 @@ export function serve(life: StdioLife): void {
     transport,
     onerror: (error) => complain(error.message.split('\n')[0] ?? ''),
   });
-  // Runs the SDK's own onclose first, which is set by now. Then the process ends.
+  // serveStdio has set an onclose of its own by now, which must run before the process ends.
   const closed = transport.onclose;
   transport.onclose = () => {
     closed?.();

@@ -1,7 +1,7 @@
-// Turns lines on stdin and stdout into messages, and limits how much of both is buffered. The SDK's own
-// transport silently drops lines that are not JSON, and ends the connection at 10 MB. This transport reports
-// such lines and accepts longer ones. It reads null as a call's arguments, which the SDK refuses, as no
-// arguments (S2.21).
+// Reads messages as lines on stdin, writes messages as lines on stdout, and limits how much of each is
+// buffered. The SDK's own transport silently drops lines that are not JSON, and ends the connection when it
+// buffers more than 10 MB. This transport reports such lines and accepts longer ones. The SDK refuses a call
+// whose `arguments` are null; this transport takes it for a call without arguments (contract S2.21).
 
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -15,16 +15,16 @@ import {
 import { messageOf } from '../errors.ts';
 import { LINE_LIMIT, type Line, LineReader } from './line-reader.ts';
 
-/** While unread output and unanswered requests have more octets than this, nothing is read. All that a client
- *  sends before it reads anything should fit. Otherwise client and server would wait for each other. */
+/** Reading pauses while unread output and unanswered requests together have more octets than this. The limit
+ *  is high, because a client that sends more than this before it reads anything would wait for ever. */
 const BUFFER_LIMIT = 128 * 1024 * 1024;
 /** While the output has more unread octets than this, notifications are dropped. */
 const NOTIFICATION_LIMIT = 1024 * 1024;
-/** LAST_ANSWERS_MS: time to answer calls after stdin has ended. While calls wait for an image to start, the
- *  wait is repeated, at most STARTING_ROUNDS times. */
+/** Time to answer the calls that still run when stdin has ended. */
 const LAST_ANSWERS_MS = 600;
+/** While calls wait for an image to start, LAST_ANSWERS_MS is waited again, at most this many times. */
 const STARTING_ROUNDS = 8;
-/** Time to write the answers of calls that are ended after this wait. */
+/** Time to write the answers of the calls that were ended because LAST_ANSWERS_MS were over. */
 const WRITTEN_MS = 100;
 
 export interface StdioOptions {
@@ -36,7 +36,8 @@ export interface StdioOptions {
   onFirstAnswer: () => void;
   /** True while calls wait for an image to start. */
   starting: () => boolean;
-  /** Called when stdin has ended and calls still run: ends them, so that they are answered. */
+  /** Called when calls still run some time after stdin has ended. Ends these calls, so that each is
+   *  answered. */
   onOverdue: () => Promise<void>;
   /** Maximum number of octets to buffer, instead of BUFFER_LIMIT. */
   bufferLimit?: number;
@@ -73,7 +74,7 @@ export class StdioTransport implements Transport {
     if (this.#closed) return;
     const isNotification = 'method' in message && !('id' in message);
     if (isNotification && stdout.writableLength > NOTIFICATION_LIMIT) return;
-    // Does not wait for the write, because messages keep their order.
+    // Does not wait until the message is written: the stream keeps the order of messages anyway.
     stdout.write(serializeMessage(message), () => this.#sent(message));
   }
 
@@ -137,7 +138,7 @@ export class StdioTransport implements Transport {
     if (!this.#isOverLimit()) this.#options.stdin.resume();
   }
 
-  /** Forgets the request ID, which was answered or will never be. */
+  /** Forgets the request with this ID: it was answered, or never will be. */
   #settle(id: string | number): void {
     this.#unansweredOctets -= this.#unanswered.get(id) ?? 0;
     this.#unanswered.delete(id);
@@ -182,7 +183,7 @@ export class StdioTransport implements Transport {
       this.#unanswered.set(message.id, line.length);
       this.#unansweredOctets += line.length;
     } else if ('method' in message && message.method === 'notifications/cancelled') {
-      this.#settle(message.params?.['requestId'] as string | number); // The SDK no longer answers it.
+      this.#settle(message.params?.['requestId'] as string | number); // The SDK does not answer a cancelled request.
     }
     if ('method' in message && message.params?.['arguments'] === null) delete message.params['arguments'];
     this.onmessage?.(message);
@@ -208,8 +209,8 @@ function refusal(id: string | number, why: string): JSONRPCMessage {
   };
 }
 
-/** True when MESSAGE is a tool call without extras, as nearly all are. The SDK's check takes longer and would
- *  find no more in such a call. The SDK also repeats its check later. */
+/** True when MESSAGE is a tool call without optional members, as nearly all calls are. Such a call can skip
+ *  parseJSONRPCMessage, which is slower, would find no error in it, and whose check the SDK repeats later. */
 function isPlainCall(message: unknown): message is JSONRPCRequest {
   const { jsonrpc, id, method, params, ...more } = Object(message) as { [member: string]: unknown };
   return (
@@ -222,8 +223,8 @@ function isPlainCall(message: unknown): message is JSONRPCRequest {
   );
 }
 
-/** Returns the id of a request of which only the first and the last octets are known; undefined when it is
- *  not there. Clients write the id first or last. */
+/** Returns the id of a request of which only the FIRST and the LAST octets are known; undefined when the id
+ *  is in neither. Clients write the id as one of the first members or as one of the last. */
 function idAtEnd([first, last]: readonly [string, string]): string | number | undefined {
   if (!first.includes('"method"')) return undefined;
   const id = '"id"\\s*:\\s*(-?\\d+|"(?:[^"\\\\]|\\\\.)*")\\s*';
