@@ -1,4 +1,5 @@
-// Defines what the rest of the program can ask of a Lisp image, of whichever kind.
+// Defines the interface of a Lisp image. It is the same for an image that the server runs and for one that
+// somebody else runs.
 
 import type { JournalNote, LossReport } from './recovery/report.ts';
 import type { Jobs } from './session/jobs.ts';
@@ -13,10 +14,10 @@ export type Notice =
   | CallNotice
   /** The image was lost, and another has taken its place. */
   | { kind: 'loss'; report: LossReport }
-  /** Several new images died soon after their start (HOW: how each ended), so this image is plain: it runs
-   *  without the abilities in LACKING, which need internals of SBCL. */
+  /** Several new images died soon after their start; `how` says how each ended. So this image is plain: its
+   *  agent uses no internals of SBCL, and has not the abilities that `lacking` names. */
   | { kind: 'plain'; how: readonly string[]; lacking: Lacking }
-  /** The connection to an image that somebody else runs broke (HOW: the reason), and was made again. */
+  /** The connection to an image that somebody else runs broke, for the reason `how`, and was made again. */
   | { kind: 'connected again'; how: string }
   | JournalNote;
 
@@ -29,10 +30,10 @@ export interface Image {
   ): Promise<Reply<Name>>;
   /** The calls that are running or waiting. */
   readonly jobs: Jobs;
-  /** Names in *FEATURES* as of the last answer, which #+ and #- in files test. A keyword stands without its
-   *  colon, any other symbol as PACKAGE::NAME. Empty before the first answer. */
+  /** The symbols in *FEATURES*, by which #+ and #- leave out forms, as of the last answer. A keyword is
+   *  written without its colon, any other symbol as PACKAGE::NAME. Empty before the first answer. */
   readonly features: ReadonlySet<string>;
-  /** Returns the state of the image soon, even when it hangs. Never starts an image. */
+  /** Returns the state of the image. Waits only briefly for an image that hangs. Never starts an image. */
   status(): Promise<ImageStatus>;
   /** Returns the notices since the last answer, oldest first, and forgets them. */
   takeNotices(): Notice[];
@@ -48,25 +49,28 @@ export interface Image {
   close(): void;
 }
 
-/** What would be lost with the image: the number of its journal entries, whether they would be rebuilt
- *  (REPLAY), the variables that were set (VALUES), and the number of running calls. */
+/** What would be lost with the image. */
 export interface Stake {
+  /** Number of journal entries that built the image. */
   entries: number;
+  /** True when these entries would be rebuilt in the next image. */
   replay: boolean;
+  /** Names of variables whose values no rebuild restores. */
   values: readonly string[];
+  /** Number of running and waiting calls. */
   calls: number;
 }
 
-/** The source for building a new image: the journal of this session, nothing, or also the journal of the
- *  previous server. */
+/** What a new image is built from: the journal of this session, nothing, or the journal of the previous
+ *  server and then that of this session. */
 export type RebuildFrom = 'session' | 'none' | 'previous';
 
 /** An image that the server itself runs, so it can end and restart it. */
 export interface Replaceable {
-  /** Ends the image with all running calls, and starts another, built from REBUILD. Returns the report of the loss.
-   *  Throws a CallError when there is nothing to build from. */
+  /** Ends the image with all running calls, and starts another one, built from REBUILD. Returns the report of
+   *  the loss. Throws a CallError when the journal that REBUILD names does not exist. */
   restart(rebuild: RebuildFrom): Promise<LossReport | undefined>;
-  /** Resolves to true when the last probe failed and no call has ended well since. */
+  /** Resolves to true when the image failed its last probe and no call has ended well since. */
   isBroken(): Promise<boolean>;
   /** What would be lost if the image ended now. */
   readonly stake: Stake;
@@ -78,9 +82,9 @@ export interface Replaceable {
 export interface ImageTools {
   /** Returns the definitions of the built-in tools, which every new image gets. */
   offered(): object[];
-  /** Registers the tool that DEFINITION (an unchecked value) describes, and returns its name for clients. AT_START: a
-   *  start file registered it. REGISTRATION: the image's key of the handler. Throws a CallError with the reason of a
-   *  refusal. */
+  /** Registers the tool that DEFINITION, an unchecked value, describes. Returns the name by which clients
+   *  call it. AT_START is true when a start file defined the tool. REGISTRATION is the key by which the image
+   *  finds the tool's handler. Throws a CallError, with the reason, when the tool is refused. */
   register(definition: unknown, atStart: boolean, registration?: unknown): string;
   /** Removes all tools of the image, because the image is gone. */
   clear(): void;

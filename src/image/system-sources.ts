@@ -3,11 +3,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Image } from './image.ts';
 
-/** Time limit for the answer. An image needs less, unless it collects garbage or is frozen. */
+/** Time limit for the image's answer. Only an image that collects garbage or is frozen needs longer. */
 const TIMEOUT_MS = 2000;
 
-/** Returns the directories of the systems that IMAGE has loaded with ASDF. Returns none when IMAGE does not run (it is
- *  not started for this) or does not answer in time. */
+/** Returns the directories of the systems that IMAGE has loaded with ASDF. Returns [] when IMAGE does not
+ *  answer in time or does not run; it is not started for this. */
 export async function systemSources(image: Image): Promise<string[]> {
   if (!image.running) return [];
   const folders = image.call('system-sources', {}).then(

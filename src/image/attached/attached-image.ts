@@ -1,5 +1,5 @@
-// Makes an image that somebody else runs usable as an Image, connecting on demand. The server never starts, ends or
-// rebuilds such an image.
+// Implements Image for an image that somebody else runs. Connects to its agent on demand. The server never
+// starts, ends or rebuilds such an image.
 
 import { ImageError, messageOf, SetupError } from '../../errors.ts';
 import type { Image, ImageTools, Notice } from '../image.ts';
@@ -33,14 +33,14 @@ export class AttachedImage implements Image {
   readonly call: Calls['call'];
   readonly #notices = new Notices<Notice>();
   #connecting: Promise<AttachedPeer> | undefined;
-  /** #lastPeer: the last connection, even if it has ended or never greeted. #peer: the connection that calls
-   *  use, if any. */
+  /** The last connection, even if it has ended or its agent never greeted. */
   #lastPeer: AttachedPeer | undefined;
+  /** The connection that calls use, if there is one. */
   #peer: AttachedPeer | undefined;
   #pulse: Pulse | undefined;
   #failure: string | undefined;
   #closed = false;
-  /** Reasons of lost connections that no notice has reported yet. */
+  /** Why connections were lost, as far as no notice has reported it yet, oldest first. */
   readonly #losses: string[] = [];
 
   constructor(options: AttachedOptions) {

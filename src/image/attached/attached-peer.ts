@@ -1,4 +1,5 @@
-// Connects to the agent in an image that somebody else runs. There is a socket, but no process of ours.
+// Connects to the agent in an image that somebody else runs. The server has a socket to the image, but cannot
+// end its process.
 
 import { randomInt } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
@@ -9,8 +10,8 @@ import type { Answer, Hello } from '../wire/messages.ts';
 import type { Peer } from '../wire/peer.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 
-/** Request ids start at a random number below this limit, so that they differ from the ids of an earlier
- *  server, whose jobs can still run and send answers. */
+/** The first request id is a random number below this limit. So the ids differ from the ids of an earlier
+ *  server, whose jobs can still run in the image and send answers. */
 const FIRST_IDS = 2 ** 47;
 
 export class AttachedPeer implements Peer {
@@ -19,9 +20,10 @@ export class AttachedPeer implements Peer {
   #endReason = 'the image or its agent closed the connection';
   #resolveGreeting: (hello: Hello) => void = () => {};
   #hello: Hello | undefined;
-  /** Resolves with the agent's greeting; rejects with the reason when the connection ends before. */
+  /** Resolves with the agent's greeting. Rejects with the reason when the connection ends before the agent
+   *  has greeted. */
   readonly greeting: Promise<Hello>;
-  /** Resolves when the connection has ended, with the reason as part of a sentence. */
+  /** Resolves with the reason, as part of a sentence, when the connection has ended. */
   readonly ended: Promise<string>;
 
   /** Connects to the Unix SOCKET of an agent. UPCALLS serves requests of code in the image. */
@@ -39,7 +41,7 @@ export class AttachedPeer implements Peer {
       broken: (how) => this.disconnect(how),
     };
     this.#channel = new Channel(this.#socket, this, upcalls, callbacks, randomInt(1, FIRST_IDS));
-    // After the greeting, the error itself adds nothing to "the connection ended".
+    // After the greeting, the text of a socket error would say no more than that the connection was closed.
     this.#socket.on('error', ({ message }) => this.disconnect(this.#hello ? this.#endReason : message));
     this.ended = new Promise((resolve) => {
       this.#socket.on('close', () => {
@@ -90,7 +92,8 @@ export class AttachedPeer implements Peer {
     };
   }
 
-  /** Closes the connection. HOW becomes the reason in the answers of running calls. The image goes on. */
+  /** Closes the connection. HOW becomes the reason in the answers to running calls. The image keeps
+   *  running. */
   disconnect(how: string): void {
     this.#endReason = how;
     this.#socket.destroy();

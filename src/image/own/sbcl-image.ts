@@ -1,5 +1,5 @@
-// Joins the parts of our own SBCL into an image: it is prepared with start files and tools, rebuilt when it is lost,
-// and replaced on request.
+// Implements Image for an SBCL that the server runs. Lifetime starts the process, Calls sends calls to it,
+// Probing tests whether it still works, and Recovery rebuilds it after a loss.
 
 import { ImageError } from '../../errors.ts';
 import type { Image, ImageTools, Notice, RebuildFrom, Replaceable, Stake } from '../image.ts';
@@ -26,14 +26,15 @@ export interface SbclOptions extends LifetimeOptions {
   limitMs: number;
   /** The user's files to load into every new image. */
   startFiles: () => string[];
-  /** The library manager that images load when they first need it. INIT_FILE: the user's init file, if it
-   *  could set up more libraries; images do not load it. */
+  /** Returns the library manager that an image loads when it first needs one. `initFile` is the user's init
+   *  file, which images do not load, if it could set up more libraries. */
   libraries?: () => Partial<LibraryManager> & { initFile?: string | undefined };
-  /** Calls a tool for code in the image. When absent, code can call no tools. */
+  /** Calls a tool for code in the image. When this option is absent, code can call no tools. */
   callTool?: Upcalls['callTool'];
-  /** Registers tools of the image. When absent, an image has only the tools that its own code defines. */
+  /** Exchanges tools with the image. When this option is absent, code in an image can call only the tools
+   *  that code in the same image defines. */
   tools?: ImageTools;
-  /** Stores the journal. When absent, a lost image is not rebuilt. */
+  /** Stores the journal. When this option is absent, a lost image is not rebuilt. */
   journal?: JournalStore;
   /** Reads the files that code in the image has loaded. */
   loadedFiles?: LoadedFiles;
@@ -49,15 +50,15 @@ export class SbclImage implements Image, Replaceable {
   readonly #calls: Calls;
   /** Performs the operation NAME with ARGS, as in Image. */
   readonly call: Calls['call'];
-  /** Runs one restart at a time, so that each reports on its own image. */
+  /** Runs one restart at a time, so that each restart reports the loss of the image that it ended. */
   readonly #restarts = new Queue(1);
   readonly #recovery: Recovery;
   readonly #notices = new Notices<Notice>();
-  /** The process that is loading the user's start files now, if any. */
+  /** The process in which start files are being loaded now, if there is one. */
   #loadingStartFiles: Child | undefined;
   readonly #lifetime: Lifetime;
   readonly #probing: Probing;
-  /** The last image that was reported as plain. */
+  /** The process of the last image that a notice reported as plain. */
   #reportedPlain: Child | undefined;
 
   constructor(options: SbclOptions) {
@@ -99,13 +100,13 @@ export class SbclImage implements Image, Replaceable {
       building: () => this.#recovery.progress,
       compiling: () => this.#lifetime.compiling,
       beforeCall: (peer) => {
-        // A start file ended this image. The report waits for the next image.
+        // A start file ended this image. The loss is reported when the next image is used.
         if (peer.dead) return;
         this.#noticeLoss();
         this.#noticePlain();
         this.#recovery.used();
       },
-      // Work before an image is ready is repeated in every new image, so the journal ignores it.
+      // What is done before an image is ready is done again in every new image, so the journal ignores it.
       watch: (peer, name, args) =>
         this.#lifetime.isPrepared(peer) ? this.#recovery.watch(peer, name, args) : undefined,
       afterCall: (peer, reply) => {
@@ -192,13 +193,14 @@ export class SbclImage implements Image, Replaceable {
         'The new Lisp image ended as soon as it was there. Look at the start files, which it loads first.',
       );
     }
-    // Counts as a use of the image. Otherwise repeated restarts would count as repeated losses.
+    // Counts this restart as a use of the image. Otherwise repeated restarts would look like images that are
+    // lost before any call uses them.
     this.#recovery.used();
-    // A waiting call can have taken the report before.
+    // A call that waited for the new image can have taken the report already.
     return this.#recovery.takeReport() ?? this.lastLoss;
   }
 
-  /** Returns the greeting: what this SBCL lacks, and what the agent does instead. */
+  /** Returns the agent's greeting, which says what this SBCL lacks and what the agent does instead. */
   async greeting(): Promise<Hello> {
     return (await this.#lifetime.ready()).greeting;
   }
@@ -243,7 +245,7 @@ export class SbclImage implements Image, Replaceable {
     return clientName;
   }
 
-  /** Adds the notice that the image is plain, once for each image. */
+  /** Adds the notice that the image is plain, unless a notice has said so of this image before. */
   #noticePlain(): void {
     const { child, plainBecause, hello } = this.#lifetime;
     if (plainBecause.length === 0 || hello === undefined || this.#reportedPlain === child) return;
