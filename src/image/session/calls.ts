@@ -1,4 +1,5 @@
-// Serves the calls of an image: queues them, interrupts them at their limits, and adds notices to their answers.
+// Serves the calls of an image: queues them, interrupts them at their limits, and adds notices to their
+// answers.
 
 import type { CallOptions, Reply } from '../wire/call.ts';
 import type { EndSignal } from '../wire/end-signal.ts';
@@ -18,24 +19,27 @@ import { type Ahead, Queue } from './queue.ts';
 export interface Host {
   /** Time limit of a call in milliseconds. */
   readonly limitMs: number;
-  /** Returns the peer that is ready for calls, or undefined. */
+  /** Returns the peer that is ready for calls; undefined when there is none now. */
   current(): Peer | undefined;
-  /** Returns a peer that is ready for calls, once there is one. Throws a SetupError when none can be had. */
+  /** Resolves with a peer that is ready for calls, once there is one. Throws a SetupError when none can be
+   *  started. */
   ready(): Promise<Peer>;
   /** Returns the progress of a rebuild as a phrase; undefined when none runs. */
   building(): string | undefined;
   /** True while the agent is being compiled, which a start waits for. */
   compiling(): boolean;
-  /** Called when a call from outside the image is about to use PEER. */
+  /** Called before a call that does not come from code in the image uses PEER. */
   beforeCall(peer: Peer): void;
-  /** Returns a callback for the answer of the operation NAME, which PEER is about to perform with ARGS. The
-   *  callback also gets the answer when a held error stops the operation, or the image is lost. */
+  /** Resolves with a callback for the answer of the operation NAME, which PEER is about to perform with ARGS.
+   *  The callback is also called when a held error stops the operation, or the image is lost. Returns
+   *  undefined when nothing needs the answer. */
   watch(
     peer: Peer,
     name: keyof Operations,
     args: object,
   ): Promise<(job: number, answer: Answer) => void> | undefined;
-  /** Called when a call from outside has ended with REPLY in the image of PEER, which still lives. */
+  /** Called when a call that does not come from code in the image has ended with REPLY, and the image of PEER
+   *  still lives. */
   afterCall(peer: Peer, reply: Reply<keyof Operations>): void;
   /** Receives REPLY before the caller does. */
   onReply?(reply: Reply<keyof Operations>): Promise<void>;
@@ -43,8 +47,9 @@ export interface Host {
   notify(notice: CallNotice): void;
 }
 
-/** Maximum number of evaluations, and of calls that only look, that run at the same time. */
+/** Maximum number of evaluations that run at the same time. */
 const MAX_EVALUATIONS = 8;
+/** Maximum number of other calls, which only look something up, that run at the same time. */
 const MAX_LOOKUPS = 32;
 
 const CODE_OPERATIONS: ReadonlySet<string> = new Set(
@@ -59,8 +64,8 @@ export class Calls {
   readonly #times: Times;
   readonly #queue = new Queue(MAX_EVALUATIONS);
   readonly #lookupQueue = new Queue(MAX_LOOKUPS);
-  /** Runs one compilation at a time: after each, its definitions are undone, and those of another compilation
-   *  must not be undone with them. */
+  /** Runs one compilation at a time. After a compilation the image undoes all definitions that were made
+   *  during it, which would include those of another compilation. */
   readonly #compilations = new Queue(1);
 
   constructor(host: Host, times: Times = TIMES) {
@@ -68,8 +73,8 @@ export class Calls {
     this.#times = times;
   }
 
-  /** Performs the operation NAME with ARGS. Throws a SetupError when no image can be had, and a CallError when too many
-   *  calls wait already. */
+  /** Performs the operation NAME with ARGS. Throws a SetupError when no image can be started, and a CallError
+   *  when too many calls wait already. */
   async call<Name extends keyof Operations>(
     name: Name,
     args: Operations[Name]['args'],
@@ -98,7 +103,7 @@ export class Calls {
   ): Promise<Reply<Name>> {
     const job = this.jobs.begin(name, args);
     if (options.signal?.aborted) job.signal.abort(options.signal.reason);
-    // The request is sent first, so that the image works while the server does the rest.
+    // Sends the request first, so that the image already works while the server does the rest.
     const performed = perform(job);
     const stopFollowing = options.signal && job.follow(options.signal);
     const stopTelling = options.onProgress && reportProgress(job, options.onProgress, this.#times.progress);
@@ -124,7 +129,7 @@ export class Calls {
     if (job.signal.aborted || (queue !== undefined && !(await this.#enter(queue, job))))
       return notStarted(job);
     try {
-      // Counts only the time in a queue, not a delay by a busy server.
+      // Only a wait for a place in the queue counts, not a delay because the server is busy.
       const waited = job.phase.kind === 'queued' && queue !== this.#lookupQueue;
       const waitedMs = waited ? job.milliseconds : undefined;
       const reply =
@@ -137,8 +142,8 @@ export class Calls {
     }
   }
 
-  /** Performs a call from outside the image. Retries it once if no part of it ran and the call was not the
-   *  reason. */
+  /** Performs a call that does not come from code in the image. When something else ended the call before any
+   *  part of it ran, performs the call once more. */
   async #fromOutside<Name extends keyof Operations>(
     job: Job,
     name: Name,
@@ -175,11 +180,11 @@ export class Calls {
   }
 
   #queueOf(name: string, byCode: boolean): Queue | undefined {
-    // Compilations have a queue of their own: if they waited with a place in the other queue, they could take
-    // all the places that the running compilation needs.
+    // Compilations have a queue of their own. Otherwise those that wait for the running compilation could
+    // occupy all places in the queue of evaluations.
     if (COMPILATIONS.includes(name)) return withinCompilation() ? undefined : this.#compilations;
-    // A call by code runs within a call that has a place already. Calls by threads of the program are limited
-    // elsewhere.
+    // The call within which the calling code runs has a place already. CodeCalls limits the calls of threads
+    // that work for no call.
     if (byCode) return undefined;
     return CODE_OPERATIONS.has(name) ? this.#queue : this.#lookupQueue;
   }
@@ -224,7 +229,8 @@ export class Calls {
   }
 }
 
-/** True when no part of the call that ended with REPLY ran, and the call was not the reason. */
+/** True when something else ended a call before any part of it ran: the image was lost, or the thread of the
+ *  call ended. */
 function isUntouched({ ending }: Reply<keyof Operations>): boolean {
   if (ending.kind === 'lost') return ending.notBegun === true;
   return ending.kind === 'interrupted' && ending.notBegun === true && ending.reason === 'ended';
@@ -238,8 +244,8 @@ function notStarted<Name extends keyof Operations>({ reason, milliseconds }: Job
   };
 }
 
-/** Returns the value of PROMISE, or undefined when SIGNAL aborts first. An abandoned PROMISE may then reject
- *  unseen. */
+/** Returns the value of PROMISE, or undefined when SIGNAL aborts first. When PROMISE rejects after that, the
+ *  error is ignored. */
 async function unlessAborted<Value>(promise: Promise<Value>, signal: EndSignal): Promise<Value | undefined> {
   if (signal.aborted) {
     promise.catch(() => {});

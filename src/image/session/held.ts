@@ -1,23 +1,25 @@
-// Remembers the calls that a held error stopped, so that a resumed call is answered in the form that its tool
-// planned.
+// Remembers the calls that a held error stopped, so that the answer of a resumed call has the form that its
+// tool planned.
 
 import type { Reply } from '../wire/call.ts';
 import type { HeldError } from '../wire/holding.ts';
 import type { Operations } from '../wire/operations.ts';
 
-/** Maximum number of calls to remember. The oldest are forgotten first: by then their errors are no longer
- *  held. */
+/** Maximum number of calls to remember. The oldest call is forgotten first: its error is no longer held when
+ *  so many errors were held after it. */
 const LIMIT = 100;
 
-/** A call that an error stopped. FINISH turns its later reply into the answer that the call would have given. */
+/** A call that a held error stopped. */
 export interface HeldCall<Rendered> {
   name: keyof Operations;
   args: object;
+  /** Turns the reply of the resumed call into the answer that the call would have given. */
   finish: (reply: Pick<Reply<keyof Operations>, 'ending' | 'output'> & { data: object }) => Rendered;
   /** True when the macro TIME measures the call. */
   timed: boolean;
-  /** Milliseconds for which errors held the call before the time SINCE. */
+  /** Milliseconds for which errors have held the call, up to the time `since`. */
   heldMs: number;
+  /** The time (performance.now) up to which `heldMs` counts, or at which the last error stopped the call. */
   since: number;
   /** Frees the resources of the call when it has ended. */
   release: () => void;
@@ -27,16 +29,17 @@ export class HeldCalls<Rendered> {
   /** Seconds for which an error is held after each use. */
   readonly seconds: number;
   readonly #calls = new Map<number, HeldCall<Rendered>>();
-  /** #highestReported: the highest number of a reported error. #highestLost: the highest number of an error
-   *  that was lost with its image. */
+  /** The highest number of an error that was reported. */
   #highestReported = 0;
+  /** The highest number of an error that was lost with its image. */
   #highestLost = 0;
 
   constructor(seconds: number) {
     this.seconds = seconds;
   }
 
-  /** Remembers that the error HELD stopped a call of the operation NAME with ARGS, whose reply FINISH renders. */
+  /** Remembers that the error HELD stopped a call of the operation NAME with ARGS. FINISH renders the reply
+   *  of the resumed call, and RELEASE frees the call's resources after that. */
   keep<Name extends keyof Operations>(
     held: HeldError,
     name: Name,
@@ -62,8 +65,7 @@ export class HeldCalls<Rendered> {
     call.release();
   }
 
-  /** Remembers that the call which the error NUMBER had stopped went on, and that the error HELD then stopped
-   *  it again. */
+  /** Remembers that the error HELD has stopped a call once more, which went on after the error NUMBER. */
   keepAgain(held: HeldError, number: number): void {
     this.recordNumber(held.error);
     const call = this.#calls.get(number);
@@ -94,7 +96,8 @@ export class HeldCalls<Rendered> {
     this.#highestLost = this.#highestReported;
   }
 
-  /** The number of the last error that was lost with its image. Errors that are held later have higher numbers. */
+  /** The number of the last error that was lost with its image. Errors that are held later have higher
+   *  numbers. */
   get highestLost(): number {
     return this.#highestLost;
   }

@@ -5,15 +5,18 @@ import { type Ending, type Output, type Reason, reasonOf, Stop } from '../wire/e
 import { callingJob } from '../wire/origin.ts';
 import type { Peer } from '../wire/peer.ts';
 
-/** Phase of a call: it waits in a queue, waits for the image, or runs in PEER as the request ID. COMPILING:
- *  whether the agent must first be compiled. BUILDING: progress of a rebuild. AHEAD: how many calls hold the
- *  places of the queue, and how many wait before this one. */
+/** The phase of a call. */
 export type Phase =
+  /** The call waits in a queue. `ahead` returns how many calls have a place of the queue, and how many wait
+   *  before this call. */
   | { kind: 'queued'; ahead: () => { running: number; waiting: number } }
+  /** The call waits for the image to start. `compiling` returns whether the agent is being compiled,
+   *  `building` the progress of a rebuild as a phrase. */
   | { kind: 'starting'; compiling?: () => boolean; building?: () => string | undefined }
+  /** The call runs in `peer`, as the request with this `id`. */
   | { kind: 'running'; peer: Peer; id: number };
 
-/** How a job ended, for the code that asked for its end. */
+/** How a job ended, for those who wait for its end. */
 export interface JobEnd {
   ending: Ending;
   output?: Output;
@@ -71,7 +74,7 @@ export class Job {
     this.signal.abort(new Stop(reason));
   }
 
-  /** Ends the call when CLIENT aborts. Returns a function that stops this. */
+  /** Ends the call when the signal CLIENT aborts. Returns a function that removes this link. */
   follow(client: EndSignal): () => void {
     const abort = () => this.signal.abort(client.reason);
     if (client.aborted) abort();

@@ -8,13 +8,14 @@ export type CallNotice =
   | { kind: 'raw'; text: string }
   /** Threads that work for no call have written OUTPUT. */
   | { kind: 'background'; output: Output }
-  /** The client cancelled a call, so nobody reads the answer of this call, which has now ended. */
+  /** A call has ended that the client had cancelled, so the client does not read its answer. */
   | { kind: 'cancelled'; ending: Ending; afterMs: number; output: Output | undefined }
   /** The start FILE was not loaded to its end. */
   | { kind: 'start file'; file: string; ending: Ending; output: Output | undefined }
-  /** With the session's settings nothing worked any more, so they were reset. */
+  /** No form could be evaluated any more with the session's settings, such as its readtable, so they were
+   *  reset. */
   | { kind: 'session renewed' }
-  /** This thread holds the compiler's lock, and does not go on. */
+  /** The thread with this name holds the compiler's lock without running. */
   | { kind: 'compiler held'; thread: string }
   /** COUNT earlier notices were dropped. */
   | { kind: 'forgotten'; count: number };

@@ -9,8 +9,8 @@ import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { CallNotice } from './notices.ts';
 
-/** After this many interrupted calls in a row, the image is replaced if one thread keeps all others from
- *  compiling. */
+/** After this many interrupted calls in a row, an image in which one thread keeps all others from compiling
+ *  is replaced. */
 const IN_A_ROW = 3;
 /** While a probe runs, the image is polled this many times less often than while a call is being ended. */
 const POLL_FACTOR = 4;
@@ -47,11 +47,12 @@ export class Probing {
     this.#times = times;
   }
 
-  /** Records that a call ended in PEER with REPLY, and probes PEER if the reply can mean that PEER is broken. */
+  /** Records that a call ended in PEER with REPLY, and probes PEER if such a reply can mean that PEER is
+   *  broken. */
   ended(peer: Peer, reply: Reply<keyof Operations>): void {
     const { ending, data } = reply;
-    // A call that reads no form can mean a broken reader. A call that prints no text can mean a broken
-    // printer.
+    // A text in which no form could be read can mean that the reader is broken, and a value that was printed
+    // as an empty text, that the printer is.
     const formsRead = !('unreadable' in data) && !('formNumber' in data && data.formNumber === 0);
     const printed = !('values' in data) || !(data.values ?? []).flat().some(({ text }) => text === '');
     if (ending.kind === 'done' && formsRead && printed) {
@@ -85,8 +86,9 @@ export class Probing {
     this.#remedies.notify({ kind: 'session renewed' });
   }
 
-  /** Probes PEER, within a time limit. HOLDER is a thread that keeps all others from compiling. LOST: PEER
-   *  was lost. */
+  /** Performs the operation `probe` in PEER with ARGS, within a time limit. Returns whether PEER works,
+   *  the name of a thread that keeps all others from compiling (`holder`), and whether PEER was lost
+   *  meanwhile. */
   async #runProbe(
     peer: Peer,
     args: { session?: boolean },
@@ -95,7 +97,7 @@ export class Probing {
     const timeout = probeTimeout(peer, id, this.#times);
     let received = await Promise.race([answer, timeout.timedOut]);
     timeout.stop();
-    // A probe that hangs in a broken image is not interrupted, because the image will be ended.
+    // Does not interrupt a probe that hangs outside the session, because this image will be ended anyway.
     if (received === undefined && !args.session) return { works: false, lost: false };
     received ??= await interruptedNow(peer.job(id), answer, this.#times);
     const { ending, data } = received;
@@ -108,9 +110,9 @@ export class Probing {
   }
 }
 
-/** Returns a promise that resolves once the request ID of PEER has used up its time (times.alive), and a
- *  function that stops the clock. The time is used up when the request has run for so long, or has been idle
- *  for so long. Time in garbage collections, and time waiting for a CPU, does not count. */
+/** Returns a promise that resolves when the time of the request ID of PEER is up, and a function that stops
+ *  the clock. The time is up when the thread of the request has run for `times.alive` milliseconds, or has
+ *  been idle for as many. Time in garbage collections and time waiting for a CPU do not count. */
 function probeTimeout(
   peer: Peer,
   id: number,
@@ -141,7 +143,7 @@ function probeTimeout(
   return { timedOut, stop };
 }
 
-/** Ends JOB, and returns the answer that it then gives. */
+/** Ends JOB at once, in the steps of ending-steps.ts, and returns its ANSWER. */
 async function interruptedNow<Value>(job: Endable, answer: Promise<Value>, times: Times): Promise<Value> {
   const stop = watch(job, 0, undefined, times);
   return answer.finally(stop);

@@ -7,8 +7,8 @@ import { TIMES } from '../wire/times.ts';
 import type { Job } from './jobs.ts';
 
 /** Calls REPORT every EVERY_MS milliseconds with the progress of JOB, until the returned function is called.
- *  While the image has not answered the last question, no other is sent, and the report says for how long the
- *  image has been silent. */
+ *  While a request for the progress is unanswered, no other request is sent, and REPORT gets the time for
+ *  which the image has been silent. */
 export function reportProgress(
   job: Job,
   report: (progress: Progress) => void,

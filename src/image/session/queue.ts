@@ -6,7 +6,8 @@ import type { EndSignal } from '../wire/end-signal.ts';
 /** Maximum number of calls of a kind that can wait. */
 const WAITING_LIMIT = 1000;
 
-/** Returns how many calls hold places of the queue (RUNNING), and how many wait before this one (WAITING). */
+/** Returns how many calls have a place of the queue (`running`), and how many wait before this call
+ *  (`waiting`). */
 export type Ahead = () => { running: number; waiting: number };
 
 export class Queue {
@@ -51,7 +52,7 @@ export class Queue {
     });
   }
 
-  /** Runs TASK with a place, and returns its value. */
+  /** Waits for a place, runs TASK, and frees the place. Returns the value of TASK. */
   async within<Value>(task: () => Promise<Value>): Promise<Value> {
     await this.enter(undefined, () => {});
     return task().finally(() => this.leave());

@@ -1,5 +1,5 @@
-// Collects the current state of an image, even of one that hangs: it waits only for the agent's reader, and
-// only briefly.
+// Collects the current state of an image, even of an image that hangs. It asks only the agent's reader
+// thread, and waits only briefly for the answer.
 
 import type { Outside } from '../wire/data.ts';
 import type { Reason } from '../wire/endings.ts';
@@ -10,7 +10,8 @@ import { TIMES } from '../wire/times.ts';
 import type { Job, Jobs } from './jobs.ts';
 import type { ProbeResult } from './probing.ts';
 
-/** State of a call that is running or waiting. Facts from the agent are absent when it did not answer in time. */
+/** State of a call that is running or waiting. What only the agent knows is absent when the agent did not
+ *  answer in time. */
 export interface JobStatus extends Partial<Omit<AgentJob, 'id'>> {
   number: number;
   operation: string;
@@ -41,41 +42,43 @@ export interface ImageStatus {
   serverRss: number;
   /** What the operating system knows of the image's process, while the server runs one. */
   outside?: Outside;
-  /** silentMs: for how many milliseconds the image has not reacted. frozenMs: after how many it counts as
-   *  frozen. */
+  /** For how many milliseconds the image has not reacted. */
   silentMs?: number;
+  /** After how many milliseconds without a reaction the image counts as frozen. */
   frozenMs?: number;
-  /** The agent's last status, and its age. */
+  /** The last status that the agent sent. */
   agent?: AgentStatus;
+  /** How many milliseconds ago this status arrived. */
   agentMsAgo?: number;
   /** Why the image could not be started, or how it was lost. */
   why?: string;
   /** Progress of a rebuild, as a phrase. */
   building?: string;
-  /** Result of the last probe, and its age. */
+  /** Result of the last probe, and how many milliseconds ago the probe ended. */
   probe?: { works: boolean; msAgo: number };
   /** SBCL's warning that its memory may be corrupted. */
   corrupted?: string;
   /** Abilities that the agent lacks. */
   lacking?: Lacking;
-  /** The endings of earlier images that caused this image to be started as a plain one. */
+  /** How earlier images ended, if this image was started as a plain one because of them. */
   plainBecause?: readonly string[];
 }
 
-/** The current facts on the life of an image. */
+/** What is known of an image's process and its start. */
 export interface Life {
-  /** running: the image is there or being started. prepared: it is ready for calls. */
+  /** True when the image runs or is being started. */
   readonly running: boolean;
+  /** True when the image is ready for calls. */
   readonly prepared: boolean;
   /** Asks the agent for its status; undefined before it has greeted. */
   readonly pulse: Pulse | undefined;
   /** What the operating system knows of the process, if the server runs it. */
   readonly outside?: Outside | undefined;
-  /** Returns a function that returns for how many milliseconds the system has denied the process the CPU
-   *  since the function was first called. */
+  /** Returns a meter: a function that returns for how many milliseconds the system has denied the process the
+   *  CPU since the first call of the function. */
   denied?(): () => number;
-  /** After this many milliseconds, an image that does not react is replaced; absent when it cannot be
-   *  replaced. */
+  /** After this many milliseconds, an image that does not react is replaced. Absent for an image that the
+   *  server cannot replace. */
   readonly frozenMs?: number;
   /** Why the last start failed, if it did. */
   readonly failure: string | undefined;
@@ -86,16 +89,16 @@ export interface Life {
   readonly plainBecause?: readonly string[];
 }
 
-/** The images that were lost. */
+/** The losses of images, and the rebuild of the last one. */
 export interface Losses {
-  /** How the images were lost whose losses are not reported yet. */
+  /** How each image was lost whose loss no answer has reported yet, oldest first. */
   readonly unreported: readonly string[];
   /** Progress of the running rebuild, as a phrase. */
   readonly progress?: string | undefined;
 }
 
-/** Returns the state of an image from the facts on its LIFE, its LOSSES and JOBS, and the last PROBE. Waits
- *  at most ANSWER_MS milliseconds for the agent's status. */
+/** Returns the state of an image from what is known of its LIFE, its LOSSES, its JOBS and its last PROBE.
+ *  Waits at most ANSWER_MS milliseconds for the agent's status. */
 export async function imageStatus(
   life: Life,
   losses: Losses,
