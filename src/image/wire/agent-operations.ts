@@ -1,11 +1,12 @@
-// Types of the operations that the server requests for itself; docs/develop/wire-protocol.md has examples.
+// Types of the operations that only the server itself requests, not the tools. docs/develop/wire-protocol.md
+// has examples.
 
 import type { JobCpuTimes, JobProgress } from './data.ts';
 import type { Output, Reason } from './endings.ts';
 import type { AgentStatus, Operations, ToolAnswer } from './operations.ts';
 
-/** All operations: those that tools use, and those on the state of the image and its jobs, which only the
- *  server itself requests. */
+/** All operations: those that tools request, and those that the server itself requests to observe and control
+ *  the image and its jobs. */
 export interface AgentOperations extends Operations {
   ping: { args: object; data: { value?: boolean } };
   status: { args: object; data: { value?: AgentStatus } };
@@ -13,8 +14,8 @@ export interface AgentOperations extends Operations {
   written: { args: { job: number }; data: { value?: Output | null } };
   interrupt: { args: { job: number; reason: Reason }; data: object };
   terminate: { args: { job: number }; data: object };
-  /** WORKS is absent when the probe did not end normally. HOLDER is a thread that keeps all others from
-   *  compiling. RUNNING is the number of the program's threads and timers. */
+  /** `works` is absent when the probe did not end normally. `holder` is the name of a thread that keeps all
+   *  others from compiling. */
   probe: {
     args: { session?: boolean; exercise?: boolean };
     data: { works?: boolean; holder?: string };

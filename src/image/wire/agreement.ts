@@ -1,51 +1,60 @@
 // Types of the differences that the agent reports between the image and the loaded files.
 
-/** A definition: a word for its kind, such as function, and its name with package prefixes. */
+/** A definition. */
 export interface Item {
+  /** A word for the kind of definition, such as function. */
   kind: string;
+  /** The name, with package prefixes. */
   name: string;
 }
 
-/** A definition in the image that its FILE no longer has. Without FILE, it was evaluated at TIME (seconds
- *  since 1970), by a form that begins with BY. */
+/** A definition in the image that its file no longer has, or that was evaluated and is in no file. */
 export interface OldItem extends Item {
+  /** The file that had the definition; absent when it was evaluated. */
   file?: string;
+  /** When the definition was evaluated, in seconds since 1970. */
   time?: number;
+  /** The beginning of the form that was evaluated. */
   by?: string;
 }
 
-/** A variable that is bound, and that a load did not set again. SAYS is the text of its value in the file, if
- *  the value there is a literal. */
+/** A variable that was bound already, so that a load of its definition (DEFVAR) did not set it. */
 export interface UnsetVariable {
   name: string;
+  /** The value of the variable in the image, as printed. */
   value: string;
+  /** The value that the file gives to the variable, if it is a literal there. */
   says?: string;
 }
 
-/** A class whose slots a load changed. INSTANCES of it, this many, get the new slots at their next use. */
+/** A class whose slots a load changed. */
 export interface ReslottedClass {
   name: string;
+  /** Names of the slots that the class did not have before. */
   new?: string[];
+  /** Names of the slots that the class no longer has. */
   gone?: string[];
+  /** Number of existing instances. Each gets the new slots when it is used next. */
   instances?: number;
 }
 
-/** A changed definition that SBCL compiles into its callers, such as a macro. USERS are callers that were
- *  compiled with the old definition. */
+/** A changed definition that SBCL compiles into its callers, such as a macro. */
 export interface OutdatedUsers {
   name: string;
   kind: string;
+  /** Names of callers that were compiled with the old definition. */
   users: string[];
+  /** Number of all such callers. */
   total: number;
 }
 
-/** Differences between the image and the files of a load. Each list has a limited length; its total counts
- *  all items. */
+/** Differences between the image and the files of a load. Each list has a limited length; the number in the
+ *  member with `Total` behind its name counts all items. */
 export interface Agreement {
-  /** The file of which the load was asked to remove what the file no longer has. */
+  /** The loaded file, if the load was asked to remove definitions that the file no longer has. */
   forgetting?: string;
-  /** Methods, defined by the top-level form FORM of FILE, that replaced a method from the top-level form
-   *  OTHER of the same file. */
+  /** Methods that a file defines twice: its top-level form number `form` replaced the method of its top-level
+   *  form number `other`. */
   doubles?: (Item & { file: string; form?: number; other?: number })[];
   doublesTotal?: number;
   old?: OldItem[];
@@ -65,19 +74,23 @@ export interface Agreement {
   leftTotal?: number;
 }
 
-/** A definition at the top-level form AT of FILE, for which the image has something else. The image has no
- *  such definition (MISSING), has one from the file OTHER, or has one that was evaluated at TIME by a form
- *  that begins with BY. */
+/** A definition in a file for which the image has another definition or none. */
 export interface Difference extends Item {
   file: string;
+  /** Number of the top-level form in the file. */
   at?: number;
+  /** True when the image has no such definition. */
   missing?: boolean;
+  /** The file from which the image has the definition instead. */
   other?: string;
+  /** When the image's definition was evaluated instead, in seconds since 1970. */
   time?: number;
+  /** The beginning of the form that was evaluated instead. */
   by?: string;
 }
 
-/** A file on the disk that differs from its text at the last load, with the forms that differ, if known. */
+/** A file on the disk that differs from its text at the last load, with the forms that differ, if these are
+ *  known. */
 export interface DiskDifference {
   file: string;
   how: 'gone' | 'changed' | 'unreadable';
@@ -85,12 +98,14 @@ export interface DiskDifference {
   formsTotal?: number;
 }
 
-/** Differences between the image and files. UNKNOWN: none of the files was loaded. EMPTY: the system has no
- *  files of its own, only the dependencies NEEDS. */
+/** Differences between the image and files that a request names. */
 export interface ComparisonData
   extends Pick<Agreement, 'old' | 'oldTotal' | 'unset' | 'unsetTotal' | 'outdated' | 'outdatedTotal'> {
+  /** True when none of the files was loaded. */
   unknown?: boolean;
+  /** True when the system has no files of its own, only dependencies. */
   empty?: boolean;
+  /** These dependencies. */
   needs?: string[];
   files?: number;
   /** Files whose last load did not end well. */

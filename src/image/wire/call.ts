@@ -10,7 +10,8 @@ export interface Reply<Name extends keyof Operations> {
   ending: Ending;
   output?: Output;
   data: Operations[Name]['data'];
-  /** Milliseconds that the call waited in the queue, because too many evaluations ran. */
+  /** Milliseconds for which the call waited in a queue, because as many calls as may run at once ran
+   *  already. */
   waitedMs?: number;
 }
 
@@ -18,8 +19,9 @@ export interface Reply<Name extends keyof Operations> {
 export interface Progress extends JobProgress {
   /** Milliseconds since the call began. */
   milliseconds: number;
-  /** What the call waits for: the start of the image, the compiler of the agent, or a place in a queue.
-   *  RUNNING is the number of calls that have a place, WAITING the number of calls before this one. */
+  /** What the call waits for: the start of the image, the compilation of the agent, or a place in a queue.
+   *  `running` is the number of calls that have a place, `waiting` the number of calls that wait before this
+   *  call. */
   waiting?: 'start' | 'compiler' | { running: number; waiting: number };
   /** For how many milliseconds the image has not reacted. */
   silentMs?: number;
@@ -32,7 +34,8 @@ export interface CallOptions {
   limitMs?: number;
   signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
-  /** The earlier call that this call continues. The reply to this call then answers the earlier call too.
-   *  With IF_LEFT, only if the reply says that the evaluated code left the held error (`left`). */
+  /** The earlier call, stopped by a held error, that this call continues. The reply to this call then answers
+   *  the earlier call too; with `ifLeft`, only when the reply says that the evaluated code left the held
+   *  error by a non-local exit. */
   continues?: { name: keyof Operations; args: object; ifLeft?: boolean };
 }

@@ -1,5 +1,5 @@
-// Sends requests and matches answers on one connection to an agent. When the connection is lost, answers all
-// open requests.
+// Sends requests on one connection to an agent, and matches the answers to them. When the connection is lost,
+// answers all open requests itself.
 
 import type { Duplex } from 'node:stream';
 import { messageOf } from '../../errors.ts';
@@ -16,29 +16,29 @@ export interface ChannelCallbacks {
   hello(hello: Hello): void;
   /** The image is about to exit, although the server did not ask it to. */
   exiting(): void;
-  /** The program has taken the agent out of the image, which goes on without. */
+  /** The program has stopped the agent. The image goes on without it. */
   stopped(): void;
-  /** No message can be exchanged with the agent any more. HOW is a part of a sentence that follows "the image
-   *  was lost". */
+  /** No message can be exchanged with the agent any more. HOW is the reason, as the part of a sentence that
+   *  follows "the image was lost". */
   broken(how: string): void;
   /** Called after the image has ended. Returns whether the request ID had begun to run; undefined when that
    *  is not known. */
   hasStarted?(id: number): boolean | undefined;
 }
 
-/** Maximum number of partial results to keep of one answer, and of characters (as JSON) of the partial
- *  results of all answers. */
+/** Maximum number of partial results to keep for one request. */
 const MAX_PARTS = 50_000;
+/** Maximum number of characters, as JSON, of the partial results of all requests together. */
 const MAX_PARTS_CHARACTERS = FRAME_LIMIT;
 
-/** After a chunk with more messages than this, reading pauses once so that other work gets a turn. */
+/** After a chunk with more messages than this, reading pauses once, so that other work gets a turn. */
 const MANY_MESSAGES = 32;
 
-/** While the agent has not read this many octets of ours, its messages are read slowly, because each can need
- *  an answer. */
+/** While the agent has more octets than this to read, the server reads the agent's messages slowly, because
+ *  each of them can need an answer. */
 const UNREAD_LIMIT = 1024 * 1024;
-/** Length of a pause between slow reads. The pause must end even when the agent has read nothing: it may have
- *  to write before it can read. */
+/** Length of a pause between slow reads. The pause must end even when the agent has read nothing, because the
+ *  agent may have to write before it can read. */
 const PAUSE_MS = 20;
 
 export class Channel {
@@ -48,7 +48,7 @@ export class Channel {
   readonly #codeCalls: CodeCalls;
   readonly #reader = new FrameReader();
   readonly #pending = new Map<number, { name: string; resolve: (answer: Answer) => void }>();
-  /** Output of each pending request, as the agent last reported it. */
+  /** Output of each pending request, as the agent reported it last. */
   readonly #outputs = new Map<number, Output>();
   /** Partial results of each pending request. */
   readonly #parts = new Map<number, unknown[]>();
@@ -57,8 +57,8 @@ export class Channel {
   #nextId: number;
   #closeReason: string | undefined;
 
-  /** Serves STREAM, the connection to PEER. UPCALLS answers the requests that code in the image sends. CALLBACKS are called
-   *  at events such as the agent's greeting. Request ids begin at FIRST_ID. */
+  /** Serves STREAM, the connection to PEER. UPCALLS answers the requests that code in the image sends.
+   *  CALLBACKS are called at events such as the agent's greeting. Request ids begin at FIRST_ID. */
   constructor(stream: Duplex, peer: Peer, upcalls: Upcalls, callbacks: ChannelCallbacks, firstId = 1) {
     this.#nextId = firstId;
     this.#stream = stream;
@@ -115,14 +115,14 @@ export class Channel {
     if (this.#closeReason === undefined) this.#stream.write(frame);
   }
 
-  /** Asks the agent for the output of the request ID so far. If the image ends before the request, the answer
-   *  contains this output. Resolves once the agent has reacted. */
+  /** Asks the agent what the request ID has written so far, and keeps this output for the case that the image
+   *  ends before the request: then the answer contains it. Resolves once the agent has reacted. */
   async requestOutput(id: number): Promise<void> {
     const { data } = await this.request('written', { job: id }).answer;
     this.#keepOutput(id, readOutput(data.value));
   }
 
-  /** Answers all pending requests with the ending `lost`. HOW is part of a sentence. */
+  /** Answers all pending requests with the ending `lost`, for the reason HOW, which is part of a sentence. */
   close(how: string): void {
     this.#closeReason ??= how;
     for (const [id, { resolve }] of this.#pending) {
@@ -229,8 +229,8 @@ export class Channel {
   }
 }
 
-/** Returns the answer to a request that STARTED or not, and wrote OUTPUT, before its peer was lost. HOW is
- *  part of a sentence. */
+/** Returns the answer to a request whose peer was lost. HOW is the reason as part of a sentence, STARTED says
+ *  whether the request had begun to run, and OUTPUT is what it had written. */
 function lostAnswer(how: string, started: boolean, output?: Output): Answer {
   return {
     ending: { kind: 'lost', how, ...(!started && { notBegun: true }) },

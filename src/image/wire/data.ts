@@ -3,18 +3,19 @@
 import type { OldItem } from './agreement.ts';
 import type { Holding } from './holding.ts';
 
-/** What a look-up did not find: a package or symbol (NEAR has similar names), a class (NATURES says what the
- *  symbol names instead), or a system. */
+/** What a look-up did not find. */
 export type LookupFailure =
+  /** There is no such package. `near` has similar names. */
   | { failure: 'no-package'; package: string; near?: string[] }
-  /** CURRENT is the session's package, if it has the symbol and the request named no package. NEAR is then
-   *  absent. */
+  /** The package has no such symbol. `near` has similar names. If the request named no package and the
+   *  session's package has the symbol, `current` is this package instead. */
   | { failure: 'no-symbol'; package: string; symbol: string; current?: string; near?: string[] }
+  /** The symbol names no class. `natures` says what it names instead. */
   | { failure: 'no-class'; class: string; natures?: string[] }
   | { failure: 'no-system'; system: string };
 
-/** A place in a source file: a top-level form, given by its octet offset and its number, or a list within
- *  this form. */
+/** A place in a source file: a top-level form, or a list within this form. `offset` is the octet at which the
+ *  top-level form begins, `form` its number in the file, counted from 0. */
 export interface Place {
   file?: string;
   offset?: number;
@@ -33,19 +34,18 @@ export interface Place {
   undated?: boolean;
   method?: string;
   description?: string;
-  /** Of what SBCL keeps no source: the file whose load made it. */
+  /** The file whose load made the method, when SBCL keeps no source of it. */
   maker?: string;
 }
 
 export interface Caller {
-  /** Name of the caller; absent for a top-level form of a file. The server names such a caller by the text of the
-   *  form. */
+  /** Name of the caller; absent for a top-level form of a file, which the server names by its text. */
   name?: string;
-  /** Kind of caller other than a function (S3.17); absent for a function. */
+  /** Kind of a caller that is no function (contract S3.17); absent for a function. */
   kind?: string;
-  /** The function of which this caller is another name. */
+  /** Name of the function of which this caller is an alias. */
   same?: string;
-  /** True when the caller only contains the name in its data, so that it may not be a call. */
+  /** True when the caller only contains the name in its data, so that it may never call the function. */
   possible?: boolean;
   /** Operator of the form that is the caller, when the form is in no file. */
   operator?: string;
@@ -79,8 +79,9 @@ export interface Warning {
 export interface Remarks extends Holding {
   warnings?: Warning[];
   warningCount?: number;
-  /** How many of the warnings are compiler notes, and how many of these notes are about files. */
+  /** How many of the warnings are compiler notes. */
   noteCount?: number;
+  /** How many of these compiler notes are about files. */
   fileNoteCount?: number;
   redefined?: string[];
   /** True when a file uses a package of a library manager, and no manager is set up. */
@@ -96,18 +97,21 @@ export interface Remarks extends Holding {
   styles?: { name: string; value: string }[];
 }
 
-/** A value as ~S prints it. CUT: the text was too long. LENGTH: *PRINT-LENGTH* hid a part. In place of a
- *  value, OMITTED says how many further values did not fit. */
+/** A printed value; or, in its place, the number of further values that were left out. */
 export interface PrintedValue {
+  /** The value as ~S prints it. */
   text?: string;
+  /** How many further values were left out. */
   omitted?: number;
+  /** True when the text was too long, so its end is missing. */
   cut?: boolean;
+  /** The value of *PRINT-LENGTH*, if it hid a part of the value. */
   length?: number;
   /** The length of a string that was cut. */
   characters?: number;
-  /** The number of digits of a number of which only the first and the last are shown. */
+  /** How many digits a number has, when only its first and its last digits are shown. */
   digits?: number;
-  /** True when numbers within the value are shown by their first and last digits. */
+  /** True when only the first and the last digits of some numbers within the value are shown. */
   shortened?: boolean;
   /** True when the value is printed with labels such as #1=, because a part of it contains itself. */
   circular?: boolean;
@@ -115,16 +119,17 @@ export interface PrintedValue {
   id?: string;
 }
 
-/** Text that the reader could not read: the reason (TEXT), NUMBER and start of the form, and where the reader
- *  stopped (atLine, atColumn). */
+/** A form that the reader could not read: its number in the text, the position of its start (`line`,
+ *  `column`), and the position where the reader stopped (`atLine`, `atColumn`). */
 export interface Unreadable {
+  /** Why the form could not be read. */
   text: string;
   near?: string[];
   /** True when the text names a package, or a symbol in a package, that does not exist. */
   missing?: true;
   /** True when the text uses a package of a library manager, and no manager is set up. */
   withoutManager?: true;
-  /** The user's init file, when it was not loaded and may define the missing name. Named once in an image. */
+  /** The user's init file, when it was not loaded and may define the missing name. Sent once per image. */
   initFile?: string;
   number: number;
   line: number;
@@ -135,9 +140,11 @@ export interface Unreadable {
 
 /** State of a running job, from the agent. */
 export interface JobProgress {
-  /** How many characters the job has written, and the end of the last line. */
+  /** How many characters the job has written. */
   characters?: number;
+  /** The end of the last line that the job has written. */
   lastLine?: string;
+  /** The file that the job compiles or loads now. */
   file?: string;
   /** Milliseconds of garbage collection while the job ran. */
   collectedMilliseconds?: number;
@@ -154,10 +161,12 @@ export interface Outside {
   starved?: boolean;
 }
 
-/** Milliseconds that a job's thread has run, and has waited for a CPU. READY: the thread runs or waits for a
- *  CPU now. */
+/** How a job's thread has spent its time. */
 export interface JobCpuTimes {
+  /** Milliseconds for which the thread has run. */
   ran: number;
+  /** Milliseconds for which the thread has waited for a CPU. */
   waited: number;
+  /** True when the thread runs or waits for a CPU now. */
   ready: boolean;
 }

@@ -11,26 +11,31 @@ export interface HeldRow {
   type: string;
 }
 
-/** Facts about a held error and its frames, or the reason why a request about them failed. */
+/** What is known of a held error and its frames, or the reason why a request about them failed. */
 export interface DebugValue {
-  /** GONE: the error is not held (any more), because of WHY. BUSY: another call uses the error. HELD: numbers
-   *  of the errors that are held. */
+  /** True when the error is not held, or no longer. */
   gone?: boolean;
+  /** True when another call uses the error. */
   busy?: boolean;
+  /** Why the error is not held, or why the frame cannot be run again. */
   why?: string;
+  /** Numbers of the errors that are held. */
   held?: number[];
-  /** NO_FRAME: the requested frame does not exist; FRAMES frames can be shown. NO_RESTART: the requested
-   *  restart does not exist. NO_FORM: there is no form to evaluate again. */
+  /** The requested frame, when it does not exist. */
   noFrame?: number;
+  /** How many frames can be shown. */
   frames?: number;
+  /** The requested restart, when it does not exist. */
   noRestart?: string;
   /** Names of the restarts that exist. */
   restarts?: string[];
+  /** True when there is no form to evaluate again. */
   noForm?: boolean;
-  /** Number of a frame. AGAIN: the frame can be run again; if not, WHY is the reason. NEAREST: number of the
-   *  nearest frame that can. */
+  /** Number of the frame that the request is about. */
   frame?: number;
+  /** True when this frame can be run again. */
   again?: boolean;
+  /** Number of the nearest frame that can be run again. */
   nearest?: number;
   /** True when the evaluated form can be evaluated again. */
   form?: boolean;
@@ -41,19 +46,20 @@ export interface DebugValue {
   restart?: string;
   /** Lambda list of that restart. */
   takes?: string;
-  /** Name of a restart that returned, instead of transferring control. */
+  /** Name of a restart whose function returned, although restarts should make a non-local exit. */
   returned?: string;
-  /** True when the thread of the program that had the error continues. */
+  /** True when the thread that had the error, a thread of the program, now continues. */
   goesOn?: boolean;
 }
 
 export interface DebugData extends Remarks {
-  /** The evaluated code made a non-local exit, so the call that the error had stopped continued. The other
-   *  members are the answer of the held call. */
+  /** True when the evaluated code made a non-local exit, so that the call which the error had stopped
+   *  continued. The other members are then the answer of that call. */
   left?: boolean;
   value?: DebugValue | LookupFailure;
-  /** The printed values of each evaluated form, and the number of the form that was evaluated last. */
+  /** The printed values of each evaluated form. */
   values?: PrintedValue[][];
+  /** Number of the form that was evaluated last. */
   formNumber?: number;
   unreadable?: Unreadable;
   /** Definitions from files that the new definitions replaced. */
@@ -68,8 +74,9 @@ export interface ThreadData {
   silent?: boolean;
   /** The lock that the thread waits for, and the thread that owns it. */
   waitsFor?: { name: string; owner?: string };
-  /** Names of threads, when the given name fits none or several. FOUND: how many it fits. */
+  /** Names of threads, when the requested name fits no thread or several. */
   threads?: string[];
+  /** How many threads the requested name fits. */
   found?: number;
 }
 
@@ -84,9 +91,10 @@ export interface WatchedError {
 }
 
 export interface WatchedData {
-  /** The place where errors are recorded now, if any, and how many were signalled there since recording
-   *  began. */
+  /** Which errors are recorded now: all, or those of the threads or the package with this name. Absent when
+   *  none are recorded. */
   watching?: string;
+  /** How many such errors were signalled since the recording began. */
   seen: number;
   now: number;
   error?: WatchedError;
@@ -99,17 +107,18 @@ export interface InspectData {
   type?: string;
   id?: string;
   total?: number;
-  /** A part without a value has WHY, the reason. */
+  /** The parts of the object. When a part has no value, `why` is the reason. */
   parts?: { name: string; value?: string; why?: string; id?: string }[] | string[];
   noValue?: boolean;
-  /** An id of an object that no longer exists. */
+  /** The requested id, when its object no longer exists. */
   goneId?: string;
   /** True when the text is a form, which inspect does not evaluate. */
   isForm?: boolean;
-  /** The given name of a function, when there is no such function. */
+  /** The requested name of a function, when there is no such function. */
   noFunction?: string;
-  /** The given part, when the object IN has no such part. */
+  /** The requested part, when the object has no such part. */
   noPart?: string;
+  /** This object, as printed. */
   in?: string;
   why?: string;
 }

@@ -1,4 +1,5 @@
-// Tells a call that it must end. A real AbortSignal would take 10 times as long for each call.
+// Defines the signal by which a call learns that it must end. Creating an AbortSignal for each call would
+// take 10 times as long.
 
 /** The part of the interface AbortSignal that the code for calls needs. Every AbortSignal is an EndSignal. */
 export interface EndSignal {

@@ -9,18 +9,19 @@ import { TIMES, type Times } from './times.ts';
 export interface Endable {
   interrupt(reason: Reason): void;
   terminate(): void;
-  /** Resolves when the image reacts. During garbage collection it does not react, and no call can be
-   *  ended. */
+  /** Resolves when the image reacts. An image that collects garbage does not react, and none of its calls can
+   *  be ended meanwhile. */
   reacts(): Promise<unknown>;
-  /** True when the image is collecting garbage or has collected since the last poll; undefined when that
-   *  cannot be known. */
+  /** True when the image is collecting garbage or has collected since the last call of this function;
+   *  undefined when that cannot be known. */
   collecting(): boolean | undefined;
-  /** Milliseconds for which the system has denied the image the CPU since the first poll; 0 when unknown. */
+  /** Milliseconds for which the system has denied the image the CPU since the first call of this function; 0
+   *  when that cannot be known. */
   deniedMs(): number;
   kill(): void;
 }
 
-/** After this many polls in a row that find the image hanging, it is killed. */
+/** An image is killed when this many polls in a row have found it hanging. */
 const HANGING_POLLS = 5;
 
 /** Watches a call that begins now. Ends the call in steps (see TIMES) after LIMIT_MS, or when SIGNAL aborts.
@@ -42,8 +43,8 @@ export function watch(
   };
 }
 
-/** Like watch, for a limit that no user has chosen: `fairTimeout` extends the limit by time without CPU.
- *  Returns a function that the caller must call when the call has ended. */
+/** Like `watch`, for a limit that no user has chosen: time for which the image was denied the CPU extends the
+ *  limit (see `fairTimeout`). Returns a function that the caller must call when the call has ended. */
 export function watchWithFairTimeout(job: Endable, limitMs: number, times: Times = TIMES): () => void {
   const steps = new Steps(job, times);
   const stop = fairTimeout(limitMs, job.deniedMs, () => steps.start('timeout'));
@@ -53,16 +54,16 @@ export function watchWithFairTimeout(job: Endable, limitMs: number, times: Times
   };
 }
 
-/** The steps that end one job. Their clock stops while the image cannot react, because a collection stops all
- *  its threads or the system denies it the CPU. */
+/** The steps that end one job. Their clock stands still while the image cannot react, because it collects
+ *  garbage or the system denies it the CPU. */
 class Steps {
   readonly #job: Endable;
   readonly #times: Times;
   readonly #timers = new Set<NodeJS.Timeout>();
-  /** Milliseconds by which the clock may still be stopped. */
+  /** For how many milliseconds the clock may still stand still. */
   #pauseLeftMs: number;
   #clock = 0;
-  /** Steps that are still to run, next first. AT is the clock time at which a step is due. */
+  /** Steps that are still to run, next first. A step is due when the clock shows `at`. */
   readonly #plan: { at: number; step: () => void }[] = [];
   /** How many polls in a row have found the image hanging since #askToReact; undefined before #askToReact. */
   #hangingPolls: number | undefined;
@@ -102,13 +103,13 @@ class Steps {
       { at: terminate, step: () => this.#job.terminate() },
       { at: ask, step: () => void this.#askToReact() },
     );
-    // Each poll covers the time since the previous poll, so drop the first result.
+    // Each result of `collecting` is about the time since its previous call, so the first result is dropped.
     this.#job.collecting();
     this.#poll(this.#job.deniedMs());
   }
 
-  /** Polls the image and runs the steps that are due. DENIED: milliseconds without CPU up to the previous
-   *  poll. */
+  /** Polls the image at intervals, and runs the steps that are due. DENIED is what `deniedMs` returned at the
+   *  previous poll. */
   #poll(denied: number): void {
     const { poll: intervalMs } = this.#times;
     this.later(intervalMs, () => {

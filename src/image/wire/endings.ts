@@ -3,10 +3,13 @@
 import type { Place } from './data.ts';
 import type { EndSignal } from './end-signal.ts';
 
-/** Written text. If OMITTED, a number of characters, was left out, TEXT is the beginning and TAIL the end. */
+/** What a call or the image has written. */
 export interface Output {
+  /** The whole output, or its beginning when characters were left out. */
   text: string;
+  /** How many characters were left out in the middle. */
   omitted?: number;
+  /** The end of the output, when characters were left out. */
   tail?: string;
 }
 
@@ -27,22 +30,23 @@ export interface Condition {
   missing?: true;
   /** True when a file uses a package of a library manager, and no manager is set up. */
   withoutManager?: true;
-  /** The user's init file, when it was not loaded and may define the missing name. Named once in an image. */
+  /** The user's init file, when it was not loaded and may define the missing name. Sent once per image. */
   initFile?: string;
   restarts?: { name: string; report: string }[];
-  /** How many restarts there are besides RESTARTS, and how many frames besides FRAMES. For a very deep stack,
-   *  the number of frames is a lower bound. */
+  /** How many more restarts there are than `restarts` lists. */
   moreRestarts?: number;
   frames?: Frame[];
+  /** How many more frames there are than `frames` lists. This is a lower bound for a very deep stack. */
   moreFrames?: number;
 }
 
-/** A stack frame: its call, and its place as far as known. Or a gap: FOLDED says how many frames of the
- *  system were omitted there. DEFINITION is the function's name, sent when its file has changed. SYSTEM marks
- *  frames of the system; only held errors have such frames. */
+/** A stack frame: its call, and its place as far as it is known. `definition` is the name of the function,
+ *  sent when the file of the function has changed. `system` is true for a system frame: of SBCL, ASDF or the
+ *  agent. Only held errors have such frames. Elsewhere, an element with `folded` stands for that many system
+ *  frames. */
 export type Frame = ({ call: string; definition?: string; system?: boolean } & Place) | { folded: number };
 
-/** A variable of a frame. It has no value when the compiled code did not keep the value. */
+/** A local variable of a frame. The value is absent when the compiled code did not keep it. */
 export interface Local {
   name: string;
   value?: string;
@@ -80,9 +84,9 @@ export interface LastErrorData {
   others?: { time: number; type: string }[];
 }
 
-/** Why a call was interrupted: its time limit ('timeout'), the client ('cancelled'), the tool interrupt
- *  ('interrupt'), the end of the server ('ending'), or a full heap ('heap'). Or the server terminated the
- *  call's thread ('terminated'), or the thread ended otherwise ('ended'). */
+/** Why a call was interrupted: its time was up ('timeout'), the client cancelled it ('cancelled'), the tool
+ *  interrupt ended it ('interrupt'), the server ends ('ending'), the heap was full ('heap'), the server had
+ *  to terminate the thread ('terminated'), or the thread ended for another reason ('ended'). */
 export type Reason = 'timeout' | 'cancelled' | 'interrupt' | 'ending' | 'heap' | 'terminated' | 'ended';
 
 /** The agent's report on an interrupted call. */
@@ -100,9 +104,9 @@ export interface Interrupted {
   notBegun?: boolean;
 }
 
-/** An interrupted call. AFTER_MS counts from the time when the call began to run or, if it never ran, began
- *  to wait. */
+/** The ending of an interrupted call. */
 export interface Interruption extends Interrupted {
+  /** For how many milliseconds the call had run or, if it never ran, had waited. */
   afterMs: number;
 }
 
@@ -111,22 +115,23 @@ type UntimedEnding =
   | { kind: 'done' }
   | { kind: 'condition'; condition: Condition }
   | { kind: 'aborted' }
-  /** HOW is the reason as part of a sentence. NOT_BEGUN: the image ended before any part of the call ran. */
+  /** The image was lost, for the reason `how`, which is part of a sentence. `notBegun` is true when no part
+   *  of the call had run. */
   | { kind: 'lost'; how: string; notBegun?: true };
 
-/** How a call ended: as the agent reported it, or as the loss of its image implies. */
+/** How a call ended, without its duration: as the agent reported it, or that the image was lost. */
 export type ReportedEnding = UntimedEnding | Interrupted;
 
-/** How a call ended. Nothing that happens in the image is an exception of the server. */
+/** How a call ended. Whatever happens in the image is such an ending, never an exception in the server. */
 export type Ending = UntimedEnding | Interruption;
 
-/** Returns the ending REPORTED, completed by the duration of the call, AFTER_MS milliseconds. */
+/** Returns the ending REPORTED of a call that took AFTER_MS milliseconds. */
 export function endingAfter(reported: ReportedEnding, afterMs: number): Ending {
   return reported.kind === 'interrupted' ? { ...reported, afterMs } : reported;
 }
 
-/** The reason with which this program aborts a signal. A signal that the client cancels has another
- *  reason. */
+/** The reason of a signal that this program aborted. When a client cancels a call, the signal has a reason of
+ *  another class. */
 export class Stop {
   readonly why: Reason;
 

@@ -8,8 +8,8 @@ export const FRAME_LIMIT = 64 * 1024 * 1024;
 /** Maximum nesting of the values in a request: the Lisp code that reads them has a limited stack. */
 export const DEPTH_LIMIT = 100;
 
-/** The version of the messages' meaning, raised with every change. The agent's greeting has a version too;
- *  both must be equal. */
+/** Version of the protocol, which every change of the messages raises. The agent sends its own version in its
+ *  greeting, and both must be equal. */
 export const PROTOCOL_VERSION = 1;
 
 export type Message = { [key: string]: unknown };
@@ -20,16 +20,16 @@ export function isDeeper(value: unknown, levels: number): boolean {
   return levels < 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
 }
 
-/** The first code unit that is escaped. This unit and all above it are not printable ASCII. Units below the
- *  space need no test, because JSON.stringify escapes them. */
+/** The lowest UTF-16 code unit that is escaped. This unit and all above it are not printable ASCII. Units
+ *  below the space need no test, because JSON.stringify escapes them. */
 const FIRST_ESCAPED = 0x7f;
 const TO_ESCAPE = /[\u007f-\uffff]/;
 const DIGITS = Buffer.from('0123456789abcdef');
 const BACKSLASH = 0x5c;
 const SMALL_U = 0x75;
 
-/** Returns the frame of MESSAGE. All characters outside printable ASCII are escaped, so that the locale does
- *  not matter. */
+/** Returns MESSAGE as a frame. All characters outside printable ASCII are escaped, so that the agent can read
+ *  it in any locale. */
 export function encodeFrame(message: Message): Buffer {
   const json = JSON.stringify(message);
   const first = json.search(TO_ESCAPE);
@@ -41,8 +41,8 @@ export function encodeFrame(message: Message): Buffer {
   return frame;
 }
 
-/** Returns the length of JSON after escaping, which turns one unit into six octets. No unit before the index
- *  FIRST is escaped. */
+/** Returns the length of JSON in octets after the escaping, which turns one code unit into six octets. FIRST
+ *  is the index of the first unit to escape. */
 function escapedLength(json: string, first: number): number {
   let length = json.length;
   for (let index = first; index < json.length; index++) {
@@ -51,8 +51,8 @@ function escapedLength(json: string, first: number): number {
   return length;
 }
 
-/** Writes JSON, escaped, into FRAME after the four octets of length. `replace` would call a function for each
- *  unit, which takes seconds for a long text. */
+/** Writes JSON, escaped, into FRAME after the four octets of length. A loop does this, because `replace` with
+ *  a function would take seconds for a long text. */
 function writeEscaped(json: string, frame: Buffer): void {
   let at = 4;
   for (let index = 0; index < json.length; index++) {
@@ -85,9 +85,9 @@ export function requestFrame(id: number, op: string, args: object): Buffer {
 export class FrameReader {
   readonly #head = Buffer.alloc(4);
   #headFill = 0;
-  /** The frame that is being received, and how many of its octets have arrived. undefined: its length is not
-   *  known yet. */
+  /** The frame that is being received; undefined until its length is known. */
   #body: Buffer | undefined;
+  /** How many octets of this frame have arrived. */
   #bodyFill = 0;
 
   /** Adds CHUNK and returns the messages that are now complete. Throws when a frame is no valid message. */
@@ -115,14 +115,16 @@ export class FrameReader {
     );
   }
 
-  /** Copies the octets of a frame's length that CHUNK has from the index AT on. Returns how many it copied. */
+  /** Copies, from the index AT of CHUNK on, octets of the four that give a frame's length. Returns how many
+   *  it copied. */
   #takeHead(chunk: Buffer, at: number): number {
     const count = chunk.copy(this.#head, this.#headFill, at);
     this.#headFill += count;
     if (this.#headFill < 4) return count;
     const length = this.#head.readUInt32BE(0);
     if (length > FRAME_LIMIT) throw new Error(`a frame of ${length} octets is over the limit`);
-    // Memory that is never written is not used, so a peer cannot exhaust memory by announcing long frames.
+    // The system provides memory only when it is written, so an agent that announces long frames and does not
+    // send them cannot exhaust it.
     this.#body = Buffer.allocUnsafe(length);
     this.#headFill = 0;
     this.#bodyFill = 0;

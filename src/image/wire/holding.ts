@@ -1,13 +1,15 @@
 // Types of the agent's report on a held error, and of the options to hold errors.
 
-/** A held error, besides its condition. The thread that signalled it waits for SECONDS after each use of the
- *  error. */
+/** A held error, without its condition. The thread that signalled the error waits until a call resumes it. */
 export interface HeldError {
+  /** Number of the error. */
   error: number;
+  /** For how many seconds after each use the error is held. */
   seconds: number;
   /** Name of the thread that signalled the error, if it is a thread of the program. */
   thread?: string;
-  /** True when a handler of the program will handle the error once the error is released. */
+  /** True when the error was held while it was being signalled. Once it is released, a handler of the program
+   *  handles it. */
   signalled?: boolean;
   /** True when the macro TIME measures the call that the error stopped. */
   timed?: boolean;
@@ -20,24 +22,27 @@ export interface HeldError {
   locks?: string[];
 }
 
-/** The error that an operation holds (HELD), or why its error is not held (NOT_HELD). */
+/** What an operation reports on a held error, and on restarts that were invoked. */
 export interface Holding {
+  /** The error that stopped the operation and is held. */
   held?: HeldError;
+  /** Why the error of the operation is not held, although the request asked for that. */
   notHeld?: string;
-  /** The restarts that were chosen in advance and then invoked, each with the text of the condition. */
+  /** The restarts that the request had chosen in advance and that were invoked, each with the text of the
+   *  condition. */
   taken?: { restart: string; text: string }[];
-  /** Total number of such restarts, when TAKEN does not list all. */
+  /** Number of all such restarts, when `taken` does not list all. */
   takenTotal?: number;
-  /** Names of all restarts that let the operation continue after an error, including restarts invoked for
-   *  held errors. */
+  /** Names of all restarts by which the operation continued after an error, including restarts that were
+   *  invoked for held errors. */
   wentOnBy?: string[];
 }
 
-/** Options of an operation that runs code. HOLD: errors are held for this many seconds. Without HOLD, an
- *  error ends the operation. */
+/** Options of an operation that runs code. */
 export interface Hold {
+  /** For how many seconds an error is held. Without this option, an error ends the operation. */
   hold?: number;
-  /** Highest number of the errors that earlier images have held; the next error gets a higher number. */
+  /** Highest number of an error that an earlier image has held. The next held error gets a higher number. */
   heldAbove?: number;
   /** Names of restarts to invoke when an error offers them. */
   restarts?: readonly string[];

@@ -2,7 +2,7 @@
 
 import type { Caller, LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
 
-/** A file that the agent could not read completely, so that not all its top-level forms are known, and the
+/** A file that the agent could not read completely, so that it does not know all top-level forms, and the
  *  reason. */
 export interface UnreadFile {
   file: string;
@@ -23,7 +23,7 @@ export interface ReferencesData {
   outside?: Caller[];
   outsideCount?: number;
   accessibleIn?: string[];
-  /** The kind of a row says how it uses the variable: read, set or bind. */
+  /** The functions that use the variable. The kind of each says how: read, set or bind. */
   rows?: Caller[];
 }
 
@@ -43,15 +43,15 @@ export interface ArglistData {
   documentation?: string;
   /** Lambda list of the function's compiler macro. */
   compilerMacro?: string;
-  /** An example of a form that calls the SETF function of the name. */
+  /** An example of a form that sets the place by the SETF function of the name. */
   setf?: string;
   combination?: string;
   methodCount?: number;
   methods?: string[];
 }
 
-/** An argument of a call, as the request wrote it: a name, a symbol, the object of an EQL specializer, or a
- *  literal. */
+/** An argument of a call as it was written in the request: a name, a symbol, the object of an EQL
+ *  specializer, or a literal. */
 export interface WrittenArgument {
   kind: 'name' | 'symbol' | 'eql' | 'number' | 'string' | 'character';
   text: string;
@@ -60,29 +60,32 @@ export interface WrittenArgument {
 /** The methods that a call of a generic function runs. */
 export interface EffectiveMethodData {
   name: string;
-  /** The reason why the order of the methods cannot be determined, with a DETAIL. */
+  /** A word for the reason why the order of the methods cannot be determined. */
   problem?: string;
+  /** What this reason is about, such as the number of an argument or the name of a class. */
   detail?: string | number;
   /** What the name stands for, when it is no generic function. */
   natures?: string[];
   arglist?: string;
   /** Each argument as the agent understood it; null for an argument that it did not understand. */
   arguments?: (string | null)[];
-  /** How code gets each argument: a VARIABLE, a SYMBOL or a LITERAL, or an allocated INSTANCE or the PROTOTYPE of a class. */
+  /** How code gets each argument: from a variable, as a symbol or a literal, or as an allocated instance or
+   *  the prototype of a class. */
   sources?: ({ by: 'variable' | 'symbol' | 'literal' | 'instance' | 'prototype'; text: string } | null)[];
   /** The method combination, if it is not the standard one. */
   combination?: string;
   /** The argument precedence order, if it is not from left to right. */
   precedence?: string;
-  /** The form that an unusual method combination makes. In the place of each call of a method it has the
-   *  number of a row. */
+  /** The form that a method combination other than the standard one makes. The number of a row stands for
+   *  each call of a method. */
   form?: string;
   total?: number;
-  /** FROM is the number of the row whose method calls this one by CALL-NEXT-METHOD. ENTERED is false when
-   *  that call surely fails. */
+  /** The calls of methods, in order. `from` is the number of the row whose method calls this one by
+   *  CALL-NEXT-METHOD. `entered` is false when that method certainly makes no such call. */
   rows?: { method: Place; from?: number; entered: boolean }[];
-  /** Methods that are applicable only under a condition. */
+  /** Number of methods that are applicable only under a condition. */
   perhapsCount?: number;
+  /** The first of these methods. */
   perhaps?: { method: Place; condition: string }[];
 }
 
@@ -90,22 +93,24 @@ export interface EffectiveMethodData {
 export interface ImpactData {
   name: string;
   natures?: string[];
-  /** For a name that is no function or class: the first classes that have a direct slot of this name. */
+  /** Names of the first classes that have a direct slot of this name; sent when it names no function or
+   *  class. */
   slotOf?: string[];
   /** Kind of the function; absent when the name is no function. */
   kind?: string;
-  /** True when the name names a type that is no class. */
+  /** True when the name names a type but no class. */
   type?: boolean;
   /** The package in which the name was looked up. */
   in: string;
   /** All names of the packages in which the symbol is accessible. */
   homes?: string[];
-  /** Functions whose code calls the definition, also by inlined code. DESCRIPTION is the name of the
-   *  function. */
+  /** Functions whose code calls the definition, also by inlined code. The `description` of each is its
+   *  name. */
   naming?: Place[];
-  /** Functions in HOMES that look up symbols by name, and how many there are. DESCRIPTION is the name of the
-   *  function. */
+  /** Functions in the packages `homes` that look up symbols by name. The `description` of each is its
+   *  name. */
   finding?: Place[];
+  /** Number of all such functions. */
   findingCount?: number;
   /** Source files of the loaded code. */
   files?: string[];
@@ -114,29 +119,31 @@ export interface ImpactData {
   arglist?: string;
   methodCount?: number;
   methods?: { place: Place; arglist: string }[];
-  /** testSystems: how many systems that ASDF knows test other systems. testsMore: some callers were not
-   *  followed. */
+  /** How many of the systems that ASDF knows contain the tests of other systems. */
   testSystems?: number;
+  /** True when not all callers were followed in the search for tests, because there are too many. */
   testsMore?: boolean;
   testCount?: number;
   tests?: Place[];
-  /** Files of the systems that test others, when no test is known to reach the definition. */
+  /** Files of the systems that contain tests, when no test is known to reach the definition. */
   testFiles?: string[];
   /** Kind of the class that has the name. */
   class?: string;
   slots?: string[];
-  /** For a structure: the structure that it includes, and the functions that call a function which DEFSTRUCT
-   *  made. */
+  /** Name of the structure that the structure includes (:INCLUDE). */
   include?: string;
+  /** Functions that call a function which DEFSTRUCT made for the structure, such as an accessor. */
   structureUsers?: string[];
   /** Direct superclasses of the class as PACKAGE::NAME, without the default superclass. */
   superclasses?: string[];
-  /** Results for requested new superclasses. GONE: classes that are no longer superclasses, direct or not.
-   *  COME: classes that newly are. inheritedSlots: slots from classes that are gone. UNKNOWN: requested
-   *  superclasses that the image does not have as classes; GONE is then not known. */
+  /** Classes that would no longer be superclasses, direct or not, with the requested direct superclasses. */
   superclassesGone?: string[];
+  /** The requested superclasses that are no superclasses yet. */
   superclassesCome?: string[];
+  /** The requested superclasses that are no classes in the image. With any of these, it is not known which
+   *  superclasses would be gone. */
   superclassesUnknown?: string[];
+  /** The slots that the class would no longer inherit. */
   inheritedSlots?: string[];
   accessors?: ClassFunction[];
   initargs?: ClassInitargs[];
@@ -150,27 +157,27 @@ export interface ImpactData {
  *  constructor, a copier or a predicate. */
 export interface ClassFunction {
   name: string;
-  /** True when the function serves other classes too, so it stays. */
+  /** True when the function also has methods for other classes, so that it would stay without this class. */
   kept?: boolean;
-  /** The included slot that the function accesses, for a function of a substructure. */
+  /** For an accessor of a substructure: the slot of the included structure that it accesses. */
   slot?: string;
-  /** True for the keyword constructor of a substructure. */
+  /** True for a constructor of a substructure that takes the slots as keyword arguments. */
   below?: boolean;
   arglist?: string;
 }
 
-/** Initargs that the class NAME accepts only because of slots of the changed class, and default initargs of
- *  NAME. */
+/** A class with the initargs that it accepts, and those that it gives defaults for. */
 export interface ClassInitargs {
   name: string;
   /** Names of the packages in which the name of the class is accessible. */
   homes: string[];
+  /** Initargs that the class accepts only because of slots of the changed class. */
   initargs: string[];
   defaults?: string[];
   place: Place;
 }
 
-/** Number of names, and the first 100 of them. */
+/** The number of some names, and the first 100 of these names. */
 export interface CountedNames {
   count: number;
   names?: string[];
@@ -190,9 +197,9 @@ export interface PackageData {
   documentation?: string;
   /** Numbers of external, internal and inherited symbols. */
   counts: [number, number, number];
-  /** How many symbols of each status ROWS has. */
+  /** For each status, how many symbols the request selects. */
   listed: [SymbolStatus, number][];
-  /** Status, home package, name and label of each symbol. */
+  /** Status, home package, name and label of each symbol in this page of the list. */
   rows?: [SymbolStatus, string, string, string][];
 }
 
@@ -237,8 +244,8 @@ export interface ClassHierarchyData extends ClassHead {
   subclasses?: number;
   directSubclasses?: number;
   rowCount?: number;
-  /** The tree of subclasses. BELOW: how many subclasses the depth limit hides. AGAIN: the class occurs
-   *  further up with its subclasses, so they are not repeated here. */
+  /** The tree of subclasses, in depth-first order. `below` is the number of subclasses that the depth limit
+   *  hides. `again` is true when an earlier row of the same class has its subclasses below it. */
   rows?: { name: string; level: number; again?: boolean; below?: number }[];
 }
 
@@ -265,16 +272,19 @@ export interface UnusedData {
   rows?: UnusedRow[];
 }
 
-/** A function that no code uses. SELF: only the function calls itself. MENTIONED: a function that contains
- *  the name in its data. TEMPLATE: that function is a macro. HOMES: names of the packages in which the name
- *  of a MACRO is accessible. */
+/** A function or macro that no other code uses. */
 export interface UnusedRow {
   name: string;
   macro?: boolean;
+  /** For a macro: names of the packages in which its name is accessible. */
   homes?: string[];
+  /** True when the function calls itself. */
   self?: boolean;
+  /** Name of a function or macro that contains the name only in its data. */
   mentioned?: string;
+  /** True when `mentioned` is a macro. */
   template?: boolean;
+  /** True when the package exports the name. */
   external?: boolean;
   /** First line of the docstring. */
   documentation?: string;

@@ -11,17 +11,19 @@ export interface LoadFileData extends Remarks {
     failed?: boolean;
     /** True when the file could not be compiled to its end. */
     notLoaded?: boolean;
-    /** True when forms before were loaded all the same. */
+    /** True when the first forms of the file were loaded, although a later one could not be read. */
     begun?: boolean;
     agreement?: Agreement;
   };
   twins?: Twin[];
 }
 
-/** A system that was loaded from FILE while ASDF can also find OTHER, of the same name. Each is reported once. */
+/** A system of which ASDF can find two definitions. Each such system is reported once. */
 export interface Twin {
   name: string;
+  /** The .asd file from which the system was loaded. */
   file: string;
+  /** Another .asd file that defines a system of this name. */
   other: string;
 }
 
@@ -29,7 +31,7 @@ export interface LoadFilesData extends Remarks {
   phase?: 'compile' | 'load';
   /** The file in which the load stopped. */
   file?: string;
-  /** Results of the files that were loaded, in load order, up to FILE. */
+  /** Results of the files that were loaded, in load order, up to the file in which the load stopped. */
   value?: NonNullable<LoadFileData['value']>[];
 }
 
@@ -50,19 +52,19 @@ export interface LoadSystemData extends Remarks {
 /** A system that ASDF does not find. */
 export interface MissingSystem {
   missing: string;
-  /** system: the requested system. neededBy: the system that needs the missing one, when that is not the
-   *  requested one. */
+  /** The requested system. */
   system?: string;
+  /** The system that depends on the missing one, when this is not the requested system. */
   neededBy?: string;
   /** Names of systems that ASDF finds. */
   known?: string[];
   /** The .asd file in which ASDF looks for the system, and the systems that the file defines instead. */
   asd?: { file: string; systems?: string[] };
-  /** The library manager that the image uses. INSTALLING: the form by which this manager installs the system,
-   *  if it can. */
+  /** Name of the library manager that the image uses. */
   manager?: string;
   /** Why the library manager could not be loaded. */
   managerFailure?: string;
+  /** The form by which the library manager installs the missing system, if it can. */
   installing?: string;
   /** The user's init file, such as ~/.sbclrc, if it could set up more systems. Images do not load it. */
   initFile?: string;

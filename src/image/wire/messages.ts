@@ -1,22 +1,26 @@
-// Types of the agent's messages, and their parser. Code of a program can write anything to the connection, so
-// the type of each member is checked here, once. The data of an answer are not checked.
+// Types of the agent's messages, and their parser. The program in the image can write anything to the
+// connection, so the type of each member is checked here, once. The data of an answer are not checked.
 
 import type { AgentOperations } from './agent-operations.ts';
 import type { JobProgress, Place } from './data.ts';
 import type { Condition, Frame, Interrupted, Output, Reason, ReportedEnding } from './endings.ts';
 import type { Message } from './frames.ts';
 
-/** An ability that lacks internals of SBCL (MISSING), and what the agent does INSTEAD. */
+/** An ability for which this SBCL lacks internals. */
 export interface Fallback {
+  /** Name of the ability. */
   ability: string;
+  /** What the agent does instead. */
   instead: string;
+  /** Names of the missing internals. */
   missing: string[];
 }
 
-/** The abilities that the agent lacks on this SBCL (WITHOUT), and the fallbacks for those that are
- *  incomplete. */
+/** What the agent cannot do on this SBCL. */
 export interface Lacking {
+  /** Names of the abilities that the agent lacks completely. */
   without: string[];
+  /** The abilities for which something is missing. */
   fallbacks: Fallback[];
 }
 
@@ -28,18 +32,21 @@ export interface Hello extends Lacking {
   collector: { active: number; trigger: number } | undefined;
 }
 
-/** The members in which the agent reports how a form changed the image. */
+/** The agent's report of how a form changed the image, with unchecked values. */
 export type ImageChange = { readonly [name: string]: unknown };
 
-/** A report on a job. BUILT: the job changed the image. INDEX: the rebuild now evaluates the form at this
- *  index or, if PROBING, tests the image after this form. */
+/** A report on a running job. */
 export type JobReport =
+  /** The job changed the image. */
   | { kind: 'built'; job: number; built: ImageChange }
+  /** The job, a replay, now evaluates its form at `index` or, if `probing`, tests the image after this
+   *  form. */
   | { kind: 'reached'; job: number; index: number; probing: boolean };
 
-/** A request from code in the image: call a tool, register a tool, or abort a call that the code no longer
- *  waits for. */
+/** A request from code in the image. `call` is the number of the request. */
 export type Upcall =
+  /** Call a tool. `job` is the job whose code calls it; undefined for a thread that works for no job.
+   *  `asText` is true when the code wants the text for a model instead of data. */
   | {
       kind: 'call';
       call: number;
@@ -50,14 +57,17 @@ export type Upcall =
       /** Package of the code, unless that is CL-USER. */
       home: string | undefined;
     }
+  /** Register a tool that code in the image has defined. */
   | { kind: 'register'; call: number; definition: unknown; registration: unknown }
+  /** Abort a call, because the code no longer waits for it. */
   | { kind: 'left'; call: number };
 
-/** The answer to a request for the operation NAME: how it ended, its output, the output of threads that work
- *  for no request (BACKGROUND), and its data. */
+/** The answer to a request for the operation NAME. */
 export interface Answer<Name extends keyof AgentOperations = keyof AgentOperations> {
   ending: ReportedEnding;
+  /** What the operation has written. */
   output?: Output;
+  /** What threads that work for no request have written since the last answer. */
   background?: Output;
   data: AgentOperations[Name]['data'];
 }
@@ -139,8 +149,8 @@ function readAnswer({ id: _, output, background, ...rest }: Message): Answer {
     ...(ownOutput && { output: ownOutput }),
     ...(otherOutput && { background: otherOutput }),
     // The data differ for each operation. docs/develop/wire-protocol.md documents them, and a test compares
-    // them with that page. A program that forges an answer only breaks its own call, provided that the data
-    // are used within that call only.
+    // real answers with that page. A program that forges an answer only breaks its own call, as long as the
+    // server uses the data of an answer for that call only.
     data: rest,
   };
 }
@@ -247,8 +257,8 @@ function readInterrupted({
   };
 }
 
-/** Maximum number of characters to keep of each part of an output. The agent sends fewer, but a program can
- *  send anything. */
+/** Maximum number of characters to keep of the beginning, and of the end, of an output. The agent sends
+ *  fewer, but a program can send anything. */
 export const OUTPUT_LIMIT = 50_000;
 
 /** Returns OUTPUT, an unchecked member of a message, as an Output; undefined when it has no text. */

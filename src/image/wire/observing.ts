@@ -4,25 +4,31 @@ import type { LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './
 
 /** Why a request to observe was refused. */
 export interface ObserveRefusal {
-  /** A name that is no function, and what it stands for (NATURES). */
+  /** A requested name that names no function. */
   noFunction?: string;
+  /** What this name names instead. */
   natures?: string[];
-  /** Number of functions in the package IN, when this is 0 or more than LIMIT. */
+  /** Number of functions in the requested package, when it has none or too many. */
   packageFunctions?: number;
+  /** Name of this package, or which of the request's texts cannot be read. */
   in?: string;
+  /** Maximum number of functions that can be observed at once. */
   limit?: number;
-  /** WHERE is a form about arguments that does not compile for the function NAME with these PARAMETERS,
-   *  because of WHY. */
+  /** The requested condition on the arguments of calls, a form, when it does not compile. */
   where?: string;
+  /** Name of the function for which the form does not compile. */
   name?: string;
+  /** Why the form does not compile. */
   why?: string;
+  /** The parameters of the function, which the form can use. */
   parameters?: string[];
-  /** Name of a function that belongs to SBCL. */
+  /** The requested function, when it belongs to SBCL. */
   builtIn?: string;
-  /** Why the text cannot be read. IN says which text. */
+  /** Why a text of the request cannot be read. */
   unreadable?: Unreadable;
-  /** This SBCL has no profiler, or the profiler is in use. */
+  /** True when this SBCL has no profiler. */
   noProfiler?: boolean;
+  /** True when the profiler is in use already. */
   busy?: boolean;
 }
 
@@ -30,16 +36,18 @@ export interface ObserveRefusal {
 export interface ObservedFunction {
   name: string;
   calls: number;
-  /** When there were too many calls, only one of this many was recorded. */
+  /** Only one of this many calls was recorded, because there were too many. */
   every?: number;
   /** Why some calls of the function are not seen. */
   unseen?: 'inline' | 'compiler-macro' | 'block' | 'itself';
-  /** The function's place, when its code does not name it: calls of it in its own source were compiled as jumps. */
+  /** The function's place, when calls of the function in its own source are not seen, because they were
+   *  compiled as jumps. */
   apart?: Place;
   /** True when the name is no longer a function. */
   gone?: boolean;
-  /** For how many calls the form about arguments signalled an error, and the text of the condition. */
+  /** For how many calls the form that tests the arguments signalled an error. */
   failed?: number;
+  /** The text of such an error. */
   failure?: string;
 }
 
@@ -51,61 +59,72 @@ export interface RecordedCall {
   call: string;
   caller?: string;
   thread?: string;
-  /** The methods that it entered, in order; '...' is the last if it may have entered others. */
+  /** The methods that the call of a generic function entered, in order. The last element is '...' if the call
+   *  may have entered others. */
   methods?: string[];
   milliseconds?: number;
-  /** The printed values that it returned. */
+  /** The values that the call returned, as printed. */
   values?: string[];
-  /** A non-local exit (THROW, RETURN-FROM, GO) ended the call. */
+  /** True when a non-local exit (THROW, RETURN-FROM, GO) ended the call. */
   left?: boolean;
-  /** The call still ran when the recording ended. */
+  /** True when the call still ran at the end of the recording. */
   running?: boolean;
-  /** A tail call replaced the frame of this call, so its return was not seen. */
+  /** True when a tail call replaced the frame of this call, so that its return was not seen. */
   passed?: boolean;
   condition?: { type: string; text: string };
 }
 
-/** The types, and the least and greatest number, that were seen for one parameter or return value. */
+/** What was seen of one parameter or return value. */
 export interface SeenPlace {
   name: string;
+  /** The types of the values, and how many values were of each type. */
   types?: { type: string; count: number }[];
+  /** The least number. */
   least?: string;
+  /** The greatest number. */
   most?: string;
 }
 
-/** The types that were seen in the calls of a function, the TYPE that SBCL knows, and a declaration of the
- *  seen types (PROPOSED). */
+/** The types of the arguments and the return values that were seen in the calls of a function. */
 export interface SeenTypes {
   name: string;
   calls: number;
   parameters?: SeenPlace[];
   values?: SeenPlace[];
   declared?: boolean;
+  /** The type of the function as SBCL knows it. */
   type?: string;
+  /** A declaration with the types that were seen. */
   proposed?: string;
 }
 
-/** How the recorded calls differ from those of the previous recording: the first SAME calls are equal. BEFORE
- *  and NOW are the first that differ. */
+/** How the recorded calls differ from the calls of the previous recording. */
 export interface ComparedCalls {
   /** True when there is no previous recording. */
   none?: boolean;
+  /** How many calls, from the first on, are equal in both recordings. */
   same?: number;
+  /** Number of calls in this recording. */
   calls?: number;
+  /** Number of calls in the previous recording. */
   callsBefore?: number;
   differs?: boolean;
+  /** The first call that differs, as the previous recording has it. */
   before?: string;
+  /** The first call that differs, as this recording has it. */
   now?: string;
 }
 
 export interface ObservedCalls {
-  /** The functions that were called most, and the number of all observed functions. */
+  /** The observed functions that were called most often. */
   functions?: ObservedFunction[];
+  /** Number of all observed functions. */
   observed: number;
   /** Number of calls of the observed functions. */
   calls: number;
-  /** How many calls were recorded, and how many of these recorded calls were kept. */
+  /** How many of these calls were recorded. */
   total: number;
+  /** How many of the recorded calls were kept. */
   kept: number;
   /** True when few calls were kept, because more would have filled the heap. */
   shrunk?: boolean;
@@ -117,48 +136,60 @@ export interface ObservedCalls {
   compared?: ComparedCalls;
 }
 
-/** A function in a profile. SELF and TOTAL are shares of all samples, in percent. */
+/** A function in a profile. */
 export interface Spot {
   name: string;
+  /** Percentage of all samples in which the function was the innermost frame. */
   self: number;
+  /** Percentage of all samples in which the function was on the stack. */
   total: number;
   place?: Place;
+  /** Name of the caller in most samples of the function. */
   caller?: string;
-  /** Percentage of the function's samples that came through CALLER; absent when all did. */
+  /** Percentage of the function's samples that have this caller; absent when all have it. */
   callerPart?: number;
 }
 
 export interface Profile {
-  /** How often the form ran, and the cost of one run; absent when the request has no form. */
+  /** How often the form ran. This member and the next four are absent when the request has no form. */
   runs?: number;
+  /** Milliseconds of real time that one run took. */
   milliseconds?: number;
+  /** Milliseconds of CPU time that one run took. */
   cpu?: number;
+  /** Octets that one run allocated. */
   octets?: number;
-  /** Milliseconds of the form's first run, which was not sampled. */
+  /** Milliseconds that the form's first run took, which was not sampled. */
   first?: number;
   samples: number;
   /** True when the limit of samples was reached, so later samples are missing. */
   full?: boolean;
-  /** True when the program mostly allocates large objects, each of which is a single sample. */
+  /** True when most of the memory went to large objects, for each of which the profiler takes only one
+   *  sample. */
   large?: boolean;
   spots?: Spot[];
   /** Number of functions that were the innermost frame of a sample. */
   found: number;
 }
 
-/** Cost of one run of a form, in milliseconds (median and quartiles) and octets. TIMES: how many runs each
- *  measurement had. */
+/** The cost of one run of a form. */
 export interface TakenTime {
+  /** Median of the measured times, in milliseconds. */
   median: number;
+  /** Lower quartile, in milliseconds. */
   low: number;
+  /** Upper quartile, in milliseconds. */
   high: number;
+  /** Octets that one run allocated. */
   octets: number;
+  /** How many runs were measured together. */
   times: number;
 }
 
-/** Costs of two forms that ran alternately. CPU: the times are CPU time, else real time. */
+/** The costs of two forms that ran alternately. */
 export interface ComparedTimes {
   rounds: number;
+  /** True when the times are CPU time; else they are real time. */
   cpu?: boolean;
   one: TakenTime;
   other: TakenTime;

@@ -26,11 +26,11 @@ import type { TestOperations } from './testing.ts';
 export interface AproposData {
   total: number;
   inherited: number;
-  /** How many symbols of the session's package match; sent when the request named no package and nothing was
-   *  found. */
+  /** How many symbols of the session's package match; sent when the request named no package and the search
+   *  found nothing. */
   current?: { package: string; count: number };
-  /** For each symbol: its home package, its name, its label, and, in a ranked search, a line of documentation
-   *  or "". */
+  /** For each symbol: its home package, its name, its label, and, in a ranked search, the first line of its
+   *  documentation or "". */
   rows?: [string, string, string, string?][];
 }
 
@@ -51,18 +51,19 @@ export interface WhoCallsData {
   unheard?: boolean;
   /** Files that the agent could not read completely, so not all their top-level forms are known. */
   unread?: UnreadFile[];
-  /** Why SBCL does not record some uses of the function in top-level forms; absent when no other uses were
-   *  found. */
+  /** Why SBCL may not record some uses of the function in top-level forms. Absent when it records all, or
+   *  when no other uses were found. */
   unrecorded?: 'macro' | 'inline' | 'slot';
   /** Maps other names of packages to their proper names. */
   packages?: Record<string, string>;
-  /** outside: uses in top-level forms, the same for each page of rows. outsideCount: total number of these
-   *  uses, when the list is not complete. */
+  /** Uses in top-level forms of files. They are the same for each page of `rows`. */
   outside?: Caller[];
+  /** Number of all such uses, when `outside` does not have all. */
   outsideCount?: number;
-  /** Names of functions that get symbols by their names, and so may call the function unseen, and how many there
-   *  are; when no caller is known. */
+  /** Names of functions that look up symbols by name, so that they may call the function without a cross
+   *  reference. Sent when no caller is known. */
   finding?: string[];
+  /** Number of all such functions. */
   findingCount?: number;
   /** All names of all packages in which the symbol is accessible. */
   accessibleIn?: string[];
@@ -89,15 +90,16 @@ export interface Thing {
   supers?: string[];
   slots?: string[];
   value?: { text: string; type?: string };
-  /** The evaluation that defined this, when no file did. */
+  /** The evaluation that made the definition, when no file did. */
   evaluated?: Evaluated;
   sources?: Place[];
 }
 
-/** An evaluation: its TIME, in seconds since 1970, and the beginning of the form (BY), which ends with "..."
- *  if it was cut. */
+/** An evaluation that made a definition. */
 export interface Evaluated {
+  /** When the form was evaluated, in seconds since 1970. */
   time: number;
+  /** The form, or its beginning and "...". */
   by?: string;
 }
 
@@ -123,8 +125,9 @@ export interface EvaluateData extends Remarks {
   formNumber?: number;
   unreadable?: Unreadable;
   value?: LookupFailure;
-  /** Sent when the main thread was asked for, and nothing was evaluated: the id of the request that it runs, or the
-   *  negative number of the error that it holds; none when it runs no calls at all. */
+  /** Sent when the request asked for an evaluation in the main thread, which could not do it, so that nothing
+   *  was evaluated. `job` is the id of the request that the main thread runs, or the negative number of the
+   *  held error that it waits for. It is absent in an image whose main thread runs no requests. */
   mainThread?: { job?: number };
 }
 
@@ -135,11 +138,11 @@ export interface CompileData extends Omit<EvaluateData, 'values'> {
 
 /** What the reader found in a text. Offsets are in characters, as Lisp counts them. */
 export interface CheckedText {
-  /** End offset of each form. */
+  /** For each form that was read, the offset of its end. */
   ends?: number[];
-  /** Why the text cannot be read after the last form in ENDS. */
+  /** Why the text after these forms cannot be read. */
   stopped?: string;
-  /** Problems with forms. NAME: the problem is a package or a symbol. */
+  /** Problems with forms. `name` is true when the problem is a package or a symbol. */
   problems?: { start: number; text: string; name?: boolean }[];
   /** Packages that do not exist. Forms in these packages were not checked. */
   missing?: string[];
@@ -151,10 +154,10 @@ interface ToolValue {
 }
 
 export interface RunToolData extends Remarks {
-  /** The handler's return value, or why the call failed. MISSING: the image does not have the tool. REPLACED:
-   *  it has a newer tool of this name. DATA is absent when the data are too large or cannot be written as
-   *  JSON. TEXT is absent when the server can make it from DATA, a string or an object. RESULT is what a
-   *  failed handler returned. */
+  /** What the tool's handler returned, or why the call failed. `data` is absent when the data are too large
+   *  or cannot be written as JSON. `text` is absent when the server can make it from `data`. `failed` is true
+   *  when the handler failed; `result` is what it returned nevertheless. `missing` is the name of the tool
+   *  when the image does not have the tool, or, with `replaced`, has a newer tool of this name. */
   value?: ToolValue & { failed?: boolean; result?: ToolValue; missing?: string; replaced?: boolean };
 }
 
@@ -290,8 +293,9 @@ export interface AgentJob extends JobProgress {
 export interface AgentStatus {
   version: string;
   package: string;
-  /** Octets of the heap that are in use, and octets of the whole heap. */
+  /** How many octets of the heap are in use. */
   heapUsed: number;
+  /** How many octets the heap can have. */
   heapSize: number;
   /** Milliseconds spent in garbage collections. */
   collectedMilliseconds: number;
@@ -299,24 +303,28 @@ export interface AgentStatus {
   programThreads: number;
   /** Names of the program's threads, at most ten. */
   threadNames?: string[];
-  /** The user's library manager, the file that sets it up, and whether it is loaded, or why loading
-   *  failed. */
+  /** The user's library manager: its name, the file that sets it up, and whether it is loaded or why it could
+   *  not be loaded. */
   libraries?: { name: string; file: string; loaded?: boolean; failure?: string };
   jobs?: AgentJob[];
 }
 
-/** Result of a tool that code called. VALUE: the tool's data, with the TEXT for a model. FAILURE: the text of
- *  an error. RESULT: what the tool returned although it failed. NEEDS_APPROVAL: a human could allow the
- *  call. */
+/** The result of a tool that code in the image called. */
 export type ToolAnswer =
+  /** The tool's data, and the text for a model. */
   | { value: unknown; text?: string }
+  /** The text of an error, and what the tool returned although it failed. `needsApproval` is true when a
+   *  human could allow the call. */
   | { failure: string; result?: string; needsApproval?: boolean };
 
-/** A problem with the form at INDEX (0-based) of a replay. WHY: the reason why its evaluation failed.
- *  MISSING: names that it no longer defines. BROKEN: the image no longer works after it. */
+/** A problem with one form of a replay. */
 export interface ReplayRemark {
+  /** Index of the form, counted from 0. */
   index: number;
+  /** Why the evaluation of the form failed. */
   why?: string;
+  /** Names that the form defined before the loss, but not now. */
   missing?: string[];
+  /** True when the image no longer works after the form. */
   broken?: boolean;
 }

@@ -1,13 +1,15 @@
-// Tracks for which code of an image the server works, and refuses operations that would deadlock.
+// Tracks which code in an image has requested the current work of the server, and refuses operations that
+// would deadlock.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CallError } from '../../errors.ts';
 import type { Peer } from './peer.ts';
 
-/** Code that makes a request: its peer, and the operations within which the code runs, innermost last. Each
- *  operation waits for the one after it. */
+/** Code in an image that makes a request. */
 interface Origin {
+  /** The peer in whose image the code runs. */
   peer: Peer;
+  /** The operations within which the code runs, innermost last. Each operation waits for the next. */
   operations: readonly string[];
   /** Id of the innermost operation's job; undefined for a thread that works for no operation. */
   job: number | undefined;
@@ -15,7 +17,8 @@ interface Origin {
 
 const origin = new AsyncLocalStorage<Origin>();
 
-/** Runs ACTION, and all asynchronous work that it starts, on behalf of the code FROM. */
+/** Runs ACTION, and all asynchronous work that it starts, as requested by the code FROM. Returns its
+ *  value. */
 export function runFor<Value>(from: Origin, action: () => Value): Value {
   return origin.run(from, action);
 }
@@ -36,17 +39,17 @@ export function enclosingOperations(): readonly string[] | undefined {
   return origin.getStore()?.operations;
 }
 
-/** Operations that compile code and then undo its definitions. Only one runs at a time. */
+/** Operations that compile code and then undo its definitions. Only one of them runs at a time. */
 export const COMPILATIONS: readonly string[] = ['compile-forms', 'check-file'];
 
-/** True when a compilation waits for the current work. The work must then not wait for a compilation. */
+/** True when a compilation waits for the current work, which must then not wait for a compilation itself. */
 export function withinCompilation(): boolean {
   return enclosingOperations()?.some((name) => COMPILATIONS.includes(name)) === true;
 }
 
-/** Throws a CallError when the operation NAME would deadlock with an operation that waits for it. During the
- *  load of a system, the system's own code can load others, but code in another thread cannot, because ASDF's
- *  lock is held. */
+/** Throws a CallError when the operation NAME would deadlock with an operation that waits for it. While a
+ *  system is loaded, its own code can load other systems, but code in another thread cannot, because the
+ *  loading thread holds ASDF's lock. */
 export function checkNoDeadlock(name: string): void {
   if (name !== 'load-system' || !enclosingOperations()?.slice(0, -1).includes('load-system')) return;
   throw new CallError(

@@ -1,5 +1,5 @@
-// Defines how the rest of the program sees the other end of the wire protocol: our own SBCL, or the agent in
-// an image that somebody else runs.
+// Defines the interface of a peer, the other end of the wire protocol: an SBCL that the server runs, or the
+// agent in an image that somebody else runs.
 
 import type { AgentOperations } from './agent-operations.ts';
 import type { Endable } from './ending-steps.ts';
@@ -11,14 +11,15 @@ export interface Peer {
   readonly dead: boolean;
   /** The features of the image, as in Image. */
   readonly features: ReadonlySet<string>;
-  /** Requests the operation NAME. Returns its id, and a promise of its answer, which reports a loss when the
-   *  peer ends first. Throws a CallError when ARGS are too large or too deep. */
+  /** Requests the operation NAME with ARGS. Returns the id of the request, and a promise of the answer. When
+   *  the peer ends first, the answer says that the image was lost. Throws a CallError when ARGS are too large
+   *  or too deep. */
   request<Name extends keyof AgentOperations>(
     name: Name,
     args: AgentOperations[Name]['args'],
   ): { id: number; answer: Promise<Answer<Name>> };
-  /** Requests the operation NAME and ignores the answer, so a peer that never answers takes no memory. Throws
-   *  a CallError when ARGS are too large or too deep. */
+  /** Requests the operation NAME with ARGS, and ignores the answer. So a peer that never answers such
+   *  requests does not fill the server's memory. Throws a CallError when ARGS are too large or too deep. */
   notify<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void;
   /** Returns the means to end the job of the request ID. */
   job(id: number): Endable;

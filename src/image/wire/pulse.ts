@@ -9,8 +9,8 @@ export interface TimedStatus {
   at: number;
 }
 
-/** Sends a peer requests that the reader thread there answers at once. While a request is unanswered, the
- *  same request is not sent again, so that an image that hangs is not flooded. */
+/** Sends requests that the agent's reader thread answers at once. While a request is unanswered, it is not
+ *  sent again, so that an image that hangs is not flooded. */
 export class Pulse {
   readonly #peer: Pick<Peer, 'request'>;
   readonly #pending = new Map<'ping' | 'status', { at: number; reaction: Promise<void> }>();
@@ -25,13 +25,14 @@ export class Pulse {
     return this.#ask('ping', async () => void (await this.#peer.request('ping', {}).answer));
   }
 
-  /** Requests the agent's status. Returns the status that arrives within MS milliseconds, else the last one, if any.
-   *  silentMs is how long the image has not reacted. */
+  /** Requests the agent's status. Returns the status if it arrives within MS milliseconds, else the last
+   *  status that has arrived, if any. `silentMs` is the number of milliseconds for which the image has not
+   *  reacted. */
   async status(ms: number): Promise<{ lastStatus?: TimedStatus; silentMs: number }> {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<boolean>((resolve) => {
-      // If this process was blocked too, the timer fires first. setImmediate lets answers be read that have
-      // arrived meanwhile.
+      // If this process itself was blocked, the timer fires before an answer that has arrived is read. With
+      // setImmediate the answer is read first.
       timer = setTimeout(() => setImmediate(resolve, true), ms);
     });
     const answered = this.#ask('status', () => this.#askStatus());

@@ -2,12 +2,17 @@
 
 import type { Item } from './agreement.ts';
 
-/** Why a symbol cannot get its new name. In PACKAGE, that name is another symbol (SYMBOL) or already names
- *  something (NATURES). Or the package is locked, or the symbol is a keyword. */
+/** Why a symbol cannot get its new name. */
 export interface NameConflict {
+  /** `keyword`: the symbol is a keyword. `locked`: its home package is locked. `other`: the new name is
+   *  another symbol in a package in which the symbol is accessible. `taken`: the new name already names
+   *  something. */
   kind: 'keyword' | 'locked' | 'other' | 'taken';
+  /** The package of the conflict. */
   package?: string;
+  /** The symbol that has the new name in this package. */
   symbol?: string;
+  /** What this symbol names. */
   natures?: string[];
 }
 
@@ -15,8 +20,9 @@ export interface NameConflict {
 export interface RenamingData {
   from: string;
   to: string;
-  /** The packages in which the symbol is accessible, and the packages that export it. */
+  /** The packages in which the symbol is accessible. */
   packages?: string[];
+  /** The packages that export the symbol. */
   exporters?: string[];
   /** True when a symbol with the new name exists but names nothing. */
   unnamed?: boolean;
@@ -42,11 +48,12 @@ export interface RenameFacts {
   natures?: string[];
   /** File and number of each top-level form that defines the symbol. */
   places?: [string, number][];
-  /** Other names that these forms define and that contain the name of the symbol. */
+  /** Other names that these forms define, such as MAKE-POINT for POINT, and that contain the symbol's
+   *  name. */
   made?: string[];
   structures?: StructureData[];
-  /** For each class that takes an initarg of the symbol's name: the names of the class and of its subclasses,
-   *  without package. */
+  /** For each class that takes an initarg of the symbol's name: the names, without package, of the class and
+   *  of its subclasses. */
   heirs?: string[][];
   renamings: RenamingData[];
   /** Pairs of a name of a package and its proper name. */
@@ -56,9 +63,12 @@ export interface RenameFacts {
   files?: string[];
 }
 
-/** What happened to the old definitions: removed (GONE), or kept for a reason (LEFT). */
+/** What happened to the definitions of the old symbols. */
 export interface RenameFinished {
+  /** Definitions that were removed. */
   gone?: Item[];
+  /** Number of all removed definitions. */
   goneTotal?: number;
+  /** Definitions that were not removed, because something else needs them. */
   left?: (Item & { because?: string[] })[];
 }

@@ -8,15 +8,16 @@ import type { MissingSystem } from './loading.ts';
 /** A check of a test that failed, or an unexpected error. */
 export interface TestFailure {
   kind: 'failure' | 'error';
-  /** The form that the check evaluated, or one that also contains the expected value. */
+  /** The form that the check evaluated, or a form that contains it and the expected value. */
   form?: string;
   check?: string;
   expected?: string;
   got?: string;
   /** The message of the test framework. */
   text?: string;
-  /** The type and the report of the condition that was signalled. */
+  /** The type of the condition that was signalled. */
   type?: string;
+  /** The report of this condition. */
   condition?: string;
   place?: Place;
 }
@@ -26,12 +27,15 @@ export interface TestResult {
   framework: string;
   /** The name under which the test can be run again. */
   test: string;
-  /** Number of checks, and how many of them failed, signalled an error, were skipped, or failed as
-   *  expected. */
+  /** Number of checks in the test. */
   checks?: number;
+  /** How many of the checks failed. */
   failed?: number;
+  /** How many of the checks signalled an error. */
   errors?: number;
+  /** How many of the checks were skipped. */
   skipped?: number;
+  /** How many of the checks failed as expected. */
   expected?: number;
   failures?: TestFailure[];
   /** Output of the test, when it did not pass. */
@@ -39,20 +43,22 @@ export interface TestResult {
   milliseconds?: number;
   /** True when the test did not run to its end. */
   left?: boolean;
-  /** The systems whose tests ran, innermost first. */
+  /** The systems that were being tested when the test ran, innermost first. */
   systems?: string[];
   definition?: Place;
-  /** The measured definitions that the test ran, as a hexadecimal bit mask. The lowest bit stands for the
+  /** Which of the measured definitions the test ran, as a hexadecimal bit mask. The lowest bit stands for the
    *  first definition. */
   reached?: string;
 }
 
-/** The place of a list in a file, as in Place; of an atom, a place from which on it is read, the end of the list
- *  around it, and how many atoms are before it from there on; empty when the place is not known. */
+/** The place of a subform in a file, in characters; empty when the place is not known. For a list, `start`
+ *  and `end` are where the list begins and ends. SBCL does not record where atoms are. So for an atom,
+ *  `before` atoms come between the position `start` and this atom, and `end` is where the list around it
+ *  ends. */
 export type PartPlace = [] | [start: number, end: number, before?: number];
 
-/** A definition whose coverage is measured: the function NAME, in the top-level form number FORM of FILE. START
- *  and END are its place as in Place. */
+/** A function whose coverage is measured. It is in the top-level form number `form` of `file`; `start` and
+ *  `end` are as in Place. */
 export interface MeasuredDefinition {
   name: string;
   file: string;
@@ -64,37 +70,42 @@ export interface MeasuredDefinition {
   never?: PartPlace[];
 }
 
-/** Which definitions the tests ran. MISSED: how many definitions could not be measured. */
+/** Which definitions the tests ran. */
 export interface CoverageData {
   definitions?: MeasuredDefinition[];
+  /** How many definitions could not be measured. */
   missed?: number;
 }
 
-/** A report that arrives before the run has ended: a test BEGAN, or its result. */
+/** A report that arrives while the tests run: that a test began (`began` is its name), or the result of a
+ *  test. */
 export type TestPart = { began: string; framework: string } | TestResult;
 
-/** Why no test ran. MISSING: no test has the name; KNOWN are tests that exist. SEVERAL: the name fits the
- *  tests KNOWN. UNMEASURED: coverage cannot be measured, because this SBCL lacks it or another run uses
- *  it. */
+/** Why no test ran. */
 export interface TestLookup {
+  /** Why coverage cannot be measured: this SBCL cannot measure it, or another run is being measured. */
   unmeasured?: 'missing' | 'busy';
+  /** The requested name, when no test has it. */
   missing?: string;
+  /** The requested name, when it fits several tests. */
   several?: string;
+  /** Names of tests that exist or, with `several`, that the name fits. */
   known?: string[];
 }
 
 export interface TestRunData extends Remarks {
   tests?: TestResult[];
   parts?: TestPart[];
-  /** Systems that ASDF does not find, with the systems that need them and so were not tested completely. */
+  /** Systems that ASDF does not find, each with the system that depends on it and so was not tested
+   *  completely. */
   needs?: MissingSystem[];
-  /** Packages with tests, when none ran. */
+  /** The packages that have tests, when no test ran. */
   packages?: { package: string; tests: number }[];
   /** Names of tests that were requested again, but that no framework has any more. */
   gone?: string[];
   /** Files below the root that have changed since the image loaded them. */
   stale?: string[];
-  /** Variables, defined in files below the root, that a load did not set again. */
+  /** Variables defined in files below the root that were bound already, so that a load did not set them. */
   unset?: UnsetVariable[];
   unsetTotal?: number;
   /** Systems that were tested, but in which no test of a known framework was seen. */
@@ -105,7 +116,8 @@ export interface TestRunData extends Remarks {
   value?: LookupFailure | TestLookup;
 }
 
-/** The systems to test, and the systems to load before. FORCE: load although ASDF would notice no change. */
+/** Which systems to test, and which to load before. With `force`, a system must be loaded although ASDF would
+ *  see no change. */
 export interface TestPlanData extends Remarks {
   value?: {
     systems?: string[];
@@ -126,9 +138,9 @@ export interface TestOperations {
       package?: string;
       skip?: string[];
       seed?: number;
-      /** root: the folder whose changed files are reported and whose code is measured. folder: where the
-       *  fasls for this go. */
+      /** The folder whose changed files are reported and whose code is measured. */
       root?: string;
+      /** The folder for the fasls of the measured code. Without it, coverage is not measured. */
       folder?: string;
     } & Hold;
     data: TestRunData;

@@ -2,31 +2,33 @@
 
 /** All in milliseconds. */
 export const TIMES = {
-  /** When a call runs on after it was interrupted: the time until the second interrupt (AGAIN), until its
-   *  thread is terminated (TERMINATE), and until the image is asked to react (ASK). */
+  /** Time from the first interrupt of a call to the second, if the call still runs then. */
   again: 1000,
+  /** Time from the first interrupt of a call to the termination of its thread. */
   terminate: 1300,
+  /** Time from the first interrupt of a call to a request that the image must answer. */
   ask: 1350,
-  /** Once the image has reacted as asked: time for the call to end, before the image is killed. */
+  /** Once the image has answered this request: time for the call to end before the image is killed. */
   kill: 250,
-  /** Longest time by which these steps are delayed while the image collects garbage or gets no CPU, and the
-   *  extra time for each GB of heap. To copy 1 GB takes 2 s, and several collections can follow each
-   *  other. */
+  /** Longest time by which these steps are delayed while the image collects garbage or is denied the CPU. */
   collecting: 7500,
+  /** How much longer this is for each GB of heap: copying 1 GB takes 2 s, and collections can follow each
+   *  other. */
   collectingPerGb: 2500,
   /** Interval between two polls of an image in which a call is being ended. */
   poll: 50,
-  /** Interval between two pings of an image that calls wait for. */
+  /** Interval between two pings of an image while calls wait for it. */
   beat: 1000,
-  /** How long an image may be silent, since a garbage collection stops all its threads, and the extra time
-   *  for each GB of heap. */
+  /** How long an image may be silent. It is long, because a garbage collection stops all threads of the
+   *  image. */
   frozen: 15_000,
+  /** How much longer an image may be silent for each GB of heap. */
   frozenPerGb: 1000,
   /** Time for the greeting of an image that somebody else runs. */
   greeting: 10_000,
-  /** start: time for the greeting of our own image. wake: interval at which a starting image is resumed, in
-   *  case a signal has stopped it. */
+  /** Time for the greeting of an image that the server starts. */
   start: 60_000,
+  /** Interval at which a starting image is resumed, in case a signal has stopped it. */
   wake: 1000,
   /** Time for each step of making a core, which runs at low priority. */
   core: 600_000,
@@ -38,23 +40,23 @@ export const TIMES = {
   status: 70,
   /** Interval between progress reports of a running call. */
   progress: 1000,
-  /** Time for any load. */
+  /** Time for a call that loads, checks or tests. */
   load: 600_000,
   /** Time for cleanup forms of calls when the server ends. */
   cleanup: 150,
-  /** Time for a whole rebuild; no entry is begun later. It is longer than the time for one load, so that one
-   *  load that hangs does not take the time of all other entries. */
+  /** Time for a whole rebuild; no entry is begun later. It is longer than rebuiltLoad, so that a load that
+   *  hangs leaves time for other entries. */
   rebuild: 120_000,
-  /** Time for one form of a rebuild, and for a file whose load was cut off before. */
+  /** Time for one form in a rebuild, and for the load of a file that was interrupted when it was loaded
+   *  before. */
   rebuiltForm: 10_000,
-  /** Time for a probe after a rebuilt form. */
+  /** Time for the test of the image after a form in a rebuild. */
   probe: 5000,
-  /** Time for an image to prove that it works. It must do so after calls that failed in a way that can be the
-   *  image's fault. */
+  /** Time for a probe. An image is probed after a call that failed in a way that can be the image's fault. */
   alive: 1500,
-  /** Time for a file or system of a rebuild, except a file whose load was cut off before. */
+  /** Time for the load of a file or system in a rebuild, unless the load was interrupted before. */
   rebuiltLoad: 60_000,
-  /** A rebuilt image that lives longer than this was not lost because of its rebuild. */
+  /** When a rebuilt image is lost after more than this, its rebuild is not suspected to be the cause. */
   soon: 10_000,
 };
 export type Times = typeof TIMES;

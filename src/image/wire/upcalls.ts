@@ -10,32 +10,34 @@ import type { Peer } from './peer.ts';
 
 /** The requests that an image can send to the server. */
 export interface Upcalls {
-  /** Calls a tool for code in the image. Returns the tool's data or, with AS_TEXT, the text for a model. A
-   *  null argument stands for NIL. HOME is the package of the code, unless that is CL-USER. */
+  /** Calls TOOL with ARGS for code in the image. Returns the tool's data or, with `asText`, the text for a
+   *  model. A null argument stands for NIL. `home` is the package of the code, unless that is CL-USER. */
   callTool?: (
     tool: string,
     args: { [name: string]: unknown },
     signal: AbortSignal,
     how: { asText: boolean; home: string | undefined },
   ) => Promise<ToolAnswer>;
-  /** Registers the tool that DEFINITION (an unchecked value) describes, and returns its name for clients.
-   *  REGISTRATION is the image's key of the handler. Throws a CallError with the reason of a refusal. */
+  /** Registers the tool that DEFINITION, an unchecked value, describes. Returns the name by which clients
+   *  call it. REGISTRATION is the key by which the image finds the tool's handler. Throws a CallError, with
+   *  the reason, when the tool is refused. */
   registerTool?: (definition: unknown, registration: unknown) => string;
   /** Receives a report on a job: how a form changed the image, or which form a replay has reached. */
   report?: (report: JobReport) => void;
 }
 
-/** Maximum nesting of tool calls, which ends endless recursion through tools. */
+/** Maximum nesting of tool calls. The limit ends an endless recursion through tools. */
 const MAX_LEVELS = 16;
-/** Maximum number of calls, at the same time, from threads that work for no call. The nesting of these calls
- *  is not known. */
+/** Maximum number of calls at the same time from threads that work for no call. The limit is separate,
+ *  because the nesting of these calls is not known. */
 const MAX_THREAD_CALLS = 256;
-/** Maximum number of calls at the same time, and of characters of their arguments as JSON. */
+/** Maximum number of calls at the same time. */
 const MAX_CALLS = 1000;
+/** Maximum number of characters, as JSON, of the arguments of all these calls together. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
-/** While the image has more octets of answers than this unread, no further answer is sent. */
+/** While the image has more octets than this to read, calls get a refusal instead of their result. */
 const UNREAD_LIMIT = 128 * 1024 * 1024;
-/** Stands for the operation of a thread that works for no call. */
+/** Stands for the operations of a thread that works for no call. */
 const THREAD = ['thread'];
 
 /** The tool calls of one peer. */
@@ -48,13 +50,13 @@ export class CodeCalls {
     number,
     { job: number | undefined; characters: number; controller: AbortController }
   >();
-  /** How many of the running calls are from threads that work for no call, and the total characters of all
-   *  arguments. */
+  /** How many of the running calls are from threads that work for no call. */
   #fromThreads = 0;
+  /** Number of characters of the arguments of all running calls. */
   #characters = 0;
   readonly #unread: () => number;
 
-  /** UNREAD returns how many octets PEER has not read yet. */
+  /** Serves the calls of PEER by UPCALLS. UNREAD returns how many octets PEER still has to read. */
   constructor(peer: Peer, upcalls: Upcalls, unread = () => 0) {
     this.#peer = peer;
     this.#upcalls = upcalls;
@@ -119,7 +121,8 @@ export class CodeCalls {
     }
   }
 
-  /** Returns why UPCALL is refused, or undefined. CHARACTERS: length of its arguments as JSON. */
+  /** Returns why a tool call is refused; undefined when it is not. CHARACTERS is the length of its arguments
+   *  as JSON. */
   #refusal({ call, job }: Upcall & { kind: 'call' }, characters: number): string | undefined {
     if (this.#running.has(call)) return `There is a tool call with the number ${call} under way.`;
     if (this.#operations(job).length > MAX_LEVELS)
