@@ -1,4 +1,4 @@
-// Reads files that were loaded, and detects which have changed since.
+// Reads files that were loaded, and finds out which of them have changed since.
 
 import { createHash } from 'node:crypto';
 import { setImmediate as pause } from 'node:timers/promises';
@@ -20,12 +20,13 @@ export function digestOf(content: Buffer): string {
 export class LoadedFiles {
   readonly #bounds: Bounds;
 
-  /** FORBIDS returns why a file, given by its real path, must not be read, or undefined. */
+  /** FORBIDS returns why the file with a real path must not be read; undefined when it may be read. */
   constructor(forbids?: Bounds['forbids']) {
     this.#bounds = { limit: LIMIT, ...(forbids && { forbids }) };
   }
 
-  /** Returns the content of FILE; undefined when it is too large or unreadable, or its file system does not answer. */
+  /** Returns the content of FILE; undefined when the file is too large, cannot be read, or is on a file
+   *  system that does not answer. */
   async read(file: string): Promise<Buffer | undefined> {
     await findLocalFolders([file]);
     if (isOnLocalDisk(file)) return readIfRegular(file, this.#bounds)?.octets;

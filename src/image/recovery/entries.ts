@@ -11,13 +11,14 @@ export interface FormEntry {
   without?: number[][];
   readtable?: string;
   policy?: unknown[];
-  /** Names that the form defined, but that do not stand in its text. */
+  /** Names that the form defined, but that its text does not contain. */
   defines?: string[];
   /** Names of the restarts that were invoked after errors so that the evaluation could go on. */
   restarts?: string[];
 }
 
-/** A step that built the image: a form, a change of the session's package, a file or a system that was loaded. */
+/** A step that built the image: a form, a change of the session's package, a file or a system that was
+ *  loaded. */
 export type Entry =
   | ({ kind: 'form' } & FormEntry)
   | { kind: 'package'; inPackage: string }
@@ -30,34 +31,38 @@ export interface FileEntry {
   kind: 'file';
   path: string;
   digest?: string;
-  /** The file was not loaded to its end. */
+  /** True when the file was not loaded to its end. */
   partial?: boolean;
-  /** The load was interrupted or took too long, so loading the file again can take too long as well. */
+  /** True when the load was interrupted, perhaps because it took too long. Then another load can take too
+   *  long as well. */
   cut?: boolean;
-  /** The file was loaded to its end, and the image holds nothing that only an earlier load of the file
-   *  made. */
+  /** True when the file was loaded to its end, and nothing of an earlier load of the file is left in the
+   *  image. */
   complete?: boolean;
-  /** Definitions that were no longer in the file were removed from the image. */
+  /** True when the definitions that were no longer in the file were removed from the image. */
   forget?: boolean;
   /** See FormEntry. */
   restarts?: string[];
 }
 
-/** Some forms of a file, which were loaded. DIGEST is the digest of a text that contains only these forms.
- *  NUMBERS has the number that each form of this text had in the file before, null for a changed form. WHOLE
- *  is the digest of the whole file at that time. */
+/** Some forms of a file, which were loaded. */
 export interface FormsEntry {
   kind: 'forms';
   path: string;
+  /** Digest of the loaded text: the text of the file, in which a number replaces each form that was not
+   *  loaded. */
   digest: string;
+  /** Digest of the whole file at that time. */
   whole?: string;
+  /** For each form of the file, the number that it had in the file before, or null for a loaded form. */
   numbers: (number | null)[];
   /** See FileEntry. */
   partial?: boolean;
   cut?: boolean;
 }
 
-/** A system that was loaded, with the digests of its source files at that time, once they are known. */
+/** A system that was loaded. `files` has the digests of its source files at that time, once they are
+ *  known. */
 export interface SystemEntry {
   kind: 'system';
   name: string;
@@ -66,7 +71,8 @@ export interface SystemEntry {
   files?: Digests;
 }
 
-/** Stores entries, and the content of loaded files by digest. Its methods throw when storing fails. */
+/** Stores entries, and the contents of loaded files by their digests. The methods throw when they cannot
+ *  store. */
 export interface JournalStore {
   append(entry: Entry): void;
   /** Removes all entries. */
@@ -103,8 +109,8 @@ export function labelOf(entry: Entry): string {
   }
 }
 
-/** Returns the approximate length of ENTRY in characters. Facts that are added to ENTRY later do not
- *  count. */
+/** Returns the approximate length of ENTRY in characters. It does not change when digests are added to ENTRY
+ *  later. */
 export function sizeOf(entry: Entry): number {
   if (entry.kind !== 'form') return 100;
   const { text, package: home, readtable = '', without, policy, defines } = entry;
@@ -112,8 +118,8 @@ export function sizeOf(entry: Entry): number {
   return 100 + text.length + home.length + readtable.length + others;
 }
 
-/** True when ENTRY, which directly follows LAST, makes LAST superfluous. Nothing between the two can have
- *  used the result of LAST. */
+/** True when ENTRY makes LAST, the entry directly before it, superfluous. As no entry is between the two,
+ *  nothing can have used the result of LAST. */
 export function replaces(entry: Entry, last: Entry): boolean {
   if (entry.kind === 'file' && entry.complete && 'path' in last) return last.path === entry.path;
   if (entry.kind !== last.kind) return false;
@@ -136,19 +142,23 @@ export function replaces(entry: Entry, last: Entry): boolean {
   }
 }
 
-/** Returns a key of the function that a plain DEFUN defines (name, package, readtable); undefined for other forms. */
+/** Returns a key of the function that a plain DEFUN defines (name, package, readtable); undefined for other
+ *  forms. */
 function definedFunction({ text, package: home, readtable }: FormEntry): string | undefined {
   const [, name] = /^\(defun\s+([^\s()"';|\\]+)\s/i.exec(text) ?? [];
   return name === undefined ? undefined : JSON.stringify([name.toUpperCase(), home, readtable]);
 }
 
-/** Maximum number of forms in a batch, and its approximate maximum length in characters. */
+/** Maximum number of entries in a batch. */
 const BATCH_FORMS = 500;
+/** Approximate maximum length of a batch, in characters. */
 const BATCH_CHARACTERS = 1_000_000;
 
+/** Entries that a rebuild replays by one request. */
 export type Batch = Extract<Entry, { kind: 'form' | 'package' }>[];
 
-/** Returns the next batch of forms and package changes of ENTRIES, from index START. */
+/** Returns the next batch: the forms and package changes of ENTRIES from the index START to the next entry of
+ *  another kind, or to the limits of a batch. */
 export function nextBatch(entries: readonly Entry[], start: number): Batch {
   const batch: Batch = [];
   let characters = 0;

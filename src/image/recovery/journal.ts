@@ -19,12 +19,13 @@ import {
 } from './entries.ts';
 import { addForm, addName, type Contents, emptyContents, type JournalNote } from './report.ts';
 
-/** Maximum number of entries, and of characters, that the journal keeps. */
+/** Maximum number of entries that the journal keeps. */
 const ENTRY_LIMIT = 20_000;
+/** Maximum number of characters of all entries together. */
 const TEXT_LIMIT = 32 * 1024 * 1024;
 
-/** Maximum number of evaluations whose forms are counted, and of unfinished forms and loads to keep. Far
- *  fewer run at once. */
+/** Maximum number of running evaluations, and of unfinished forms and loads, that the journal tracks. Far
+ *  fewer run at the same time. */
 const JOB_LIMIT = 1000;
 
 /** Receives the answer of an operation, and the id of its job. */
@@ -37,8 +38,8 @@ export class Journal {
   #contents: Contents = emptyContents();
   /** For each running evaluation (by job id), how many of its forms the agent has reported. */
   readonly #reportedForms = new Map<number, number>();
-  /** Labels of forms and loads that have begun to build and have not ended. The key of a form is its number,
-   *  the key of a load its label. */
+  /** Labels of the forms and loads that have begun to change the image and have not ended. The key of a form
+   *  is its number, the key of a load its label. */
   readonly #unfinished = new Map<number | string, string>();
   readonly #notes: JournalNote[] = [];
   #full = false;
@@ -49,7 +50,8 @@ export class Journal {
   /** Reads the files that were loaded. */
   readonly files: LoadedFiles;
 
-  /** Without STORE, the journal keeps no entries, and only counts what a loss would take. */
+  /** Keeps the entries in STORE. Without STORE, the journal keeps no entries, and only records what the image
+   *  holds, for the report of a loss. FILES reads the files that were loaded. */
   constructor(store: JournalStore | undefined, files = new LoadedFiles()) {
     this.#store = store;
     this.files = files;
@@ -65,17 +67,17 @@ export class Journal {
     return this.#entries;
   }
 
-  /** What the image holds now; a report of its loss lists this. */
+  /** What the image holds now, as the report of its loss would list it. */
   get contents(): Readonly<Contents> {
     return this.#contents;
   }
 
-  /** Returns the notes on problems of the journal since the last call. */
+  /** Returns the problems of the journal since the last call of this function. */
   takeNotes(): JournalNote[] {
     return this.#notes.splice(0);
   }
 
-  /** Returns what the lost image held, and starts with empty contents for the next image. The entries
+  /** Returns what the lost image held, and begins to record the contents of the next image. The entries
    *  stay. */
   takeContents(): Contents {
     const contents = this.#contents;
@@ -99,8 +101,8 @@ export class Journal {
     this.#write((store) => store.clear());
   }
 
-  /** Puts the previous server's entries before the current ones, once. Returns how many lines of its journal were
-   *  damaged, or undefined when there is no such journal. */
+  /** Puts the entries of the previous server before the entries of this one, unless this was done before.
+   *  Returns how many lines of the previous journal were damaged; undefined when there is no such journal. */
   takePrevious(): number | undefined {
     if (this.#hasPrevious) return 0;
     const previous = this.#store?.previous();
@@ -118,8 +120,8 @@ export class Journal {
     return previous.damaged;
   }
 
-  /** True when NOW, the content of the file PATH, is the content that was loaded last, or that the last edit
-   *  of definitions left in the file. A rebuild repeats both loads and edits. */
+  /** True when NOW, the content of the file PATH, is the content that was loaded last, or the content that
+   *  the last edit of definitions left in the file. A rebuild repeats loads and edits. */
   hasAsLoaded(path: string, now: Buffer | undefined): boolean {
     const last = this.#entries.findLast((entry) => 'path' in entry && entry.path === path);
     const digest = last?.kind === 'forms' ? last.whole : last?.kind === 'file' ? last.digest : undefined;
@@ -160,9 +162,9 @@ export class Journal {
     keepNewest(this.#reportedForms, job, (this.#reportedForms.get(job) ?? 0) + 1);
   }
 
-  /** Returns a callback for the answer of the operation NAME, which is about to be performed with ARGS. Reads
-   *  the files that the operation loads now. After a system was loaded, LOADED receives its entry and the
-   *  names of all systems that were loaded with it. */
+  /** Returns a callback for the answer of the operation NAME, which is about to be performed with ARGS.
+   *  Before it returns, reads the files that the operation will load. After a system was loaded, LOADED
+   *  receives its entry and the names of all systems that were loaded with it. */
   async watch(
     name: string,
     args: object,
@@ -202,7 +204,8 @@ export class Journal {
       const contents = new Map<string, Buffer | undefined>();
       for (const file of files) contents.set(file, await this.#contentOf(file));
       return (_, { data }) => {
-        // These files are loaded with FORGET: definitions that are no longer in them are gone, or will be.
+        // `load-files` also removes the definitions that are no longer in the files, so a rebuild must do so
+        // too.
         for (const value of (data as LoadFilesData).value ?? [])
           this.#loadedFile(value.file, { value }, 'done', true, contents.get(value.file));
       };
@@ -231,7 +234,7 @@ export class Journal {
     return () => {};
   }
 
-  /** Returns the content of FILE if lost images are rebuilt; else undefined. */
+  /** Returns the content of FILE; undefined when it cannot be read, or lost images are not rebuilt. */
   async #contentOf(file: string): Promise<Buffer | undefined> {
     return this.isEnabled ? this.files.read(file) : undefined;
   }
@@ -241,7 +244,8 @@ export class Journal {
     addName(this.#contents.tools, name);
   }
 
-  /** Appends ENTRY. First removes the last entries, as long as ENTRY repeats or supersedes them. */
+  /** Appends ENTRY. First removes the last entry, and those before it, as long as ENTRY makes them
+   *  superfluous. */
   add(entry: Entry): void {
     if (!this.isEnabled || this.#full) return;
     for (let last = this.#entries.at(-1); last && replaces(entry, last); last = this.#entries.at(-1)) {
@@ -279,7 +283,7 @@ export class Journal {
 
   #evaluated(job: number, { values = [], formNumber = 0, unreadable }: EvaluateData): void {
     this.#contents.evaluations++;
-    // A form that signalled or was interrupted counts as well: it had begun.
+    // A form that signalled an error or was interrupted counts as well, because it had begun.
     const started = unreadable ? values.length : Math.max(values.length, formNumber);
     this.#contents.notRun += Math.max(0, started - (this.#reportedForms.get(job) ?? 0));
     this.#reportedForms.delete(job);
@@ -353,18 +357,20 @@ function keepNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): v
   map.set(key, value);
 }
 
-/** Returns the properties of an entry for a load that did not reach its end. HOW is the kind of its ending. */
+/** Returns the properties of the entry of a load that did not reach its end. HOW is the kind of its
+ *  ending. */
 function partialLoad(how: Ending['kind']): { partial: true; cut?: true } {
   return { partial: true, ...(how === 'interrupted' && { cut: true }) };
 }
 
-/** True when AGREEMENT, the result of a load, reports nothing in the image that only an earlier load of the
- *  file made. */
+/** True when AGREEMENT, which the agent reports after a load, says that nothing of an earlier load of the
+ *  file is left in the image. */
 function leavesNothing({ old, unset, left }: Agreement = {}): boolean {
   return old === undefined && unset === undefined && left === undefined;
 }
 
-/** Returns the entry of the form TEXT, with the other facts that the agent sent; these are unchecked values. */
+/** Returns the entry of the form TEXT, with the other members that the agent sent, which are unchecked
+ *  values. */
 function formEntry(
   text: string,
   { package: home, without, readtable, policy, defines, restarts }: ImageChange,
@@ -387,7 +393,8 @@ function isTable(value: unknown): value is never[] {
   return Array.isArray(value) && !isDeeper(value, 4);
 }
 
-/** Returns the names in RESTARTS, an unchecked value, as a property of an entry; {} when there are none. */
+/** Returns the names in RESTARTS, an unchecked value, as the property `restarts` of an entry; {} when there
+ *  are none. */
 function restartsIn(restarts: unknown): { restarts?: string[] } {
   const names = namesIn(restarts);
   return names.length > 0 ? { restarts: names } : {};

@@ -1,5 +1,5 @@
-// Rebuilds a lost image in a new one: replays each journal entry in order, within time limits, and skips those that
-// fail.
+// Rebuilds a lost image in a new process: repeats the journal's entries in order, within time limits, and
+// skips entries that fail.
 
 import { join } from 'node:path';
 import { messageOf } from '../../errors.ts';
@@ -27,14 +27,14 @@ export class Rebuild {
   readonly #journal: Journal;
   readonly #times: Times;
   readonly #startedAt = performance.now();
-  /** True when the running job began after the time for the whole rebuild had run out. */
+  /** True when the current form or load began after the time for the whole rebuild had run out. */
   #late = false;
   #runningJob: { job: number; reached: (index: number, probing: boolean) => void } | undefined;
   #abandoned = false;
   #done = 0;
   #total = 0;
   #result: Rebuilt = nothingBuilt();
-  /** Entries that hung or ended the image, in all attempts. */
+  /** The entries that hung, ended the image or broke it, in all attempts. */
   readonly #dropped: Remark[] = [];
 
   constructor(journal: Journal, times: Times = TIMES) {
@@ -53,7 +53,7 @@ export class Rebuild {
     return `building the lost image again: ${this.#done} of ${this.#total}`;
   }
 
-  /** Records that the tool that clients call NAME was registered again. */
+  /** Records that code registered again the tool that clients call NAME. */
   registeredTool(name: string): void {
     addName(this.#result.tools, name);
   }
@@ -64,18 +64,18 @@ export class Rebuild {
     if (job === this.#runningJob?.job) this.#runningJob.reached(index, probing);
   }
 
-  /** Ends the rebuild with nothing rebuilt, because the image is lost again and again. */
+  /** Makes "nothing was rebuilt" the result, because the image is lost again and again. */
   giveUp(): void {
     this.#result = { ...nothingBuilt(), gaveUp: true };
   }
 
-  /** Notes that the server will end the image, so that no entry is blamed for that. */
+  /** Records that the server will end the image, so that no entry is blamed for its end. */
   abandon(): void {
     this.#abandoned = true;
   }
 
-  /** Rebuilds the image in PEER. Returns false when PEER is unusable. The entry to blame is then dropped from the
-   *  journal. */
+  /** Rebuilds the image in PEER. Returns false when PEER is unusable after that. The entry that made it so is
+   *  then dropped from the journal. */
   async run(peer: Peer): Promise<boolean> {
     this.#result = nothingBuilt();
     this.#done = 0;
@@ -98,7 +98,7 @@ export class Rebuild {
       if (entry.kind === 'system') return await this.#loadSystem(peer, entry);
       return await this.#replay(peer, nextBatch(entries, this.#done));
     } catch (error) {
-      // Causes: no disk space for a file, or a message that is too long.
+      // Possible causes: there is no disk space for a file, or the request is too long for a frame.
       this.#fail(labelOf(entry), { kind: 'told', text: messageOf(error) });
       this.#done++;
       return !peer.dead;
@@ -110,8 +110,8 @@ export class Rebuild {
     return performance.now() - this.#startedAt >= this.#times.rebuild;
   }
 
-  /** Returns how many milliseconds the load of ENTRY may take: fewer when it was cut off before, as this
-   *  often happens again. */
+  /** Returns how many milliseconds a load may take. They are fewer for a load that was interrupted before,
+   *  because it is likely to hang again. */
   #loadLimit({ cut }: { cut?: boolean }): number {
     return cut ? this.#times.rebuiltForm : this.#times.rebuiltLoad;
   }
@@ -191,7 +191,7 @@ export class Rebuild {
     notLoaded: boolean,
   ): boolean {
     const whole = ending.kind === 'done' && !notLoaded;
-    // When only a part of the file was loaded before, the same part is loaded again, which counts as success.
+    // When only a part of the file was loaded before the loss, a load of this part is a success.
     if (whole || (entry.partial && ending.kind !== 'lost')) addName(this.#result.files, entry.path);
     if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#recordStop(entry, ending);
     this.#done++;
@@ -199,9 +199,9 @@ export class Rebuild {
     return true;
   }
 
-  /** Returns the file of ENTRY, with the stored content if the file has changed since. Returns undefined when
-   *  the file is gone and its content was not stored. The content itself is sent, because an image in the
-   *  sandbox would not see a copy on the disk. */
+  /** Returns the file of an entry, with the stored content if the file has changed since it was loaded.
+   *  Returns undefined when the file is gone and its content was not stored. The request contains the content
+   *  itself, because an image in the sandbox might not see a copy on the disk. */
   async #sourceOf({
     path,
     digest,
@@ -243,9 +243,9 @@ export class Rebuild {
     return true;
   }
 
-  /** Performs the operation NAME with ARGS in a job that is interrupted after LIMIT_MS milliseconds. The time
-   *  starts again whenever the agent reports the next form, or a probe after a form. REACHED receives these
-   *  reports. */
+  /** Performs the operation NAME with ARGS, and interrupts it after LIMIT_MS milliseconds. The time starts
+   *  anew whenever the agent reports that it has reached the next form of a replay, or tests the image after
+   *  a form. REACHED receives these reports. */
   async #job<Name extends 'replay' | 'load-file' | 'load-forms' | 'load-system'>(
     peer: Peer,
     name: Name,
@@ -274,8 +274,9 @@ export class Rebuild {
     return { data, ending: endingAfter(ending, performance.now() - startedAt) };
   }
 
-  /** Drops ENTRY, which hung or left the image BROKEN, from this and all further rebuilds. Keeps ENTRY when
-   *  it only hung because the time for the whole rebuild had run out. Returns whether the image is usable. */
+  /** Drops ENTRY, which hung, ended the image or left it BROKEN, from this and all further rebuilds. Keeps
+   *  ENTRY when it was only interrupted because the time for the whole rebuild had run out. Returns whether
+   *  the image is usable. */
   #recordStop(entry: Entry | undefined, ending: Ending, broken = false): boolean {
     const usable = ending.kind !== 'lost' && !broken;
     if (this.#abandoned) return usable;
@@ -297,8 +298,8 @@ export class Rebuild {
     this.#result.failed.push({ what, cause });
   }
 
-  /** Records, once per file, that NOW, the content of PATH, differs from the content that was loaded last.
-   *  AGAIN says which of the two is loaded again. */
+  /** Records, once per file, that NOW, the content of the file PATH, differs from the content that was loaded
+   *  last, if it does. AGAIN says which of the two contents the rebuild loads. */
   #compare(path: string, now: Buffer | undefined, again: 'kept' | 'as it is now'): void {
     if (this.#journal.hasAsLoaded(path, now) || this.#result.changed.some(({ what }) => what === path))
       return;

@@ -13,9 +13,10 @@ import { addContents, emptyContents, type LossReport } from './report.ts';
 /** At most this many rebuilds in a row may end the new image, and at most this many rebuilt images in a row
  *  may be lost before a call uses them. */
 const ATTEMPTS = 3;
-/** When this many rebuilt images in a row were lost soon, the rebuild is suspected to be the cause. */
+/** When this many images in a row were rebuilt and lost soon after, the rebuild is suspected to be the
+ *  cause. */
 const SUSPICIOUS = 2;
-/** A report lists at most this many losses, the latest ones. */
+/** A report lists at most this many losses, which are the latest. */
 const MAX_REPORTED_LOSSES = 5;
 
 export class Recovery {
@@ -26,13 +27,15 @@ export class Recovery {
   #lostContents = emptyContents();
   #rebuild: Rebuild | undefined;
   #attempts = 0;
-  /** #built: the image was rebuilt. #used: a call used it. #lostUnusedInARow: how many rebuilt images in a
-   *  row were lost before a call used them. */
+  /** True when the current image was rebuilt. */
   #built = false;
+  /** True when a call has used the current image. */
   #used = false;
+  /** How many rebuilt images in a row were lost before a call used them. */
   #lostUnusedInARow = 0;
-  /** #builtAt: when the image was rebuilt (performance.now). #worked: a call has ended in it. */
+  /** When the last rebuild ended (performance.now). */
   #builtAt = 0;
+  /** True when a call has ended in the current image without its loss. */
   #worked = false;
   /** How many images in a row were rebuilt and lost soon after. */
   #lostSoonInARow = 0;
@@ -43,7 +46,8 @@ export class Recovery {
   /** The last report of a loss. */
   #lastReport: LossReport | undefined;
 
-  /** Without STORE, lost images are not rebuilt. */
+  /** STORE keeps the journal; without it, lost images are not rebuilt. FILES reads the files that were
+   *  loaded. */
   constructor(store: JournalStore | undefined, times: Times = TIMES, files?: LoadedFiles) {
     this.#times = times;
     this.journal = new Journal(store, files);
@@ -54,7 +58,7 @@ export class Recovery {
     return this.#lastReport;
   }
 
-  /** How the images were lost whose losses are not reported yet. */
+  /** How each image was lost whose loss is not reported yet, oldest first. */
   get unreported(): readonly string[] {
     return this.#losses;
   }
@@ -79,8 +83,8 @@ export class Recovery {
     this.#worked = true;
   }
 
-  /** Records that the image was lost. HOW is part of a sentence. Returns true when the image must be rebuilt at
-   *  once. An image that nobody used is rebuilt when the next call needs it. */
+  /** Records that the image was lost for the reason HOW, which is part of a sentence. Returns true when it
+   *  must be rebuilt at once. An image that no call had used is rebuilt only when a call needs it. */
   lost(how: string): boolean {
     this.#losses = [...this.#losses, how].slice(-MAX_REPORTED_LOSSES);
     addContents(this.#lostContents, this.journal.takeContents());
@@ -94,15 +98,15 @@ export class Recovery {
     return wasUsed && this.wanted;
   }
 
-  /** True when the rebuild can be the cause why a rebuilt image was lost. */
+  /** True when the rebuild can be the reason why a rebuilt image was lost. */
   #lostSoon(wasUsed: boolean): boolean {
     return performance.now() - this.#builtAt < this.#times.soon || (wasUsed && !this.#worked);
   }
 
-  /** Selects what the next image is built from: the journal of this server, nothing, or the journal of the previous
-   *  server. Throws a CallError when that last one does not exist, or the server keeps no journals. */
+  /** Selects what the next image is built from, as in RebuildFrom. Throws a CallError for 'previous' when
+   *  there is no journal of a previous server, or the server keeps no journals. */
   choose(rebuild: 'session' | 'none' | 'previous'): void {
-    // The loss of an image that is ended on request says nothing about its rebuild.
+    // The current image is ended on request, which says nothing about its rebuild.
     this.#lostSoonInARow = 0;
     this.#builtAt = Number.NEGATIVE_INFINITY;
     this.#worked = true;
@@ -125,10 +129,10 @@ export class Recovery {
     this.#damaged = damaged;
   }
 
-  /** Rebuilds the lost image, if any, in PEER, which no call has used yet. Returns true when another process
-   *  must be started, because PEER is unusable. */
+  /** Rebuilds the lost image in PEER, if one was lost. No call has used PEER yet. Returns true when the
+   *  rebuild made PEER unusable, so that another process must be started. */
   async prepare(peer: Peer): Promise<boolean> {
-    // The start files ended PEER, so no rebuild is to blame.
+    // A start file has ended PEER, so the rebuild is not to blame.
     if (peer.dead) return false;
     if (!this.wanted) {
       this.#lostSoonInARow = 0;
@@ -152,8 +156,8 @@ export class Recovery {
     this.#rebuild?.abandon();
   }
 
-  /** Handles JOB_REPORT, which says what code of a job did. READY: calls use the image that sent the
-   *  report. */
+  /** Handles JOB_REPORT. READY is true when the image that sent the report is ready for calls, and false
+   *  while it is still being prepared. */
   report(jobReport: JobReport, ready: boolean): void {
     if (jobReport.kind === 'reached')
       this.#rebuild?.reached(jobReport.job, jobReport.index, jobReport.probing);
@@ -165,15 +169,14 @@ export class Recovery {
     return this.journal.watch(name, args, (entry, names) => void this.#addDigests(peer, entry, names));
   }
 
-  /** Records that the image registered a tool, which clients know as NAME. READY is false while that image is still
-   *  being prepared, for example rebuilt. */
+  /** Records that code in the image registered the tool that clients call NAME. READY is as for `report`. */
   registeredTool(name: string, ready: boolean): void {
     if (ready) this.journal.registeredTool(name);
     else this.#rebuild?.registeredTool(name);
   }
 
-  /** Returns the report of the losses since the last report, or undefined. Call this only when the next image
-   *  is ready. */
+  /** Returns the report of the losses since the last report; undefined when there were none. Must be called
+   *  only when the next image is ready. */
   takeReport(): LossReport | undefined {
     if (this.#losses.length === 0) return undefined;
     const rebuilt = this.#rebuild?.result;

@@ -3,7 +3,7 @@
 import type { Ending } from '../wire/endings.ts';
 import type { ReplayRemark } from '../wire/operations.ts';
 
-/** Number of forms, and the beginnings of the first few. */
+/** The number of some forms, and the beginnings of the first few of them. */
 export interface Beginnings {
   count: number;
   first: string[];
@@ -12,42 +12,44 @@ export interface Beginnings {
 /** What an image holds, as the report of its loss lists it. */
 export interface Contents {
   evaluations: number;
-  /** Evaluated forms that did not build the image. */
+  /** Number of evaluated forms that did not build the image, so that no rebuild evaluates them. */
   notRun: number;
   systems: string[];
   files: string[];
   tools: string[];
-  /** Variables that forms may have set which a rebuild does not evaluate. */
+  /** Names of variables that may have been set by forms which a rebuild does not evaluate. */
   variables: string[];
   /** Forms that changed the Lisp system itself. */
   damages: Beginnings;
-  /** Forms and loads that began to build something and did not end well. */
+  /** Forms and loads that began to change the image and did not end well. */
   unfinished: Beginnings;
-  /** Forms whose effect depended on variables that other forms had set. */
+  /** Forms that a rebuild evaluates, but whose effect depended on the values of `variables`. */
   differing: Beginnings;
 }
 
-/** The reason why an entry could not be rebuilt, or how the rebuilt one differs. */
+/** Why an entry could not be rebuilt, or how its rebuild differs from what was lost. */
 export type Cause =
-  /** TEXT is the reason, in the words of the image or of the operating system. */
+  /** `text` is the reason, in the words of the image or of the operating system. */
   | { kind: 'told'; text: string }
-  /** The operation had this ENDING instead of a normal end. */
+  /** The operation ended with `ending`, not normally. */
   | { kind: 'ended'; ending: Ending }
   | {
       kind: 'not ended' | 'not compiled' | 'no such system' | 'image broken' | 'file gone' | 'not kept';
     }
-  /** The file differs from the content that was loaded before the loss. AGAIN says which content was loaded
-   *  in the rebuild. */
+  /** The file differs from the content that was loaded before the loss. `again` says which content the
+   *  rebuild loaded: the content that was kept, or the file as it is now. */
   | { kind: 'file changed'; gone: boolean; again: 'kept' | 'as it is now' }
-  /** COUNT files of the system differ from their content at its last load. */
+  /** `count` files of the system differ from their contents when the system was loaded last. */
   | { kind: 'system changed'; count: number }
-  /** The form ended well, but these names are not defined. */
+  /** The form ended well, but did not define these names. */
   | { kind: 'names missing'; names: string[] };
 
-/** WHAT differs or was not rebuilt, and the CAUSE. LEFT_OUT: no later rebuild tries this entry. */
+/** An entry that was not rebuilt, or not as it was. */
 export interface Remark {
+  /** A label of the entry or its file, for people. */
   what: string;
   cause: Cause;
+  /** True when no later rebuild tries this entry again. */
   leftOut?: boolean;
 }
 
@@ -63,7 +65,7 @@ export interface Rebuilt {
   missing: Remark[];
   /** Number of entries that were not rebuilt, for lack of time. */
   unreached: number;
-  /** Nothing was rebuilt, because the image had been lost too often. */
+  /** True when nothing was rebuilt, because the image had been lost too often. */
   gaveUp: boolean;
   milliseconds: number;
 }
@@ -75,25 +77,27 @@ export type JournalNote =
 
 /** What was lost since the last report, and what was rebuilt. */
 export interface LossReport {
-  /** When the replacing image was ready, as an ISO time. */
+  /** When the next image was ready, in ISO format. */
   time: string;
-  /** How images were lost since the last report, as parts of a sentence. */
+  /** How each image was lost since the last report, as part of a sentence. */
   how: string[];
   held: Contents;
   /** True when this server rebuilds lost images. */
   replay: boolean;
   /** Result of the rebuild; absent when there was nothing to rebuild. */
   rebuilt?: Rebuilt;
-  /** Lines of the journal that could not be read. */
+  /** Number of lines of the previous server's journal that could not be read. */
   damaged?: number;
-  /** Journal entries that were not rebuilt, on request. */
+  /** Number of journal entries that were not rebuilt, because the user asked for an image without them. */
   forgotten?: number;
-  /** How many images in a row were rebuilt and lost soon after; absent when these are few. */
+  /** How many images in a row were rebuilt and lost soon after; absent when they are too few to blame the
+   *  rebuild. */
   barren?: number;
 }
 
-/** Maximum number of names of a kind, and of beginnings of forms to keep. */
+/** Maximum number of names to keep of each kind. */
 const NAME_LIMIT = 1000;
+/** Maximum number of beginnings of forms to keep of each kind. */
 const BEGINNING_LIMIT = 5;
 
 const NAME_KINDS = ['systems', 'files', 'tools', 'variables'] as const;
@@ -166,7 +170,8 @@ export function remarksOf(failed: unknown): ReplayRemark[] {
   });
 }
 
-/** Returns the cause when ENDING is not the expected end: ENDING itself, or OTHERWISE when it is no failure. */
+/** Returns the cause for an operation that ended with ENDING but did not do what it should: OTHERWISE when
+ *  ENDING is no failure, else ENDING itself. */
 export function causeOf(ending: Ending, otherwise: 'not ended' | 'not compiled' | 'no such system'): Cause {
   return ending.kind === 'done' || ending.kind === 'aborted'
     ? { kind: otherwise }

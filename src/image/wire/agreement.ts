@@ -18,7 +18,8 @@ export interface OldItem extends Item {
   by?: string;
 }
 
-/** A variable that was bound already, so that a load of its definition (DEFVAR) did not set it. */
+/** A variable that was bound already, so that a load of the form that defines it, such as a DEFVAR, did not
+ *  set it. */
 export interface UnsetVariable {
   name: string;
   /** The value of the variable in the image, as printed. */
