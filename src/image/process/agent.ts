@@ -17,19 +17,20 @@ export interface AgentOptions {
   root: string;
   /** Heap size in megabytes. */
   heapMb: number;
-  /** Folders that ASDF searches for systems, with all folders below. When empty, ASDF searches the root alone. */
+  /** Folders that ASDF searches for systems, with all their subfolders. When there are none, ASDF searches
+   *  only the folder `root`. */
   trees: string[];
-  /** Names of abilities and internals of SBCL that the agent must not use, as in define-ability and define-internal in
-   *  the Lisp source. */
+  /** Names of abilities that the agent must do without, and of internals of SBCL that it must not use, as in
+   *  define-ability and define-internal in the Lisp source. */
   without?: readonly string[] | undefined;
 }
 
-/** Value of the option `without` that turns off every optional ability of the agent. It then uses only what
- *  SBCL documents. */
+/** Value of the option `without` that turns off all abilities of the agent that need internals of SBCL. The
+ *  agent then uses only what SBCL documents. */
 export const EVERYTHING: readonly string[] = ['everything'];
 
-/** True when compiled files can be kept in FOLDER, which is created if needed. It must belong to this user alone, since
- *  the files in it are run. */
+/** True when compiled files can be kept in FOLDER, which is created if needed. No other user may be able to
+ *  write in it, since the files in it are run. */
 export function cacheUsable(folder: string): boolean {
   try {
     makeOwnFolder(folder);
@@ -40,8 +41,8 @@ export function cacheUsable(folder: string): boolean {
   }
 }
 
-/** True when the cache has a compiled agent, for any version of SBCL: only SBCL knows its own version. Removes agents
- *  that another user can have written. */
+/** True when the cache has a compiled agent for any version of SBCL. (Only SBCL knows its own version.)
+ *  Removes compiled agents that another user can have written. */
 export function isCompiled(options: AgentOptions): boolean {
   const prefix = `${basename(compiledAgent(options))}-`;
   const fasls = namesIn(options.cacheFolder)
@@ -52,11 +53,12 @@ export function isCompiled(options: AgentOptions): boolean {
   return fasls.length > others.length;
 }
 
-/** The value of sourceDigest when the program was bundled; undefined when the sources run unbundled. */
+/** The result of sourceDigest at the time when the program was bundled; not defined when the sources run
+ *  unbundled. */
 declare const BUNDLED_AGENT: string | undefined;
 
-/** Returns the digest of the agent's source in FOLDER. A bundled program contains the digest: reading all files would
- *  take a tenth of its start. */
+/** Returns the digest of the agent's source in FOLDER. A bundled program contains this digest, because
+ *  reading all files would take a tenth of the time that it needs to start. */
 export function agentDigest(folder: string): string {
   return typeof BUNDLED_AGENT === 'string' ? BUNDLED_AGENT : sourceDigest(folder);
 }
@@ -71,20 +73,22 @@ export function sourceDigest(folder: string): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-// These forms contain only plain calls, which SBCL's EVAL runs without the compiler. This makes the warm
-// start 5 ms faster.
+// These forms contain only plain function calls, which SBCL's EVAL runs without the compiler. This makes a
+// start with the compiled agent 5 ms faster.
 const LOAD_CACHED =
   '(load (sb-ext:parse-native-namestring (concatenate (quote string) (sb-ext:posix-getenv "LIVE_LISP_FASL") ' +
   '"-" (lisp-implementation-version) ".fasl")))';
 const LOAD_SOURCE = '(load (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_BOOT")))';
-/** A form that has Linux kill SBCL when the server ends, even while SBCL still loads the agent. An agent in a core does
- *  this itself, first of all. Later, the agent itself notices the end of the server. */
+/** A form that has Linux kill SBCL when the server ends, even while SBCL still loads the agent. An agent that
+ *  is in a core does this itself, before anything else. Later, the agent itself notices the end of the
+ *  server. */
 const END_WITH_SERVER =
   '(progn #+linux (sb-alien:alien-funcall (sb-alien:extern-alien "prctl" (function sb-alien:int sb-alien:int sb-alien:unsigned-long)) 1 9))';
 const RUN = '(funcall (find-symbol "MAIN" "LIVE-LISP.AGENT"))';
 const SAVE = '(funcall (find-symbol "SAVE" "LIVE-LISP.AGENT"))';
 
-/** Returns the command that runs the agent: from the fasl in the cache if CACHED (it must exist), else from source. */
+/** Returns the command that runs the agent: from the fasl in the cache if CACHED (it must exist), else from
+ *  source. */
 export function agentCommand(sbcl: string, options: AgentOptions, cached: boolean): Command {
   return command(sbcl, options, {
     forms: [cached ? LOAD_CACHED : LOAD_SOURCE, RUN],
@@ -92,23 +96,24 @@ export function agentCommand(sbcl: string, options: AgentOptions, cached: boolea
   });
 }
 
-/** Returns the command that evaluates FORM in CORE, which contains the agent. By default FORM runs the agent. */
+/** Returns the command that evaluates FORM in CORE, which contains the agent. By default FORM runs the
+ *  agent. */
 export function coreCommand(sbcl: string, options: AgentOptions, core: string, form = RUN): Command {
   return command(sbcl, options, { core, forms: [form], env: {} });
 }
 
-/** Lower limit, in megabytes, of the image's memory besides its heap. */
+/** At least this many megabytes of address space are allowed to an image besides its heap. */
 const LEAST_MEMORY_MB = 4096;
 
-/** Returns how many megabytes of address space the image may use besides its heap: half of the machine's memory, or of
- *  the limit set for this process. */
+/** Returns how many megabytes of address space the image may use besides its heap: half of the machine's
+ *  memory, or of the limit set for this process. */
 export function besidesHeapMb(): number {
   const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   return Math.max(LEAST_MEMORY_MB, Math.floor(Math.min(totalmem(), constrained) / 2 ** 21));
 }
 
-/** Maximum number of processes that compile the agent at once. Each takes 100 MB. More of them gain little,
- *  since none can end before the longest file is compiled. */
+/** Maximum number of processes that compile the agent at the same time. Each takes 100 MB. More processes
+ *  would gain little, since compiling the longest file takes as long with any number. */
 const WORKERS = 8;
 
 /** Returns the command that compiles the agent into the cache on all CPUs, and exits. */
@@ -120,20 +125,20 @@ export function compilingCommand(sbcl: string, options: AgentOptions): Command {
   return command(sbcl, options, { forms: [LOAD_SOURCE, '(exit)'], env });
 }
 
-/** Exit code of savingCommand when this SBCL can never save a core. */
+/** Exit code of the process of savingCommand when this SBCL can never save a core. */
 export const CANNOT_SAVE = 3;
 
 /** Returns the command that saves SBCL with the compiled agent as the file CORE, and exits. When SBCL is only
- *  a launcher of the real program, which would need the core instead, the command saves nothing and exits
- *  with CANNOT_SAVE. */
+ *  a script that starts the real program, a core for the script is useless. The command then saves nothing
+ *  and exits with CANNOT_SAVE. */
 export function savingCommand(sbcl: string, options: AgentOptions, core: string): Command {
   const env = { ...agentFiles(options), LIVE_LISP_CORE: core, LIVE_LISP_PROGRAM: realpathSync(sbcl) };
   return command(sbcl, options, { forms: [LOAD_CACHED, SAVE], env });
 }
 
-/** Factor from the heap size to the address space. SBCL's collector copies live data, so it needs room for
- *  the heap and a copy. The third part is for data allocated while the collecting thread waits for a CPU. The
- *  agent keeps live data within the heap. */
+/** SBCL gets this many times the heap size as its dynamic space. Its collector copies live data, so it needs
+ *  room for the heap and a copy of it. The third part is for data that other threads allocate while the
+ *  collecting thread waits for a CPU. The agent sees to it that live data fit into the heap size. */
 export const SPACE_PER_HEAP = 3;
 
 function command(
@@ -164,8 +169,8 @@ function command(
   };
 }
 
-/** Returns the environment variables that name the agent's source, its fasl (without the SBCL version, which only SBCL
- *  knows), and the abilities to leave out. */
+/** Returns the environment variables that tell SBCL the agent's source, its fasl (without the SBCL version,
+ *  which only SBCL knows), the process id of the server, and the abilities to leave out. */
 function agentFiles(options: AgentOptions): NodeJS.ProcessEnv {
   return {
     LIVE_LISP_BOOT: join(options.lispFolder, 'boot.lisp'),
@@ -175,8 +180,8 @@ function agentFiles(options: AgentOptions): NodeJS.ProcessEnv {
   };
 }
 
-/** Returns the path of the compiled agent without the SBCL version, which only SBCL knows. An agent without some
- *  abilities has its own path. */
+/** Returns the path of the compiled agent up to the SBCL version, which only SBCL knows. An agent that does
+ *  without some abilities has a path of its own. */
 export function compiledAgent({
   cacheFolder,
   lispFolder,
@@ -212,19 +217,21 @@ export function sourceRegistry(
   return `(:source-registry ${[entries, ...others.map(registryEntry), inheritance].join(' ')})`;
 }
 
-/** Returns the s-expression for FOLDER; a trailing double slash means that all folders below it count too. */
+/** Returns the s-expression for FOLDER in CL_SOURCE_REGISTRY. A double slash at its end means that its
+ *  subfolders are searched too. */
 function registryEntry(folder: string): string {
   return `(${folder.endsWith('//') ? ':tree' : ':directory'} ${lispFolder(folder.replace(/\/+$/, ''))})`;
 }
 
-/** Returns FOLDER as a Lisp string literal of its namestring. A namestring quotes wildcards by a backslash; a Lisp
- *  string quotes backslashes and double quotes. */
+/** Returns the namestring of FOLDER as a Lisp string literal. In a namestring, a backslash escapes wildcards.
+ *  In a string literal, it escapes backslashes and double quotes. */
 function lispFolder(folder: string): string {
   const namestring = folder.replace(/[\\[*?]/g, '\\$&');
   return `"${namestring.replace(/[\\"]/g, '\\$&')}/"`;
 }
 
-/** Returns the ASDF_OUTPUT_TRANSLATIONS that puts all fasls below FOLDER, whatever the user has configured. */
+/** Returns the value of ASDF_OUTPUT_TRANSLATIONS with which ASDF puts all fasls below FOLDER, whatever the
+ *  user has configured. */
 export function outputTranslations(folder: string): string {
   return `(:output-translations (t (${lispFolder(folder)} :implementation)) :ignore-inherited-configuration)`;
 }

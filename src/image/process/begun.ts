@@ -1,18 +1,19 @@
-// Reads which requests had begun to run in an image that has ended, from memory that server and image share.
+// Says which requests had begun to run in an image that has ended. The image writes their ids into memory
+// that it shares with the server.
 
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Number of words in the shared memory. When request ID starts, the image writes ID to word ID modulo
- *  WORDS. */
+/** Number of words in the shared memory. When a request begins to run, the image writes its id into the word
+ *  number id modulo WORDS. */
 const WORDS = 512;
 const WORD_OCTETS = 8;
 
 let count = 0;
 
 export class StartedRequests {
-  /** File descriptor of the shared memory; undefined where none can be made. */
+  /** File descriptor of the shared memory; undefined when its file could not be created. */
   readonly descriptor: number | undefined;
   #closed = false;
 
@@ -43,12 +44,12 @@ function openShared(): number | undefined {
   try {
     descriptor = openSync(path, 'wx+', 0o600);
     unlinkSync(path);
-    // Allocate the blocks now: on a full disk, the first write of the image to an empty file would kill the
-    // image.
+    // Writes zeros, so that the blocks are allocated now. If a full disk had no block left later, the image
+    // would be killed by its first write.
     writeSync(descriptor, Buffer.alloc(WORDS * WORD_OCTETS));
     return descriptor;
   } catch {
     if (descriptor !== undefined) closeSync(descriptor);
-    return undefined; // Then no request of a lost image is sent again.
+    return undefined; // Then no request to a lost image is sent again to the next.
   }
 }

@@ -18,10 +18,10 @@ import { endDescendants, MARK, processChain } from './descendants.ts';
 import { RawOutput } from './raw-output.ts';
 import { cpuDenialMeter } from './starving.ts';
 
-/** Signals that come from a person or the system, never from a fault of the program. */
+/** Signals that a person or the system sends, and that no fault of the program causes. */
 const FROM_OUTSIDE: readonly (NodeJS.Signals | null)[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'];
 
-/** Why an image is lost whose program has called (live-lisp:stop). */
+/** The reported reason for the loss of an image in which the program has called (live-lisp:stop). */
 const LET_GO =
   '(live-lisp:stop) took live-lisp out of it; it goes on by itself, unseen, until its program or this server ends';
 
@@ -32,17 +32,19 @@ export class Child implements Peer {
   readonly #startedRequests = new StartedRequests();
   /** True when the server can read SBCL's memory. */
   #memoryReadable = false;
-  /** Process id of SBCL itself. In the sandbox this is not the process that we spawned. */
+  /** Process id of SBCL itself. In the sandbox, SBCL is a descendant of the process that we spawned, whose id
+   *  this is until SBCL has greeted. */
   #lispPid: number | undefined;
-  /** True while SBCL's process id is unknown, because SBCL is a descendant of the process that we spawned. */
+  /** True while #lispPid is not the id of SBCL itself, but of the process around it. */
   #isWrapped: boolean;
   readonly #raw = new RawOutput();
   #killReason = '';
   #exited = false;
   /** True when a signal from outside ended the process, which proves no fault of its core or fasl. */
   endedFromOutside = false;
-  /** #isExiting: the process was told to exit. #failed: its agent failed. */
+  /** True when code in the process has asked for its exit. */
   #isExiting = false;
+  /** True when the agent in the process has failed. */
   #failed = false;
   /** The agent's greeting, which says what this SBCL lacks; undefined until the agent greets. */
   hello: Hello | undefined;
@@ -91,8 +93,8 @@ export class Child implements Peer {
     this.greeting = new Promise((resolve, reject) => {
       this.#resolveGreeting = resolve;
       void this.ended.then((how) => {
-        // Before the greeting no call waits, so the error reports the output. Later, the answer of the call
-        // that lost the process reports it.
+        // Before the greeting no call waits, so the error contains the output. Later, a notice reports the
+        // output with the next answer.
         if (this.hello === undefined) reject(new Error(`${how}\n${this.takeRaw()}`.trim()));
       });
     });
@@ -114,7 +116,8 @@ export class Child implements Peer {
     return this.#exited && !this.dead;
   }
 
-  /** True when the process ended by its own fault: not by this server, a person, or an exit that code asked for. */
+  /** True when the process ended by its own fault: not by this server, a person, or an exit that code asked
+   *  for. */
   get endedByItself(): boolean {
     return (this.#killReason === '' || this.#failed) && !this.endedFromOutside && !this.#isExiting;
   }
@@ -156,25 +159,27 @@ export class Child implements Peer {
     };
   }
 
-  /** Returns a function that returns whether SBCL is collecting garbage, or undefined where that cannot be
-   *  known. During a collection SBCL answers nothing. */
+  /** Returns a poll: a function that returns whether SBCL is collecting garbage or has collected since the
+   *  last call of the function, or undefined where that cannot be known. SBCL does not react during a
+   *  collection. */
   collectionPoll(): () => boolean | undefined {
     const poll = collectionPoll(this.#lispPid, this.hello?.collector);
-    // The memory was readable before. If it no longer is, the process runs another program now, which never
-    // collects.
+    // If the memory was readable at the greeting and no longer is, the process runs another program now,
+    // which collects no garbage.
     return this.#memoryReadable ? () => poll() ?? false : poll;
   }
 
-  /** Returns a function that returns for how many milliseconds the system has denied SBCL the CPU since the
-   *  function was first called. */
+  /** Returns a meter: a function that returns for how many milliseconds the system has denied SBCL the CPU
+   *  since the first call of the function. */
   cpuDenialMeter(): () => number {
     return cpuDenialMeter(this.#lispPid);
   }
 
-  /** Resumes SBCL when a signal has stopped it. A stopped SBCL can neither be interrupted nor answer a ping. */
+  /** Resumes SBCL if a signal has stopped its process. A stopped process can neither be interrupted nor
+   *  answer a ping. */
   wake(): void {
     if (this.#lispPid === undefined) return;
-    // The sandbox's own processes can be stopped as well, and SBCL waits for them.
+    // The processes of the sandbox around SBCL can be stopped as well, and then SBCL waits for them.
     for (const pid of this.#isWrapped ? processChain(this.#lispPid) : [this.#lispPid]) {
       try {
         process.kill(pid, 'SIGCONT');
@@ -184,7 +189,8 @@ export class Child implements Peer {
     }
   }
 
-  /** Kills the process and all its descendants at once. HOW becomes the reason in the answers of running calls. */
+  /** Kills the process and all its descendants at once. HOW becomes the reason in the answers to running
+   *  calls. */
   kill(how: string): void {
     if (this.#killReason === '') this.#killReason = how;
     this.#process.kill('SIGKILL');
@@ -196,12 +202,14 @@ export class Child implements Peer {
     return this.#raw.corrupted;
   }
 
-  /** Returns the process's output outside the wire since the last call. */
+  /** Returns what the process has written to its standard streams, and not through the agent, since the last
+   *  call of this function. */
   takeRaw(): string {
     return this.#raw.take();
   }
 
-  /** Returns a promise of the reason why the process ended. It resolves once the last output can have been read. */
+  /** Returns a promise of the reason why the process ended. The promise resolves LAST_OUTPUT_MS milliseconds
+   *  after the end, so that the last output is read before. */
   #watchExit(encodesSignals: boolean, lastOutputMs: number): Promise<string> {
     return new Promise((resolve) => {
       this.#resolveEnded = resolve;
@@ -234,14 +242,16 @@ export class Child implements Peer {
   #endReason(code: number | null, signal: NodeJS.Signals | null): string {
     if (this.#killReason !== '') return this.#killReason;
     const { fatal } = this.#raw;
-    // After a fatal error SBCL exits with 1. With another code, the message was not SBCL's own or not its last.
+    // After a fatal error SBCL exits with code 1 or by SIGABRT. Otherwise the text of the error did not come
+    // from SBCL, or SBCL did not end because of this error.
     if (fatal !== undefined && (code === 1 || signal === 'SIGABRT')) {
       return /^heap exhausted/i.test(fatal) ? 'its heap was exhausted' : `its runtime gave up: ${fatal}`;
     }
     return signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`;
   }
 
-  /** Counts as ended for this server, while the process goes on without an agent. Linux ends it with the server. */
+  /** Makes this process count as ended, although it goes on without an agent. Linux ends the process when the
+   *  server ends. */
   #letGo(): void {
     this.#killReason = LET_GO;
     for (const name of ['stdout', 'stderr'] as const)
@@ -258,7 +268,8 @@ export class Child implements Peer {
 
   #end(how: string): string {
     this.#disconnect(how);
-    // A descendant that was not found could hold the other ends open for ever.
+    // A descendant of the process that was not found and killed could keep the other ends of these streams
+    // open for ever.
     for (const stream of this.#process.stdio) stream?.destroy();
     return how;
   }

@@ -1,16 +1,17 @@
-// Reads in an image's memory whether it collects garbage or hangs.
+// Reads from the memory of an image's process whether the image collects garbage.
 
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** Addresses of two words of SBCL's runtime. ACTIVE: the flag that is set during a collection. TRIGGER: the
- *  heap use at which the next collection begins. */
+/** Addresses of two words in SBCL's runtime. */
 export interface CollectorAddresses {
+  /** Address of the flag that is set during a collection. */
   active: number;
+  /** Address of the heap use at which the next collection begins. Each collection changes this word. */
   trigger: number;
 }
 
-/** Returns a function that returns whether the process PID is collecting garbage now or has collected since
- *  the last call, or undefined where the memory cannot be read. */
+/** Returns a poll: a function that returns whether the process PID is collecting garbage now or has collected
+ *  since the last call of the function, or undefined where its memory cannot be read. */
 export function collectionPoll(
   pid: number | undefined,
   addresses: CollectorAddresses | undefined,
@@ -27,7 +28,8 @@ export function collectionPoll(
   };
 }
 
-/** Returns eight octets at each of ADDRESSES in the memory of PID; none when the system denies access. */
+/** Returns eight octets from each of ADDRESSES in the memory of the process PID; [] when the system denies
+ *  access. */
 function wordsAt(pid: number, addresses: number[]): Buffer[] {
   let file: number | undefined;
   try {

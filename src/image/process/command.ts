@@ -1,4 +1,4 @@
-// Defines a command to start a program, and runs one for its exit code.
+// Defines a command, which starts a program, and runs commands of which only the exit code matters.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
@@ -9,24 +9,26 @@ export interface Command {
   program: string;
   args: string[];
   env: NodeJS.ProcessEnv;
-  /** True when the program is a wrapper that exits with 128 plus the signal number when a signal ended its child. */
+  /** True when the program is a wrapper that exits with 128 plus the number of the signal when a signal has
+   *  ended the program in it. */
   encodesSignals?: boolean;
 }
 
-/** The sandbox of images, if there is one. Each method throws a SetupError with the reason when it fails, for example
- *  because a file system hangs. */
+/** A sandbox in which images run. Each method throws a SetupError with the reason when it fails, for example
+ *  because a file system does not answer. */
 export interface CommandSandbox {
   /** Returns the command that runs COMMAND in the sandbox. */
   lockIn(command: Command): Promise<Command>;
-  /** Returns the command that runs COMMAND, which compiles the agent into the cache. Images can only read the cache. */
+  /** Returns the command that runs COMMAND, which writes the compiled agent or a core into the cache, in a
+   *  sandbox that can write there. Images can only read the cache. */
   lockInCompiler(command: Command): Promise<Command>;
   /** Checks that an image can run in the sandbox here. */
   check(): Promise<void>;
 }
 
-/** Runs COMMAND for at most LIMIT_MS milliseconds, with its standard streams and the wire's descriptor on /dev/null.
- *  Returns its process and its exit code. The code is undefined when a signal or the limit ended the process, or it
- *  could not be started. */
+/** Runs a command for at most LIMIT_MS milliseconds. Its standard streams, and the descriptor on which an
+ *  agent would connect to the server, are /dev/null. Returns the process and a promise of its exit code,
+ *  which is undefined when the process could not be started, or a signal or the limit ended it. */
 export function run(
   { program, args, env, encodesSignals }: Command,
   limitMs: number,

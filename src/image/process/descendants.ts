@@ -1,14 +1,16 @@
-// Ends every process that an image started, also those that left its process group.
+// Ends all processes that an image has started, including those that have left its process group.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Environment variable that marks a process with the image that started it. */
+/** Name of the environment variable by which the descendants of an image are recognized. */
 export const MARK = 'LIVE_LISP_IMAGE';
 
-/** Maximum number of searches for processes to kill: a process can start others before it is killed. */
+/** Maximum number of searches for processes to kill. One may not be enough, because a process can start
+ *  others before it is killed. */
 const ROUNDS = 5;
 
-/** Kills the process group of leader PID, and all processes that have MARK as the value of that variable. */
+/** Kills the process group that the process PID leads, and all processes whose environment variable
+ *  LIVE_LISP_IMAGE has the value MARK. */
 export function endDescendants(pid: number, mark: string): void {
   kill(-pid);
   for (let round = 0; round < ROUNDS; round++) {
@@ -18,8 +20,9 @@ export function endDescendants(pid: number, mark: string): void {
   }
 }
 
-/** Returns PID, its first child, the first child of that process, and so on: bubblewrap's processes, then SBCL. Returns
- *  only PID where the system does not list children. */
+/** Returns PID, the first child of the process PID, the first child of this child, and so on. In a sandbox
+ *  these are bubblewrap's processes and, last, SBCL. Returns only PID where the system does not list
+ *  children. */
 export function processChain(pid: number): number[] {
   const [child] = childrenOf(pid);
   return child === undefined ? [pid] : [pid, ...processChain(child)];
@@ -41,7 +44,7 @@ function kill(pid: number): void {
   }
 }
 
-/** Returns the ids of the processes whose environment contains TEXT; none where there is no /proc. */
+/** Returns the ids of the processes whose environment contains TEXT; [] where there is no /proc. */
 function processesWith(text: string): number[] {
   try {
     return readdirSync('/proc')

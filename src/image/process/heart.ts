@@ -1,20 +1,22 @@
-// Pings an image while calls wait for it, and kills it when it is frozen.
+// Pings an image while calls wait for answers, and kills the image when it is frozen.
 
 import { TIMES, type Times } from '../wire/times.ts';
 
-/** The functions through which the heartbeat observes an image and kills it. */
+/** The functions by which the heartbeat observes an image and kills it. */
 export interface HeartbeatTarget {
   /** True when calls wait for an answer. */
   busy(): boolean;
   ping(): Promise<unknown>;
-  /** True when the image collects garbage or did since the last check; undefined when that cannot be known. */
+  /** True when the image collects garbage or has collected since the last call of this function; undefined
+   *  when that cannot be known. */
   collecting(): boolean | undefined;
-  /** Milliseconds for which the image was denied the CPU since the first check. */
+  /** Milliseconds for which the system has denied the image the CPU since the first call of this function. */
   deniedMs(): number;
   kill(): void;
 }
 
-/** Returns how many milliseconds an image with HEAP_MB megabytes of heap may be silent before it counts as frozen. */
+/** Returns how many milliseconds an image with HEAP_MB megabytes of heap may be silent before it counts as
+ *  frozen. */
 export function frozenAfter(heapMb: number, times: Times = TIMES): number {
   return times.frozen + times.frozenPerGb * (heapMb / 1024);
 }
@@ -22,9 +24,10 @@ export function frozenAfter(heapMb: number, times: Times = TIMES): number {
 /** After this many silent beats in a row, an image that does not collect garbage is killed. */
 const SILENT_BEATS = 5;
 
-/** Pings TARGET every BEAT_MS milliseconds while calls wait. Kills it when a ping has no answer for SILENT_BEATS beats
- *  without garbage collection, or for FROZEN_MS. FROZEN_MS is long, because collecting a large heap stops everything.
- *  Time without CPU, up to another FROZEN_MS, counts towards neither limit. Returns a function that stops the pings. */
+/** Pings TARGET every BEAT_MS milliseconds while calls wait. Kills it when a ping has no answer for
+ *  SILENT_BEATS beats without garbage collection, or for FROZEN_MS milliseconds. FROZEN_MS is long, because
+ *  the collection of a large heap stops all threads for long. Time without CPU, up to another FROZEN_MS,
+ *  counts towards neither limit. Returns a function that stops the pings. */
 export function startHeartbeat(
   target: HeartbeatTarget,
   frozenMs: number,

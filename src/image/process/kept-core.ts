@@ -1,4 +1,4 @@
-// Saves a core with the agent in the cache, and starts images from it.
+// Saves a core with the agent into the cache, and starts images from this core.
 
 import type { ChildProcess } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
@@ -18,14 +18,15 @@ import {
 } from './agent.ts';
 import { type Command, type CommandSandbox, run } from './command.ts';
 
-/** Cores are made for at least this heap size, in megabytes. It is the default, and smaller heaps use the
- *  same core. When an image needs a larger heap than its core was made for, SBCL patches all code of the core
- *  at each start, which takes 40 ms and 17 MB. */
+/** Cores are made for at least this heap size, in megabytes. It is the default size, and images with a
+ *  smaller heap use the same core. When an image needs a larger heap than its core was made for, SBCL patches
+ *  all code of the core at each start, which takes 40 ms and 17 MB. */
 const LEAST_HEAP_MB = 4096;
-/** At most this many cores are kept, of 40 MB each: for several versions of SBCL and live-lisp side by side. */
+/** Maximum number of cores to keep, of 40 MB each. With several, versions of SBCL and live-lisp can be used
+ *  side by side. */
 const MAX_CORES = 3;
-/** Content of a file that stands for "no core is possible". It is not empty, because a crash of the machine
- *  can leave an empty file. */
+/** Content of a file in the place of a core when this SBCL can save none. It is not empty, because a crash of
+ *  the machine can leave an empty file in the place of a core. */
 const NONE = 'none\n';
 const CORE = /^image-[0-9a-f]+\.core$/;
 const CACHE_FILE = /^(?:agent-[0-9a-f]{16}-.+\.fasl|image-[0-9a-f]{16}\.core)(?:\.(?<part>.+))?$/;
@@ -38,23 +39,25 @@ export class KeptCore {
   #partial: string | undefined;
   #closed = false;
 
-  /** Manages the core for images with OPTIONS, which run in SANDBOX, if given. Each step of making it may take LIMIT_MS
-   *  milliseconds. */
+  /** Manages the core for images with OPTIONS, which run in SANDBOX, if given. Each process that makes or
+   *  tries the core may run for LIMIT_MS milliseconds. */
   constructor(options: AgentOptions, sandbox: CommandSandbox | undefined, limitMs: number) {
     this.#options = options;
     this.#sandbox = sandbox;
     this.#limitMs = limitMs;
   }
 
-  /** Returns the command that starts an image of the program SBCL from the core; undefined when there is no core. */
+  /** Returns the command by which the program SBCL starts an image from the core; undefined when there is no
+   *  core. */
   command(sbcl: string): Command | undefined {
     const file = coreFile(sbcl, this.#options);
     return file !== undefined && isCore(file) ? coreCommand(sbcl, this.#options, file) : undefined;
   }
 
-  /** Makes a core for SBCL in the background, from the compiled agent, with which an image has already
-   *  started. Replaces an existing core only if FAILED, which means that no image starts from it. Never
-   *  throws, because without a core a start only takes longer. */
+  /** Makes a core for the program SBCL in the background, from the compiled agent, if there is none yet.
+   *  An image has already started with this compiled agent. FAILED is true when no image starts from the
+   *  existing core, which is then replaced. Never throws, because without a core a start only takes
+   *  longer. */
   async make(sbcl: string, failed: boolean): Promise<void> {
     const file = coreFile(sbcl, this.#options);
     if (this.#closed || this.#partial !== undefined || file === undefined) return;
@@ -74,7 +77,7 @@ export class KeptCore {
     this.#removePartial();
   }
 
-  /** Kills the process that makes a core, and makes no more cores. */
+  /** Ends a making of a core, if one is under way, and makes no more cores. */
   close(): void {
     this.#closed = true;
     this.#savingProcess?.kill('SIGKILL');
@@ -86,8 +89,8 @@ export class KeptCore {
     this.#partial = undefined;
   }
 
-  /** Saves a core for SBCL as PARTIAL and starts it once. Returns whether it works; undefined when it fails
-   *  for a cause that can be temporary, such as a lack of memory. */
+  /** Saves a core for SBCL as the file PARTIAL, and starts an image from it once. Returns whether the core
+   *  works; undefined when the cause of a failure can be temporary, such as a lack of memory. */
   async #works(sbcl: string, partial: string): Promise<boolean | undefined> {
     const saving = savingCommand(sbcl, { ...this.#options, heapMb: tableFor(this.#options.heapMb) }, partial);
     const saveCode = await this.#run((await this.#sandbox?.lockInCompiler(saving)) ?? saving);
@@ -95,12 +98,13 @@ export class KeptCore {
     if (saveCode !== 0 || !isCore(partial)) return undefined;
     const startCode = await this.#start(coreCommand(sbcl, this.#options, partial));
     if (startCode === 0) return true;
-    // The core is at fault only when an image starts without it, here and now.
+    // The core is at fault only if an image now starts without it.
     const agentCode = startCode && (await this.#start(agentCommand(sbcl, this.#options, true)));
     return agentCode === 0 ? false : undefined;
   }
 
-  /** Starts an image by COMMAND. It greets, and ends because no server is there. Returns its exit code. */
+  /** Starts an image by COMMAND. It greets, and then ends because no server is connected. Returns its exit
+   *  code. */
   async #start(command: Command): Promise<number | undefined> {
     return this.#run((await this.#sandbox?.lockIn(command)) ?? command);
   }
@@ -113,9 +117,10 @@ export class KeptCore {
   }
 }
 
-/** Returns the file in the cache for the core of SBCL with OPTIONS. Its name depends on the program, the agent's source
- *  and the heap size. Returns undefined when there is no such SBCL, and for an agent without some abilities: saving a
- *  core is one more thing that can fail. */
+/** Returns the path in the cache for the core of SBCL with OPTIONS. The name of the file depends on the
+ *  program, the agent's source and the heap size. Returns undefined when there is no such SBCL.Also returns
+ *  undefined for an agent that does without some abilities, since saving a core is one more step that can
+ *  fail. */
 export function coreFile(
   sbcl: string,
   options: Pick<AgentOptions, 'cacheFolder' | 'heapMb' | 'lispFolder' | 'without'>,
@@ -139,13 +144,14 @@ function tableFor(heapMb: number): number {
   return Math.max(LEAST_HEAP_MB, 2 ** Math.ceil(Math.log2(heapMb)));
 }
 
-/** True when FILE is a core that only this user can have written: its code will run. */
+/** True when FILE is a core that only this user can have written. Another core must not be used, because its
+ *  code is run. */
 function isCore(file: string): boolean {
   const found = statsOf(file);
   return found?.isFile() === true && found.size > NONE.length && isOwn(found);
 }
 
-/** Returns the stats of FILE; undefined where it does not exist or cannot be read. */
+/** Returns the stats of FILE; undefined when FILE does not exist or cannot be reached. */
 function statsOf(file: string): Stats | undefined {
   try {
     return statSync(file);
@@ -154,13 +160,14 @@ function statsOf(file: string): Stats | undefined {
   }
 }
 
-/** Removes the least recently used cores beside FILE. */
+/** Removes the least recently used cores in the folder of FILE, so that MAX_CORES are left together with
+ *  FILE. */
 function removeOldest(file: string): void {
   const folder = dirname(file);
   const cores = namesIn(folder)
     .filter((name) => CORE.test(name))
     .map((name) => ({ path: join(folder, name), stats: statsOf(join(folder, name)) }))
-    // A note that there can be no core takes no room, and must not displace a core.
+    // A file that says that there can be no core takes no room, so it does not count.
     .filter(({ path, stats }) => path !== file && stats !== undefined && stats.size > NONE.length)
     .sort((one, other) => Number(other.stats?.atimeMs) - Number(one.stats?.atimeMs));
   for (const { path } of cores.slice(MAX_CORES - 1)) rmSync(path, { force: true });

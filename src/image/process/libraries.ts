@@ -1,4 +1,4 @@
-// Finds the library manager for images: Quicklisp, qlot or ocicl, where one is set up.
+// Finds the library manager for images: Quicklisp, qlot or ocicl, if one of these is set up.
 
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -11,7 +11,8 @@ export interface LibraryManager {
   file: string;
 }
 
-/** Returns the library managers that are set up for the workspace ROOT and the user, the workspace's first. */
+/** Returns the library managers that are set up for the workspace ROOT and the user, the workspace's
+ *  first. */
 export function libraryManagers(
   root: string,
   environment: NodeJS.ProcessEnv = process.env,
@@ -43,11 +44,12 @@ export function libraryManager({
   return libraryManagers(root).find(({ name }) => libraries === 'auto' || name.toLowerCase() === libraries);
 }
 
-/** The folders of Quicklisp that images in a sandbox may change. Quicklisp runs its other files at each
- *  start, also outside of a sandbox. */
+/** The folders of Quicklisp that images in a sandbox may change. They may not change its other files, because
+ *  Quicklisp runs these at each start, also outside of a sandbox. */
 const QUICKLISP = ['dists', 'local-projects', 'cache', 'tmp'];
 
-/** Returns the folders outside the workspace in which MANAGER installs libraries. Missing ones are created. */
+/** Returns the folders outside the workspace in which MANAGER installs libraries. Missing ones are
+ *  created. */
 export function libraryFolders({ name, file }: LibraryManager): string[] {
   if (name !== 'Quicklisp') return [];
   const folders = QUICKLISP.map((each) => join(dirname(file), each));
@@ -56,7 +58,7 @@ export function libraryFolders({ name, file }: LibraryManager): string[] {
       makeFolder(folder);
       return true;
     } catch {
-      return false; // Then nobody can install anything there.
+      return false; // Then no image can install a library there.
     }
   });
 }

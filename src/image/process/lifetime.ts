@@ -26,7 +26,7 @@ import { whyUnsupported } from './sbcl-versions.ts';
 import { spaceRemedy } from './space.ts';
 import { StartPolicy } from './start-policy.ts';
 
-/** Advice for a person who does not know why an image does not start. */
+/** The advice that is shown when nothing better is known about why an image does not start. */
 export const RUN_DOCTOR = 'Run live-lisp doctor to find the step that fails.';
 
 export interface LifetimeOptions extends AgentOptions {
@@ -36,22 +36,23 @@ export interface LifetimeOptions extends AgentOptions {
   sandbox?: CommandSandbox | undefined;
 }
 
-/** Callbacks at the events of an image's life. */
+/** Callbacks for the events in the life of an image. */
 export interface LifetimeCallbacks {
-  /** Returns the handlers of the requests that CHILD, which is being started, sends to the server. */
+  /** Returns the handlers of the requests that code in CHILD, which is being started, will send to the
+   *  server. */
   upcalls(child: Child): Upcalls;
-  /** Makes CHILD, which has greeted, ready for calls. Resolves to true when CHILD must be replaced, because the rebuild
-   *  in it failed. */
+  /** Makes CHILD, which has greeted, ready for calls. Resolves to true when CHILD must be replaced, because a
+   *  rebuild in it failed. */
   prepare(child: Child): Promise<boolean>;
-  /** The image was lost; HOW is part of a sentence. */
+  /** Called when the image was lost, for the reason HOW, which is part of a sentence. */
   lost(how: string): void;
 }
 
-/** A process was started, but ended before it greeted. */
+/** The error when a process was started, but ended before it greeted. */
 class FailedStart extends SetupError {}
 
-/** Rethrows ERROR unless it is a FailedStart, because only a FailedStart can be the fault of the core or the
- *  fasl. */
+/** Rethrows ERROR unless it is a FailedStart. Only a FailedStart can be the fault of the core or the fasl, so
+ *  that another way to start makes sense. */
 function rethrowUnlessFailedStart(error: unknown): undefined {
   if (!(error instanceof FailedStart)) throw error;
 }
@@ -62,17 +63,17 @@ export class Lifetime {
   readonly #times: Times;
   readonly #core: KeptCore;
   readonly #startPolicy: StartPolicy;
-  /** The process that failed to prove that it works. */
+  /** The last process that failed to prove that it works. */
   #failedTrial: Child | undefined;
   #ready: Promise<Child> | undefined;
-  /** The process that was started last, if any; it can have ended. */
+  /** The process that was started last, even if it has ended. */
   child: Child | undefined;
   #prepared: Child | undefined;
   #pulse: Pulse | undefined;
   /** Why the last start failed, if it did. */
   failure: string | undefined;
   #compiler: ChildProcess | undefined;
-  /** Makes a core, if the image was not started from one. */
+  /** Begins to make a core, unless the image was started from one. */
   #makeCore: () => void = () => {};
   #closed = false;
 
@@ -89,7 +90,8 @@ export class Lifetime {
     return this.#ready !== undefined;
   }
 
-  /** Requests the process's status; undefined before it has greeted, and when it has ended. */
+  /** The Pulse that asks the process for its status; undefined before the process has greeted, and when it
+   *  has ended. */
   get pulse(): Pulse | undefined {
     return this.child?.dead ? undefined : this.#pulse;
   }
@@ -104,8 +106,7 @@ export class Lifetime {
     return this.child?.corrupted;
   }
 
-  /** The endings of earlier images that caused this image to be started as a plain one. Empty when it is not
-   *  plain. */
+  /** How earlier images ended, if this image was started as a plain one because of them; else []. */
   get plainBecause(): readonly string[] {
     return this.#startPolicy.reasons;
   }
@@ -142,8 +143,8 @@ export class Lifetime {
     return { pid: child.pid, uptimeMs: performance.now() - child.startedAt, ...seenFromOutside(child.pid) };
   }
 
-  /** Returns a function that returns for how many milliseconds the system has denied the process the CPU
-   *  since the function was first called. */
+  /** Returns a meter: a function that returns for how many milliseconds the system has denied the process the
+   *  CPU since the first call of the function. */
   denied(): () => number {
     return this.child?.cpuDenialMeter() ?? (() => 0);
   }
@@ -155,7 +156,8 @@ export class Lifetime {
     return ready && !this.#closed ? child : undefined;
   }
 
-  /** Returns a process that is ready for calls, starting one if there is none. */
+  /** Returns a process that is ready for calls. Starts one if there is none. Throws a SetupError when none
+   *  can be started. */
   async ready(): Promise<Child> {
     if (this.#closed) throw new SetupError('The server is ending.');
     this.#ready ??= this.#start().catch((error: unknown) => {
@@ -164,19 +166,19 @@ export class Lifetime {
       throw error;
     });
     const child = await this.#ready;
-    // The process can have greeted before it was killed.
+    // The server can have begun to end meanwhile, and killed the process after its greeting.
     if (this.#closed) throw new SetupError('The server is ending.');
     if (!child.dying) return child;
     await child.ended;
     return this.ready();
   }
 
-  /** Resolves when no process is being started any more. */
+  /** Resolves when no process is being started. */
   async settled(): Promise<void> {
     await this.#ready?.catch(() => {});
   }
 
-  /** Ends the process, for good. */
+  /** Ends the process, and starts no other. */
   close(): void {
     this.#closed = true;
     this.#compiler?.kill();
@@ -196,7 +198,7 @@ export class Lifetime {
       this.#prepared = child;
       this.failure = undefined;
       if (child.dead) this.#ready = undefined;
-      // Asks now, so that some status is known if the image hangs later.
+      // Asks for the status now, so that a status is known if the image hangs later.
       else void this.#pulse?.status(0);
       this.#makeCore();
       return child;
@@ -211,7 +213,8 @@ export class Lifetime {
     return this.#startProven();
   }
 
-  /** Has CHILD, in which no user code has run, prove that it works. Ends it and returns false when it does not. */
+  /** Tests whether CHILD, in which no user code has run, works. Ends CHILD and returns false when it does
+   *  not. */
   async #works(child: Child): Promise<boolean> {
     const { answer } = child.request('probe', { exercise: true });
     const stop = fairTimeout(this.#times.start, child.cpuDenialMeter(), () => child.kill('it did not react'));
@@ -238,7 +241,7 @@ export class Lifetime {
         busy: () => child.busy,
         ping: () => pulse.ping(),
         collecting: () => {
-          child.wake(); // A signal can have stopped it since it was pinged.
+          child.wake(); // A signal can have stopped the process since the ping, which also wakes it.
           return collecting();
         },
         deniedMs: child.cpuDenialMeter(),
@@ -254,7 +257,8 @@ export class Lifetime {
     return child;
   }
 
-  /** Starts a plain process if the last process, which failed with ERROR, ended by itself. Else rethrows ERROR. */
+  /** Starts a plain process if the start that failed with ERROR failed by a fault of the process. Else
+   *  rethrows ERROR. */
   async #spawnPlain(sbcl: string, error: unknown): Promise<Child> {
     const { heapMb } = this.#options;
     rethrowUnlessFailedStart(error);
@@ -266,7 +270,8 @@ export class Lifetime {
     });
   }
 
-  /** Starts a process from the kept core. If there is none, or none starts from it, uses the compiled agent. */
+  /** Starts a process from the kept core or, if there is no core or no process starts from it, with the
+   *  compiled agent. */
   async #spawnAgent(sbcl: string): Promise<Child> {
     const cached = cacheUsable(this.#options.cacheFolder);
     const isFull = this.#startPolicy.without.length === 0;
@@ -278,13 +283,15 @@ export class Lifetime {
     return child;
   }
 
-  /** Starts a process from the compiled agent when CACHED, or from source when compiled files cannot be kept. */
+  /** Starts a process with the compiled agent. CACHED is false when compiled files cannot be kept; the agent
+   *  is then loaded from its source. */
   async #spawnWithoutCore(sbcl: string, cached: boolean): Promise<Child> {
     const { sandbox } = this.#options;
     const options = { ...this.#options, without: this.#startPolicy.without };
     const spawn = (compiled: boolean) => this.#spawn(agentCommand(sbcl, options, compiled));
     if (!cached) await this.#checkSupported(sbcl);
-    // A fasl in the cache can be damaged or for another SBCL, which ends the process. Then the agent is compiled.
+    // A fasl in the cache can be damaged, or be for another version of SBCL. Then the process ends, and the
+    // agent is compiled.
     const fasls = [async () => isCompiled(options), () => this.#compileAgent(sbcl, options)];
     let failure: unknown;
     for (const prepareFasl of cached ? fasls : []) {
@@ -298,7 +305,7 @@ export class Lifetime {
         failure = error;
       }
     }
-    // The agent was just compiled from this source, so starting from the source would fail as well.
+    // The agent was just compiled from its source, so a start from the source would fail as well.
     if (failure !== undefined) throw failure;
     return spawn(false).catch(async (error: unknown) => {
       rethrowUnlessFailedStart(error);
@@ -307,16 +314,16 @@ export class Lifetime {
     });
   }
 
-  /** Throws a SetupError when live-lisp does not support this SBCL. An SBCL that prints no version passes
-   *  here: its start fails with the reason. */
+  /** Throws a SetupError when live-lisp does not support this SBCL. Does nothing when SBCL does not report
+   *  its version: then its start fails, and reports the reason. */
   async #checkSupported(sbcl: string): Promise<void> {
     const facts = await askSbcl(sbcl, this.#options.sandbox).catch(() => undefined);
     const why = facts && whyUnsupported(facts);
     if (why !== undefined) throw new SetupError(why);
   }
 
-  /** Compiles the agent into the cache; returns whether that succeeded. Compiling takes 200 MB, so a separate process
-   *  does it. Throws a SetupError when live-lisp does not support SBCL. */
+  /** Compiles the agent into the cache, and returns whether that succeeded. A separate process does this,
+   *  because compiling takes 200 MB. Throws a SetupError when live-lisp does not support this SBCL. */
   async #compileAgent(sbcl: string, options: AgentOptions): Promise<boolean> {
     await this.#checkSupported(sbcl);
     const command = compilingCommand(sbcl, options);
@@ -330,8 +337,9 @@ export class Lifetime {
     return succeeds && isCompiled(options);
   }
 
-  /** Starts a process by COMMAND and waits for its greeting. A process that is killed from outside before it greets
-   *  proves no fault of its core or fasl, so the FIRST try is repeated once. */
+  /** Starts a process by COMMAND and waits for its greeting. When a signal from outside ends the process
+   *  before it greets, its core or fasl is not to blame. So the start is tried once more if it was the
+   *  FIRST. */
   async #spawn(command: Command, first = true): Promise<Child> {
     if (this.#closed) throw new SetupError('The server is ending.');
     const { root, sandbox } = this.#options;
@@ -352,7 +360,7 @@ export class Lifetime {
     }
   }
 
-  /** Waits for the greeting of CHILD, and kills it when that takes too long. */
+  /** Waits for the greeting of CHILD, and kills CHILD when it does not greet in time. */
   async #greeting(child: Child): Promise<void> {
     let denied: (() => number) | undefined;
     const deniedMs = () => {
@@ -370,13 +378,14 @@ export class Lifetime {
   #lost(child: Child, how: string): void {
     if (this.child !== child || this.#closed) return;
     if (child.endedByItself && child !== this.#failedTrial) this.#startPolicy.ended(how, child.unanswered);
-    // A process that was not ready yet is handled by #start.
+    // When the process was not ready yet, #start reacts to its end.
     if (child === this.#prepared) this.#ready = undefined;
     this.#callbacks.lost(how);
   }
 }
 
-/** Returns the first line of ERROR's message, which says how the process ended. */
+/** Returns how the process of a FailedStart ended: the first line of ERROR's message without its
+ *  beginning. */
 function firstLine(error: unknown): string {
   return messageOf(error)
     .replace(/\n.*/s, '')

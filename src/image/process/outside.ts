@@ -1,10 +1,10 @@
-// Reads from /proc what Linux knows of a process, whether or not the process reacts.
+// Reads from /proc what Linux knows of a process. This works even when the process does not react.
 
 import { readFileSync } from 'node:fs';
 import type { Outside } from '../wire/data.ts';
 
-/** Returns the resident memory of the process PID in octets, and whether a signal has stopped it. Returns an empty
- *  object where there is no /proc or no such process. */
+/** Returns the resident memory of the process PID in octets, and whether a signal has stopped the process.
+ *  Returns {} where there is no /proc or no such process. */
 export function seenFromOutside(pid: number): Pick<Outside, 'residentOctets' | 'stopped'> {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'latin1');

@@ -1,9 +1,10 @@
-// Filters the output that the image's process writes without its agent, and finds the reason when SBCL's
+// Filters what the image's process writes to its standard streams, and finds in it the reason when SBCL's
 // runtime gives up.
 
 export type RawStream = 'stdout' | 'stderr';
 
-/** Maximum number of characters to keep of output that was not taken yet, and of an unfinished line. */
+/** Maximum number of characters to keep of the output that was not taken yet, and also of each unfinished
+ *  line. */
 const LIMIT = 8000;
 /** Maximum number of characters of the reason why the runtime gave up. */
 const REASON_LIMIT = 100;
@@ -21,9 +22,10 @@ const BEGINNINGS = [
   'sigmask=',
 ];
 
-/** The line before the reason of a fatal error. A corruption warning is also fatal when the line "Exiting."
- *  follows. */
+/** The line before the reason of a fatal error. */
 const FATAL = /fatal error encountered in SBCL pid (\d+).*:$/;
+/** The line before the reason of a warning that memory may be corrupted. The warning is a fatal error when
+ *  the line "Exiting." follows. */
 const CORRUPTION = /CORRUPTION WARNING in SBCL pid (\d+).*:$/;
 
 export class RawOutput {
@@ -32,8 +34,8 @@ export class RawOutput {
   readonly #partial: Record<RawStream, string> = { stdout: '', stderr: '' };
   /** The unfinished last line of stderr, even when `take` has already returned this text. */
   #stderrRemainder = '';
-  /** Set when the next line is a reason: the process that announced it, and whether the error is surely
-   *  fatal. */
+  /** Set when the next line is a reason: the id of the process that wrote it, and whether it is the reason of
+   *  a fatal error or of a corruption warning. */
   #announced: { pid: string; fatal: boolean } | undefined;
   #corruption: { pid: string; reason: string } | undefined;
   #fatal: { pid: string; reason: string } | undefined;
@@ -53,7 +55,8 @@ export class RawOutput {
     this.#buffer = '';
     const partial = (['stdout', 'stderr'] as const).map((stream) => {
       const text = this.#partial[stream];
-      // This line stays until it is complete, since its rest alone would not be recognized as chatter.
+      // Keeps the beginning of this line until the line is complete, since its rest alone would not be
+      // recognized as chatter.
       if (canBeChatter(text)) return '';
       this.#partial[stream] = '';
       return text;
@@ -90,8 +93,8 @@ export class RawOutput {
     }
   }
 
-  /** Keeps only the first error of a process, because the process can fail again while it reports. Replaces
-   *  the error of another process. */
+  /** Records a fatal error, unless the same process has reported one before: a process can fail again while
+   *  it reports its first error. */
   #takeFatal(fatal: { pid: string; reason: string }): void {
     if (this.#fatal?.pid !== fatal.pid) this.#fatal = fatal;
   }
@@ -103,7 +106,7 @@ function canBeChatter(text: string): boolean {
   return text.startsWith(' ') || BEGINNINGS.some((each) => each.startsWith(text) || text.startsWith(each));
 }
 
-/** Returns REASON without the addresses and registers, which differ each time. */
+/** Returns REASON, shortened, without addresses and registers, which differ each time. */
 function withoutAddresses(reason: string): string {
   return reason
     .replace(/ \(pc=.*/i, '')

@@ -11,7 +11,8 @@ export interface SbclPlace {
   folder: string;
 }
 
-/** Returns the folders where package managers put sbcl for the user with this HOME, in search order. */
+/** Returns the folders in which package managers install sbcl for the user with this HOME, in search
+ *  order. */
 export function sbclPlaces(home: string = homeFolder() ?? '/'): SbclPlace[] {
   const places: [string, string[]][] = [
     ['an installation by hand', [join('/usr', 'local', 'bin')]],
@@ -32,8 +33,8 @@ export function sbclPlaces(home: string = homeFolder() ?? '/'): SbclPlace[] {
   return places.flatMap(([manager, folders]) => folders.map((folder) => ({ manager, folder })));
 }
 
-/** Returns the bin folders of the SBCLs that Roswell has in IMPLEMENTATIONS, newest first. Roswell's paths are
- *  MACHINE/SYSTEM/KIND/VERSION. */
+/** Returns the bin folders of the SBCLs that Roswell has installed below the folder IMPLEMENTATIONS, newest
+ *  first. Below it, Roswell's folders are MACHINE/SYSTEM/KIND/VERSION. */
 function roswellFolders(implementations: string): string[] {
   return below(implementations)
     .flatMap(below)

@@ -1,4 +1,4 @@
-// Decides which SBCLs live-lisp supports, and describes to a person how well it supports theirs.
+// Decides which SBCLs live-lisp supports, and says how well it supports the SBCL of a user.
 
 import VERSIONS from './sbcl-versions.json' with { type: 'json' };
 
@@ -18,8 +18,8 @@ export const TESTED = VERSIONS.tested.join(', ');
 const WHAT_TO_DO =
   'Ask the user to install another (https://www.sbcl.org/platform-table.html), or to name one with --sbcl PATH.';
 
-/** Returns why live-lisp does not support the SBCL with these facts, and a remedy; undefined when it is
- *  supported. */
+/** Returns why live-lisp does not support an SBCL with these facts, and what the user can do; undefined when
+ *  live-lisp supports it. */
 export function whyUnsupported({ version, bits, features }: SbclFacts): string | undefined {
   const { oldest } = VERSIONS;
   if (compare(version, oldest) < 0) {

@@ -45,8 +45,8 @@ function placesWith(places: readonly SbclPlace[]): string[] {
   return places.map(({ folder }) => join(folder, 'sbcl')).filter(isExecutable);
 }
 
-/** Returns the package manager that installed SBCL, going by its folder; undefined when SBCL is on PATH or in
- *  none of PLACES. */
+/** Returns the name of the package manager that installed the program SBCL, according to its folder;
+ *  undefined when SBCL is on PATH or in none of PLACES. */
 export function managerOf(
   sbcl: string,
   path: string = process.env['PATH'] ?? '',
@@ -56,12 +56,12 @@ export function managerOf(
   return places.find(({ folder }) => join(folder, 'sbcl') === sbcl)?.manager;
 }
 
-/** A form that prints the facts about an SBCL, on a line of its own after any other output. */
+/** A form that prints the facts about an SBCL on a line of its own, so that other output does not matter. */
 const FACTS = `(format t "~&live-lisp ~A ~A~{ ~A~}~%" (lisp-implementation-version)
   (if (> (integer-length most-positive-fixnum) 32) 64 32) *features*)`;
 
-/** Asks the program SBCL, run in SANDBOX if given, for its facts. Throws an Error with the output when SBCL
- *  reports none. */
+/** Runs the program SBCL, in SANDBOX if given, and returns what it reports about itself. Throws an Error with
+ *  the output when SBCL reports nothing. */
 export async function askSbcl(sbcl: string, sandbox: CommandSandbox | undefined): Promise<SbclFacts> {
   const forms = [FACTS, '(sb-ext:exit)'].flatMap((form) => ['--eval', form]);
   const args = ['--noinform', '--no-sysinit', '--no-userinit', '--disable-debugger', ...forms];

@@ -1,4 +1,4 @@
-// Explains what to do when an image may not reserve the address space that its heap needs.
+// Says what to do when a limit keeps an image from reserving the address space that its heap needs.
 
 import { readFileSync } from 'node:fs';
 import { SPACE_PER_HEAP } from './agent.ts';
@@ -8,9 +8,9 @@ const BESIDES_MB = 1024;
 /** Megabytes of the smallest heap that --heap accepts. */
 const LEAST_HEAP_MB = 128;
 
-/** Returns advice for a person when the limit on this process's address space is too low for an image with
- *  HEAP_MB of heap. LIMITS is the text of /proc/self/limits. Returns undefined when the limit suffices or is
- *  unknown. */
+/** Returns what a user can do when the limit on this process's address space is too low for an image with
+ *  HEAP_MB megabytes of heap. LIMITS is the text of /proc/self/limits. Returns undefined when the limit is
+ *  high enough or unknown. */
 export function spaceRemedy(heapMb: number, limits: string = ownLimits()): string | undefined {
   const octets = /^Max address space +(\d+)/m.exec(limits)?.[1];
   if (octets === undefined) return undefined;

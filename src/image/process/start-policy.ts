@@ -1,5 +1,5 @@
-// Decides when an image is started plain: with an agent that uses no internals of SBCL, because a wrong use
-// of internals can end an image.
+// Decides when an image is started plain, which means with an agent that uses no internals of SBCL. A wrong
+// use of internals can end an image.
 
 import { EVERYTHING } from './agent.ts';
 
@@ -7,8 +7,8 @@ import { EVERYTHING } from './agent.ts';
 const FIRST_ANSWERS = 3;
 /** When this many new images in a row have ended, the next image is plain. */
 const IN_A_ROW = 2;
-/** Operations that run no user code. An image that ends during one of them ends by its own fault. `probe` is
- *  not in the list, because it collects garbage, which can run the user's hooks. */
+/** Operations that run no user code. When an image ends during one of them, user code is not to blame.
+ *  `probe` is not in the list, because it collects garbage, which can run the user's hooks. */
 const READ_ONLY_OPERATIONS: readonly string[] = [
   'ping',
   'status',
@@ -26,13 +26,13 @@ export class StartPolicy {
   #ended: string[] = [];
   #plain = false;
 
-  /** FIXED: the abilities that all images must do without, if the user chose them. undefined: the policy
-   *  decides. */
+  /** FIXED are the abilities that all images must do without, if the user chose them. When undefined, the
+   *  policy decides. */
   constructor(fixed: readonly string[] | undefined) {
     this.#fixed = fixed;
   }
 
-  /** The abilities that the next image does without. */
+  /** The abilities that the agent of the next image must do without. */
   get without(): readonly string[] {
     return this.#fixed ?? (this.#plain ? EVERYTHING : []);
   }
@@ -42,8 +42,7 @@ export class StartPolicy {
     return this.#fixed === undefined && !this.#plain && this.#ended.length > 0;
   }
 
-  /** The endings of new images that caused this image to be started as a plain one. Empty when it is not
-   *  plain. */
+  /** How new images ended, if the next image is a plain one because of them; else []. */
   get reasons(): readonly string[] {
     return this.#plain ? this.#ended : [];
   }
@@ -59,14 +58,15 @@ export class StartPolicy {
     if (this.#answers >= FIRST_ANSWERS && !this.#plain) this.#ended = [];
   }
 
-  /** Records that the image ended by itself for the reason HOW, while the operations RUNNING were unanswered.
-   *  When user code can have ended it, the next image only has to prove that it works, and is not plain. */
+  /** Records that the image ended by itself, for the reason HOW, while the operations RUNNING were
+   *  unanswered. If user code can have ended it, the next image is not plain, but must prove that it
+   *  works. */
   ended(how: string, running: readonly string[]): void {
     this.#recordEnd(how, running.length > 0 && running.every((name) => READ_ONLY_OPERATIONS.includes(name)));
   }
 
-  /** Records that an image failed to prove that it works, and ended for the reason HOW. It had run no user
-   *  code. */
+  /** Records that an image in which no user code had run failed to prove that it works. HOW is the reason why
+   *  it ended. */
   failedTrial(how: string): void {
     this.#recordEnd(how, true);
   }
@@ -77,7 +77,7 @@ export class StartPolicy {
     this.#plain = this.#fixed === undefined && ownFault && this.#ended.length === IN_A_ROW;
   }
 
-  /** Records that no image starts at all, for the reason HOW. Returns whether to try a plain image. */
+  /** Records that no image starts, for the reason HOW. Returns true when a plain image should be tried. */
   failed(how: string): boolean {
     if (this.#plain || this.#fixed !== undefined) return false;
     this.#ended = [how];
@@ -85,7 +85,7 @@ export class StartPolicy {
     return true;
   }
 
-  /** Records that no plain image starts either, so the next image is a full one again. */
+  /** Records that a plain image does not start either. So the next image is not plain. */
   plainFailed(): void {
     this.#ended = [];
     this.#plain = false;

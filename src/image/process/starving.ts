@@ -3,20 +3,23 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Milliseconds that a thread ran on a CPU, and milliseconds that it waited for one. */
+/** How long threads ran and waited. */
 interface CpuTimes {
+  /** Milliseconds for which they ran on a CPU. */
   ran: number;
+  /** Milliseconds for which they waited for a CPU. */
   waited: number;
 }
 
-/** The times of a thread. READY: it runs or waits for a CPU now. */
+/** The times of one thread. */
 interface Thread extends CpuTimes {
+  /** True when the thread runs or waits for a CPU now. */
   ready: boolean;
 }
 
-/** Returns a function that returns for how many milliseconds the system has denied the process PID the CPU
- *  since the function was first called. Each call adds the time since the previous call. Returns 0 where the
- *  system has no such data. */
+/** Returns a meter: a function that returns for how many milliseconds the system has denied the process PID
+ *  the CPU since the first call of the function. Each call of the function measures the time since its
+ *  previous call. It returns 0 where the system has no such data. */
 export function cpuDenialMeter(pid: number | undefined): () => number {
   let previous = new Map<string, Thread>();
   let previousAt: number | undefined;
@@ -32,22 +35,23 @@ export function cpuDenialMeter(pid: number | undefined): () => number {
   };
 }
 
-/** Returns for how many of MS milliseconds the system denied a process the CPU, from the summed times of all
- *  its threads. Half of MS is the bound: a process that ran longer than that could have reacted, and one that
- *  waited for less had nothing to do. */
+/** Returns for how many of MS milliseconds the system denied a process the CPU, from the times of all its
+ *  threads together. A process that ran for more than half of MS could have reacted, and a process that
+ *  waited for less than half of MS had nothing to do, so the system denied neither of them the CPU. */
 export function deniedWithin(ms: number, { ran, waited }: CpuTimes): number {
   return waited > ms / 2 && ran < ms / 2 ? ms - ran : 0;
 }
 
-/** Returns the summed times of all threads in the last MS milliseconds, from their times BEFORE and NOW. */
+/** Returns how long all threads together ran and waited in the last MS milliseconds, from their times BEFORE
+ *  and NOW. */
 function cpuTimesWithin(ms: number, before: Map<string, Thread>, now: Map<string, Thread>): CpuTimes {
   const sum = { ran: 0, waited: 0 };
   for (const [id, thread] of now) {
     const ran = thread.ran - (before.get(id)?.ran ?? 0);
     const waited = thread.waited - (before.get(id)?.waited ?? 0);
     sum.ran += ran;
-    // The system adds a wait only when the wait has ended. So the rest of a ready thread's time counts as
-    // waiting.
+    // The system counts a wait only when it has ended. So a thread that is ready now is taken to have waited
+    // for all the time in which it did not run.
     sum.waited += thread.ready ? Math.max(waited, ms - ran) : waited;
   }
   return sum;
