@@ -1,4 +1,4 @@
-// Finds bubblewrap, tries whether it works here, and explains how to mend it when it does not.
+// Finds bubblewrap, tests whether it works on this system, and explains what to do when it does not.
 
 import { execFile, spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
@@ -7,9 +7,11 @@ import type { Command } from '../process/command.ts';
 import { installCommand } from '../process/sbcl.ts';
 import { isIn } from './mounts.ts';
 
-/** WHY images cannot run in a sandbox (part of a sentence), and a REMEDY for a person (whole sentences). */
+/** What prevents that images run in a sandbox. */
 export interface Obstacle {
+  /** The reason, as part of a sentence. */
   why: string;
+  /** What a person can do, in whole sentences. */
   remedy: string;
 }
 
@@ -26,7 +28,7 @@ export function findBubblewrap(folders: readonly string[], path?: string): strin
   );
 }
 
-/** Returns the obstacle of a system without bubblewrap. */
+/** Returns the obstacle on a system without bubblewrap. COMMAND installs it there. */
 export function missingBubblewrap(
   platform: string = process.platform,
   command: string | undefined = installCommand('bubblewrap'),
@@ -43,7 +45,7 @@ export function missingBubblewrap(
   };
 }
 
-/** Returns the obstacle of a processor for which no filter of system calls is known. */
+/** Returns the obstacle on a processor for which live-lisp has no filter of system calls. */
 export function unknownProcessor(): Obstacle {
   return {
     why: `no filter of system calls is known for this kind of processor (${process.arch})`,
@@ -51,13 +53,16 @@ export function unknownProcessor(): Obstacle {
   };
 }
 
-/** Exit code of a trial (null when a signal ended it), and its stderr or another reason. */
+/** The result of a trial run of bubblewrap. */
 interface Trial {
+  /** The exit code; null when a signal ended the trial. */
   code: number | null;
+  /** What the trial wrote to stderr, or another reason why it failed. */
   message: string;
 }
 
-/** Runs the trial COMMAND and waits for it. Returns what keeps bubblewrap from working, or undefined when it works. */
+/** Runs a trial by a command, and waits for its end. Returns what keeps bubblewrap from working; undefined
+ *  when bubblewrap works. */
 export function obstacleOf({ program, args, env }: Command): Obstacle | undefined {
   const { status, signal, stderr, error } = spawnSync(program, args, { ...TRIAL_OPTIONS, env });
   return obstacleIn({
@@ -93,8 +98,8 @@ function obstacleIn({ code, message }: Trial): Obstacle | undefined {
   return code === CANNOT_WRITE ? NOT_WRITABLE : failure(message);
 }
 
-/** Shown when the workspace belongs to another user. In a user namespace, not even root may write files of
- *  other users. */
+/** The obstacle when the workspace belongs to another user: in a user namespace, not even root may write
+ *  files of other users. */
 const NOT_WRITABLE: Obstacle = {
   why: 'code in it could not write in the workspace, which belongs to another user',
   remedy: 'Ask the user to start the server as the owner of the workspace.',

@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { dirname, sep } from 'node:path';
 import { isInside, realPath } from '../../paths.ts';
 
-/** Size limit of an empty folder (a tmpfs), in bytes. */
+/** Size limit of an empty writable folder (a tmpfs), in bytes. */
 const EMPTY_SIZE = String(1024 ** 3);
 
-/** What the sandbox shows at a path: `changed`: the original, writable; `read`: the original, read-only; `empty`: an
- *  empty writable folder; `hidden`: an empty, read-only folder or file. */
+/** What the sandbox shows at a path. `changed`: the original, which code can change. `read`: the original,
+ *  read-only. `empty`: an empty folder, in which code can write. `hidden`: an empty folder or file,
+ *  read-only. */
 export type Kind = 'changed' | 'read' | 'empty' | 'hidden';
 
 /** Pairs of a kind and a real path. When a path occurs twice, the last pair wins. */
@@ -22,7 +23,7 @@ export function mountArguments(mounts: Mounts): string[] {
   const hiddenFolders = sorted.filter(([path, kind]) => kind === 'hidden' && kindOf(path) === 'folder');
   return [
     ...sorted.flatMap(([path, kind]) => mount(kind, path)),
-    // Remount last, because mount points inside these folders must be created first.
+    // These folders become read-only last, because mount points inside them must be created first.
     ...hiddenFolders.flatMap(([path]) => ['--remount-ro', path]),
   ];
 }
@@ -44,7 +45,7 @@ function mount(kind: Kind, path: string): string[] {
   }
 }
 
-/** Returns mounts that make PATHS read-only where they lie in AREAS, which are writable. */
+/** Returns mounts that make read-only those of PATHS that lie in AREAS, which are writable folders. */
 export function readOnlyMounts(paths: readonly string[], areas: readonly string[]): Mounts {
   const outer = paths.filter((path) => !paths.some((other) => other !== path && isInside(other, path)));
   return outer
@@ -52,8 +53,8 @@ export function readOnlyMounts(paths: readonly string[], areas: readonly string[
     .flatMap((path) => [...pinned(path, areas), ['read', path]]);
 }
 
-/** Returns mounts of each folder between PATH and the innermost of AREAS around it. A mount point cannot be
- *  renamed, so code cannot rename such a folder and put another in its place. */
+/** Returns writable mounts of each folder between PATH and the innermost of AREAS around PATH. A mount point
+ *  cannot be renamed, so code cannot rename such a folder and put another folder in its place. */
 export function pinned(path: string, areas: readonly string[]): Mounts {
   const [area] = areas.filter((each) => isInside(each, path)).sort((one, other) => other.length - one.length);
   if (area === undefined || area === path) return [];
@@ -70,13 +71,13 @@ export function isIn(folders: readonly string[], path: string): boolean {
   return folders.some((folder) => isInside(folder, path));
 }
 
-/** Returns the length of the innermost of FOLDERS around PATH; 0 when PATH is in none. */
+/** Returns the length of the path of the innermost of FOLDERS around PATH; 0 when PATH is in none of them. */
 export function innermost(folders: readonly string[], path: string): number {
   return Math.max(0, ...folders.filter((folder) => isInside(folder, path)).map(({ length }) => length));
 }
 
-/** Returns the real paths of ROOTS, except of roots inside another root, or reached by a link in another
- *  root: code that can write there could redirect the link. */
+/** Returns the real paths of ROOTS. Leaves out a root that is inside another root, or that is reached by a
+ *  link in another root: code that can write in the other root could redirect the link. */
 export function outermost(roots: readonly string[]): string[] {
   const real = [...new Map(roots.map((root) => [realPath(root), root]))];
   return real
@@ -90,18 +91,19 @@ function leadsThrough(path: string, folder: string): boolean {
   return isInside(folder, realPath(path)) || (parent !== path && leadsThrough(parent, folder));
 }
 
-/** Returns the folders for temporary files, which all programs share. */
+/** Returns the real paths of the folders for temporary files, which all programs share. */
 export function temporaryFolders(): string[] {
   return existingFolders(['/tmp', tmpdir()]);
 }
 
-/** Returns the folders with the sockets and state of the system's services and of the services of the user's
- *  session. */
+/** Returns the real paths of the folders in which the services of the system, and of the user's session, have
+ *  their sockets and state. */
 export function serviceFolders(): string[] {
   return existingFolders(['/run', process.env['XDG_RUNTIME_DIR'] || '/run']);
 }
 
-/** Returns the real paths of FOLDERS that exist, without those inside another. The root folder is left out. */
+/** Returns the real paths of those of FOLDERS that exist. Leaves out `/`, and folders inside another of
+ *  FOLDERS. */
 export function existingFolders(folders: readonly string[]): string[] {
   const real = [...new Set(folders.map(realPath))].filter(
     (path) => path !== '/' && kindOf(path) === 'folder',

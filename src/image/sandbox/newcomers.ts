@@ -1,5 +1,5 @@
-// Watches a workspace for new files that programs outside the sandbox obey. Placeholders cannot protect these
-// names: an empty folder where a program expects a file would disturb the program.
+// Watches a workspace for new files that programs outside the sandbox obey, such as settings. Placeholders
+// cannot occupy the names of such files: an empty folder in the place of a file would disturb the programs.
 
 import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';
@@ -9,13 +9,13 @@ export class NewFileWatcher {
   readonly #watchers = new Map<string, FSWatcher>();
   readonly #appeared = new Set<string>();
 
-  /** Starts to record which of NAMES appear in FOLDER. Records none where the system cannot watch. Throws an
-   *  UnansweredError when the file system does not answer. */
+  /** From now on records when one of NAMES appears in FOLDER. Records nothing where the system cannot watch
+   *  FOLDER. Throws an UnansweredError when the file system does not answer. */
   async watch(folder: string, names: readonly string[]): Promise<void> {
     if (this.#watchers.has(folder)) return;
     const absent = new Set<string>();
-    // A link counts as present even without its target, because no event in this folder reports that the
-    // target was created.
+    // A link without a target counts as present, because no event in this folder reports when its target is
+    // created.
     for (const name of names) if (!(await isNamed(join(folder, name)))) absent.add(name);
     const look = async (name: string) => {
       if (!(await isNamed(join(folder, name)))) absent.add(name);
@@ -23,7 +23,7 @@ export class NewFileWatcher {
     };
     try {
       const watcher = watch(folder, { persistent: false }, (_, name) => {
-        // Ignore a file system that does not answer: the next call reports it.
+        // Ignores that a file system does not answer: the next call of a tool reports this.
         if (name !== null && names.includes(name)) look(name).catch(() => {});
       });
       watcher.on('error', () => watcher.close());
@@ -31,7 +31,7 @@ export class NewFileWatcher {
     } catch {} // The system allows no more watches.
   }
 
-  /** Returns the paths that have appeared since the last call. */
+  /** Returns the paths that have appeared since the last call of this function. */
   take(): string[] {
     const appeared = [...this.#appeared];
     this.#appeared.clear();

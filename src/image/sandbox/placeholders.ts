@@ -1,4 +1,5 @@
-// Occupies names that sandboxed code must not create, by empty folders, until no image needs them.
+// Creates empty folders in the places where sandboxed code must not create anything, and removes them when no
+// server needs them any more.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -9,17 +10,17 @@ import { isThere, withFileTimeout } from '../../files/answering.ts';
 import { isRunning } from '../../leftovers.ts';
 import { makeFolder } from '../../paths.ts';
 
-/** STALE_LOCK_MS: a lock of this age was left by a killed server. PAUSE_MS: pause between two tries to take
- *  the lock. */
+/** A lock that is older than this was left by a server that was killed. */
 const STALE_LOCK_MS = 2000;
+/** Pause between two attempts to take the lock. */
 const PAUSE_MS = 2;
-/** When this process exits, it waits this long for the file systems of workspaces. Must be shorter than
- *  STALE_LOCK_MS. */
+/** When this process exits, it waits at most this long for the removal of its folders. The process holds the
+ *  lock meanwhile, so the time must be shorter than STALE_LOCK_MS. */
 const REMOVING_MS = 1000;
 
 /** Empty folders in workspaces. Git neither shows them nor takes them for repositories. Several servers can
- *  need the same folder. So each server leaves a note, a file named by its process id, in a folder outside
- *  the workspace. */
+ *  need the same empty folder. So each of these servers writes a note that it does: a file, named by the
+ *  server's process id, in a folder outside the workspace. */
 export class Placeholders {
   readonly #notes: string;
   readonly #noted = new Set<string>();
@@ -29,9 +30,9 @@ export class Placeholders {
     this.#notes = folder;
   }
 
-  /** Creates an empty folder at each of PATHS that does not exist, and keeps it until this process ends.
-   *  Where this process cannot create a folder, sandboxed code cannot either. Throws an UnansweredError when
-   *  a file system does not answer. */
+  /** Creates an empty folder at each of PATHS that does not exist, and keeps it until this process ends. Does
+   *  nothing at a path where this process cannot create a folder, because sandboxed code cannot either.
+   *  Throws an UnansweredError when a file system does not answer. */
   async occupy(paths: readonly string[]): Promise<void> {
     const wanted: string[] = [];
     for (const path of paths) {
@@ -40,15 +41,15 @@ export class Placeholders {
     }
     if (wanted.length === 0) return;
     if (this.#noted.size === 0) process.once('exit', () => this.#release());
-    // No server removes a folder that has a note. So the folders can be created after the lock is released,
-    // and a file system that does not answer cannot keep the lock.
+    // No server removes a folder for which there is a note. So the folders can be created after the lock is
+    // released. While a file system does not answer, the lock is then free.
     this.#withLock(() => wanted.forEach((path) => void this.#note(path)));
     for (const path of this.#noted) {
       if (!(await isThere(path))) await withFileTimeout(dirname(path), () => mkdir(path).catch(() => {}));
     }
   }
 
-  /** Records that this server needs PATH, if the note can be written. */
+  /** Writes the note that this server needs the folder PATH, if the note can be written. */
   #note(path: string): void {
     const note = this.#noteOf(path);
     try {
@@ -59,8 +60,8 @@ export class Placeholders {
   }
 
   /** Removes the folders that no server needs any more and that are still empty. Removes their folders of
-   *  notes only afterwards: otherwise a server that starts now would take such a folder for one of the
-   *  user's. */
+   *  notes only after that: a server that starts now would take an empty folder without notes for a folder of
+   *  the user. */
   #release(): void {
     this.#withLock(() => {
       const unneeded = [...this.#noted].filter((path) => this.#removeNote(path));
@@ -69,7 +70,8 @@ export class Placeholders {
     });
   }
 
-  /** Removes this server's note for PATH. Returns true when no other running server has a note for it. */
+  /** Removes this server's note for the folder PATH. Returns true when no other running server has such a
+   *  note. */
   #removeNote(path: string): boolean {
     const note = this.#noteOf(path);
     try {
@@ -83,8 +85,8 @@ export class Placeholders {
     }
   }
 
-  /** Runs CHANGE while this process holds the lock on the notes. Does nothing where the folder of notes
-   *  cannot be used. */
+  /** Runs CHANGE while this process holds the lock on the notes. Does nothing when the folder of notes cannot
+   *  be used. */
   #withLock(change: () => void): void {
     const lock = join(this.#notes, 'lock');
     try {
@@ -105,15 +107,15 @@ export class Placeholders {
   }
 }
 
-/** Removes FOLDER unless another server has left a note in it, or removed it. */
+/** Removes FOLDER, a folder of notes, unless it contains the note of another server or is gone already. */
 function removeEmptyFolder(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {}
 }
 
-/** Creates the folder LOCK, which serves as the lock. Waits while another process holds the lock; throws
- *  after twice STALE_LOCK_MS. */
+/** Takes the lock by creating the folder LOCK. Waits while another process holds the lock. Throws when the
+ *  lock is not free after twice STALE_LOCK_MS. */
 function acquireLock(lock: string): void {
   const end = Date.now() + 2 * STALE_LOCK_MS;
   while (Date.now() < end) {
@@ -123,7 +125,8 @@ function acquireLock(lock: string): void {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    // The lock's time can be in the future: clocks are set back, and file servers have clocks of their own.
+    // The time of the lock can be in the future, when a clock was set back or a file server has another
+    // clock.
     const lockedAt = lstatSync(lock, { throwIfNoEntry: false })?.mtimeMs;
     if (lockedAt !== undefined && Math.abs(Date.now() - lockedAt) > STALE_LOCK_MS)
       rmSync(lock, { recursive: true, force: true });
@@ -132,8 +135,8 @@ function acquireLock(lock: string): void {
   throw new Error(`${lock} stays locked`);
 }
 
-/** Removes those of FOLDERS that are empty. A folder with content belongs to the user. A separate process
- *  removes them, because it can be killed when a file system does not answer. */
+/** Removes those of FOLDERS that are empty. A folder with content now belongs to the user. A separate process
+ *  does this, because it can be killed when a file system does not answer. */
 function removeEmpty(folders: readonly string[]): void {
   if (folders.length === 0) return;
   spawnSync('rmdir', ['--', ...folders], { stdio: 'ignore', timeout: REMOVING_MS, killSignal: 'SIGKILL' });

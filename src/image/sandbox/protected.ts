@@ -1,4 +1,5 @@
-// Finds what stays read-only in a folder that sandboxed code can write: files that programs outside the sandbox obey.
+// Finds what must stay read-only in folders that sandboxed code can change: the files and folders that
+// programs outside the sandbox obey.
 
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -6,13 +7,13 @@ import { dirname, join, resolve } from 'node:path';
 import { isThere, realPathOf, UnansweredError, withFileTimeout } from '../../files/answering.ts';
 import { readRegularAsync } from '../../files/regular.ts';
 
-/** Folders of version control systems. Programs run their hooks and obey their settings at the next command,
- *  or when a shell shows its prompt. */
+/** Folders of version control systems. They contain hooks and settings, which programs obey at the next
+ *  command, or even when a shell shows its prompt. */
 const REPOSITORIES = ['.git', '.hg', '.svn', '.jj'];
 
-/** Folders that sandboxed code must not create in a workspace. The server creates a missing one as an empty
- *  folder, which disturbs no program. Names of files are not here, because a folder with the name of a file
- *  would. */
+/** Folders that sandboxed code must not create in a workspace. The server creates each missing one as an
+ *  empty folder, which disturbs no program. The list has no names of files, because an empty folder in the
+ *  place of a file would disturb programs. */
 export const FORBIDDEN = [
   '.git',
   '.hg',
@@ -44,21 +45,23 @@ export const REPORTED = [
 /** Names that are read-only where they exist. */
 const READ_ONLY = [...FORBIDDEN, ...REPORTED, ...REPOSITORIES];
 
-/** The search for repositories visits at most 1000 folders, at most 6 levels deep. */
+/** The search for repositories visits at most this many folders. */
 const MAX_FOLDERS = 1000;
+/** The search for repositories goes at most this many levels deep. */
 const MAX_DEPTH = 6;
-/** Folder of installed packages, which no person edits, so it is not searched. */
+/** Folder of installed packages, which is not searched, because nobody works in repositories there. */
 const PACKAGES = 'node_modules';
 
-/** Returns the real paths that stay read-only in the workspace ROOT (a real path): its settings and all
- *  repositories in it. Throws an UnansweredError when a file system does not answer. */
+/** Returns the real paths that must stay read-only in the workspace ROOT, a real path: settings in ROOT, and
+ *  all repositories below it. Throws an UnansweredError when a file system does not answer. */
 export async function protectedPaths(root: string): Promise<string[]> {
   const settings = [...new Set(READ_ONLY)].map((name) => join(root, name));
   return withRepositories([...settings, ...(await repositoriesIn(root))]);
 }
 
-/** Returns the real paths of the repositories below FOLDER, and of the folders that their links and worktree files lead
- *  to. Throws an UnansweredError when a file system does not answer. */
+/** Returns the real paths of the repositories below FOLDER, and of the repositories that .git files of
+ *  worktrees and submodules below FOLDER point to. Throws an UnansweredError when a file system does not
+ *  answer. */
 export async function repositoryPaths(folder: string): Promise<string[]> {
   return withRepositories(await repositoriesIn(folder));
 }
@@ -71,7 +74,8 @@ export async function existingPaths(paths: readonly string[]): Promise<string[]>
   return [...found];
 }
 
-/** Returns the real paths of those of PATHS that exist, and of the folders that .git files among them point to. */
+/** Returns the real paths of those of PATHS that exist, and of the repositories that .git files among them
+ *  point to. */
 async function withRepositories(paths: readonly string[]): Promise<string[]> {
   const existing = await existingPaths(paths);
   const linked: string[] = [];
@@ -96,7 +100,7 @@ async function repositoriesIn(folder: string): Promise<string[]> {
   return found;
 }
 
-/** Returns the entries of FOLDER; none when it cannot be read or does not exist. */
+/** Returns the entries of FOLDER; [] when FOLDER does not exist or cannot be read. */
 async function entriesOf(folder: string): Promise<Dirent[]> {
   return withFileTimeout(folder, () => readdir(folder, { withFileTypes: true })).catch(unlessUnanswered([]));
 }
@@ -118,7 +122,7 @@ async function gitFolders(path: string): Promise<string[]> {
   return [own, ...(common === '' ? [] : [resolve(own, common)])];
 }
 
-/** At most this many octets are read of a file that names a folder. */
+/** Of a file that contains the path of a folder, at most this many octets are read. */
 const NAME_LIMIT = 8192;
 
 async function textOf(path: string): Promise<string> {

@@ -1,4 +1,4 @@
-// Decides which files of the system an image in the sandbox sees, and which of them it can change.
+// Decides which files of the system an image in the sandbox sees, and which of these files it can change.
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -39,67 +39,71 @@ import { filterFile, systemCallFilter } from './system-calls.ts';
 export interface SandboxOptions {
   /** Working directory of the image. */
   root: string;
-  /** Writable directories: the roots of the workspace (ROOTS), and folders that the user adds (WRITE). */
+  /** The roots of the workspace, in which code can write. */
   roots: readonly string[];
+  /** Other folders in which the user lets code write. */
   write: readonly string[];
-  /** Folders in which a library manager installs libraries. */
+  /** Folders in which a library manager installs libraries. Code can write in them too. */
   libraries: readonly string[];
-  /** Paths, besides the cache, that stay visible even inside hidden folders. */
+  /** Paths that stay visible even inside hidden folders, as the cache does. */
   needed: readonly string[];
   /** Paths of programs and records that are used outside the sandbox. They are read-only even inside writable
    *  folders. */
   trusted: readonly string[];
-  /** cacheFolder: the folder for compiled files. stateFolder: the folder for data that is kept between
-   *  runs. */
+  /** Folder for compiled files. */
   cacheFolder: string;
+  /** Folder for data that the server keeps between its runs. */
   stateFolder: string;
   home: string;
   /** True for an image without network and with its own temporary files. */
   strict: boolean;
 }
 
-/** The sandbox has its own namespaces, and no capabilities even where the user has some. It can create no
- *  further user namespaces: in one, code could mount control groups. It ends with its parent process.
- *  Everything is mounted read-only. That includes the kernel's settings in /proc, which root can write
- *  without any capability. */
+/** bubblewrap's arguments for every sandbox. A sandbox has namespaces of its own, and no capabilities even if
+ *  the user has some. Code in it can create no further user namespace, in which it could mount control
+ *  groups. The sandbox ends with its parent process. Everything is mounted read-only, including the kernel's
+ *  settings in /proc, which root can otherwise write even without capabilities. */
 const BASE_FLAGS = (
   '--unshare-user --disable-userns --unshare-ipc --unshare-pid --unshare-uts --unshare-cgroup-try --cap-drop ALL ' +
   '--new-session --die-with-parent --ro-bind / / --proc /proc --remount-ro /proc --dev /dev'
 ).split(' ');
 
-/** Opens the filter file ($0) as descriptor 9, from which bubblewrap reads it. Node passes a child only the descriptors
- *  that the caller of spawn lists. */
+/** A shell script that opens the filter file, $0, as descriptor 9 and then runs bubblewrap, which reads the
+ *  filter from there. A script does this, because Node passes a child only the descriptors that the caller of
+ *  spawn lists. */
 const WITH_FILTER = 'exec "$@" 9<"$0"';
 
-/** Exits with 9 (CANNOT_WRITE) when one of the folders in its arguments is not writable. */
+/** A shell script that exits with code 9 (CANNOT_WRITE) when one of the folders in its arguments is not
+ *  writable. */
 const TRIAL = 'for folder; do test -w "$folder" || exit 9; done';
 
-/** Environment variables that lead to services which act for the user outside. The sandbox hides these
- *  services, so an image does not get the variables. */
+/** Environment variables that lead to services which act for the user outside the sandbox. The sandbox hides
+ *  the services, so an image does not get these variables. */
 const WITHHELD = ['SSH_AUTH_SOCK', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR'];
 
 const SHARED_MEMORY = '/dev/shm';
 
 export class Sandbox implements CommandSandbox {
   readonly #options: SandboxOptions;
-  // All paths below are real paths. They were resolved before any image could replace a link on the way.
+  // All paths in the following fields are real paths. They were resolved before any image could replace a
+  // link that leads to them.
   /** The roots and the folders of `write`. */
   readonly #workspace: readonly string[];
-  /** The folders of libraries that exist. */
+  /** Those of the folders `libraries` that exist. */
   readonly #libraries: readonly string[];
   /** Shared temporary folders such as /tmp; empty with `--sandbox strict`. */
   readonly #temporary: readonly string[];
   /** The outermost of the folders that code can change: roots, `write`, libraries and temporary files. */
   readonly #areas: readonly string[];
-  /** Folders, besides secrets, that are hidden from an image. */
+  /** Folders that are hidden from an image, without the secrets. */
   readonly #hidden: readonly string[];
-  /** Paths that stay visible inside hidden folders and secrets. A hidden folder inside such a path stays
+  /** Paths that stay visible even inside hidden folders and secrets. Hidden folders inside these paths stay
    *  hidden. */
   readonly #shown: readonly string[];
   readonly #placeholders: Placeholders;
   readonly #newFiles = new NewFileWatcher();
-  /** Real paths of the secrets that existed at the last start of an image or, before the first, of the
-   *  server. */
+  /** Real paths of the secrets that existed when `findSecrets` was called last: at the last start of an image
+   *  or, before the first one, at the start of the server. */
   #secrets: readonly string[] = [];
 
   constructor(options: SandboxOptions) {
@@ -108,7 +112,8 @@ export class Sandbox implements CommandSandbox {
     this.#temporary = strict ? [] : temporaryFolders();
     this.#libraries = existingFolders(libraries);
     this.#areas = outermost([...roots, ...write, ...this.#libraries, ...this.#temporary]);
-    // Leaves out a root that is reached only through another root: code in the other could redirect the way.
+    // Leaves out a folder that is reached only by a link in another one: code that can write there could
+    // redirect the link.
     const named = [...new Set([...roots, ...write].map(realPath))];
     this.#workspace = named.filter((folder) => isIn(this.#areas, folder));
     this.#hidden = [
@@ -120,7 +125,7 @@ export class Sandbox implements CommandSandbox {
     this.#placeholders = new Placeholders(join(stateFolder, 'placeholders'));
   }
 
-  /** The folders that sandboxed code can change, for answers to the user. */
+  /** The folders in which sandboxed code can write, for answers to the user. */
   get writable(): readonly string[] {
     return [...new Set([...this.#workspace, ...this.#areas])];
   }
@@ -130,13 +135,15 @@ export class Sandbox implements CommandSandbox {
     return this.#options.strict;
   }
 
-  /** Returns the files that have appeared since the last call and that programs outside the sandbox obey. */
+  /** Returns the files that programs outside the sandbox obey and that have appeared in the workspace since
+   *  the last call of this function. */
   takeNewFiles(): string[] {
     return this.#newFiles.take();
   }
 
-  /** Runs a program in the sandbox that only tests its folders. Returns why this fails, or undefined when it
-   *  works. Blocks until the program has ended, so call it only at the start of the server. */
+  /** Runs a trial in the sandbox, which only tests whether its folders are writable. Returns why the trial
+   *  fails; undefined when it does not. Blocks until the trial has ended, so it must only be called at the
+   *  start of the server. */
   obstacle(): Obstacle | undefined {
     const trial = this.#trial();
     return 'why' in trial ? trial : obstacleOf(trial);
@@ -170,8 +177,8 @@ export class Sandbox implements CommandSandbox {
 
   async lockInCompiler(command: Command): Promise<Command> {
     await checkAnswering([...this.#optionPaths, dirname(command.program)]);
-    // The workspace stays empty here, so that no file an image put there gets into the agent that other
-    // images load.
+    // The workspace is empty in this sandbox, so that no file that an image has put there can get into the
+    // agent, which other images will load.
     const empty = existingFolders([...this.#areas, ...temporaryFolders(), '/var/tmp']);
     const mounts: Mounts = [
       ...[...empty, realPath(this.#options.root)].map((folder) => ['empty', folder] as const),
@@ -203,22 +210,22 @@ export class Sandbox implements CommandSandbox {
     return this.#lockIn({ ...command, env }, mounts, [...folder, ...(strict ? ['--unshare-net'] : [])]);
   }
 
-  /** All paths in the options. A caller first checks that their file systems answer, and then uses them
-   *  without a timeout. */
+  /** All paths in the options. Callers first check that the file systems of these paths answer, and then use
+   *  the paths without a timeout. */
   get #optionPaths(): string[] {
     const { root, roots, write, libraries, needed, trusted, cacheFolder, stateFolder, home } = this.#options;
     return [root, ...roots, ...write, ...libraries, ...needed, ...trusted, cacheFolder, stateFolder, home];
   }
 
-  /** Finds the secrets, so that `hides` knows them. Throws an UnansweredError when a file system does not
-   *  answer. */
+  /** Looks for secrets, so that `hides` knows which exist. Throws an UnansweredError when a file system does
+   *  not answer. */
   async findSecrets(): Promise<void> {
     this.#secrets = await secretPaths(this.#options.home);
   }
 
-  /** Finds the secrets to hide, and occupies the names that code must not create. Returns the writable mounts, the
-   *  read-only mounts inside them, and the mounts that hide secrets. Throws an UnansweredError when a file system does
-   *  not answer. */
+  /** Looks for the secrets to hide, and creates placeholders for the folders that code must not create.
+   *  Returns the mounts of the writable folders, read-only mounts inside these, and mounts that hide secrets.
+   *  Throws an UnansweredError when a file system does not answer. */
   async #changed(): Promise<Mounts> {
     const { home, libraries, trusted, cacheFolder } = this.#options;
     await this.findSecrets();
@@ -228,17 +235,18 @@ export class Sandbox implements CommandSandbox {
     for (const root of this.#workspace) await this.#newFiles.watch(root, REPORTED);
     const records = await this.#occupiedRecords();
     const own = [...this.#workspace, ...this.#libraries];
-    // A home inside a folder for temporary files is read-only, because the home itself is not temporary.
+    // A home that is inside a folder for temporary files is read-only, because nothing in a home is
+    // temporary.
     const sealed = isIn(this.#temporary, realPath(home)) ? [realPath(home)] : [];
     const open = (path: string) => isIn(own, path) || !isIn(sealed, path);
     const kept = await existingPaths([...trusted, ...records, cacheFolder]);
     for (const root of this.#workspace) kept.push(...(await protectedPaths(root)));
     for (const folder of libraries) kept.push(...(await repositoryPaths(folder)));
-    // Skips paths inside secrets, such as the repository of a password store: a mount would show that part of
-    // the secret.
+    // Skips paths inside secrets, such as the repository of a password store: a mount of such a path would
+    // make it visible.
     const seen = kept.filter((path) => !this.hides(path));
     const secrets = this.#secrets.filter((path) => this.hides(path) && !this.#covers(this.#hidden, path));
-    // Code must not move the folder that a secret is in: nothing would hide the secret at its new path.
+    // Code must not rename a folder that contains a secret: nothing would hide the secret at its new path.
     const held = secrets.filter((path) => ![...own, ...this.#areas].some((area) => isInside(path, area)));
     return [
       ...this.#areas.map((area) => ['changed', area] as const),
@@ -246,15 +254,15 @@ export class Sandbox implements CommandSandbox {
       ...own.filter((path) => !isIn(sealed, path)).flatMap((path) => pinned(path, this.#temporary)),
       ...own.map((path) => ['changed', path] as const),
       ...readOnlyMounts([...seen, ...held].filter(open), [...own, ...this.#temporary]),
-      // These come last, because a secret can also be a file that programs obey, or a folder on the way to
-      // one.
+      // The secrets come last, because the last mount of a path wins, and a secret can also be a file that
+      // programs obey or a folder on the way to one.
       ...secrets.map((path) => ['hidden', path] as const),
     ];
   }
 
-  /** Creates the folders for records of servers that cannot write in the home, so that sandboxed code cannot
-   *  create them. Returns their paths. The folders are never removed, because other servers can use them
-   *  too. */
+  /** Creates the folders in which servers that cannot write in the home keep their records, so that sandboxed
+   *  code cannot create these folders. Returns their paths. They are never removed, because other servers can
+   *  use them too. */
   async #occupiedRecords(): Promise<string[]> {
     if (this.#temporary.length === 0) return [];
     const folders = [...new Set(['/tmp', tmpdir()].map((folder) => recordsFolder(realPath(folder))))];
@@ -269,20 +277,20 @@ export class Sandbox implements CommandSandbox {
     return this.#covers([...this.#hidden, ...this.#secrets], real);
   }
 
-  /** True when one of the hidden FOLDERS hides the real path REAL. Among these and the shown folders, the
-   *  innermost around REAL decides. */
+  /** True when one of FOLDERS, which are hidden, hides the file at REAL, a real path. Of the hidden and the
+   *  shown folders around REAL, the innermost decides. */
   #covers(folders: readonly string[], real: string): boolean {
     return innermost(folders, real) > innermost(this.#shown, real);
   }
 
-  /** Returns the bwrap to use, which is never one that an image could have put there. */
+  /** Returns the path of bwrap. A bwrap that an image could have put where it is does not count. */
   #bubblewrap(): string | undefined {
     return findBubblewrap(this.#areas);
   }
 
-  /** Returns the folder of compiled files for images with the same writable folders and network access, or
-   *  undefined where there can be none. Sandboxed code can put anything there, so no other image may load
-   *  from it. */
+  /** Returns the folder of compiled files that this image shares with images that have the same writable
+   *  folders and the same network access; undefined when it cannot be used. Sandboxed code can put anything
+   *  there, so no other image may load from it. */
   #ownCache(): string | undefined {
     const { cacheFolder, strict } = this.#options;
     const abilities = JSON.stringify([this.#workspace, strict]);
@@ -312,20 +320,20 @@ export class Sandbox implements CommandSandbox {
     };
   }
 
-  /** Returns mounts of the files inside FOLDERS that SBCL and the image need. The rest of FOLDERS is empty in
-   *  the sandbox. */
+  /** Returns read-only mounts of those files inside FOLDERS that the program SBCL and an image need. The
+   *  sandbox shows nothing else of FOLDERS. */
   #needed(sbcl: string, folders: readonly string[]): Mounts {
     const { needed, cacheFolder, strict } = this.#options;
     const lisp = [sbcl, join(dirname(sbcl), '..', 'lib', 'sbcl'), process.env['SBCL_HOME'] ?? sbcl];
-    // The first path has the programs of NixOS. The second is often a link to a file in a hidden folder.
+    // The first path has the programs of NixOS. The second is often a link to a file in a folder of services.
     const system = ['/run/current-system', ...(strict ? [] : [realPath('/etc/resolv.conf')])];
     return [...needed, cacheFolder, ...lisp, ...system]
       .filter((path) => existsSync(path) && isIn(folders, realPath(path)))
       .map((path) => ['read', realPath(path)] as const);
   }
 
-  /** Returns bubblewrap's arguments that create again the links by which the roots were named, where these
-   *  links lie in EMPTY folders. */
+  /** Returns the arguments by which bubblewrap creates anew the links that lead to the roots, if these links
+   *  are in EMPTY folders. */
   #links(empty: readonly string[]): string[] {
     return this.#options.roots
       .filter((root) => realPath(root) !== root && isIn(empty, realPath(dirname(root))))
@@ -334,7 +342,7 @@ export class Sandbox implements CommandSandbox {
   }
 }
 
-/** Returns an error that says which OBSTACLE prevents the start, and its remedy. */
+/** Returns the error that reports an obstacle to the start of an image, with its remedy. */
 export function refusalOf({ why, remedy }: Obstacle): SetupError {
   return new SetupError(
     `The sandbox does not work here, so no Lisp image is started: ${why}. ${remedy} Or ask the user to start the server with --no-sandbox, in a container or as another user.`,

@@ -1,4 +1,5 @@
-// Lists the files and folders of a home that hold keys, tokens and passwords. Sandboxed code does not see them.
+// Lists the files and folders of a home that contain secrets, such as keys, tokens and passwords. Sandboxed
+// code does not see them.
 
 import { readdir } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
@@ -115,8 +116,8 @@ const SECRETS: { readonly [owner: string]: readonly string[] } = {
     '.huggingface',
     '.kaggle',
   ],
-  // With one of these secrets, code could make a program outside evaluate something, because the program
-  // listens on a TCP port of this machine.
+  // The programs with these secrets listen on a TCP port of this machine. With the secret, sandboxed code
+  // could have them evaluate something outside the sandbox.
   servers: [
     '.slime-secret',
     '.sly-secret',
@@ -186,7 +187,7 @@ const SECRETS: { readonly [owner: string]: readonly string[] } = {
   ],
 };
 
-/** Folders that an environment variable can move elsewhere, with all their contents. */
+/** Folders of the home, each with the environment variable that names another folder in its place. */
 const MOVED: { readonly [folder: string]: string } = {
   '.config/': 'XDG_CONFIG_HOME',
   '.local/share/': 'XDG_DATA_HOME',
@@ -199,7 +200,7 @@ const MOVED: { readonly [folder: string]: string } = {
   '.cache/huggingface/': 'HF_HOME',
 };
 
-/** Variables that name a secret file or folder when it is not in its usual place. */
+/** Environment variables that contain the path of a secret file or folder which is not in its usual place. */
 const NAMED = [
   'GNUPGHOME',
   'PASSWORD_STORE_DIR',
@@ -224,8 +225,8 @@ const NAMED = [
   'HISTFILE',
 ];
 
-/** Returns the real paths of the secrets that exist for the user with this HOME. Throws an UnansweredError when a
- *  file system does not answer. */
+/** Returns the real paths of the secrets that exist for the user with this HOME. Throws an UnansweredError
+ *  when a file system does not answer. */
 export async function secretPaths(home: string): Promise<string[]> {
   const usual = Object.values(SECRETS).flat();
   const moved = Object.entries(MOVED).flatMap(([folder, variable]) =>
@@ -237,13 +238,14 @@ export async function secretPaths(home: string): Promise<string[]> {
   const listed = (process.env['KUBECONFIG'] ?? '').split(delimiter);
   const elsewhere = [...moved, ...named, ...listed].filter(isAbsolute);
   const found = await existingPaths([...(await pathsBelow(home, usual)), ...elsewhere]);
-  // Excludes devices: a variable that is /dev/null means "no file". Also excludes the home itself and folders
-  // around it, because nothing would work without them.
+  // Leaves out devices, because a variable with the value /dev/null means that there is no file. Also leaves
+  // out the home itself and the folders around it, because nothing would work without them.
   return found.filter((path) => !isInside('/dev', path) && !isInside(path, realPath(home)));
 }
 
-/** Joins FOLDER with each of the relative paths WAYS. Leaves out a path when a folder on its way lacks the
- *  next name. This lists a few folders, which is faster than a check of each path. */
+/** Returns the paths from FOLDER by WAYS, which are relative paths, that may exist. Leaves out a path when
+ *  one of the folders on the way does not contain the next name. Listing these few folders is faster than a
+ *  check of each path. */
 async function pathsBelow(folder: string, ways: readonly string[]): Promise<string[]> {
   const names = await namesIn(folder);
   const rests = new Map<string, string[]>();
@@ -260,8 +262,8 @@ async function pathsBelow(folder: string, ways: readonly string[]): Promise<stri
   return found;
 }
 
-/** Returns the names in FOLDER; undefined when it cannot be listed, although files in it may still be
- *  reachable. */
+/** Returns the names in FOLDER; undefined when FOLDER exists but cannot be listed. Files in it may then be
+ *  reachable all the same. */
 async function namesIn(folder: string): Promise<Set<string> | undefined> {
   try {
     return new Set(await withFileTimeout(folder, () => readdir(folder)));

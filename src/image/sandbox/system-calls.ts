@@ -1,5 +1,5 @@
 // Builds the seccomp filter of the sandbox: a BPF program that refuses some system calls. bubblewrap reads
-// the filter from an unlinked file that this process holds open.
+// the filter from an unlinked file, which this process keeps open.
 
 import { randomUUID } from 'node:crypto';
 import { openSync, unlinkSync, writeSync } from 'node:fs';
@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { SetupError } from '../../errors.ts';
 import { cacheUsable } from '../process/agent.ts';
 
-/** System call numbers of one architecture. AUDIT is the kernel's identifier for the architecture. */
+/** Numbers of system calls on one architecture. */
 interface Processor {
+  /** The number by which the kernel identifies the architecture. */
   audit: number;
   socket: number;
   socketpair: number;
@@ -35,11 +36,12 @@ const PROCESSORS: { readonly [name: string]: readonly Processor[] } = {
  *  sockets without the filtered socket call. */
 const IO_URING_SETUP = 425;
 
-/** Address families that reach only the network: INET, NETLINK (which lists addresses), INET6. */
+/** The address families that are allowed: INET, NETLINK (which lists network addresses) and INET6. */
 const FAMILIES = [2, 16, 10] as const;
-/** Types of Unix sockets that can be connected to nothing but their pair. */
+/** The socket types that are allowed for a pair of sockets: STREAM and SEQPACKET. Such a socket stays
+ *  connected to the other socket of its pair, and cannot be connected to another. */
 const PAIRED = [1, 5] as const;
-/** Mask that removes the flags from a socket's type. */
+/** Mask that removes the flags from the argument with a socket's type. */
 const KIND_MASK = 0xf;
 
 const ALLOW = 0x7fff0000;
@@ -48,28 +50,28 @@ const NOT_PERMITTED = refuseWith(1);
 const NOT_IMPLEMENTED = refuseWith(38);
 const NO_FAMILY = refuseWith(97);
 
-/** Offsets in the kernel's record of a system call: its number, its architecture, its first argument and its
- *  second. */
+/** Octet offsets in the kernel's record of a system call: of its number, its architecture, its first and its
+ *  second argument. */
 const NUMBER = 0;
 const ARCHITECTURE = 4;
 const FIRST = 16;
 const SECOND = 24;
 
-/** One BPF instruction: the opcode, how many instructions to skip when its test is true and when it is false,
- *  and the operand. */
+/** A BPF instruction: its opcode, how many instructions to skip when its test is true, how many when it is
+ *  false, and its operand. */
 type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, operand: number];
 
 const load = (place: number): Instruction => [0x20, 0, 0, place];
 const mask = (bits: number): Instruction => [0x54, 0, 0, bits];
 const answer = (what: number): Instruction => [0x06, 0, 0, what];
 
-/** Returns the instructions WHAT after a test that skips them unless the loaded number is VALUE. */
+/** Returns instructions that run WHAT if the loaded number is VALUE, and skip WHAT otherwise. */
 function when(value: number, ...what: Instruction[]): Instruction[] {
   return [[0x15, 0, what.length, value], ...what];
 }
 
-/** Returns instructions that allow a call if the word at offset PLACE, masked by BITS, is one of VALUES, and
- *  otherwise answer REFUSAL. */
+/** Returns instructions that allow the system call if the word at the offset PLACE of its record, masked by
+ *  BITS if given, is one of VALUES. Otherwise they answer with REFUSAL. */
 function onlyWhen(place: number, values: readonly number[], refusal: number, bits?: number): Instruction[] {
   const tests = values.flatMap((value) => when(value, answer(ALLOW)));
   return [load(place), ...(bits === undefined ? [] : [mask(bits)]), ...tests, answer(refusal)];
@@ -88,9 +90,9 @@ function rulesOf({ socket, socketpair, keys, socketcall, foreign }: Processor): 
   ];
 }
 
-/** Returns the filter for this kind of processor in bubblewrap's format; undefined when the kind is unknown.
- *  The filter refuses Unix sockets, because a read-only mount does not prevent connecting to one, and because
- *  programs outside listen in the shared folders for temporary files. */
+/** Returns the filter for this kind of processor in bubblewrap's format; undefined for an unknown kind. The
+ *  filter refuses Unix sockets: a read-only mount does not keep code from connecting to a socket in it, and
+ *  programs outside the sandbox have sockets in the shared folders for temporary files. */
 export function systemCallFilter(): Buffer | undefined {
   const kinds = PROCESSORS[process.arch];
   if (kinds === undefined) return undefined;
@@ -111,9 +113,9 @@ export function systemCallFilter(): Buffer | undefined {
 
 let descriptor: number | undefined;
 
-/** Returns the path, in /proc, of an open file with the filter, which children of this process can open. The
- *  file is made once, in CACHE_FOLDER or else in /dev/shm, where sandboxed code cannot write. Throws a
- *  SetupError when the file cannot be made. */
+/** Returns the path, in /proc, of a file with the filter that this process keeps open. Children of this
+ *  process can open it by this path. The file is created once, in CACHE_FOLDER if that can be used, else in
+ *  /dev/shm; sandboxed code can write in neither. Throws a SetupError when the file cannot be created. */
 export function filterFile(cacheFolder: string): string {
   descriptor ??= makeFile(cacheUsable(cacheFolder) ? cacheFolder : '/dev/shm');
   return `/proc/${process.pid}/fd/${descriptor}`;
