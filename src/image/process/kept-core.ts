@@ -118,7 +118,7 @@ export class KeptCore {
 }
 
 /** Returns the path in the cache for the core of SBCL with OPTIONS. The name of the file depends on the
- *  program, the agent's source and the heap size. Returns undefined when there is no such SBCL.Also returns
+ *  program, the agent's source and the heap size. Returns undefined when there is no such SBCL. Also returns
  *  undefined for an agent that does without some abilities, since saving a core is one more step that can
  *  fail. */
 export function coreFile(

@@ -1,9 +1,10 @@
-// Runs our own SBCL: starts it on demand, watches it, and replaces it when it has died. The order of the calls:
-// #start: calls #startProven, then has the image prepared for calls.
-// #startProven: calls #startWatched; if the start policy doubts the image, it must first prove that it works (#works).
-// #startWatched: calls #spawnAgent, or when no process starts #spawnPlain, and listens for signs of life.
-// #spawnAgent: calls #spawn with the kept core, else with the compiled agent, else with the source of the agent.
-// #spawnPlain: calls #spawnAgent for an agent without internals of SBCL; see start-policy.ts.
+// Runs the server's own SBCL: starts it on demand, watches it, and replaces it when it has ended.
+// Who calls whom during a start:
+// #start calls #startProven, then has the image prepared for calls.
+// #startProven calls #startWatched and, if the start policy doubts the image, tests the image (#works).
+// #startWatched calls #spawnAgent or, if no process starts, #spawnPlain, and starts the heartbeat.
+// #spawnAgent calls #spawn with the kept core, else with the compiled agent, else with the agent's source.
+// #spawnPlain calls #spawnAgent for an agent that uses no internals of SBCL; see start-policy.ts.
 
 import type { ChildProcess } from 'node:child_process';
 import { messageOf, SetupError } from '../../errors.ts';
