@@ -23,8 +23,8 @@ export function identity(version: string, homepage?: string) {
   };
 }
 
-/** Adds the short identity to RESULT if CONTEXT is of the modern era, in which each result has the server's
- *  identity. The full identity would be longer than most answers. */
+/** Returns RESULT. If the request of CONTEXT is of the modern era of MCP, in which each result names the
+ *  server, adds the short identity to it. The full identity would be longer than most answers. */
 export function signed(result: CallToolResult, context: ServerContext, version: string): CallToolResult {
   if (!isModern(context)) return result;
   return { ...result, _meta: { ...result._meta, [SERVER_INFO_META_KEY]: shortIdentity(version) } };

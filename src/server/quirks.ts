@@ -1,5 +1,5 @@
-// Lists what the server does differently for single clients. Each entry has a reason and the version of the
-// client in which it was seen, so that the entry can be removed when the client has changed.
+// Lists what the server does differently for particular clients. Each entry has a reason and the version of
+// the client in which it was seen, so that the entry can be removed when the client has changed.
 
 import {
   type CallToolResult,

@@ -110,8 +110,8 @@ function wrapped(line: string, columns: number, mark: string): string[] {
 
 const TAB_COLUMNS = 8;
 
-/** Returns an upper bound for the columns of TEXT. Characters outside alphabets can take two columns, and
- *  emoji do. */
+/** Returns the number of columns that TEXT takes in a terminal, or a higher number. Emoji, and all characters
+ *  that may be as wide, count as two columns. */
 function widthOf(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
   const wide = /[\u1100-\u11ff\u2e80-\u{10ffff}]|\p{Emoji_Presentation}/u;

@@ -209,8 +209,9 @@ function refusal(id: string | number, why: string): JSONRPCMessage {
   };
 }
 
-/** True when MESSAGE is a tool call without optional members, as nearly all calls are. Such a call can skip
- *  parseJSONRPCMessage, which is slower, would find no error in it, and whose check the SDK repeats later. */
+/** True when MESSAGE is a tool call without optional members, as nearly all calls are. Such a call skips
+ *  parseJSONRPCMessage, which takes longer and finds no error in such a call. The SDK repeats this check
+ *  later. */
 function isPlainCall(message: unknown): message is JSONRPCRequest {
   const { jsonrpc, id, method, params, ...more } = Object(message) as { [member: string]: unknown };
   return (
