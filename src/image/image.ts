@@ -15,14 +15,14 @@ export type Notice =
   /** The image was lost, and another has taken its place. */
   | { kind: 'loss'; report: LossReport }
   /** Several new images died soon after their start; `how` says how each ended. So this image is plain: its
-   *  agent uses no internals of SBCL, and has not the abilities that `lacking` names. */
+   *  agent uses no internals of SBCL, and lacks the abilities that `lacking` names. */
   | { kind: 'plain'; how: readonly string[]; lacking: Lacking }
   /** The connection to an image that somebody else runs broke, for the reason `how`, and was made again. */
   | { kind: 'connected again'; how: string }
   | JournalNote;
 
 export interface Image {
-  /** Performs the operation NAME with ARGS. Throws a SetupError when no image can be had. */
+  /** Performs the operation NAME with ARGS. Throws a SetupError when no image can be started. */
   call<Name extends keyof Operations>(
     name: Name,
     args: Operations[Name]['args'],

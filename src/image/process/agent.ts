@@ -102,7 +102,7 @@ export function coreCommand(sbcl: string, options: AgentOptions, core: string, f
   return command(sbcl, options, { core, forms: [form], env: {} });
 }
 
-/** At least this many megabytes of address space are allowed to an image besides its heap. */
+/** An image may always use this many megabytes of address space besides its heap. */
 const LEAST_MEMORY_MB = 4096;
 
 /** Returns how many megabytes of address space the image may use besides its heap: half of the machine's

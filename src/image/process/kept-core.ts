@@ -77,7 +77,7 @@ export class KeptCore {
     this.#removePartial();
   }
 
-  /** Ends a making of a core, if one is under way, and makes no more cores. */
+  /** Kills the process that makes a core, if there is one, and makes no more cores. */
   close(): void {
     this.#closed = true;
     this.#savingProcess?.kill('SIGKILL');
@@ -139,7 +139,7 @@ export function coreFile(
   }
 }
 
-/** Returns the heap size, in megabytes, that the core for HEAP_MB is made for. */
+/** Returns the heap size, in megabytes, of the core for images with a heap of HEAP_MB megabytes. */
 function tableFor(heapMb: number): number {
   return Math.max(LEAST_HEAP_MB, 2 ** Math.ceil(Math.log2(heapMb)));
 }

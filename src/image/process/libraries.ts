@@ -28,7 +28,7 @@ export function libraryManagers(
   return usual.filter(({ file }) => existsSync(file));
 }
 
-/** The user's choice of a library manager. auto: the first manager that is set up. */
+/** The user's choice of a library manager. `auto` means the first manager that is set up. */
 export type Libraries = 'auto' | 'none' | Lowercase<LibraryManager['name']>;
 
 /** Returns the library manager that images of the workspace ROOT use when the user chose LIBRARIES; undefined

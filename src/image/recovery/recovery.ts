@@ -41,7 +41,7 @@ export class Recovery {
   #lostSoonInARow = 0;
   /** Number of lines in the previous server's journal that could not be read. */
   #damaged = 0;
-  /** Number of entries that were not rebuilt, on request. */
+  /** Number of entries that were removed because the user asked for an image without them. */
   #forgotten = 0;
   /** The last report of a loss. */
   #lastReport: LossReport | undefined;

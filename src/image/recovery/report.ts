@@ -3,7 +3,7 @@
 import type { Ending } from '../wire/endings.ts';
 import type { ReplayRemark } from '../wire/operations.ts';
 
-/** The number of some forms, and the beginnings of the first few of them. */
+/** How many forms of a kind there are, and the beginnings of the first few of them. */
 export interface Beginnings {
   count: number;
   first: string[];
@@ -103,7 +103,7 @@ const BEGINNING_LIMIT = 5;
 const NAME_KINDS = ['systems', 'files', 'tools', 'variables'] as const;
 const FORM_KINDS = ['damages', 'unfinished', 'differing'] as const;
 
-/** Returns the contents of a new image: nothing. */
+/** Returns the contents of a new image, which holds nothing yet. */
 export function emptyContents(): Contents {
   const none = () => ({ count: 0, first: [] });
   return {
@@ -135,7 +135,7 @@ export function nothingBuilt(): Rebuilt {
   };
 }
 
-/** Adds to CONTENTS the contents of OTHER, the image that was lost next. */
+/** Adds OTHER, the contents of the image that was lost next, to CONTENTS. */
 export function addContents(contents: Contents, other: Contents): void {
   contents.evaluations += other.evaluations;
   contents.notRun += other.notRun;

@@ -7,7 +7,7 @@ import type { Command } from '../process/command.ts';
 import { installCommand } from '../process/sbcl.ts';
 import { isIn } from './mounts.ts';
 
-/** What prevents that images run in a sandbox. */
+/** A reason why images cannot run in a sandbox, and what to do about it. */
 export interface Obstacle {
   /** The reason, as part of a sentence. */
   why: string;
@@ -28,7 +28,8 @@ export function findBubblewrap(folders: readonly string[], path?: string): strin
   );
 }
 
-/** Returns the obstacle on a system without bubblewrap. COMMAND installs it there. */
+/** Returns the obstacle on a system without bubblewrap. COMMAND is the shell command that installs bubblewrap
+ *  there, if it is known. */
 export function missingBubblewrap(
   platform: string = process.platform,
   command: string | undefined = installCommand('bubblewrap'),

@@ -19,7 +19,7 @@ const PAUSE_MS = 2;
 const REMOVING_MS = 1000;
 
 /** Empty folders in workspaces. Git neither shows them nor takes them for repositories. Several servers can
- *  need the same empty folder. So each of these servers writes a note that it does: a file, named by the
+ *  need the same empty folder. So a server writes a note for each folder that it needs: a file, named by the
  *  server's process id, in a folder outside the workspace. */
 export class Placeholders {
   readonly #notes: string;

@@ -5,8 +5,8 @@ import type { Reply } from '../wire/call.ts';
 import type { HeldError } from '../wire/holding.ts';
 import type { Operations } from '../wire/operations.ts';
 
-/** Maximum number of calls to remember. The oldest call is forgotten first: its error is no longer held when
- *  so many errors were held after it. */
+/** Maximum number of calls to remember. The oldest call is forgotten first. Its error is no longer held by
+ *  then. */
 const LIMIT = 100;
 
 /** A call that a held error stopped. */
@@ -65,7 +65,7 @@ export class HeldCalls<Rendered> {
     call.release();
   }
 
-  /** Remembers that the error HELD has stopped a call once more, which went on after the error NUMBER. */
+  /** Remembers that the call which went on after the error NUMBER was stopped again, by the error HELD. */
   keepAgain(held: HeldError, number: number): void {
     this.recordNumber(held.error);
     const call = this.#calls.get(number);

@@ -4,20 +4,20 @@ import type { Ending, Output } from '../wire/endings.ts';
 
 /** An event since the last answer that the next answer reports. */
 export type CallNotice =
-  /** The process wrote TEXT to its standard streams, not through the agent. */
+  /** The process has written `text` to its standard streams, and not through the agent. */
   | { kind: 'raw'; text: string }
-  /** Threads that work for no call have written OUTPUT. */
+  /** Threads that work for no call have written `output`. */
   | { kind: 'background'; output: Output }
   /** A call has ended that the client had cancelled, so the client does not read its answer. */
   | { kind: 'cancelled'; ending: Ending; afterMs: number; output: Output | undefined }
-  /** The start FILE was not loaded to its end. */
+  /** The start file `file` was not loaded to its end. */
   | { kind: 'start file'; file: string; ending: Ending; output: Output | undefined }
   /** No form could be evaluated any more with the session's settings, such as its readtable, so they were
    *  reset. */
   | { kind: 'session renewed' }
   /** The thread with this name holds the compiler's lock without running. */
   | { kind: 'compiler held'; thread: string }
-  /** COUNT earlier notices were dropped. */
+  /** So many earlier notices were dropped. */
   | { kind: 'forgotten'; count: number };
 
 /** Maximum number of notices to keep. The oldest are dropped first. */

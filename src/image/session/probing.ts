@@ -24,7 +24,7 @@ export interface Remedies {
   notify(notice: CallNotice): void;
 }
 
-/** Result of a probe, and its time AT (performance.now). */
+/** The result of a probe. `at` is the time when the probe ended (performance.now). */
 export interface ProbeResult {
   works: boolean;
   at: number;

@@ -49,8 +49,8 @@ export interface OutdatedUsers {
   total: number;
 }
 
-/** Differences between the image and the files of a load. Each list has a limited length; the number in the
- *  member with `Total` behind its name counts all items. */
+/** Differences between the image and the files of a load. Each list has a limited length. Its total, such as
+ *  `oldTotal` for `old`, counts all items. */
 export interface Agreement {
   /** The loaded file, if the load was asked to remove definitions that the file no longer has. */
   forgetting?: string;

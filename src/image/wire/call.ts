@@ -10,8 +10,7 @@ export interface Reply<Name extends keyof Operations> {
   ending: Ending;
   output?: Output;
   data: Operations[Name]['data'];
-  /** Milliseconds for which the call waited in a queue, because as many calls as may run at once ran
-   *  already. */
+  /** Milliseconds for which the call waited for a place in the queue; absent when it did not wait there. */
   waitedMs?: number;
 }
 

@@ -115,8 +115,8 @@ export class Channel {
     if (this.#closeReason === undefined) this.#stream.write(frame);
   }
 
-  /** Asks the agent what the request ID has written so far, and keeps this output for the case that the image
-   *  ends before the request: then the answer contains it. Resolves once the agent has reacted. */
+  /** Asks the agent what the request ID has written so far. If the image is lost before the request has
+   *  ended, the answer to the request contains this output. Resolves once the agent has reacted. */
   async requestOutput(id: number): Promise<void> {
     const { data } = await this.request('written', { job: id }).answer;
     this.#keepOutput(id, readOutput(data.value));

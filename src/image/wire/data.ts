@@ -24,13 +24,13 @@ export interface Place {
    *  compiled. */
   start?: number;
   end?: number;
-  /** The place is a list within the form, at an unknown position. */
+  /** True when the place is a list within the form, at an unknown position. */
   inside?: boolean;
-  /** The file was written after it was compiled. */
+  /** True when the file has been written since it was compiled. */
   changed?: boolean;
   /** Write date (universal time) of the source file when it was compiled, if the file has changed since. */
   written?: number;
-  /** The write date of the source file when it was compiled is not known. */
+  /** True when it is not known which write date the source file had when it was compiled. */
   undated?: boolean;
   method?: string;
   description?: string;

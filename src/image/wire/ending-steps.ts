@@ -54,13 +54,13 @@ export function watchWithFairTimeout(job: Endable, limitMs: number, times: Times
   };
 }
 
-/** The steps that end one job. Their clock stands still while the image cannot react, because it collects
- *  garbage or the system denies it the CPU. */
+/** The steps that end one job. Their clock stops while the image cannot react, because it collects garbage or
+ *  the system denies it the CPU. */
 class Steps {
   readonly #job: Endable;
   readonly #times: Times;
   readonly #timers = new Set<NodeJS.Timeout>();
-  /** For how many milliseconds the clock may still stand still. */
+  /** How many milliseconds more the clock may be stopped. */
   #pauseLeftMs: number;
   #clock = 0;
   /** Steps that are still to run, next first. A step is due when the clock shows `at`. */

@@ -115,8 +115,8 @@ export class FrameReader {
     );
   }
 
-  /** Copies, from the index AT of CHUNK on, octets of the four that give a frame's length. Returns how many
-   *  it copied. */
+  /** Copies into #head what CHUNK has, from the index AT on, of the four octets with a frame's length.
+   *  Returns how many octets it copied. */
   #takeHead(chunk: Buffer, at: number): number {
     const count = chunk.copy(this.#head, this.#headFill, at);
     this.#headFill += count;

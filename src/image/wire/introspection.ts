@@ -32,11 +32,11 @@ export interface ArglistData {
   natures?: string[];
   /** Kind of the function; absent when the name is no function. */
   kind?: string;
-  /** Absent when SBCL keeps no lambda list. SOURCES then says where the function is defined. */
+  /** Absent when SBCL keeps no lambda list. Then `sources` says where the function is defined. */
   arglist?: string;
   sources?: Place[];
   /** The lambda list that all methods of the generic function accept together, when it differs from
-   *  ARGLIST. */
+   *  `arglist`. */
   accepted?: string;
   type?: string;
   declaimed?: string[];
@@ -205,7 +205,7 @@ export interface PackageData {
 
 export interface ClassHead {
   name: string;
-  /** The proper name of the class, when it differs from NAME. */
+  /** The proper name of the class, when it differs from `name`. */
   properName?: string;
   kind: string;
   finalized: boolean;

@@ -78,7 +78,7 @@ export interface Thing {
   /** Absent when SBCL keeps no lambda list. */
   arglist?: string;
   /** The lambda list that all methods of the generic function accept together, when it differs from
-   *  ARGLIST. */
+   *  `arglist`. */
   accepted?: string;
   type?: string;
   documentation?: string;
