@@ -283,7 +283,8 @@ export class Sandbox implements CommandSandbox {
     return innermost(folders, real) > innermost(this.#shown, real);
   }
 
-  /** Returns the path of bwrap. A bwrap that an image could have put where it is does not count. */
+  /** Returns the path of the bwrap to use; undefined when there is none. Ignores each bwrap in a folder that
+   *  an image can change, because the image could have put it there. */
   #bubblewrap(): string | undefined {
     return findBubblewrap(this.#areas);
   }

@@ -52,7 +52,7 @@ export interface TestResult {
 }
 
 /** The place of a subform in a file, in characters; empty when the place is not known. For a list, `start`
- *  and `end` are where the list begins and ends. SBCL does not record where atoms are. So for an atom,
+ *  and `end` are where the list begins and ends. The image knows only where lists are. So for an atom,
  *  `before` atoms come between the position `start` and this atom, and `end` is where the list around it
  *  ends. */
 export type PartPlace = [] | [start: number, end: number, before?: number];
