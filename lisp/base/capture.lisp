@@ -1,5 +1,5 @@
-;;;; Captures output within bounds: keeps its first and its last part, and only counts what lies
-;;;; between.
+;;;; Captures output within bounds: keeps the first and the last part of the output, and only counts
+;;;; the characters between them.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -8,10 +8,12 @@
 ;;; it again after some changes of classes. The reader thread would have to wait for any thread that
 ;;; compiles or walks all code, and answer nothing meanwhile.
 (defstruct (capture (:constructor make-capture (head-limit tail-limit &key on-full)))
-  "Bounded output: the first HEAD-LIMIT and the last TAIL-LIMIT characters. HEAD grows up to its
-limit. TAIL is a ring, made when the head is full. TOTAL counts all characters ever written.
-ON-FULL, or NIL, is called without arguments when a character no longer fits the head. SUCCESSOR, or
-NIL, gets all further output: nobody will read this capture again."
+  "A buffer that keeps the first HEAD-LIMIT and the last TAIL-LIMIT characters of an output. HEAD is
+a string that grows up to its limit, and HEAD-FILL counts the characters in it. TAIL is a ring
+buffer, made when HEAD is full. TOTAL counts all characters ever written. COLUMN is the current
+column of the output. ON-FULL is NIL or a function without parameters, which is called when a
+character no longer fits into HEAD. SUCCESSOR is NIL or the capture that gets all further output,
+because nobody will read this one again."
   (head (make-string 128) :type (simple-array character (*)))
   (head-limit 0 :type fixnum)
   (head-fill 0 :type fixnum)
@@ -26,11 +28,12 @@ NIL, gets all further output: nobody will read this capture again."
 (defclass capture-stream (sb-gray:fundamental-character-output-stream)
   ((capture :initarg :capture :reader stream-capture)
    (octets :initform '() :accessor pending-octets))
-  (:documentation "An output stream that writes to its capture. It takes octets too, as a terminal
-does: those of a character in UTF-8 that is not whole yet are pending, the last first."))
+  (:documentation
+  "An output stream that writes to its capture. It takes octets too, as a terminal does. The slot
+OCTETS has the octets of an incomplete UTF-8 character, newest first."))
 
-;; Otherwise SBCL finalizes this class at the first output, and must then compile the code that
-;; makes streams again.
+;; Finalize the class now. Otherwise SBCL finalizes it at the first output, and must then compile
+;; the code that makes streams again.
 (sb-mop:finalize-inheritance (find-class 'sb-gray:fundamental-character-output-stream))
 
 (defun capturing (capture)
@@ -62,8 +65,7 @@ does: those of a character in UTF-8 that is not whole yet are pending, the last 
     (setf (capture-head-fill capture) needed)))
 
 (defun keep (capture string start end)
-  "Append STRING, from START to END, to CAPTURE. A capture that has a successor passes the text on
-to that one."
+  "Append the characters of STRING from START to END to CAPTURE, or to its successor if it has one."
   (when (capture-successor capture)
     (return-from keep (keep (capture-successor capture) string start end)))
   (sb-thread:with-recursive-lock ((capture-lock capture))
@@ -91,8 +93,8 @@ to that one."
   string)
 
 (defun octets-wanted (first)
-  "Return how many octets a character in UTF-8 takes that begins with the octet FIRST, or 1 when
-none begins so."
+  "Return the number of octets in a UTF-8 character with the first octet FIRST, or 1 when no
+character begins with FIRST."
   (cond ((<= #xC2 first #xDF) 2)
         ((<= #xE0 first #xEF) 3)
         ((<= #xF0 first #xF4) 4)
@@ -124,7 +126,7 @@ none begins so."
   nil)
 
 (defun captured-p (stream)
-  "True when output to STREAM goes to a capture, also through synonym streams."
+  "True when output to STREAM goes to a capture, directly or through synonym streams."
   (loop for each = stream then (symbol-value (synonym-stream-symbol each))
         repeat 10
         while (and (typep each 'synonym-stream) (boundp (synonym-stream-symbol each)))
@@ -155,8 +157,8 @@ WAIT is false. RESET empties CAPTURE."
             (object "text" head "omitted" omitted "tail" tail))))))
 
 (defun bounded-string (limit function)
-  "Call FUNCTION with a stream. Return the first LIMIT characters that it writes, and whether it was
-stopped there."
+  "Call FUNCTION with an output stream. Return the first LIMIT characters that FUNCTION writes, and
+as the second value true if FUNCTION was stopped because it wrote more."
   (let* ((cut nil)
          (tag (list 'full))
          (capture (make-capture limit 0 :on-full (lambda () (setf cut t) (throw tag nil)))))

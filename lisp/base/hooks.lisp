@@ -1,15 +1,16 @@
-;;;; Code of the agent that runs within calls of the program: how it is kept apart from the program,
-;;;; and how functions of SBCL are made to call it.
+;;;; Runs code of the agent within calls of the program. This file keeps such code apart from the
+;;;; program, and installs hooks, which make functions of SBCL call the agent.
 
 (in-package "LIVE-LISP.BASE")
 
 ;;; Keeping the agent and the program apart
 
 (sb-ext:defglobal **kept-away** 0
-  "How many conditions APART has kept from the program's handlers. Tests read it.")
+  "The number of conditions in agent code that APART has kept from the program's handlers. Tests
+read it.")
 
 (sb-ext:defglobal **own-random-state** (sb-ext:seed-random-state 1)
-  "The random state of agent code within calls of the program.")
+  "The random state for agent code that runs within calls of the program.")
 
 (sb-ext:defglobal **first-modes** (float-modes) "The floating-point modes of a fresh SBCL.")
 
@@ -21,17 +22,17 @@
   (setf **kept-away** (logand most-positive-fixnum (1+ **kept-away**))))
 
 (defmacro with-no-handlers (&body body)
-  "Evaluate BODY with none of the handlers, restarts and deadlines that were established before, as
-in a new thread."
+  "Evaluate BODY without the handlers, restarts and deadlines that are established around it, as in
+a new thread."
   `(let* (,@(and +handlers+ `((,+handlers+ first-handlers)))
           ,@(and +restarts+ `((,+restarts+ nil)))
           ,@(and +deadline+ `((,+deadline+ nil))))
      ,@body))
 
 (defmacro with-own-specials (&body body)
-  "Evaluate BODY with none of the program's handlers, restarts and deadlines, in no compilation unit
-of its, and with the values that a fresh SBCL has for what directs the printer, the reader, the
-debugger and random numbers."
+  "Evaluate BODY without the program's handlers, restarts, deadlines and compilation unit. The
+variables that direct the printer, the reader, the debugger and random numbers have the values that
+they have in a fresh SBCL."
   `(with-no-handlers
    (let* (,@(and +in-unit+ `((,+in-unit+ nil)))
           (*break-on-signals* nil) (*debugger-hook* nil) (*macroexpand-hook* 'funcall)
@@ -51,17 +52,18 @@ debugger and random numbers."
      ,@body)))
 
 (defun call-with-own-specials (function)
-  "Call FUNCTION as WITH-OWN-SPECIALS does, with the floating-point modes of a fresh SBCL. Return
-its values, or NIL when it would have entered the debugger. A timeout of the program that ends
-FUNCTION is signalled to the program."
+  "Call FUNCTION within WITH-OWN-SPECIALS, with the floating-point modes of a fresh SBCL. Return the
+values of FUNCTION, or NIL when it would have entered the debugger. If a timeout of the program
+ended FUNCTION in this way, signal the timeout again, to the program."
   (let ((modes (float-modes)) (late nil))
     (multiple-value-prog1
         (unwind-protect
              (with-own-specials
                (setf (float-modes) **first-modes**)
                (block nil
-                 ;; Only what nobody handles ends FUNCTION: SB-DI signals what it then makes an
-                 ;; error.
+                 ;; End FUNCTION only in place of the debugger, when nobody has handled a condition:
+                 ;; SB-DI signals some conditions first, and makes errors of them only when nobody
+                 ;; handles them.
                  (let ((sb-ext:*invoke-debugger-hook* (lambda (condition hook)
                                                         (declare (ignore hook))
                                                         (when (typep condition 'sb-ext:timeout)
@@ -73,16 +75,18 @@ FUNCTION is signalled to the program."
       (when late (cerror "Continue." late)))))
 
 (defmacro apart (&body body)
-  "Evaluate BODY, which is the agent's, within a call of the program, so that neither notices the
-other: the program's handlers see no condition of BODY, its timers interrupt it later, and it finds
-its variables and floating-point modes as they were. Return the values of BODY, or NIL when it would
-have entered the debugger. A throw passes."
+  "Evaluate BODY, code of the agent within a call of the program, so that neither notices the other.
+The program's handlers see no condition of BODY. Interrupts, such as those of timers, wait until
+BODY has ended. The program then finds its variables and floating-point modes unchanged. Return the
+values of BODY, or NIL when BODY would have entered the debugger. A THROW out of BODY works as
+usual."
   `(flet ((agent-part () ,@body))
      (declare (dynamic-extent #'agent-part))
      (sb-sys:without-interrupts (call-with-own-specials #'agent-part))))
 
 (defmacro apart-for-long (&body body)
-  "As APART, for a BODY that can take long: it can be interrupted, so that its call can be ended."
+  "Like APART, for a BODY that can take long: BODY can be interrupted, so that the call around it
+can be ended."
   `(flet ((agent-part () ,@body))
      (declare (dynamic-extent #'agent-part))
      (call-with-own-specials #'agent-part)))
@@ -90,16 +94,18 @@ have entered the debugger. A throw passes."
 ;;; Hooks
 
 (sb-ext:defglobal **hooks** '()
-  "The hooks that DEFINE-HOOK made, the last first: lists of a function name, the name of the
-listener, the function to be called by that name, and the symbol whose value is the function that
-was called by it before.")
+  "The hooks that DEFINE-HOOK defined, newest first. A hook is a list (NAME LISTENER FUNCTION
+BEFORE). NAME is the name of the hooked function, LISTENER the name of the function to call instead.
+FUNCTION is the function to install under NAME. BEFORE is a global variable for the original
+function.")
 
 (defmacro define-hook (name listener)
-  "Once INSTALL-HOOKS was called for LISTENER, calls of the function NAME call the function LISTENER
-with the function that was called before, and with their arguments. LISTENER must call that with
-these; what it does besides, it does APART. NAME can be a constant that holds the name, or NIL where
-SBCL has no such function. The function that is called then looks like the one before: a program
-that asks for its name or parameters finds no difference."
+  "Define a hook. Once INSTALL-HOOKS was called for LISTENER, each call of the function NAME calls
+the function LISTENER instead, with the original function and the arguments of the call. LISTENER
+must call the original function with these arguments, and must do all other work within APART. NAME
+is a function name, a constant that has one as its value, or NIL where SBCL has no such function.
+The installed function has the name and lambda list of the original, so that the program finds no
+difference."
   (let ((name (if (and (symbolp name) (constantp name)) (symbol-value name) name))
         (before (intern (format nil "**BEFORE-~A-~A**" name listener))))
     (when (and name +named-lambda+)
@@ -112,8 +118,8 @@ that asks for its name or parameters finds no difference."
                **hooks**)))))
 
 (defun install-hook (name listener function before)
-  "Install a hook; the parameters are the elements of **HOOKS**. A generic function is wrapped: it
-stays what it is."
+  "Install one hook. The parameters are the elements of a list in **HOOKS**. A generic function is
+wrapped instead of replaced, so that it stays a generic function."
   (let ((called (called-function name)) (type (known :function :type name)))
     (if (typep called 'generic-function)
         (encapsulate name listener (fdefinition listener))
@@ -125,13 +131,14 @@ stays what it is."
                 (gethash function **behind**) called)
           (sb-ext:without-package-locks
             (setf (fdefinition name) function))
-          ;; SBCL has forgotten it. By the type of a function the compiler warns of wrong calls.
+          ;; SBCL has forgotten the type of the function. The compiler needs the type to warn of
+          ;; wrong calls.
           (when type (setf (known :function :type name) type))))))
 
-(sb-ext:defglobal **installed** '() "Those of **HOOKS** that are installed, the last first.")
+(sb-ext:defglobal **installed** '() "The installed hooks of **HOOKS**, newest first.")
 
 (defun install-hooks (&rest listeners)
-  "Install the hooks of LISTENERS, names of functions."
+  "Install the hooks of LISTENERS, names of functions that DEFINE-HOOK was given."
   (if-able "encapsulation"
     (dolist (hook (reverse **hooks**))
       (when (member (second hook) listeners)
@@ -139,8 +146,8 @@ stays what it is."
         (push hook **installed**)))))
 
 (defun uninstall-hook (name listener function before)
-  "Undo INSTALL-HOOK with these arguments. A function that the program has put in place since then
-stays."
+  "Undo INSTALL-HOOK with the same arguments. If the program has replaced the function since then,
+leave the program's function in place."
   (let ((called (called-function name)) (type (known :function :type name)))
     (cond ((typep called 'generic-function) (unencapsulate name listener))
           ((eq (inner-function called) function)

@@ -1,5 +1,5 @@
-;;;; JSON for the wire, ASCII only: everything outside the range 32..126 is
-;;;; escaped, so octets and characters are the same and no locale matters.
+;;;; Reads and writes JSON for the wire. All characters outside the range 32..126 are escaped, so
+;;;; octets and characters are the same, and no locale matters.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -8,16 +8,16 @@
   '(simple-array (unsigned-byte 8) (*)))
 
 (defstruct (json-object (:constructor make-json-object (members)))
-  "A JSON object to be written: MEMBERS is a property list of strings and values."
+  "A JSON object to be written. MEMBERS is a property list of string keys and values."
   (members '() :type list))
 
 (defun object (&rest members)
-  "Return a JSON object with MEMBERS, a property list of string keys and values. Members whose value
-is NIL are not written."
+  "Return a JSON object with MEMBERS, a property list of string keys and values. Members with the
+value NIL are not written."
   (make-json-object members))
 
 (defun json-boolean (value)
-  "Return the value that is written as true when VALUE is true, else as false."
+  "Return :TRUE if VALUE is true, else :FALSE. WRITE-JSON writes them as true and false."
   (if value :true :false))
 
 ;;; Writing
@@ -26,7 +26,7 @@ is NIL are not written."
             (:constructor make-buffer
                           (&optional (size 1024)
                            &aux (octets (make-array size :element-type '(unsigned-byte 8))))))
-  "A vector of octets that grows: the first FILL of OCTETS count."
+  "A vector of octets that grows. The first FILL elements of OCTETS are in use."
   (octets (error "required") :type octets)
   (fill 0 :type (unsigned-byte 32)))
 
@@ -79,10 +79,11 @@ is NIL are not written."
         do (put (char-code (char "0123456789abcdef" (ldb (byte 4 shift) code))) buffer)))
 
 (defun put-pair (code buffer)
-  "Append the escape of the character CODE, above #xFFFF, to BUFFER, or U+FFFD when it is no
-character. An uninitialized string, such as an argument of a frame, holds such codes."
-  ;; A separate function: where the compiler sees CHAR-CODE, it takes for granted that the code is
-  ;; in range.
+  "Append CODE, a character code above #xFFFF, to BUFFER as two \\uXXXX escapes. If CODE is no valid
+character code, append the escape of U+FFFD: an uninitialized string, such as an argument of a stack
+frame, can hold such codes."
+  ;; This is a separate function: where the compiler sees CHAR-CODE, it assumes that the code is in
+  ;; range, and would drop the test.
   (declare (type fixnum code))
   (let ((rest (- code #x10000)))
     (cond ((< rest #x100000)
@@ -113,7 +114,8 @@ character. An uninitialized string, such as an argument of a frame, holds such c
     (put 34 buffer)))
 
 (defun write-json-members (members buffer)
-  "Append the property list MEMBERS to BUFFER as a JSON object without its NIL values."
+  "Append the property list MEMBERS to BUFFER as a JSON object. Leave out members with the value
+NIL."
   (put 123 buffer)
   (loop with first = t
         for (key value) on members by #'cddr
@@ -136,8 +138,9 @@ with 340 decimals, enough to distinguish each from the next."
         (substitute #\e #\d (princ-to-string double)))))
 
 (defun write-json (value buffer)
-  "Append VALUE to BUFFER: strings, integers, floats, T and :TRUE, :FALSE, NIL
-\(null), lists and vectors (arrays), JSON objects, and buffers, which hold JSON already."
+  "Append VALUE to BUFFER as JSON. VALUE is a string, an integer, a float, T or :TRUE, :FALSE, NIL
+\(written as null), a list or vector (written as an array), a JSON-OBJECT, or a BUFFER that holds
+JSON already."
   (etypecase value
     (string (write-json-string value buffer))
     (fixnum (put-fixnum value buffer))
@@ -158,33 +161,33 @@ with 340 decimals, enough to distinguish each from the next."
             value))
      (put 93 buffer))))
 
-;;; Reading. The peer is our own server: what it sends is valid JSON. Anything else only has to
-;;; cause an error, not a good message.
+;;; Reading. The JSON comes from our own server, so it is valid. Invalid JSON has to cause an error,
+;;; but the error needs no good message.
 
 (defvar *input* (make-array 0 :element-type '(unsigned-byte 8)) "The octets being read.")
-(defvar *position* 0 "The index in *INPUT* at which reading goes on.")
+(defvar *position* 0 "The index in *INPUT* of the next octet to read.")
 (declaim (type octets *input*) (type (unsigned-byte 32) *position*))
 
 (defun next-octet ()
-  "Return the next octet of *INPUT* and step over it."
+  "Return the octet of *INPUT* at *POSITION*, and advance *POSITION*."
   (prog1 (aref *input* *position*) (incf *position*)))
 
 (defun skip-white ()
-  "Step over white space and return the octet that follows, without stepping over it."
+  "Skip white space. Return the next octet, without advancing *POSITION* past it."
   (loop for code = (aref *input* *position*)
         while (member code '(32 10 13 9)) do (incf *position*)
         finally (return code)))
 
 (defun read-escape-unit ()
-  "Read the four hexadecimal digits of a \\u escape."
+  "Read the four hexadecimal digits of a \\u escape, and return their value."
   (let ((value 0))
     (dotimes (i 4 value)
       (setf value (+ (* 16 value)
                      (or (digit-char-p (code-char (next-octet)) 16) (error "Bad \\u escape.")))))))
 
 (defun read-escape ()
-  "Read the rest of an escape, after its backslash, and return the character. A surrogate pair is
-one character."
+  "Read the rest of an escape, after its backslash, and return the character. Two escapes that form
+a surrogate pair are one character."
   (ecase (code-char (next-octet))
     (#\" #\") (#\\ #\\) (#\/ #\/)
     (#\b #\Backspace) (#\f #\Page) (#\n #\Newline) (#\r #\Return) (#\t #\Tab)
@@ -200,7 +203,7 @@ one character."
                (code-char high))))))
 
 (defun read-json-string ()
-  "Read the rest of a string whose opening quote was read."
+  "Read the rest of a string after its opening quote, and return the string."
   (declare (optimize speed))
   (let* ((input *input*)
          (end (loop with escaped = nil
@@ -209,8 +212,8 @@ one character."
                     do (cond (escaped (setf escaped nil))
                              ((= code 92) (setf escaped t))
                              ((= code 34) (return i)))))
-         ;; A local variable is faster than *POSITION*: the reader thread answers nothing while it
-         ;; reads a long text.
+         ;; Use a local variable, which is faster than *POSITION*: the reader thread answers nothing
+         ;; while it reads a long text.
          (position *position*)
          (string (make-string (- (the (unsigned-byte 32) end) position)))
          (fill 0))
@@ -227,28 +230,29 @@ one character."
     (if (= fill (length string)) string (subseq string 0 fill))))
 
 (defun read-small-double (text)
-  "Return the double that TEXT denotes, a number with a large negative exponent. SBCL's reader
-rounds denormalized doubles down."
+  "Return the double nearest to the number that TEXT denotes, which has a large negative exponent.
+SBCL's reader is not used, because it rounds denormalized doubles down."
   (let* ((e (position #\e text :test #'char-equal))
          (dot (or (position #\. text) (1- e)))
          (digits (parse-integer (remove #\. (subseq text 0 e))))
          (value (* digits (expt 10 (- (parse-integer text :start (1+ e)) (- e dot 1))))))
     (if (>= (abs value) (rational least-positive-normalized-double-float))
-        ;; Round only once. Rounding to an integer first, as below, could make a tie where there is
-        ;; none.
+        ;; Round only once. If the value were first rounded to an integer, as below, that could make
+        ;; a tie where there is none.
         (coerce value 'double-float)
         (scale-float (coerce (round (* value (expt 2 1074))) 'double-float) -1074))))
 
 (defun server-integer (integer)
-  "Return INTEGER or, when it has more than 53 bits, the value of the nearest double. The server's
-numbers are doubles, and it writes a large one with only as many digits as distinguish it from the
-next."
+  "Return INTEGER if it has at most 53 bits, else the value of the nearest double. The server's
+numbers are doubles, and the server writes a large one with only as many digits as distinguish it
+from the next double."
   (if (<= (integer-length integer) 53)
       integer
       (values (truncate (coerce integer 'double-float)))))
 
 (defun read-json-number ()
-  "Read a number: an integer, or a double when it has a fraction or an exponent."
+  "Read a number at *POSITION*. Return an integer, or a double when the number has a fraction or an
+exponent."
   (let* ((end (or (position-if-not (lambda (code) (find (code-char code) "+-.0123456789eE"))
                                    *input* :start *position*)
                   (length *input*)))
@@ -263,14 +267,14 @@ next."
               (coerce (read-from-string text) 'double-float))))))
 
 (defun read-json-array ()
-  "Read an array whose opening bracket was read, into a list."
+  "Read the rest of an array after its opening bracket, and return a list."
   (if (= (skip-white) 93)
       (progn (next-octet) '())
       (loop collect (read-json-value)
             until (ecase (progn (skip-white) (next-octet)) (44 nil) (93 t)))))
 
 (defun read-json-object ()
-  "Read an object whose opening brace was read, into an EQUAL hash table."
+  "Read the rest of an object after its opening brace, and return an EQUAL hash table."
   (let ((table (make-hash-table :test 'equal)))
     (if (= (skip-white) 125)
         (next-octet)
@@ -284,7 +288,8 @@ next."
     table))
 
 (defun read-json-value ()
-  "Read one value at *POSITION*: false and null are NIL, true is T."
+  "Read the value at *POSITION*, and return it. The values false and null become NIL, and true
+becomes T."
   (case (skip-white)
     (34 (next-octet) (read-json-string))
     (123 (next-octet) (read-json-object))
@@ -295,6 +300,6 @@ next."
     (t (read-json-number))))
 
 (defun parse-json (octets)
-  "Return the value that the JSON text in OCTETS stands for."
+  "Return the value that the JSON text in OCTETS denotes."
   (let ((*input* octets) (*position* 0))
     (read-json-value)))

@@ -1,4 +1,5 @@
-;;;; Registers the agent's packages, and those of its functions whose stack frames have a role.
+;;;; Registers the packages of the agent, and a role for those of its functions that need special
+;;;; treatment when they appear in a backtrace.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -6,18 +7,18 @@
   "The packages of the agent. They are kept as objects, since evaluated code may rename them.")
 
 (defun claim-package ()
-  "Register the current package as one of the agent's."
+  "Register the current package as a package of the agent."
   (pushnew *package* **own-packages** :test #'eq))
 
 (claim-package)
 
 (defun own-package-p (package)
-  "True when PACKAGE is one of the agent's."
+  "True when PACKAGE is a package of the agent."
   (and (member package **own-packages** :test #'eq) t))
 
 (defmacro source-folder ()
-  "Expand into the namestring of the folder above that of this file. The agent's source files have
-names in it."
+  "Expand into the namestring of the folder with the agent's sources, the parent of this file's
+folder. The names of all source files of the agent begin with it."
   (let ((file (or *compile-file-truename* *load-truename*)))
     (namestring (make-pathname :name nil :type nil :version nil
                                :directory (butlast (pathname-directory file))
@@ -27,25 +28,25 @@ names in it."
   "The folder of the agent's sources when it was compiled.")
 
 (defun own-file-p (file)
-  "True when FILE, the name of a source file in SBCL's debug information, is one of the agent's."
+  "True when FILE, the name of a source file in SBCL's debug information, belongs to the agent."
   (eql 0 (search **own-folder** file)))
 
 (defun close-rooms (reader)
-  "Import the exports of the agent's packages, except LIVE-LISP's, into the package READER, and
-unexport them. Only the files of the agent needed the exports; a list of the program's external
-symbols must not show them."
+  "Import the external symbols of the agent's packages, except those of LIVE-LISP, into the package
+READER, and unexport them. Only the agent's own files needed the exports, and a list of all external
+symbols in the image must not show them."
   (dolist (package (remove (symbol-package 'live-lisp:call-tool) **own-packages**))
     (let ((exports (loop for symbol being the external-symbols of package collect symbol)))
       (import exports reader)
       (unexport exports package))))
 
 (sb-ext:defglobal **frame-roles** '()
-  "Pairs of the name of a function of the agent and the role that NOTE-FRAME gave it.")
+  "A list of pairs (NAME . ROLE) from NOTE-FRAME. NAME names a function of the agent.")
 
 (defun note-frame (name role)
-  "Give frames of the function NAME a ROLE on the stack. A :USER-CODE frame calls user code. In the
-calls that a :WAIT frame makes, the agent only waits. A :BETWEEN frame of the agent stands between
-two frames of user code."
+  "Record the keyword ROLE for stack frames of the agent's function NAME. :USER-CODE says that the
+function calls user code. :WAIT says that the agent only waits in the calls that the function makes.
+:BETWEEN says that the function stands between two frames of user code."
   (push (cons name role) **frame-roles**))
 
 (defun frame-role (name)

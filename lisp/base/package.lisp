@@ -1,8 +1,8 @@
 ;;;; The base of the agent: the wire to the server, and the access to SBCL. It also defines the
 ;;;; packages that users see.
 
-;; Nothing in these packages is looked up by name at run time, so that evaluated code may rename or
-;; delete them.
+;; The agent looks nothing up by name in these packages at run time, so that evaluated code may
+;; rename or delete them.
 
 (defpackage "LIVE-LISP"
   (:use)
@@ -14,7 +14,8 @@
            "TOOL-TO-SCHEMA" "TOOLS-TO-SCHEMA"
            "TOOL-RESULT" "TOOL-RESULT-ID" "TOOL-RESULT-SUCCESS" "TOOL-RESULT-RESULT"
            "TOOL-RESULT-ERROR" "EXECUTE-TOOL-CALL" "STOP")
-  ;; A definition of the user's own under one of these names must not break the agent.
+  ;; Lock the package, so that a definition of the user under one of these names cannot break the
+  ;; agent.
   (:lock t))
 
 (defpackage "LIVE-LISP-USER"
@@ -22,7 +23,8 @@
 
 (defpackage "LIVE-LISP.BASE"
   (:use "COMMON-LISP")
-  ;; Besides, each declaration of an internal of SBCL in sbcl-*.lisp exports our name for it.
+  ;; In addition, each declaration of an internal of SBCL in sbcl-*.lisp exports the agent's name
+  ;; for it.
   (:export "GLOBAL-FUNCTION" "DEBUG-NAME" "PLAIN-DEFINITION" "ASSIGNED-SLOTS" "FILE-PARTS"
            "MARKING-CODE" "DEFINE-ABILITY" "DEFINE-CHECK" "IF-ABLE" "LACKING-ABILITIES"
            "FALLBACKS-IN-USE" "CONTRIB-SYMBOL" "CONTRIB-FUNCTION" "PACKAGE-CELLS"

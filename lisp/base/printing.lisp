@@ -1,9 +1,10 @@
-;;;; Prints objects of the user: within bounds, and whatever print methods do.
+;;;; Prints objects of the user: with a bounded length, and without an error when a print method
+;;;; fails.
 
 (in-package "LIVE-LISP.BASE")
 
 (defmacro printing-plainly (&body body)
-  "Evaluate BODY with printer settings that are terse and independent of the session."
+  "Evaluate BODY with printer settings that print little and do not depend on the session."
   `(let ((*print-pretty* nil) (*print-length* 5) (*print-level* 3) (*print-circle* nil)
          (*print-readably* nil) (*print-base* 10) (*print-radix* nil) (*print-case* :upcase)
          (*print-escape* t) (*print-gensym* t) (*print-array* t) (*print-lines* nil)
@@ -20,7 +21,7 @@ the text says so."
                       (lambda (stream)
                         (handler-case (format stream format object)
                           (serious-condition (failure)
-                            ;; Printing the next object may exhaust the stack as well.
+                            ;; The stack may be exhausted again when the next object is printed.
                             (protect-stack-again)
                             (let ((*print-pretty* nil))
                               (format stream "#<~A: printing it signalled ~A>"
@@ -38,25 +39,25 @@ method of the user."
 
 (defun symbol-text (symbol)
   "Return SYMBOL as PACKAGE::NAME without bars, or #:NAME without a package."
-  ;; The printer could run a method of the user, even for a string, and SBCL defines names with
-  ;; interrupts off.
+  ;; Do not use the printer: it could run a method of the user, even for a string, and SBCL defines
+  ;; names while interrupts are off.
   (let ((package (symbol-package symbol)))
     (if package
         (concatenate 'string (package-name package) "::" (symbol-name symbol))
         (concatenate 'string "#:" (symbol-name symbol)))))
 
 (defun class-text (class)
-  "Return the name of CLASS as SYMBOL-TEXT; if it has none, such as #<unnamed
-COMMON-LISP::STANDARD-CLASS>."
+  "Return the name of CLASS as SYMBOL-TEXT does. For a class without a name, return a text such as
+#<unnamed COMMON-LISP::STANDARD-CLASS>."
   (let ((name (class-name class)))
     (if (and name (symbolp name))
         (symbol-text name)
         (format nil "#<unnamed ~A>" (symbol-text (class-name (class-of class)))))))
 
 (defun shortened (limit text)
-  "Return a copy of the string TEXT, cut to LIMIT characters and then \"...\". TEXT can be a string
-of the user."
-  ;; Without the printer, which can run a method of the user.
+  "Return a copy of the string TEXT. If TEXT has more than LIMIT characters, return the first LIMIT
+of them and \"...\". TEXT can be a string of the user."
+  ;; Do not use the printer, which can run a method of the user.
   (let ((start (subseq text 0 (min limit (length text)))))
     (if (> (length text) limit) (concatenate 'string start "...") start)))
 
@@ -72,29 +73,32 @@ of the user."
                    (t (setf gap t))))))
 
 (defun usable-package (package)
-  "Return PACKAGE, or when it was deleted COMMON-LISP-USER, or KEYWORD if that was deleted too."
-  ;; Compiled inline, FIND-PACKAGE caches its package, and returns that even when it was deleted.
+  "Return PACKAGE if it is a package that was not deleted. Otherwise return COMMON-LISP-USER, or
+KEYWORD if COMMON-LISP-USER was deleted too."
+  ;; An inline call of FIND-PACKAGE caches the package that it found, and returns it even after the
+  ;; package was deleted.
   (declare (notinline find-package))
   (if (and (packagep package) (package-name package))
       package
       (or (find-package "COMMON-LISP-USER") (find-package "KEYWORD"))))
 
 (sb-ext:defglobal **pretty-printers** (copy-pprint-dispatch nil)
-  "The pprint dispatch table of a fresh SBCL. In the session's table, the program's functions can
-fail or never end.")
+  "The pprint dispatch table of a fresh SBCL. The session's table can have functions of the program,
+which can fail or never end.")
 
 (defvar *digit-limit* 100 "Numbers with more digits than this are shortened.")
 
 (defun long-number-p (object)
   "True when OBJECT is an integer or ratio that can have more than *DIGIT-LIMIT* decimal digits."
   (and (typep object '(or bignum ratio))
-       ;; A decimal digit stands for more than three bits.
+       ;; This never misses a long number, because a decimal digit has more than three bits.
        (> (+ (integer-length (numerator object)) (integer-length (denominator object)))
           (* 3 *digit-limit*))))
 
 (defun without-middle (text)
-  "Return TEXT, a printed number, as its first 20 characters, \"...\" and its last 10, and as the
-second value how many digits it has. Return TEXT and NIL when these are at most *DIGIT-LIMIT*."
+  "Shorten TEXT, a printed number, to its first 20 characters, \"...\" and its last 10. Return the
+shortened text, and the number of digits of TEXT as the second value. If TEXT has at most
+*DIGIT-LIMIT* digits, return TEXT and NIL."
   (let ((digits (count-if (lambda (char) (digit-char-p char (max 10 *print-base*))) text)))
     (if (<= digits *digit-limit*)
         (values text nil)
@@ -103,8 +107,8 @@ second value how many digits it has. Return TEXT and NIL when these are at most 
 
 (defun without-middle-digits (text)
   "Return TEXT with each number of more than *DIGIT-LIMIT* digits shortened to its first 20 digits,
-\"...\", its last 10, and \" (150 digits)\". If TEXT is cut within the number, only its first 20
-digits and \"...\" are left."
+\"...\", its last 10 digits, and its length such as \" (150 digits)\". If TEXT was already cut
+within the number, leave only its first 20 digits and \"...\"."
   (flet ((end-of-digits (start)
            (or (position-if-not (lambda (char) (char<= #\0 char #\9)) text :start start)
                (length text))))
@@ -124,7 +128,7 @@ digits and \"...\" are left."
 
 (defun report-text (limit condition)
   "Return the report of CONDITION in at most LIMIT characters, without references to manuals. Line
-breaks that only the pretty printer made become spaces. Long numbers are shortened by
+breaks that only the pretty printer made are replaced by spaces. Long numbers are shortened by
 WITHOUT-MIDDLE-DIGITS."
   (let ((*package* (usable-package *package*))
         (*print-length* 50) (*print-level* 10) (*print-circle* nil) (*print-readably* nil)

@@ -1,10 +1,11 @@
-;;;; Tests whether each internal of SBCL works as the agent expects. A row, from DEFINE-PROBE, has
-;;;; the names that it proves, of internals (ours) or an ability, and a form that uses them on an
-;;;; example with a known answer. The form is true when the names are right. When the agent is
-;;;; compiled, internals.lisp runs the rows in a child process, since a wrong internal can end its
-;;;; process. An internal whose row fails is replaced by its fallback, and the rows are run again.
-;;;; A row with the name of an ability proves the ability even if some of its internals are missing.
-;;;; No fasl contains anything of this file.
+;;;; Tests whether each internal of SBCL works as the agent expects. DEFINE-PROBE adds a row to the
+;;;; list of tests. A row has names, which are the agent's names of internals or the name of an
+;;;; ability, and a form that uses them on an example with a known answer. The form is true when the
+;;;; names are right. When the agent is compiled, internals.lisp runs the rows in a child process,
+;;;; since a wrong internal can end its process. The agent is then compiled with a fallback for each
+;;;; internal with a row that failed, and the rows are run again. A row with the name of an ability
+;;;; proves the ability even if some of its internals are missing. No fasl contains any code of this
+;;;; file.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -13,12 +14,12 @@
   `(eval-when (:execute) ,@forms))
 
 (defmacro define-probe ((&rest names) form)
-  "Add a row: NAMES, symbols for internals and a string for an ability, are right when FORM is
-true."
+  "Add a row to *PROBES*. NAMES has symbols, our names of internals, or a string, the name of an
+ability. They are right when FORM is true."
   `(for-probes (push '(,names ,form) *probes*)))
 
 (for-probes
- (defvar *probes* '() "The rows, each a list of its names and its form, the last defined first.")
+ (defvar *probes* '() "The rows of tests, lists (NAMES FORM), newest first.")
  (defvar *probe-file* nil "A string with which the names of all files that rows make begin.")
 
  (defun run-probe (form)
@@ -28,15 +29,16 @@ true."
 
  (defun used-p (name)
    "True when the agent uses the ability NAME, a string, or the internal NAME, a symbol, and not a
-fallback."
+fallback for it."
    (if (stringp name)
        (let ((*ability* name)) (not (why-left-out name)))
        (not (member name *absent*))))
 
  (defun run-probes (start files tell)
-   "Run the rows from number START (0-based) on; names of files that they make begin with FILES.
-Before each row, call TELL with :BEGINS and its names that are used, as strings; after it with
-:RIGHT, or what is wrong, and these names."
+   "Run the rows from number START on, counted from 0. FILES is a prefix for the names of files that
+rows make. Before each row, call the function TELL with :BEGINS and a list of the names in the row
+that are in use, as strings. After the row, call TELL with this list and :RIGHT, or a text that says
+what is wrong, in place of :BEGINS."
    (setf *probe-file* files
          *package* (find-package "LIVE-LISP.BASE"))
    (loop for (names form) in (nthcdr start (reverse *probes*))
@@ -52,8 +54,8 @@ Before each row, call TELL with :BEGINS and its names that are used, as strings;
    (multiple-value-prog1 (funcall function (frame-below (top-frame))) (list function)))
 
  (defun probe-called (number text function)
-   "Call FUNCTION with the frame of this call, and return its value. Probes look for NUMBER and TEXT
-in the frame."
+   "Call FUNCTION with the frame of this call, and return its value. Probes look for the values of
+NUMBER and TEXT in the frame."
    (declare (optimize (debug 2)))
    (multiple-value-prog1 (probe-look function) (probe-look (constantly (list number text)))))
 
@@ -72,7 +74,7 @@ value."
      found))
 
  (defun first-argument (name form)
-   "Return the first argument of the first call of the function NAME while FORM is evaluated, or
+   "Evaluate FORM. Return the first argument of the first call of the function NAME meanwhile, or
 :NONE."
    (let ((arguments (arguments-of-call name (lambda () (eval form)))))
      (if (consp arguments) (first arguments) arguments)))
@@ -82,7 +84,8 @@ value."
    (sb-thread:join-thread (sb-thread:make-thread function)))
 
  (defun in-process (function)
-   "Return the status, from waitpid, of a new process that exits with 0 when FUNCTION returns true."
+   "Run FUNCTION in a child process, which exits with 0 when FUNCTION returns true. Return the
+status of the process from waitpid."
    (let ((id (funcall (intern "FORK" "SB-POSIX"))))
      (when (zerop id)
        (sb-ext:exit :code (handler-case (if (funcall function) 0 1) (serious-condition () 1))
@@ -99,14 +102,16 @@ value."
      (storage-condition () t)))
 
  (defun call-with-file (name text function)
-   "Write TEXT to a file, and return the value of FUNCTION for its path. NAME ends the file's name."
+   "Write TEXT to a temporary file with a name that ends in NAME. Call FUNCTION with the path of the
+file, and return its value."
    (let ((path (concatenate 'string *probe-file* name)))
      (with-open-file (out path :direction :output :if-exists :supersede) (write-string text out))
      (unwind-protect (funcall function path)
        (ignore-errors (delete-file path)))))
 
  (defun call-with-fasl (text function)
-   "Compile a file with TEXT, and return the value of FUNCTION for its path and that of its fasl."
+   "Write TEXT to a file and compile it. Call FUNCTION with the path of the file and that of its
+fasl, and return its value."
    (call-with-file ".lisp" text
                    (lambda (path)
                      (let ((fasl (let ((*error-output* (make-broadcast-stream))
@@ -351,7 +356,7 @@ value."
 (define-probe (+in-unit+)
   (and (null (symbol-value +in-unit+))
        (with-compilation-unit () (symbol-value +in-unit+))
-       ;; Without the outer unit the inner one ends with its own warnings.
+       ;; Without this outer unit, the inner unit would end with warnings of its own.
        (let ((before nil))
          (handler-bind ((warning #'muffle-warning))
            (with-compilation-unit ()
@@ -712,8 +717,8 @@ value."
        (zerop (mod guard-octets
                    (sb-alien:alien-funcall (sb-alien:extern-alien "getpagesize"
                                                                   (function sb-alien:int)))))))
-;; In a child process: when a thread ends with an open guard page, the next thread on its stack can
-;; end the process.
+;; Run this in a child process. When a thread ends with an open guard page, the next thread on the
+;; same stack can end the process.
 (define-probe (protect-control-stack protect-binding-stack protect-alien-stack)
   (zerop (in-process (lambda ()
                        (in-thread (lambda ()
@@ -771,8 +776,8 @@ value."
     (push (lambda () (setf thread sb-thread:*current-thread*)) sb-ext:*after-gc-hooks*)
     (setf arguments (arguments-of-call +after-collection+ (lambda () (sb-ext:gc))))
     (pop sb-ext:*after-gc-hooks*)
-    ;; Where SBCL runs the hooks in the thread that has collected, the agent does not use
-    ;; +AFTER-COLLECTION+.
+    ;; If SBCL runs the hooks in the thread that has collected, the agent does not use
+    ;; +AFTER-COLLECTION+, so any value will do.
     (or (eq thread sb-thread:*current-thread*) (listp arguments))))
 (define-probe ("card table" card-marks card-bits)
   (and (<= 8 card-bits 36)
@@ -918,9 +923,9 @@ value."
 
 (for-probes
  (defun call-with-numbered (function)
-   "Call FUNCTION, which compiles or loads a file. Return a list of what the compiler has when it
-has numbered the first form: the stream of the file, the number of the form, and that of the form's
-second element."
+   "Call FUNCTION, which compiles or loads a file. Return a list of three values from the moment at
+which the compiler has numbered the first form: the stream of the file, the number of the form, and
+the number of the form's second element."
    (let ((found '()))
      (encapsulate +number-forms+ 'live-lisp-probe
                   (lambda (called form number)

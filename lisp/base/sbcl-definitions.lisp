@@ -18,8 +18,8 @@
   ("SB-IMPL" "PACKAGE-HASHTABLE-CELLS" "SB-IMPL" "SYMTBL-CELLS"))
 
 (defun table-cells (table)
-  "Return the simple vector that holds the symbols of TABLE, internal or external, or NIL when this
-SBCL has none."
+  "Return the simple vector that holds the symbols of TABLE, the internal or external table of a
+package. Return NIL when this SBCL has no such vector."
   (let ((cells (and table (symbol-cells table))))
     (typecase cells
       (simple-vector cells)
@@ -27,8 +27,8 @@ SBCL has none."
       ((cons t simple-vector) (cdr cells)))))
 
 (defun package-cells (package)
-  "Return a list of the vectors that hold the internal and the external symbols of PACKAGE, from
-TABLE-CELLS."
+  "Return a list of two simple vectors: the one with the internal symbols of PACKAGE, and the one
+with its external symbols."
   (list (table-cells (internal-table package)) (table-cells (external-table package))))
 
 ;;; SBCL's information about names
@@ -38,46 +38,51 @@ TABLE-CELLS."
  "compile_form leaves more of what a form defines, and less is told of functions, variables and types")
 
 (define-internal known (category kind name)
-  "Return SBCL's information about NAME, as in (KNOWN :FUNCTION :KIND 'CAR), and whether there is
-any."
+  "Return the information of KIND in CATEGORY about NAME in SBCL's globaldb, as in (KNOWN :FUNCTION
+:KIND 'CAR). The second value is true if there is any."
   ("SB-INT" "INFO"))
 (define-internal symbol-knowledge (symbol)
-  "Return all information about SYMBOL and functions such as (SETF SYMBOL), or NIL when there is
-none."
+  "Return everything that SBCL's globaldb knows about SYMBOL and about functions such as (SETF
+SYMBOL), or NIL."
   ("SB-KERNEL" "SYMBOL-DBINFO" "SB-KERNEL" "SYMBOL-%INFO") t)
 (define-internal-variable known-kinds
-  "A vector of all kinds of information. Elements that are not used are NIL."
+  "A vector of all kinds of information in SBCL's globaldb. Unused elements are NIL."
                           ("SB-IMPL" "*INFO-TYPES*")
                           #())
 (define-internal kind-category (kind)
-  "Return the category of KIND, one of KNOWN-KINDS, a keyword." ("SB-IMPL" "META-INFO-CATEGORY"))
-(define-internal kind-name (kind) "Return the keyword of KIND, one of KNOWN-KINDS."
+  "Return the category, a keyword, of KIND, an element of KNOWN-KINDS."
+  ("SB-IMPL" "META-INFO-CATEGORY"))
+(define-internal kind-name (kind) "Return the keyword that names KIND, an element of KNOWN-KINDS."
                  ("SB-IMPL" "META-INFO-KIND"))
-(define-internal kind-number (kind) "Return the number of KIND, for KNOWN-VALUE."
+(define-internal kind-number (kind) "Return the number of KIND, an element of KNOWN-KINDS."
                  ("SB-INT" "META-INFO-NUMBER"))
 (define-internal known-value (name number)
-  "Return the information about NAME of the kind with NUMBER, from KIND-NUMBER, and whether there is
-any."
+  "Return the globaldb's information about NAME of the kind with NUMBER, from KIND-NUMBER, and as
+the second value whether there is any."
   ("SB-IMPL" "GET-INFO-VALUE") (values nil nil))
 (define-internal forget-values (name numbers)
-  "Remove the information about NAME of the kinds with NUMBERS." ("SB-INT" "CLEAR-INFO-VALUES"))
+  "Remove the globaldb's information about NAME. NUMBERS are those of the kinds to remove, from
+KIND-NUMBER."
+  ("SB-INT" "CLEAR-INFO-VALUES"))
 (define-internal know-value (name number value)
-  "Make VALUE the information about NAME of the kind with NUMBER." ("SB-INT" "SET-INFO-VALUE"))
+  "Make VALUE the globaldb's information about NAME of the kind with NUMBER, from KIND-NUMBER."
+  ("SB-INT" "SET-INFO-VALUE"))
 (define-internal forget-types ()
   "Clear the compiler's caches of types." ("SB-INT" "DROP-ALL-HASH-CACHES"))
 (define-internal-type source-location
-  "The place of a definition: a file, and the number of a form."
+  "Places of definitions. A place is a file and the number of a form."
                       ("SB-C" "DEFINITION-SOURCE-LOCATION"))
 (define-internal location-name (location)
-  "Return the name of the file of LOCATION, or NIL."
+  "Return the name of the file of LOCATION, a SOURCE-LOCATION, or NIL."
                  ("SB-C" "DEFINITION-SOURCE-LOCATION-NAMESTRING"))
 (define-internal package-location (package)
   "Return the source location of PACKAGE." ("SB-IMPL" "PACKAGE-SOURCE-LOCATION"))
-(define-internal-type class-missing "Errors that a name names no class; CELL-ERROR-NAME returns the
-name."
+(define-internal-type class-missing
+  "Errors about a name that names no class. CELL-ERROR-NAME returns the name."
   ("SB-PCL" "CLASS-NOT-FOUND-ERROR"))
 (define-internal type-specifier (type)
-  "Return the specifier of TYPE, an object of the compiler." ("SB-KERNEL" "TYPE-SPECIFIER"))
+  "Return the type specifier of TYPE, an object by which the compiler represents a type."
+  ("SB-KERNEL" "TYPE-SPECIFIER"))
 
 ;;; Source files of definitions
 
@@ -87,29 +92,32 @@ name."
 (define-internal function-code (function)
   "Return the code object of FUNCTION, a SIMPLE-FUNCTION." ("SB-KERNEL" "FUN-CODE-HEADER"))
 (define-internal code-information (code)
-  "Return the debug information of CODE." ("SB-KERNEL" "%CODE-DEBUG-INFO"))
+  "Return the debug information of the code object CODE." ("SB-KERNEL" "%CODE-DEBUG-INFO"))
 (define-internal information-source (information)
-  "Return the debug source in INFORMATION, from CODE-INFORMATION." ("SB-C" "DEBUG-INFO-SOURCE"))
+  "Return the debug source of INFORMATION, a result of CODE-INFORMATION."
+  ("SB-C" "DEBUG-INFO-SOURCE"))
 (define-internal source-name (source)
-  "Return the name of the file of SOURCE, or NIL." ("SB-C" "DEBUG-SOURCE-NAMESTRING"))
+  "Return the name of the file of the debug source SOURCE, or NIL."
+  ("SB-C" "DEBUG-SOURCE-NAMESTRING"))
 (define-internal source-date (source)
-  "Return the write date of the file of SOURCE when it was compiled."
+  "Return the write date that the file of the debug source SOURCE had when it was compiled."
                  ("SB-C" "DEBUG-SOURCE-CREATED"))
 (define-internal-name +source-positions+
-  "Names the slot of a debug source for the offsets of the file's top-level forms: NIL until the
-load of the file ends."
+  "The name of the slot of a debug source for the offsets of the file's top-level forms. The slot is
+NIL until the load of the file ends."
   ("SB-C" "START-POSITIONS"))
 (define-internal location-form (location)
-  "Return the number of the top-level form of LOCATION, or NIL."
+  "Return the number of the top-level form of LOCATION, a SOURCE-LOCATION, or NIL."
   ("SB-C" "DEFINITION-SOURCE-LOCATION-TOPLEVEL-FORM-NUMBER"))
 (define-internal-name +declare-constructors+
-  "Names the first function that a DEFSTRUCT calls with the structure's description, also for :TYPE
-LIST."
+  "The name of the first function that a DEFSTRUCT calls with the structure's description, also for
+:TYPE LIST."
   ("SB-KERNEL" "%PROCLAIM-DEFSTRUCT-CTORS"))
-(define-internal-name +define-variable+ "Names the function behind DEFVAR." ("SB-IMPL" "%DEFVAR"))
-(define-internal-name +define-alien-type+ "Names the function behind DEFINE-ALIEN-TYPE."
+(define-internal-name +define-variable+
+  "The name of the function behind DEFVAR." ("SB-IMPL" "%DEFVAR"))
+(define-internal-name +define-alien-type+ "The name of the function behind DEFINE-ALIEN-TYPE."
                       ("SB-ALIEN" "%DEFINE-ALIEN-TYPE"))
-(define-internal-name +define-global+ "Names the function behind DEFGLOBAL."
+(define-internal-name +define-global+ "The name of the function behind DEFGLOBAL."
                       ("SB-IMPL" "%DEFGLOBAL"))
 
 ;;; The compiler's objects for classes: cells, classoids and layouts
@@ -120,29 +128,29 @@ LIST."
   "Return the cell that holds the compiler's classoid of the class NAME, or NIL."
   ("SB-KERNEL" "FIND-CLASSOID-CELL"))
 (define-internal cell-classoid (cell)
-  "Return the classoid in CELL; it can be set." ("SB-KERNEL" "CLASSOID-CELL-CLASSOID"))
+  "Return the classoid in CELL. It can be set with SETF." ("SB-KERNEL" "CLASSOID-CELL-CLASSOID"))
 (define-internal cell-class (cell)
-  "Return the class in CELL; it can be set." ("SB-KERNEL" "CLASSOID-CELL-PCL-CLASS"))
+  "Return the class in CELL. It can be set with SETF." ("SB-KERNEL" "CLASSOID-CELL-PCL-CLASS"))
 (define-internal classoid-location (classoid)
   "Return the source location of CLASSOID." ("SB-KERNEL" "CLASSOID-SOURCE-LOCATION"))
 (define-internal class-location (class) "Return the source location of CLASS."
                  ("SB-PCL" "DEFINITION-SOURCE"))
 (define-internal classoid-state (classoid)
-  "Return a symbol that says whether CLASSOID is sealed; it can be set."
+  "Return a symbol that says whether CLASSOID is sealed. It can be set with SETF."
                  ("SB-KERNEL" "CLASSOID-STATE"))
 (define-internal classoid-layout (classoid)
-  "Return the layout of CLASSOID; it can be set."
+  "Return the layout of CLASSOID. It can be set with SETF."
   ("SB-KERNEL" "CLASSOID-WRAPPER" "SB-KERNEL" "CLASSOID-LAYOUT"))
 (define-internal layout-classoid (layout)
-  "Return the classoid of LAYOUT; it can be set."
+  "Return the classoid of LAYOUT. It can be set with SETF."
   ("SB-KERNEL" "WRAPPER-CLASSOID" "SB-KERNEL" "LAYOUT-CLASSOID"))
 (define-internal layout-inherits
                  (layout)
-  "Return a vector of the layouts above LAYOUT."
+  "Return a vector of the layouts of the superclasses of LAYOUT's class."
                  ("SB-KERNEL" "WRAPPER-INHERITS" "SB-KERNEL" "LAYOUT-INHERITS")
                  #())
 (define-internal remove-subclassoid (classoid super)
-  "Make SUPER no longer a superclass of CLASSOID." ("SB-KERNEL" "REMOVE-SUBCLASSOID"))
+  "Remove CLASSOID from the subclasses of the classoid SUPER." ("SB-KERNEL" "REMOVE-SUBCLASSOID"))
 
 ;;; Structures and conditions: SBCL keeps their accessors and documentation elsewhere than those of
 ;;; other classes
@@ -151,32 +159,40 @@ LIST."
                 "class_slots tells no accessors of structures and no documentation of conditions")
 
 (define-internal defstruct-description (name)
-  "Return DEFSTRUCT's description of the structure NAME; signals an error when there is none."
+  "Return the description that DEFSTRUCT made of the structure NAME. Signal an error when there is
+none."
   ("SB-KERNEL" "FIND-DEFSTRUCT-DESCRIPTION"))
-(define-internal description-name (description) "Return the name of the structure of DESCRIPTION."
+(define-internal description-name (description)
+  "Return the name of the structure that DESCRIPTION describes."
                  ("SB-KERNEL" "DD-NAME"))
 (define-internal description-slots (description)
-  "Return the slots of DESCRIPTION." ("SB-KERNEL" "DD-SLOTS"))
+  "Return a list of the slots of the structure that DESCRIPTION describes."
+  ("SB-KERNEL" "DD-SLOTS"))
 (define-internal description-constructors (description)
-  "Return the constructors of DESCRIPTION, lists that begin with a name."
+  "Return the constructors of the structure that DESCRIPTION describes, lists that begin with a
+name."
   ("SB-KERNEL" "DD-CONSTRUCTORS"))
 (define-internal description-type (description)
-  "Return what the structures of DESCRIPTION are: STRUCTURE, VECTOR or LIST."
+  "Return how the structures that DESCRIPTION describes are represented: STRUCTURE, VECTOR or LIST."
                  ("SB-KERNEL" "DD-TYPE"))
 (define-internal description-copier (description)
-  "Return the name of the copier of DESCRIPTION, or NIL." ("SB-KERNEL" "DD-COPIER-NAME"))
+  "Return the name of the copier of the structure that DESCRIPTION describes, or NIL."
+  ("SB-KERNEL" "DD-COPIER-NAME"))
 (define-internal description-predicate (description)
-  "Return the name of the predicate of DESCRIPTION, or NIL." ("SB-KERNEL" "DD-PREDICATE-NAME"))
-(define-internal structure-slot-name (slot) "Return the name of SLOT." ("SB-KERNEL" "DSD-NAME"))
+  "Return the name of the predicate of the structure that DESCRIPTION describes, or NIL."
+  ("SB-KERNEL" "DD-PREDICATE-NAME"))
+(define-internal structure-slot-name (slot)
+  "Return the name of SLOT, from DESCRIPTION-SLOTS." ("SB-KERNEL" "DSD-NAME"))
 (define-internal structure-slot-accessor (slot)
-  "Return the name of the accessor of SLOT." ("SB-KERNEL" "DSD-ACCESSOR-NAME"))
+  "Return the name of the accessor of SLOT, from DESCRIPTION-SLOTS."
+  ("SB-KERNEL" "DSD-ACCESSOR-NAME"))
 (define-internal structure-slot-read-only-p (slot)
-  "True when SLOT cannot be set." ("SB-KERNEL" "DSD-READ-ONLY"))
+  "True when SLOT, from DESCRIPTION-SLOTS, is read-only." ("SB-KERNEL" "DSD-READ-ONLY"))
 (define-internal-type condition-class "Classes of conditions." ("SB-PCL" "CONDITION-CLASS"))
 (define-internal classoid (name)
   "Return the compiler's classoid of the class NAME." ("SB-KERNEL" "FIND-CLASSOID"))
 (define-internal classoid-slots (classoid)
-  "Return the slots of CLASSOID, that of a condition class."
+  "Return the slots of CLASSOID, the classoid of a condition class."
                  ("SB-KERNEL" "CONDITION-CLASSOID-SLOTS"))
 (define-internal condition-slot-name (slot)
   "Return the name of SLOT, from CLASSOID-SLOTS." ("SB-KERNEL" "CONDITION-SLOT-NAME"))
@@ -184,9 +200,10 @@ LIST."
   "Return the documentation of SLOT, from CLASSOID-SLOTS."
                  ("SB-KERNEL" "CONDITION-SLOT-DOCUMENTATION"))
 (define-internal combination-name (combination)
-  "Return the name of the method COMBINATION." ("SB-PCL" "METHOD-COMBINATION-TYPE-NAME"))
+  "Return the name of COMBINATION, a method combination." ("SB-PCL" "METHOD-COMBINATION-TYPE-NAME"))
 (define-internal combination-options (combination)
-  "Return the options of the method COMBINATION." ("SB-PCL" "METHOD-COMBINATION-OPTIONS"))
+  "Return the options of COMBINATION, a method combination."
+  ("SB-PCL" "METHOD-COMBINATION-OPTIONS"))
 (define-internal-name +combination-options+
   "The name of the function that returns the options of a method combination."
                       ("SB-PCL" "METHOD-COMBINATION-OPTIONS"))
@@ -198,18 +215,19 @@ LIST."
  "describe_symbol tells no order of methods in a long form of DEFINE-METHOD-COMBINATION, and not which methods call no next one")
 
 (define-internal standard-precedence-list (class supers)
-  "Return the precedence list that the standard prescribes for CLASS with the direct superclasses
+  "Return the precedence list that the standard prescribes for CLASS if its direct superclasses are
 SUPERS."
   ("SB-PCL" "COMPUTE-STD-CPL") (list class))
 (define-internal-variable long-combinations
-  "A table of the functions that long forms of DEFINE-METHOD-COMBINATION make, by name."
+  "A hash table from names of method combinations to the functions that the long form of
+DEFINE-METHOD-COMBINATION makes."
   ("SB-PCL" "*LONG-METHOD-COMBINATION-FUNCTIONS*") (make-hash-table))
 (define-internal-variable method-combinations
   "SBCL's table of method combinations, by name."
                           ("SB-PCL" "**METHOD-COMBINATIONS**")
                           (make-hash-table))
 (define-internal combination-location (known)
-  "Return the source location of KNOWN, an element of METHOD-COMBINATIONS."
+  "Return the source location of KNOWN, a value in the table METHOD-COMBINATIONS."
   ("SB-PCL" "METHOD-COMBINATION-INFO-SOURCE-LOCATION"))
 (define-internal-type standard-combination
   "Method combinations of the standard, and those that DEFINE-METHOD-COMBINATION makes."
@@ -228,24 +246,26 @@ SUPERS."
 method directly."
   ("SB-PCL" "SHORT-COMBINATION-IDENTITY-WITH-ONE-ARGUMENT"))
 (define-internal-name +next-method-call+
-  "Names the macro that is expanded in the code of each method that contains CALL-NEXT-METHOD."
+  "The name of the macro that is expanded in the code of each method that contains
+CALL-NEXT-METHOD."
   ("SB-PCL" "FAST-CALL-NEXT-METHOD-BODY"))
 (define-internal debug-parameters
                  (debug)
-  "Return the parameters of the function of DEBUG, from FUNCTION-DEBUG. A parameter that the code
-does not use is :DELETED, unless the function was compiled for debugging."
+  "Return the lambda list of the debug function DEBUG, from FUNCTION-DEBUG. A parameter that the
+code does not use is :DELETED, unless the function was compiled for debugging."
                  ("SB-DI" "DEBUG-FUN-LAMBDA-LIST")
                  '())
 (define-internal cell-name (cell) "Return the name of the function in CELL."
   ("SB-KERNEL" "FDEFN-NAME"))
 (define-internal function-attributes (info)
-  "Return bits that say what a function does, from INFO, its (KNOWN :FUNCTION :INFO NAME)."
+  "Return the attributes of a function, such as FLUSHABLE, as an integer with a bit for each. INFO
+is the function's (KNOWN :FUNCTION :INFO NAME)."
   ("SB-C" "FUN-INFO-ATTRIBUTES") 0)
 (define-internal attribute-names (attributes)
   "Return the names of ATTRIBUTES, from FUNCTION-ATTRIBUTES." ("SB-C" "DECODE-IR1-ATTRIBUTES"))
 (define-internal-name +coerce-callable+
-  "Names the function that turns a symbol into the function it names."
+  "The name of the function that turns a symbol into the function it names."
                       ("SB-KERNEL" "%COERCE-CALLABLE-TO-FUN"))
 (define-internal-name +qualifier-check+
-  "Names the function by which a long method combination sorts methods."
+  "The name of the function by which a long method combination sorts methods."
                       ("SB-PCL" "QUALIFIER-CHECK-RUNTIME"))

@@ -8,11 +8,11 @@
 (define-ability "string data" "long strings are sent more slowly")
 
 (define-internal-name +with-array-data+
-  "Names the operator behind WITH-STRING-DATA." ("SB-KERNEL" "WITH-ARRAY-DATA"))
+  "The name of the operator behind WITH-STRING-DATA." ("SB-KERNEL" "WITH-ARRAY-DATA"))
 
 (defmacro with-string-data ((data start end) string &body body)
-  "Evaluate BODY with DATA bound to the simple string that has the characters of STRING from START
-to END."
+  "Evaluate BODY with DATA bound to a simple string that contains the characters of STRING, from the
+index START to END."
   (if +with-array-data+
       `(,+with-array-data+ ((,data ,string) (,start) (,end) :check-fill-pointer t) ,@body)
       `(let* ((,data (coerce ,string 'simple-string)) (,start 0) (,end (length ,data))) ,@body)))
@@ -24,16 +24,16 @@ to END."
 (define-internal stack-pointer ()
   "Return the stack pointer of this thread, an address." ("SB-VM" "CURRENT-SP") (sb-sys:int-sap 0))
 (define-internal thread-slot (index)
-  "Return the word in slot INDEX of this thread's structure, as an address."
+  "Return the word in slot number INDEX of this thread's structure, as an address."
   ("SB-VM" "CURRENT-THREAD-OFFSET-SAP") (sb-sys:int-sap 0))
 (define-internal-variable this-slot
-  "The index of the thread slot with the address of the thread's structure itself."
+  "The index of the thread slot that holds the address of the thread's own structure."
                           ("SB-VM" "THREAD-THIS-SLOT"))
 (define-internal-variable stack-start-slot
-  "The index of the thread slot with the start of the stack."
+  "The index of the thread slot that holds the start of the control stack."
                           ("SB-VM" "THREAD-CONTROL-STACK-START-SLOT"))
 (define-internal-variable state-slot
-  "The index of the thread slot whose lowest octet is 0 while the guard page is open."
+  "The index of the thread slot that has 0 in its lowest octet while the guard page is open."
   ("SB-VM" "THREAD-STATE-WORD-SLOT"))
 (define-internal-variable word-octets "How many octets a word has." ("SB-VM" "N-WORD-BYTES") 8)
 (define-internal-variable guard-octets
@@ -59,7 +59,7 @@ to END."
 
 (define-ability "heap pages" "the heap is guarded less exactly")
 
-(define-internal heap-usage () "Return how many octets of the heap are in use."
+(define-internal heap-usage () "Return the number of octets of the heap that are in use."
                  ("SB-KERNEL" "DYNAMIC-USAGE") 0)
 (define-internal-variable page-octets "How many octets a page of the heap has."
                           ("SB-VM" "GENCGC-PAGE-BYTES") 32768)
@@ -69,17 +69,22 @@ to END."
                  ("SB-VM" "FIND-PAGE-INDEX") 0)
 (define-internal object-address (object)
   "Return the address of OBJECT." ("SB-KERNEL" "GET-LISP-OBJ-ADDRESS") 0)
-(define-internal-name +page-table+ "Names the table of pages." ("SB-VM" "PAGE-TABLE"))
-(define-internal-name +page-flags+ "Names the flags in the table of pages." ("SB-VM" "FLAGS"))
-(define-internal-name +page-generation+ "Names the generation in the table of pages."
+(define-internal-name +page-table+
+  "The name of the runtime's table of heap pages." ("SB-VM" "PAGE-TABLE"))
+(define-internal-name +page-flags+
+  "The name of the slot for the flags of a page in the table of pages." ("SB-VM" "FLAGS"))
+(define-internal-name +page-generation+
+  "The name of the slot for the generation of a page in the table of pages."
                       ("SB-VM" "GEN"))
 (define-internal-name +page-words+
-  "Names the number of used words in the table of pages; its lowest bit means something else."
+  "The name of the slot for the number of used words of a page in the table of pages. The lowest bit
+of the number means something else."
                       ("SB-VM" "WORDS-USED*"))
 
 (defmacro page-slot (page slot)
-  "Expand into the slot that SLOT, a constant such as +PAGE-FLAGS+, names of page number PAGE in
-+PAGE-TABLE+, or NIL."
+  "Expand into the slot of page number PAGE in the runtime's table of heap pages. SLOT is a constant
+such as +PAGE-FLAGS+, which has the name of the slot as its value. Expand into NIL if this SBCL
+lacks one of the names."
   (let ((slot (symbol-value slot)))
     (and +page-table+ +page-words+ slot
          `(sb-alien:slot (sb-alien:deref ,+page-table+ ,page) ',slot))))
@@ -87,14 +92,16 @@ to END."
 (define-internal-type heap-exhausted "Errors that the heap is exhausted."
                       ("SB-KERNEL" "HEAP-EXHAUSTED-ERROR"))
 (define-internal-variable collection-inhibited
-  "True while no garbage can be collected." ("SB-KERNEL" "*GC-INHIBIT*"))
+  "True while garbage collection is inhibited." ("SB-KERNEL" "*GC-INHIBIT*"))
 (define-internal-name +after-collection+
-  "Names the function that a thread calls after it has collected garbage." ("SB-KERNEL" "POST-GC"))
+  "The name of the function that a thread calls after it has collected garbage."
+  ("SB-KERNEL" "POST-GC"))
 (define-runtime-variable collection-trigger sb-alien:unsigned-long
-  "The usage of the heap at which the next collection begins." "auto_gc_trigger")
+  "The number of used octets of the heap at which the next garbage collection begins."
+  "auto_gc_trigger")
 
 (defun runtime-address (name)
-  "Return the address of NAME in the runtime, or NIL."
+  "Return the address of the runtime's variable or function NAME, a string, or NIL."
   (sb-sys:find-foreign-symbol-address name))
 
 ;;; The card table
@@ -124,10 +131,10 @@ names the wrapper."
   ("SB-EXT" "UNENCAPSULATED-FUNCTION" "SB-IMPL" "STRIP-ENCAPSULATION") function)
 
 (sb-ext:defglobal **behind** (make-hash-table :test 'eq)
-  "Maps the function of each installed hook to the function that was called before by its name.")
+  "Maps the function of each installed hook to the original function, which the hook has replaced.")
 
 (defun behind-hooks (function)
-  "Return FUNCTION, or when it is that of a hook, the function that the hook is about."
+  "If FUNCTION is the function of a hook, return the original function. Else return FUNCTION."
   (loop for each = function then before
         for before = (gethash each **behind**)
         while before
@@ -138,16 +145,17 @@ names the wrapper."
 2.6.6 FDEFINITION returns the outermost wrapper."
   (behind-hooks (inner-function (fdefinition name))))
 
-(define-internal-name +spawn+ "Names the function that starts a process." ("SB-IMPL" "SPAWN"))
+(define-internal-name +spawn+ "The name of the function that starts a process." ("SB-IMPL" "SPAWN"))
 (define-internal-name +end-other-threads+
-  "Names the function by which an exit ends the other threads." ("SB-THREAD" "%EXIT-OTHER-THREADS"))
+  "The name of the function by which an exit ends the other threads."
+  ("SB-THREAD" "%EXIT-OTHER-THREADS"))
 
 ;;; Cores
 
 (define-here +link-core+
   (defconstant +link-core+ (internal-symbol "SB-VM" "STATICALLY-LINK-CORE")
-    "Names the function that makes all code call functions directly before a core is saved. Newer SBCLs do that when
-code is loaded, and have no such function."))
+    "The name of the function that makes all code call functions directly before a core is saved.
+Newer SBCLs do so when code is loaded, and have no such function."))
 
 ;;; Threads and the process
 
@@ -159,23 +167,23 @@ code is loaded, and have no such function."))
   "True when THREAD is one of SBCL's own." ("SB-THREAD" "THREAD-EPHEMERAL-P"))
 (define-internal thread-number
                  (thread)
-  "Return the operating system's number of THREAD; 0 before it runs."
+  "Return the operating system's number of THREAD, or 0 before THREAD runs."
                  ("SB-THREAD" "THREAD-OS-TID")
                  0)
 (define-internal-variable compiler-lock
-  "The lock that is held while the compiler runs."
+  "The lock that a thread holds while it compiles."
                           ("SB-KERNEL" "**WORLD-LOCK**" "SB-C" "**WORLD-LOCK**"))
 (define-internal-variable exit-under-way
   "True in a thread that ends because the process exits." ("SB-IMPL" "*EXIT-IN-PROGRESS*"))
 (define-internal float-modes ()
-  "Return the floating-point modes of this thread, which SETF sets. A new thread has those of the
-thread that makes it."
+  "Return the floating-point modes of this thread. They can be set with SETF. A new thread has the
+modes of the thread that makes it."
   ("SB-VM" "FLOATING-POINT-MODES"))
 (define-internal allow-signals ()
   "Let signals to the process reach this thread again." ("SB-UNIX" "UNBLOCK-DEFERRABLE-SIGNALS"))
 (define-internal end-process
                  (code &rest options)
-  "End the process with exit code CODE; with :ABORT T at once."
+  "End the process with exit code CODE. With the option :ABORT T, end it at once."
                  ("SB-SYS" "OS-EXIT")
                  (sb-ext:exit :code code :abort t))
 (define-internal map-folder (function folder &rest options)
@@ -186,12 +194,14 @@ thread that makes it."
 (define-internal signal-process (process signal)
   "Send SIGNAL, a number, to the process with the id PROCESS." ("SB-UNIX" "UNIX-KILL"))
 (define-internal control-device (descriptor request place)
-  "Call ioctl(2) on DESCRIPTOR with the number REQUEST; the result goes to the address PLACE. True
-when that worked."
+  "Call ioctl(2) on the file DESCRIPTOR with the number REQUEST. The result is written to the
+address PLACE. Return true on success."
   ("SB-UNIX" "UNIX-IOCTL"))
 (define-internal open-file (name flags mode)
-  "Return a descriptor of the file NAME, opened with FLAGS and MODE as for open(2), or NIL."
+  "Open the file NAME with FLAGS and MODE as for open(2). Return a file descriptor, or NIL on
+failure."
                  ("SB-UNIX" "UNIX-OPEN"))
 (define-internal read-file (descriptor place count)
-  "Read at most COUNT octets from DESCRIPTOR to the address PLACE." ("SB-UNIX" "UNIX-READ"))
-(define-internal close-file (descriptor) "Close DESCRIPTOR." ("SB-UNIX" "UNIX-CLOSE"))
+  "Read at most COUNT octets from the file DESCRIPTOR to the address PLACE."
+  ("SB-UNIX" "UNIX-READ"))
+(define-internal close-file (descriptor) "Close the file DESCRIPTOR." ("SB-UNIX" "UNIX-CLOSE"))

@@ -8,27 +8,31 @@
                 "who_calls and who_references find only what the constants of code tell")
 
 (define-internal function-xrefs (function)
-  "Return the packed cross references of FUNCTION, a simple one." ("SB-KERNEL" "%SIMPLE-FUN-XREFS"))
+  "Return the packed cross references of FUNCTION, a SIMPLE-FUNCTION."
+  ("SB-KERNEL" "%SIMPLE-FUN-XREFS"))
 (define-internal map-packed-xrefs (function xrefs)
-  "Call FUNCTION with the kind, the name and the form number of each of XREFS, packed cross
-references. From 2.6.1 to 2.6.4 only a name's first number is absolute; others are differences from
-the last." ("SB-C" "MAP-PACKED-XREF-DATA"))
+  "Call FUNCTION with the kind, the name and the form number of each reference in XREFS, packed
+cross references. From SBCL 2.6.1 to 2.6.4, only the first number for a name is a form number. The
+next numbers are differences from the number before."
+  ("SB-C" "MAP-PACKED-XREF-DATA"))
 (define-internal without-xrefs-p (name)
-  "True when SBCL keeps no cross references to NAME. Since 2.4 INTERNAL-NAME-P is another function."
+  "True when SBCL keeps no cross references to NAME. Since SBCL 2.4 INTERNAL-NAME-P is another
+function."
   ("SB-C" "XREF-INTERNAL-NAME-P" "SB-C" "INTERNAL-NAME-P"))
 
 (declaim (notinline probed))
 (defun probed (&rest arguments)
-  "Return ARGUMENTS. PROBE calls this."
+  "Return ARGUMENTS. This is an example function for PROBE to call."
   arguments)
 
 (defun probe (argument)
-  "Call PROBED twice, at forms whose numbers are far from the first form's and near each other."
+  "Call PROBED twice, at forms with numbers that are far from the number of the first form and near
+each other."
   (list (list argument) (list argument) (list argument) (list argument) (list argument)
         (probed (probed argument))))
 
 (defparameter *differences*
-    ;; Errors are ignored: this runs before probes have shown that the internals are right.
+    ;; Ignore errors: this code runs before probes have shown that the internals are right.
     (ignore-errors
      (let ((numbers '()) (xrefs (and (compiled-function-p #'probe) (function-xrefs #'probe))))
        (when (and (simple-vector-p xrefs) (plusp (length xrefs)))
@@ -39,7 +43,8 @@ the last." ("SB-C" "MAP-PACKED-XREF-DATA"))
   "True when MAP-PACKED-XREFS of this SBCL passes differences instead of form numbers.")
 
 (defun map-xrefs (function xrefs)
-  "Call FUNCTION with XREFS as MAP-PACKED-XREFS does, but in every SBCL with form numbers."
+  "Call FUNCTION with the kind, the name and the form number of each reference in XREFS, packed
+cross references. Unlike MAP-PACKED-XREFS, pass absolute form numbers in every SBCL."
   (if *differences*
       (let ((last-kind nil) (last-name nil) (last 0))
         (map-packed-xrefs (lambda (kind name number)
@@ -58,12 +63,14 @@ the last." ("SB-C" "MAP-PACKED-XREF-DATA"))
                 "who_calls finds what sets the slots of a structure only in the sources")
 
 (define-internal-name +know-slot+
-  "Names the function that tells SETF which places are slots of structures."
+  "The name of the function by which SETF finds out which places are slots of structures."
                       ("SB-IMPL" "TRANSFORMABLE-STRUCT-SETF-P"))
 (define-internal-name +record-expansion+
-  "Names the function that records that a macro was expanded." ("SB-C" "RECORD-MACROEXPANSION"))
+  "The name of the function that records that a macro was expanded."
+  ("SB-C" "RECORD-MACROEXPANSION"))
 (define-internal record-callee (name block path)
-  "Record that BLOCK, of the code being compiled, calls the function NAME at the source PATH."
+  "Record that BLOCK, a block of the code being compiled, calls the function NAME at the source path
+PATH."
                  ("SB-C" "RECORD-CALL"))
 (define-internal-variable source-path
   "The source path of the form that this thread is compiling, or NIL." ("SB-C" "*CURRENT-PATH*"))
@@ -73,7 +80,8 @@ the last." ("SB-C" "MAP-PACKED-XREF-DATA"))
 (define-ability "functions" "who_calls finds nobody")
 
 (define-internal simple-function (function)
-  "Return FUNCTION or, when it is a closure, the simple function that has its code."
+  "Return the simple function with the code of FUNCTION: FUNCTION itself, or the function behind a
+closure."
                  ("SB-KERNEL" "%FUN-FUN") function)
 (define-internal simple-function-name (function)
   "Return the debug name of FUNCTION, a SIMPLE-FUNCTION." ("SB-KERNEL" "%SIMPLE-FUN-NAME"))
@@ -89,20 +97,22 @@ the last." ("SB-C" "MAP-PACKED-XREF-DATA"))
                  ("SB-INT" "CALL-WITH-EACH-GLOBALDB-NAME"))
 (define-internal-type cell "Objects that hold the global function of a name." ("SB-KERNEL" "FDEFN"))
 (define-internal called-function (name)
-  "Return the function that a call of NAME, a global function, calls, with wrappers such as that of
+  "Return the function that a call of the global function NAME calls, with wrappers such as that of
 TRACE."
   ("SB-KERNEL" "%COERCE-NAME-TO-FUN") (fdefinition name))
-(define-internal-name +add-method+ "Names the function that adds the method of a DEFMETHOD."
+(define-internal-name +add-method+ "The name of the function that adds the method of a DEFMETHOD."
                       ("SB-PCL" "LOAD-DEFMETHOD"))
 (define-internal-type handled-class "Cells for the class of a HANDLER-BIND clause."
                       ("SB-KERNEL" "CLASSOID-CELL"))
 (define-internal-name +checks-list+
-  "Names the function that checks arguments against the lambda list of a DESTRUCTURING-BIND."
+  "The name of the function that checks arguments against the lambda list of a DESTRUCTURING-BIND."
                       ("SB-C" "CHECK-DS-LIST"))
 (define-internal-name +checks-rest+
-  "As +CHECKS-LIST+, for a lambda list with &REST or &BODY." ("SB-C" "CHECK-DS-LIST/&REST"))
+  "The name of the function like +CHECKS-LIST+ for a lambda list with &REST or &BODY."
+  ("SB-C" "CHECK-DS-LIST/&REST"))
 (define-internal-name +checks-keys+
-  "As +CHECKS-LIST+, for a lambda list with &KEY." ("SB-C" "CHECK-DS-LIST/&KEY"))
+  "The name of the function like +CHECKS-LIST+ for a lambda list with &KEY."
+  ("SB-C" "CHECK-DS-LIST/&KEY"))
 (define-internal condition-report (classoid)
   "Return the function that reports conditions of CLASSOID, or NIL."
                  ("SB-KERNEL" "CONDITION-CLASSOID-REPORT"))
@@ -121,12 +131,13 @@ the agent's hooks. Return NIL when NAME is no global function."
 (define-internal-type code "Code objects: compiled code with one or more functions."
                       ("SB-KERNEL" "CODE-COMPONENT"))
 (define-internal code-functions (code)
-  "Return how many functions CODE has." ("SB-KERNEL" "CODE-N-ENTRIES") 0)
+  "Return the number of functions in the code object CODE." ("SB-KERNEL" "CODE-N-ENTRIES") 0)
 (define-internal code-function (code index)
-  "Return the function of CODE at INDEX." ("SB-KERNEL" "%CODE-ENTRY-POINT"))
+  "Return the function at INDEX in the code object CODE." ("SB-KERNEL" "%CODE-ENTRY-POINT"))
 (define-internal code-words (code)
-  "Return the index at which the constants of CODE end." ("SB-KERNEL" "CODE-HEADER-WORDS") 0)
-(define-internal code-word (code index) "Return the constant of CODE at INDEX."
+  "Return the index at which the constants of the code object CODE end."
+  ("SB-KERNEL" "CODE-HEADER-WORDS") 0)
+(define-internal code-word (code index) "Return the constant at INDEX in the code object CODE."
                  ("SB-KERNEL" "CODE-HEADER-REF"))
 (define-internal-variable words-before-functions
   "The index at which the words for functions begin in a code object."
@@ -136,34 +147,38 @@ the agent's hooks. Return NIL when NAME is no global function."
 constants."
   ("SB-VM" "CODE-SLOTS-PER-SIMPLE-FUN") 0)
 (define-internal code-serial (code)
-  "Return the unique number of CODE." ("SB-KERNEL" "%CODE-SERIALNO"))
+  "Return the unique number of the code object CODE." ("SB-KERNEL" "%CODE-SERIALNO"))
 (define-internal-variable next-serial
   "The unique number that the next new code object gets."
                           ("SB-FASL" "*CODE-SERIALNO*" "SB-C" "*CODE-SERIALNO*"))
 (define-internal generation (object)
-  "Return the generation of OBJECT; a collection of it leaves higher ones alone."
+  "Return the garbage collector's generation of OBJECT. A collection of one generation leaves higher
+generations alone."
                  ("SB-KERNEL" "GENERATION-OF") 0)
 (define-internal-variable +never-collected+
   "The generation of objects from the core." ("SB-VM" "+PSEUDO-STATIC-GENERATION+") 6)
 (define-internal function-debug (function)
-  "Return the debugger's description of FUNCTION." ("SB-DI" "FUN-DEBUG-FUN"))
+  "Return the debug function (an SB-DI:DEBUG-FUN) of FUNCTION." ("SB-DI" "FUN-DEBUG-FUN"))
 (define-internal compiled-debug (debug)
-  "Return the compiler's record of the function of DEBUG."
+  "Return the compiler's record of the function that the debug function DEBUG describes."
                  ("SB-DI" "COMPILED-DEBUG-FUN-COMPILER-DEBUG-FUN"))
 (define-internal form-number (compiled)
-  "Return the number of the top-level form that has the function of COMPILED, from COMPILED-DEBUG;
-NIL if several do."
+  "Return the number of the top-level form that contains the function of COMPILED, a record from
+COMPILED-DEBUG. Return NIL if several forms contain it."
   ("SB-C" "COMPILED-DEBUG-FUN-TLF-NUMBER"))
 
 (define-internal source-offsets (source)
-  "Return a vector of the offsets, in octets, of the top-level forms in the file of SOURCE, or NIL."
+  "Return a vector of the offsets, in octets, of the top-level forms in the file of the debug source
+SOURCE, or NIL."
   ("SB-C" "DEBUG-SOURCE-START-POSITIONS"))
 
 (define-internal code-fixups (code)
-  "Return an integer that packs lists; the first has the linkage cells by which CODE calls."
+  "Return an integer into which lists of numbers are packed. The first list has the linkage cells
+through which CODE calls functions."
                  ("SB-VM" "%CODE-FIXUPS") 0)
 (define-internal unpack-locations (packed)
-  "Return the first list of numbers in PACKED, from CODE-FIXUPS." ("SB-C" "UNPACK-CODE-FIXUP-LOCS"))
+  "Return the first list of numbers that is packed into the integer PACKED, from CODE-FIXUPS."
+  ("SB-C" "UNPACK-CODE-FIXUP-LOCS"))
 
 (defparameter *functions-first*
   (ignore-errors
@@ -180,13 +195,14 @@ NIL if several do."
       words-before-functions))
 
 (defconstant +name-of-cell+ (internal-symbol "SB-VM" "LINKAGE-ADDR->NAME")
-  "Names the function that returns the name of the function in a linkage cell. All code calls a
-global function by one such cell. SBCLs before 2.4.7 have none, and this is NIL: each function that
-code calls is a CELL among its constants.")
+  "The name of the function that takes a linkage cell and returns the name of the function in it.
+Code calls a global function through the linkage cell of its name. SBCLs before 2.4.7 have no
+linkage cells, and this is NIL. There the constants of code contain a CELL for each function that it
+calls.")
 
 (defun linked-names (code)
-  "Return the names of the functions that CODE calls by linkage cells; NIL where SBCL has no such
-cells."
+  "Return the names of the functions that CODE calls through linkage cells. Return NIL where SBCL
+has no such cells."
   (when +name-of-cell+
     (loop for cell in (unpack-locations (code-fixups code))
           collect (funcall +name-of-cell+ cell :index))))
@@ -219,7 +235,8 @@ cells."
            (let ((found '()))
              (walk-code (lambda (code) (push code found)))
              found)))
-    ;; SBCL signals an error when another thread allocates where it walks.
+    ;; SBCL signals an error when another thread allocates in the memory being walked. Then try
+    ;; again.
     (loop repeat 20
           do (handler-case (return (look)) (error () (sb-thread:thread-yield)))
           finally (return (look)))))
@@ -240,12 +257,13 @@ cells."
 (define-ability "walking code" "who_calls and who_references leave out what top-level forms use")
 
 (define-internal walk-form (form environment function)
-  "Call FUNCTION with FORM and each form in it, the form's context and environment. Walk on into the
-value of FUNCTION, with macros expanded, unless the second value of FUNCTION is true."
+  "Walk FORM with its macros expanded: call FUNCTION with FORM and with each form in it, each with
+its context and environment. Walk on in the value of FUNCTION, unless the second value of FUNCTION
+is true."
                  ("SB-WALKER" "WALK-FORM"))
 
 (define-internal file-kind (name)
-  "Return :FILE when NAME, a native namestring and no link, names a regular file."
+  "Return :FILE when NAME, a native namestring, names a regular file and not a link."
                  ("SB-IMPL" "NATIVE-FILE-KIND") :file)
 
 ;;; Positions in a file of the objects that the reader makes
@@ -254,38 +272,44 @@ value of FUNCTION, with macros expanded, unless the second value of FUNCTION is 
  "places"
  "calls, frames and warnings are told with their top-level forms, not with lines of their own")
 
-(define-internal-type tracking-stream "Streams of files being compiled or loaded; their observer
-learns what is read."
+(define-internal-type tracking-stream
+  "Streams from which SBCL reads a file that it compiles or loads. They call a function, their
+observer, for each object that is read."
   ("SB-INT" "FORM-TRACKING-STREAM"))
-(define-internal-name +tracking-stream+ "Names the class TRACKING-STREAM, for OPEN."
+(define-internal-name +tracking-stream+
+  "The name of the class TRACKING-STREAM, as an argument of OPEN."
                       ("SB-INT" "FORM-TRACKING-STREAM"))
 (define-internal stream-observer (stream)
-  "Return the observer of STREAM, a TRACKING-STREAM: it is called with the start and the end, in
-characters, of each object that the reader makes, and the object. It can be set."
+  "Return the observer of STREAM, a TRACKING-STREAM. SBCL calls this function with the start and the
+end, in characters, of each object that the reader makes, and with the object. The observer can be
+set with SETF."
                  ("SB-INT" "FORM-TRACKING-STREAM-OBSERVER"))
-(define-internal-name +make-observer+ "Names the function that makes the observer for a file that is
-compiled."
+(define-internal-name +make-observer+
+  "The name of the function that makes the observer for a file that is compiled."
   ("SB-C" "MAKE-FORM-TRACKING-STREAM-OBSERVER"))
-(define-internal-name +load-source+ "Names the function that loads the source in a stream."
+(define-internal-name +load-source+ "The name of the function that loads the source in a stream."
                       ("SB-INT" "LOAD-AS-SOURCE"))
 (define-internal number-forms (form number)
-  "Store in FORM-PATHS the source path of each list in FORM, whose number as a top-level form is
-NUMBER."
+  "Store the source path of each list in FORM in the table FORM-PATHS. NUMBER is the number of FORM
+as a top-level form."
   ("SB-C" "FIND-SOURCE-PATHS"))
-(define-internal-name +number-forms+ "Names the function of NUMBER-FORMS."
+(define-internal-name +number-forms+ "The name of the function that NUMBER-FORMS calls."
                       ("SB-C" "FIND-SOURCE-PATHS"))
 (define-internal-name +form-paths+
-  "Names the variable with a hash table from each list in the form being compiled to the list's
-source path: a symbol, the list's number, and positions in the form, from the inside out."
+  "The name of the variable with a hash table from each list in the form being compiled to the
+source path of the list. A source path is a list of a symbol, the number of the list, and positions
+in the enclosing lists, from the inside out."
                       ("SB-C" "*SOURCE-PATHS*"))
-(define-internal-variable form-paths "The table of +FORM-PATHS+." ("SB-C" "*SOURCE-PATHS*"))
-(define-internal-name +source-information+ "Names the variable with the compiler's record of the
-file that it compiles."
+(define-internal-variable form-paths
+  "The hash table that the variable with the name +FORM-PATHS+ holds." ("SB-C" "*SOURCE-PATHS*"))
+(define-internal-name +source-information+
+  "The name of the variable with the compiler's record of the file that it compiles."
   ("SB-C" "*SOURCE-INFO*"))
-(define-internal-variable source-information "The value of +SOURCE-INFORMATION+, or NIL."
+(define-internal-variable source-information
+  "The compiler's record of the file that it compiles, or NIL."
                           ("SB-C" "*SOURCE-INFO*"))
 (define-internal information-stream (information)
-  "Return the stream of INFORMATION, from SOURCE-INFORMATION, or NIL."
+  "Return the stream of INFORMATION, the value of SOURCE-INFORMATION, or NIL."
                  ("SB-C" "SOURCE-INFO-STREAM"))
 (define-internal path-number (path)
   "Return the number of the form at the source path PATH." ("SB-C" "SOURCE-PATH-FORM-NUMBER"))
@@ -300,18 +324,18 @@ file that it compiles."
  "who_calls and who_references leave out forms that are evaluated once, such as initial values")
 
 (define-internal-name +note-code+
-  "Names the function that is called with each new code object."
+  "The name of the function that SBCL calls with each new code object."
                       ("SB-FASL" "POSSIBLY-LOG-NEW-CODE"))
 (define-internal-name +evaluate-simply+
-  "Names the function that evaluates a form, and each form in it that needs no compiler."
+  "The name of the function that evaluates a form, and each form in it that needs no compiler."
   ("SB-IMPL" "SIMPLE-EVAL-IN-LEXENV" "SB-INT" "SIMPLE-EVAL-IN-LEXENV"))
 (define-internal-name +evaluate-compiled+
-  "Names the function that compiles a form and runs it once." ("SB-IMPL" "%SIMPLE-EVAL"))
+  "The name of the function that compiles a form and runs it once." ("SB-IMPL" "%SIMPLE-EVAL"))
 (define-internal-name +interpret+
-  "Names the function that evaluates a form without the compiler."
+  "The name of the function that evaluates a form without the compiler."
                       ("SB-EVAL" "EVAL-IN-NATIVE-ENVIRONMENT"))
 (define-internal-name +run-finalizers+
-  "Names the function that SBCL's own thread calls after each collection."
+  "The name of the function that SBCL's finalizer thread calls after each garbage collection."
                       ("SB-IMPL" "RUN-PENDING-FINALIZERS"))
 (define-internal-variable evaluated-form
   "The whole form that this thread evaluates." ("SB-IMPL" "*EVAL-SOURCE-CONTEXT*"))

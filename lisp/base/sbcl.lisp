@@ -1,22 +1,24 @@
-;;;; The only access to what SBCL does not document. The files sbcl-*.lisp declare each internal
-;;;; name that the agent uses: what it is for, where it is, and what stands in for it. Other files
-;;;; use only our names for them, and what SB-EXT, SB-THREAD, SB-GRAY, SB-MOP, SB-ALIEN and SB-SYS
-;;;; export, which SBCL's manual describes. The agent is compiled by the SBCL that runs it, so a
-;;;; name is looked up when its declaration is expanded. A version without the name gets the
-;;;; fallback. A call costs no more than one of SBCL's own operator.
+;;;; The agent's only access to internals of SBCL, which SBCL does not document. The files
+;;;; sbcl-*.lisp declare each internal that the agent uses: its purpose, its name in SBCL, and its
+;;;; fallback. Other files use only our names for the internals. They also use the exports of
+;;;; SB-EXT, SB-THREAD, SB-GRAY, SB-MOP, SB-ALIEN and SB-SYS, which SBCL's manual describes. The
+;;;; agent is compiled by the SBCL that runs it, so an internal is looked up when its declaration is
+;;;; expanded. An SBCL without the internal gets the fallback. A call through our name costs no more
+;;;; than a direct call of SBCL's operator.
 
 (in-package "LIVE-LISP.BASE")
 
 ;;; Abilities
 
 (defstruct (ability (:constructor make-ability (name instead state)))
-  "Something that the agent does with internals of SBCL. INSTEAD says what the agent does without
-them. STATE is :LEFT-OUT when the agent was compiled without the ability, :PROVEN when a probe has
-tried it, else NIL. CHECK, or NIL, is a function that returns true when this process has the
-ability. MISSING has texts: the internals not used, and why."
+  "Something that the agent can do with internals of SBCL. INSTEAD is a text that says what the
+agent does without these internals. STATE is :LEFT-OUT when the agent was compiled without the
+ability, :PROVEN when a probe has tried it, else NIL. CHECK is NIL or a function that returns true
+when this process has the ability. MISSING is a list of texts that name the internals that are not
+used, with the reasons."
   name instead state (check nil) (missing '()))
 
-(sb-ext:defglobal **abilities** '() "All abilities, the last declared first.")
+(sb-ext:defglobal **abilities** '() "All ABILITY structures, newest first.")
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (defvar *ability* "" "The name of the ability declared last: later declarations belong to it."))
@@ -29,14 +31,15 @@ so it loads faster. In the fasls of ASDF they are needed when a single file is c
      ,@definitions))
 
 (where-compiled
-  (defvar *absent* '() "Our names of the internals that this SBCL does not have.")
+  (defvar *absent* '() "Our names for the internals that this SBCL does not have.")
 
   (defun outcome (name)
     "Return the value of the variable NAME of internals.lisp, which runs the probes."
     (symbol-value (find-symbol name "LIVE-LISP.INTERNALS")))
 
   (defun left-out-names ()
-    "Return the names of abilities and internals to do without: LIVE_LISP_WITHOUT has them, with commas between."
+    "Return a list of the names in the environment variable LIVE_LISP_WITHOUT, which separates them
+by commas: the abilities and internals that the agent must not use."
     (loop with text = (or (sb-ext:posix-getenv "LIVE_LISP_WITHOUT") "")
           for start = 0 then (1+ end)
           for end = (position #\, text :start start)
@@ -45,8 +48,8 @@ so it loads faster. In the fasls of ASDF they are needed when a single file is c
           while end))
 
   (defun why-left-out (name)
-    "Return as text why the agent is compiled without the internal NAME, or without the ability being declared. Return
-NIL when it has both."
+    "Return a text with the reason why the agent is compiled without the internal NAME, or without
+the ability being declared. Return NIL when it has both."
     (flet ((among (text)
              (if (member text (left-out-names) :test #'string-equal)
                  "left out"
@@ -59,33 +62,33 @@ NIL when it has both."
           ((member name (outcome "*PROVEN*") :test #'equal) :proven))))
 
 (defmacro if-able (ability &body body)
-  "Evaluate BODY, unless the agent is compiled without ABILITY."
+  "Expand into BODY, or into NIL if the agent is compiled without ABILITY, the name of an ability."
   (let ((*ability* ability))
     (unless (why-left-out ability) `(progn ,@body))))
 
 (defmacro define-ability (name instead)
-  "Declare the ability NAME. The text INSTEAD says what the agent does without it. Later
-declarations belong to it."
+  "Declare the ability NAME, a string. INSTEAD is a text that says what the agent does without the
+ability. The declarations of internals that follow belong to it."
   (setf *ability* name)
   `(push (make-ability ,name ,instead ,(ability-state-now name)) **abilities**))
 
 (defun named-ability (name)
-  "Return the ability NAME."
+  "Return the ability with the name NAME, a string."
   (find name **abilities** :key #'ability-name :test #'string=))
 
 (defmacro define-check (form)
-  "Make FORM the check of the last ability: it is evaluated in each process, and true when the
-ability is there."
+  "Make FORM the check of the ability declared last. FORM is evaluated in each process, and is true
+when the process has the ability."
   `(setf (ability-check (named-ability ,*ability*)) (lambda () ,form)))
 
 (defun note-missing (ability text)
-  "Record that the agent does without an internal of ABILITY. TEXT says which, and why unless this
-SBCL lacks it."
+  "Record that the agent does without an internal of ABILITY. TEXT names the internal, and gives a
+reason unless this SBCL simply lacks it."
   (push text (ability-missing (named-ability ability))))
 
 (defun lacking-p (ability)
   "True when the agent lacks ABILITY. If no probe tried ABILITY as a whole, its check decides, or
-else MISSING."
+without a check, whether an internal of it is missing."
   (case (ability-state ability)
     (:left-out t)
     (:proven nil)
@@ -99,8 +102,8 @@ else MISSING."
         when (lacking-p ability) collect (ability-name ability)))
 
 (defun fallbacks-in-use ()
-  "Return a list for each ability that lacks something: its name, what the agent does instead, and a
-list of what is missing."
+  "Return a list (NAME INSTEAD MISSING) for each ability that lacks an internal: the ability's name,
+a text that says what the agent does instead, and a list of texts about the missing internals."
   (loop for ability in (reverse **abilities**)
         for missing = (reverse (ability-missing ability))
         when (or missing (lacking-p ability))
@@ -123,15 +126,16 @@ list of what is missing."
     (and symbol (sb-ext:valid-type-specifier-p symbol)))
 
   (defun first-internal (place test)
-    "Return the first symbol of PLACE for which the predicate TEST is true. PLACE has packages and
-names in turn: those after the first are the names in other versions of SBCL."
+    "Return the first symbol of PLACE for which the predicate TEST is true, or NIL. PLACE is a list
+of package names and symbol names in turn. The pairs after the first are for other versions of
+SBCL."
     (loop for (package name) on place by #'cddr
           for symbol = (internal-symbol package name)
           when (funcall test symbol) return symbol))
 
   (defun fallback-expansion (parameters arguments fallback)
-    "Return a form that evaluates ARGUMENTS and then FALLBACK, in which PARAMETERS stand for their
-values."
+    "Return a form that evaluates ARGUMENTS, binds PARAMETERS to their values, and then evaluates
+FALLBACK."
     (if (null fallback)
         `(nothing ,@arguments)
         `(let ,(loop
@@ -150,12 +154,14 @@ values."
 
 (where-compiled
   (defun used-internal (name place test)
-    "Return the symbol for our NAME, as FIRST-INTERNAL finds it, or NIL when the agent does without it."
+    "Return SBCL's symbol for our NAME: the first symbol of PLACE for which TEST is true. Return NIL
+when there is none, or when the agent is compiled without NAME."
     (unless (why-left-out name) (first-internal place test)))
 
   (defun missing-form (name symbol place)
-    "When SYMBOL is NIL, since SBCL has no such symbol at PLACE, add NAME, the agent's name for it, to *ABSENT*, and
-return a list of one form that records NAME as missing. Else return NIL."
+    "SYMBOL is the result of USED-INTERNAL for NAME, the agent's name of an internal at PLACE. If
+SYMBOL is NIL, add NAME to *ABSENT*, and return a list of one form that records the internal as
+missing. Else return NIL."
     (unless symbol
       (push name *absent*)
       `((note-missing ,*ability*
@@ -170,7 +176,8 @@ return a list of one form that records NAME as missing. Else return NIL."
 
 (declaim (inline nothing (setf nothing)))
 (defun nothing (&rest arguments)
-  "Ignore ARGUMENTS and return NIL: the fallback for what SBCL lacks and is left out."
+  "Ignore ARGUMENTS and return NIL. This stands for an operator that SBCL lacks and that has no
+other fallback."
   (declare (ignore arguments))
   nil)
 
@@ -179,13 +186,13 @@ return a list of one form that records NAME as missing. Else return NIL."
   (declare (ignore arguments))
   value)
 
-;;; Declarations. Each says what an internal is for and in which PLACE it is, and exports our name
-;;; for it.
+;;; Macros that declare an internal of SBCL. A declaration has our name for the internal, which it
+;;; exports, the documentation WHAT, and PLACE, the names in SBCL, as for FIRST-INTERNAL.
 
 (defmacro define-internal (name parameters what (&rest place) &optional fallback)
-  "Define NAME as a macro of PARAMETERS that calls the operator at PLACE with them, or is the form
-FALLBACK. WHAT says what it returns or does. A parameter after &REST stands for all other arguments,
-which a fallback cannot use."
+  "Define the macro NAME with PARAMETERS. It expands into a call of the operator at PLACE, or into
+the form FALLBACK if SBCL has no such operator. WHAT is the documentation of NAME. A parameter after
+&REST stands for all further arguments, which FALLBACK cannot use."
   (let ((operator (used-internal name place #'operator-p))
         (required (ldiff parameters (member '&rest parameters)))
         (rest (second (member '&rest parameters))))
@@ -199,9 +206,8 @@ which a fallback cannot use."
        ,@(missing-form name operator place))))
 
 (defmacro define-internal-variable (name what (&rest place) &optional fallback)
-  "Define NAME as a symbol macro for the value of the variable or constant that PLACE names:
-packages and names in turn, as for FIRST-INTERNAL. If SBCL has none of them, or it is unbound, NAME
-stands for the form FALLBACK. WHAT is the documentation of NAME."
+  "Define NAME as a symbol macro for the value of the variable or constant at PLACE. If SBCL has
+none, or it is unbound, NAME expands into the form FALLBACK. WHAT is the documentation of NAME."
   (let ((symbol (used-internal name place #'identity)))
     `(progn
        (define-here ,name
@@ -213,8 +219,8 @@ stands for the form FALLBACK. WHAT is the documentation of NAME."
        ,@(missing-form name symbol place))))
 
 (defmacro define-internal-place (name what (&rest place) &optional fallback)
-  "Define NAME as a symbol macro for what stands at PLACE, a symbol macro or an alien variable, or
-for the form FALLBACK. WHAT says what the value is."
+  "Define NAME as another name for the symbol macro or alien variable at PLACE, or for the form
+FALLBACK if SBCL has none. WHAT is the documentation of NAME."
   (let ((symbol (used-internal name place #'identity)))
     `(progn
        (define-here ,name
@@ -223,7 +229,8 @@ for the form FALLBACK. WHAT says what the value is."
        ,@(missing-form name symbol place))))
 
 (defmacro define-internal-type (name what (&rest place))
-  "Define NAME as the type at PLACE, or as the empty type. WHAT says which objects have it."
+  "Define the type NAME: the type at PLACE, or the empty type if SBCL has none. WHAT is the
+documentation of NAME."
   (let ((symbol (used-internal name place #'type-p)))
     `(progn
        (define-here ,name)
@@ -231,8 +238,8 @@ for the form FALLBACK. WHAT says what the value is."
        ,@(missing-form name symbol place))))
 
 (defmacro define-internal-name (name what (&rest place))
-  "Define NAME as a constant whose value is the symbol at PLACE, or NIL. WHAT says what the symbol
-names."
+  "Define the constant NAME. Its value is the symbol at PLACE, or NIL if SBCL has none. WHAT is the
+documentation of NAME."
   (let ((symbol (used-internal name place #'identity)))
     `(progn
        (define-here ,name
@@ -243,13 +250,14 @@ names."
 
 (where-compiled
   (defun runtime-name (name there)
-    "Return THERE, a function or variable of the runtime, if it exists and the agent uses it as our NAME, else NIL."
+    "Return THERE, the name of a function or variable of the runtime, if the runtime has it and the
+agent uses it as our NAME. Else return NIL."
     (and (not (why-left-out name)) (sb-sys:find-foreign-symbol-address there) there)))
 
 (defmacro define-runtime-variable (name type what variable)
-  "Define NAME as a symbol macro for the VARIABLE of the runtime, of an alien TYPE. Where the
-runtime has no such variable, NAME is NIL, and setting it does nothing. WHAT says what the value
-is."
+  "Define NAME as a symbol macro for the VARIABLE of the runtime, which has the alien type TYPE. If
+the runtime has no such variable, NAME is NIL, and setting it does nothing. WHAT is the
+documentation of NAME."
   (let ((there (runtime-name name variable)))
     `(progn
        (define-here ,name
@@ -258,9 +266,9 @@ is."
        ,@(missing-form name there (list "runtime" variable)))))
 
 (defmacro define-runtime-function (name (&rest parameters) what function)
-  "Define NAME as a macro that calls FUNCTION, a function of the runtime that returns nothing. Where
-there is none, the macro only evaluates its arguments. PARAMETERS are lists of a name and an alien
-type. WHAT says what FUNCTION does."
+  "Define the macro NAME, which calls FUNCTION, a function of the runtime that returns nothing. If
+the runtime has no such function, the macro only evaluates its arguments. PARAMETERS are lists of a
+name and an alien type. WHAT is the documentation of NAME."
   (let ((there (runtime-name name function)) (names (mapcar #'first parameters)))
     `(progn
        (define-here ,name
@@ -278,8 +286,8 @@ type. WHAT says what FUNCTION does."
 ;;; used
 
 (defmacro define-late-internal (name what (&rest place))
-  "Define NAME as a function without arguments that returns the operator at PLACE, or NIL while
-there is none. WHAT says what the operator does."
+  "Define the function NAME without parameters. It returns the operator at PLACE, or NIL while there
+is none. WHAT is the documentation of NAME."
   `(progn
      (defun ,name () ,what ,(unless (why-left-out name) `(first-internal ',place #'operator-p)))
      (eval-when (:compile-toplevel :load-toplevel :execute) (export ',name))

@@ -1,20 +1,20 @@
-;;;; Sets the guard pages at the ends of a thread's stacks, which SBCL does not always set, nor
-;;;; always reset.
+;;;; Protects the guard pages at the ends of a thread's stacks. SBCL does not do so in every thread,
+;;;; and does not always protect an opened page again.
 
 (in-package "LIVE-LISP.BASE")
 
 (defun thread-word (slot)
-  "Return the address of this thread's structure, and the word in its slot number SLOT; NIL when
-they are unknown."
+  "Return two values: the address of this thread's structure, and the word in its slot number SLOT.
+Return NIL when they are unknown."
   (when this-slot
     (let ((thread (thread-slot this-slot)))
       (when (plusp (sb-sys:sap-int thread))
         (values thread (sb-sys:sap-ref-word thread (* word-octets slot)))))))
 
 (defun guard-stacks ()
-  "Protect the last pages of this thread's stacks; SBCL does that for the main thread only.
-Otherwise a stack with an open guard page, as in a cleanup form, could grow into another thread's
-memory unseen. Now the image ends there."
+  "Protect the last pages of this thread's stacks. SBCL does so in the main thread only. Without
+this, a stack with an open guard page, as in a cleanup form, could grow into the memory of another
+thread unnoticed. With it, the image ends instead."
   (let ((thread (thread-word this-slot)))
     (when thread
       (protect-control-stack 1 thread)
@@ -22,36 +22,37 @@ memory unseen. Now the image ends there."
       (protect-alien-stack 1 thread))))
 
 (defun stack-start ()
-  "Return the lowest address of this thread's stack, towards which it grows; NIL when it is
-unknown."
+  "Return the lowest address of this thread's stack, an integer, or NIL when it is unknown. The
+stack grows down to this address."
   (when stack-start-slot
     (multiple-value-bind (thread start) (thread-word stack-start-slot)
       (and thread start))))
 
 (defun stack-left ()
-  "Return how many octets of this thread's stack are left, or NIL when that is unknown."
+  "Return the number of octets left of this thread's stack, or NIL when the number is unknown."
   (let ((start (stack-start)))
     (and start (- (sb-sys:sap-int (stack-pointer)) start))))
 
 (defun far-from-guard-p ()
-  "True when more of this thread's stack is left than 8 guard pages. Resetting the guard page nearer
-to the end would overwrite data: a cleanup form still runs on the exhausted stack."
+  "True when this thread's stack has more room left than 8 guard pages take. Nearer to the end, a
+cleanup form may be running on the exhausted stack, and resetting the guard page would overwrite its
+data."
   (let ((left (stack-left)))
     (and left (> left (* 8 guard-octets)))))
 
 (defun protect-stack-again ()
-  "Protect the guard page of this thread's stack again, if exhausting the stack unprotected it. SBCL
-does that only when the stack shrinks back to that page. When the thread ends, a new one gets its
-stack, and would then end the whole image by exhausting it."
+  "Protect the guard page of this thread's stack again, if it was opened when the stack was
+exhausted. SBCL does so only when the stack shrinks back to that page. If a thread ended with an
+open page, a new thread would get the same stack, and would end the whole image by exhausting it."
   (when (and state-slot (far-from-guard-p))
     (multiple-value-bind (thread state) (thread-word state-slot)
       (when (and thread (zerop (ldb (byte 8 0) state)))
         (reset-guard-page thread)))))
 
 (defun clear-stack ()
-  "Write zeros to the free rest of this thread's stack. A later thread gets this stack, and the
-collector keeps what old words there seem to point to. SBCL's SCRUB-CONTROL-STACK stops at the first
-4 KB of zeros, which a signal can leave."
+  "Write zeros to the unused part of this thread's stack. A later thread gets the same stack, and
+the garbage collector keeps objects to which old words in it seem to point. SBCL's
+SCRUB-CONTROL-STACK is not enough: it stops at the first 4 KB of zeros, which a signal can leave."
   (when (far-from-guard-p)
     (let* ((stack (stack-pointer))
            (end (sb-sys:sap-int stack))
@@ -63,6 +64,6 @@ collector keeps what old words there seem to point to. SBCL's SCRUB-CONTROL-STAC
               do (setf (sb-sys:sap-ref-word stack offset) 0)))))
 
 (defun scrub-stack ()
-  "Clear the part of this thread's stack that was used last. This is quick enough for the end of
-each thread."
+  "Clear the part of this thread's stack that was used last. This is quick enough to be done at the
+end of each thread."
   (sb-sys:scrub-control-stack))

@@ -1,29 +1,32 @@
-;;;; Frames on file descriptor 3: four octets of length, most significant
-;;;; first, then that many octets of JSON. docs/develop/wire-protocol.md has the messages.
+;;;; Sends and receives messages on file descriptor 3. A message is sent as a frame: four octets
+;;;; with its length, most significant first, then that many octets of JSON.
+;;;; docs/develop/wire-protocol.md describes the messages.
 
 (in-package "LIVE-LISP.BASE")
 
-(defconstant +protocol-version+ 1 "Raised whenever a message changes its meaning.")
+(defconstant +protocol-version+ 1
+  "The version of the wire protocol. It is raised whenever the meaning of a message changes.")
 
 (defconstant +frame-limit+ (* 64 1024 1024)
-  "The most octets in a frame; a longer one means that the peer is broken.")
+  "The largest number of octets in a frame. A longer frame means that the sender is broken.")
 
 (defvar *frames-in* nil "The binary input stream of the channel.")
 (defvar *frames-out* nil "The binary output stream of the channel.")
 
 (defvar *reading* nil
-  "True in the reader thread. It must not wait for the answer to a message: it receives them all.")
+  "True in the reader thread. This thread receives all messages, so it must not wait for the answer
+to one.")
 
 (defun end-image (code)
-  "End the process with CODE, at once."
+  "End the process at once, with the exit code CODE."
   (end-process code :abort t))
 
 (sb-ext:defglobal **on-peer-gone** 'end-image
-  "The function that is called with an exit code when the server is gone. In our own image it ends
-the image.")
+  "A function of one argument, an exit code, which is called when the server is gone. In an image
+that the server started, it ends the image.")
 
 (sb-ext:defglobal **send-lock** (sb-thread:make-mutex :name "live-lisp send")
-  "Held while a frame is written.")
+  "The mutex that a thread holds while it writes a frame.")
 
 (defun open-channel (descriptor)
   "Open the channel on the file DESCRIPTOR."
@@ -34,7 +37,8 @@ the image.")
           *frames-out* (open-stream :output))))
 
 (defun close-channel ()
-  "End the channel, at both ends: nothing is sent any more, and RECEIVE returns NIL."
+  "End both directions of the channel: from now on SEND-FRAME sends nothing, and RECEIVE returns
+NIL."
   (sb-thread:with-mutex (**send-lock**)
     (let ((out (shiftf *frames-out* nil)))
       (when out
@@ -55,8 +59,8 @@ the image.")
     buffer))
 
 (defun send-frame (buffer)
-  "Send the frame in BUFFER whole: interrupts wait meanwhile. Call **ON-PEER-GONE** with 3 if the
-peer is gone. Send nothing once CLOSE-CHANNEL was called."
+  "Send the frame in BUFFER. Interrupts wait until the whole frame is sent. If the server is gone,
+call **ON-PEER-GONE** with 3. After CLOSE-CHANNEL, send nothing."
   (sb-sys:without-interrupts
     (sb-thread:with-mutex (**send-lock**)
       (handler-case
@@ -66,7 +70,8 @@ peer is gone. Send nothing once CLOSE-CHANNEL was called."
         (stream-error () (funcall **on-peer-gone** 3))))))
 
 (defun unread-octets ()
-  "Return how many octets the server has not read yet; 0 where that is unknown."
+  "Return the number of sent octets that the server has not read yet, or 0 on systems that do not
+report it."
   #+linux
   (let ((count (make-array 4 :element-type '(unsigned-byte 8) :initial-element 0)))
     (sb-sys:with-pinned-objects (count)
@@ -76,8 +81,9 @@ peer is gone. Send nothing once CLOSE-CHANNEL was called."
   #-linux 0)
 
 (defun wait-until-read ()
-  "Wait until the server has read what was sent, at most half a second. If the process ends with
-octets unread, and the server is sending at that moment, the server loses them."
+  "Wait until the server has read everything that was sent, but at most half a second. If the
+process ended earlier while the server is sending something, the server would lose the unread
+octets."
   (loop repeat 100
         until (zerop (unread-octets))
         do (sleep 0.005)))
@@ -87,7 +93,7 @@ octets unread, and the server is sending at that moment, the server loses them."
   (send-frame (frame-octets message)))
 
 (defun receive-octets (count)
-  "Return the next COUNT octets of the channel, or NIL when it ended before."
+  "Return the next COUNT octets of the channel, or NIL when the channel ended before."
   (let ((octets (make-array count :element-type '(unsigned-byte 8))))
     (when (= count (read-sequence octets *frames-in*))
       octets)))

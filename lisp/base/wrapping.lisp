@@ -1,23 +1,24 @@
-;;;; Wraps functions of the program for a while. A program can put another function in place
-;;;; meanwhile, as a mock does, and then the first one again. SBCL takes a wrapper for whatever
-;;;; function is in it, so it would keep the mock.
+;;;; Wraps functions of the program for a while. Meanwhile the program can replace a wrapped
+;;;; function, as a mock does, and put the first function back later. What the program saved and
+;;;; puts back is then SBCL's wrapper. A wrapper calls whichever function it wraps at the time, so
+;;;; the mock would stay.
 
 (in-package "LIVE-LISP.BASE")
 
 (sb-ext:defglobal **wrappers** (make-hash-table :test 'equal :synchronized t)
-  "Maps the name of each wrapped function to its wrappers, lists of a key and a function, the
-innermost first.")
+  "Maps the name of each wrapped function to a list of its wrappers, innermost first. A wrapper is a
+list (KEY FUNCTION).")
 
 (defun wrap (name key function)
-  "Wrap the function NAME as ENCAPSULATE does with KEY and FUNCTION. The wrapper stays when the
-program replaces the function."
+  "Wrap the function NAME: a call of it calls FUNCTION with the original function and the arguments.
+KEY identifies the wrapper. The wrapper stays when the program replaces the function."
   (sb-ext:with-locked-hash-table (**wrappers**)
     (setf (gethash name **wrappers**)
           (append (gethash name **wrappers**) (list (list key function)))))
   (encapsulate name key function))
 
 (defun unwrap (name key)
-  "Remove the wrapper KEY of the function NAME, which can be gone."
+  "Remove the wrapper KEY from the function NAME, which may no longer exist."
   (sb-ext:with-locked-hash-table (**wrappers**)
     (unless (setf (gethash name **wrappers**) (remove key (gethash name **wrappers**) :key #'first))
       (remhash name **wrappers**)))
@@ -31,8 +32,8 @@ program replaces the function."
                       do (loop for (key) in wrappers do (unwrap name key)))))
 
 (defun wrap-again (name wrappers)
-  "Wrap the function NAME, if there is one, in those of WRAPPERS that nobody has unwrapped
-meanwhile."
+  "Wrap the function NAME again in WRAPPERS, lists (KEY FUNCTION), except those that UNWRAP has
+removed meanwhile. Do nothing if NAME has no function."
   (loop for wrapper in wrappers
         for (key function) = wrapper
         when (fboundp name)
@@ -41,9 +42,9 @@ meanwhile."
                (ignore-errors (unencapsulate name key)))))
 
 (defun function-set (set function name)
-  "Hook: call SET, which makes FUNCTION the function NAME, and return FUNCTION. For a wrapper use
-the function in it. When NAME is wrapped, each function gets a wrapper of its own, so a wrapper that
-the program keeps means one function."
+  "Hook: call SET, the original setter, to make FUNCTION the function NAME, and return FUNCTION. If
+FUNCTION is a wrapper, set the function in it instead. If NAME is wrapped, make a new wrapper for
+each new function, so that a wrapper that the program has saved always calls the same function."
   (let ((wrappers (gethash name **wrappers**)))
     (if (null wrappers)
         (funcall set function name)
@@ -58,5 +59,6 @@ the program keeps means one function."
 (define-hook (setf symbol-function) function-set)
 
 (defun listen-for-functions ()
-  "Install the hooks: from now on wrapped functions can be replaced."
+  "Install the hooks of FUNCTION-SET, so that the program can replace wrapped functions from now
+on."
   (install-hooks 'function-set))
