@@ -4,10 +4,11 @@
 (in-package "LIVE-LISP.JOBS")
 
 (sb-ext:defglobal **load-lock** (sb-thread:make-mutex :name "live-lisp load")
-  "Held while a system is loaded: ASDF is not thread-safe.")
+  "The mutex that a thread holds while it loads a system, because ASDF is not thread-safe.")
 
 (defun call-with-load-lock (function)
-  "Call FUNCTION while **LOAD-LOCK** is held. This thread may hold it already."
+  "Call FUNCTION while this thread holds **LOAD-LOCK**, and return its values. The thread may hold
+the lock already."
   (if (sb-thread:holding-mutex-p **load-lock**)
       (funcall function)
       (sb-thread:with-mutex (**load-lock**) (funcall function))))
@@ -39,8 +40,9 @@ or NIL.")
   "If the user has an init file that was not loaded, its name as answers show it. Else NIL.")
 
 (defun load-library-manager ()
-  "Load the user's library manager if it is due. Return true if it was loaded now, so that ASDF can
-find more systems. A failure is kept, and written to *ERROR-OUTPUT*."
+  "Load the user's library manager, unless that was done or tried before. Return true if it was
+loaded now, so that ASDF can find more systems. If loading fails, write the reason to
+*ERROR-OUTPUT*, and keep it in **LIBRARY-MANAGER-FAILURE**."
   (call-with-load-lock
    (lambda ()
      (when (shiftf **library-manager-due** nil)
@@ -94,8 +96,8 @@ return the function that loads it. Else return NIL."
            #'load-library-manager))))
 
 (defun call-reading (function)
-  "Call FUNCTION, which reads, and return its values. If it misses a package of ASDF or of the
-library manager, load this, and call FUNCTION again."
+  "Call FUNCTION, which uses the reader, and return its values. If the reader misses a package of
+ASDF or of the library manager, load ASDF or the manager, and call FUNCTION again."
   (funcall (block unread
              (return-from call-reading
                (handler-bind ((package-error (lambda (condition)
@@ -105,8 +107,8 @@ library manager, load this, and call FUNCTION again."
   (call-reading function))
 
 (defun unread-cause (condition)
-  "If LOAD, COMPILE-FILE or ASDF signalled CONDITION because of a condition from the reader, return
-the latter. Else return CONDITION."
+  "Return the condition from the reader because of which LOAD, COMPILE-FILE or ASDF signalled
+CONDITION. If there is none, return CONDITION."
   (let* ((unloaded (contrib-symbol "ASDF" "LOAD-SYSTEM-DEFINITION-ERROR"))
          (wrapper (if (and unloaded (typep condition unloaded))
                       (ignore-errors (funcall (contrib-symbol "ASDF" "ERROR-CONDITION") condition))
@@ -116,7 +118,7 @@ the latter. Else return CONDITION."
 
 (defun names-manager-p (condition)
   "True when CONDITION says that a file cannot be read or loaded because it names a package of the
-library manager, which is still due."
+library manager, and the manager is not loaded yet."
   (let ((cause (unread-cause condition)))
     (or (eq (package-loader cause) #'load-library-manager)
         ;; For a symbol in a fasl, SBCL names the package only in the format arguments.
@@ -147,15 +149,16 @@ run. Write that the user should do so."
 ;;; the new one. Another image may look for the fasl in between.
 
 (defparameter *replacing-seconds* 10
-  "Wait at most this many seconds for the new fasl: the image that writes it can hang.")
+  "The number of seconds to wait for the new fasl at most, since the image that writes it can
+hang.")
 
 (defvar *replaced* '()
-  "The fasls for which this call invoked ASDF's restart RETRY, one element for each time. NIL stands
-for an unknown fasl.")
+  "A list of the fasls for which this call has invoked ASDF's restart RETRY. A fasl occurs once for
+each time. NIL stands for an unknown fasl.")
 
 (defun new-file-beside-p (fasl)
-  "True when another image is replacing FASL: ASDF has written the new fasl beside it, under a name
-with TMP behind FASL's."
+  "True when another image is replacing FASL. ASDF first writes the new fasl into the same folder,
+under the name of FASL with a suffix that contains TMP."
   (let ((begin (concatenate 'string (pathname-name fasl) "-")))
     (loop for file in (directory (make-pathname :name :wild :version nil :defaults fasl)
                                  :resolve-symlinks nil)
@@ -165,7 +168,8 @@ with TMP behind FASL's."
                          t))))
 
 (defun replaced-p (fasl)
-  "True when FASL exists, now or once another image has replaced it."
+  "True when FASL exists. While another image is replacing FASL, wait for it, but at most
+*REPLACING-SECONDS*."
   (loop repeat (* 100 *replacing-seconds*)
         for new = (new-file-beside-p fasl)
         do (when (ignore-errors (probe-file fasl)) (return t))
@@ -181,7 +185,7 @@ with TMP behind FASL's."
          file)))
 
 (defun looks-at-file-p (function)
-  "True when FUNCTION, from FRAME-FUNCTION, is a local function of SBCL's %QUERY-FILE-SYSTEM, which
+  "True when the debug function FUNCTION is a local function of SBCL's %QUERY-FILE-SYSTEM, which
 makes pathnames of native file names."
   (tree-equal (given-name function) '("LABELS" "PARSE" "IN" "%QUERY-FILE-SYSTEM")
               :test (lambda (part name) (and (symbolp part) (string= part name)))))
@@ -228,7 +232,7 @@ consequence of how systems are named."
   (or (stamp-warning-p condition) (naming-warning-p condition)))
 
 (defun repeated-by-asdf-p (condition)
-  "True when CONDITION is ASDF's warning that the compiler warned while a file was compiled: the
-compiler's own warnings are told."
+  "True when CONDITION is ASDF's warning that the compiler warned while it compiled a file. Answers
+show the compiler's own warnings instead."
   (let ((class (contrib-symbol "UIOP" "COMPILE-WARNED-WARNING")))
     (and class (typep condition class))))

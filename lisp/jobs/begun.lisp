@@ -5,21 +5,21 @@
 (in-package "LIVE-LISP.JOBS")
 
 (defconstant +begun-words+ 512
-  "The number of words in the shared memory: one for each request, since fewer requests run at
-once.")
+  "The number of words in the memory shared with the server. Each running request has its own word,
+since fewer requests than this run at once.")
 
 (sb-ext:defglobal **begun-place** nil "The address of the shared memory, or NIL.")
 
 (defun open-begun (descriptor)
-  "Map the shared memory behind the file DESCRIPTOR, and close DESCRIPTOR. Do nothing if there is
-none."
+  "Map the shared memory behind the file DESCRIPTOR into this process, and close DESCRIPTOR. Do
+nothing if the server shares no memory."
   (let ((address (sb-alien:alien-funcall
                   (sb-alien:extern-alien "mmap" (function sb-alien:unsigned-long
                                                           sb-alien:unsigned-long
                                                           sb-alien:unsigned-long
                                                           sb-alien:int sb-alien:int sb-alien:int
                                                           sb-alien:long))
-                  ;; PROT_READ and PROT_WRITE, MAP_SHARED
+                  ;; 3 is PROT_READ and PROT_WRITE, 1 is MAP_SHARED.
                   0 (* 8 +begun-words+) 3 1 descriptor 0)))
     (unless (= address (1- (expt 2 64)))
       (setf **begun-place** address)

@@ -4,11 +4,13 @@
 
 (in-package "LIVE-LISP.JOBS")
 
-(defvar *end-call* nil "The agent's restart that ends the call. Restarts of user code are newer.")
+(defvar *end-call* nil
+  "The agent's restart that ends the current call, or NIL. All newer restarts belong to user code.")
 
 (defparameter *restart-limit* 20 "An answer shows at most this many restarts.")
 
-(defvar *offered* :active "A list of the restarts to show, or :ACTIVE for all active ones.")
+(defvar *offered* :active
+  "A list of the restarts that an answer shows, or :ACTIVE for all active ones.")
 
 (defun active-restarts (condition)
   "Return *OFFERED* if it is a list. Else return the active restarts for CONDITION, without the
@@ -71,15 +73,16 @@ return NIL. The report of CONDITION would omit the package of an accessible symb
 
 (defvar *error-keeper* nil
   "NIL, or a function that keeps the errors of this call, such as KEEP-ERROR. It takes a condition,
-and whether the frames of the condition are still on the stack. It returns a function that must be
-called with the CONDITION-DATA.")
+and true if the frames of the condition are still on the stack. It returns a function that must be
+called with the CONDITION-DATA of the condition.")
 
 (sb-ext:defglobal **thread-error-keeper** nil
   "A function like *ERROR-KEEPER*, for errors that end threads without a job.")
 
 (defun described (condition keeper on-stack calls &optional more)
-  "Return the CONDITION-DATA of CONDITION, CALLS and MORE. Also keep CONDITION by KEEPER, unless it
-is NIL. KEEPER, a function as in *ERROR-KEEPER*, is called with CONDITION and ON-STACK."
+  "Return the CONDITION-DATA of CONDITION, CALLS and MORE. Also keep CONDITION if KEEPER is not NIL:
+KEEPER is a function like *ERROR-KEEPER*, called with CONDITION and ON-STACK. ON-STACK is true if
+the frames of CONDITION are still on the stack."
   (let* ((keep (and keeper (ignore-errors (funcall keeper condition on-stack))))
          (data (condition-data condition calls more)))
     (when keep (funcall keep data))

@@ -4,10 +4,11 @@
 (in-package "LIVE-LISP.JOBS")
 
 (sb-ext:defglobal **sent-features** '()
-  "The features that the server knows, from CURRENT-FEATURES.")
+  "The list of features that was sent to the server last.")
 
 (sb-ext:defglobal **features-lock** (sb-thread:make-mutex :name "live-lisp features")
-  "Held while **SENT-FEATURES** are compared and sent, so that the server gets the newest last.")
+  "The mutex that a thread holds while it compares and sends the features. Without it, an older list
+could be sent after a newer one.")
 
 (defun current-features ()
   "Return the symbols in *FEATURES* as a new list."
@@ -17,13 +18,13 @@
         when (symbolp (car rest)) collect (car rest)))
 
 (defun send-features (&key again)
-  "Send the features to the server if they have changed since it got them; with AGAIN, always. For a
-keyword, send only its name."
+  "Send *FEATURES* to the server if they have changed since they were sent last. If AGAIN is true,
+send them always. Keywords are sent by their names alone, other symbols with their packages."
   (sb-sys:without-interrupts
     (sb-thread:with-mutex (**features-lock**)
       (let ((features (current-features)))
         (when (or again (not (equal features **sent-features**)))
-          ;; A vector: OBJECT leaves out a member that is an empty list.
+          ;; Use a vector, because OBJECT leaves out a member that is an empty list.
           (send (object "features" (map 'vector
                                         (lambda (feature)
                                           (if (keywordp feature)

@@ -10,8 +10,8 @@
   (debug-name (frame-function frame)))
 
 (defun sbcl-arguments (frame)
-  "Return the list of the arguments of FRAME as SBCL returns it, with the additional arguments of
-methods."
+  "Return a list of the arguments of FRAME as SBCL keeps them. For a method, the list includes
+arguments that SBCL adds."
   (cond ((null +frame-arguments+) '())
         ;; In newer SBCLs the function takes the number of arguments to return.
         ((rest (plain-lambda-list (plain-definition +frame-arguments+)))
@@ -25,14 +25,14 @@ methods."
        (member (symbol-name (first name)) '("FAST-METHOD" "SLOW-METHOD" "METHOD") :test #'string=)))
 
 (defun methods-own (name arguments)
-  "Return ARGUMENTS without those that SBCL adds for methods. They are from a frame of the method
-with the debug name NAME."
+  "Return ARGUMENTS, from a frame of the method with the debug name NAME, without the arguments that
+SBCL adds for methods."
   (cond ((string= (first name) "FAST-METHOD") (cddr arguments))
         ((listp (first arguments)) (first arguments))))
 
 (defun kept-arguments (frame)
-  "Return the arguments of FRAME. An object that prints as \"not kept\" stands for each argument
-that SBCL has not kept."
+  "Return a list of the arguments of FRAME. An object that prints as \"not kept\" stands for each
+argument that SBCL has not kept."
   (let ((name (frame-name frame)) (arguments (sbcl-arguments frame)))
     (loop for argument in (if (method-name-p name) (methods-own name arguments) arguments)
           collect (if (or (typep argument 'unprintable)
@@ -70,8 +70,8 @@ list."
                        t)))
 
 (defun local-named (name frame)
-  "Return a list of the value of FRAME's variable with the string NAME. Return NIL if SBCL has not
-kept the value."
+  "Return a list of one element, the value that FRAME's variable with the symbol name NAME has.
+Return NIL if SBCL has not kept the value."
   (loop with place = (frame-place frame)
         for variable across (debug-variables (frame-function frame))
         for symbol = (variable-symbol variable)
@@ -82,9 +82,9 @@ kept the value."
           return (list (variable-value variable frame))))
 
 (defun frame-arguments (frame)
-  "Return the arguments of FRAME, as far as they are known. For keyword arguments SBCL knows only
-passed values, so the values of the variables are returned where they are kept: these include
-default values."
+  "Return a list of the arguments of FRAME, as far as they are known. For a keyword argument, SBCL
+keeps only a value that was passed. So if the value of its variable is kept, use that instead: it
+can be the default value."
   (let ((arguments (kept-arguments frame)))
     (multiple-value-bind (parameters start) (frame-keywords frame)
       (if (and parameters (< start (length arguments)))
@@ -103,7 +103,8 @@ default values."
   '("ERROR" "CERROR" "SIGNAL" "BREAK" "%BREAK" "WARN" "INVOKE-DEBUGGER" "RUN-HOOK" "EVAL"
     "SIMPLE-EVAL-IN-LEXENV" "%SIMPLE-EVAL" "SIMPLE-EVAL-PROGN-BODY"
     "WITH-SIMPLE-CONDITION-RESTARTS" "MAYBE-BREAK-ON-SIGNAL" "%SIGNAL")
-  "Names of SBCL's functions with frames between those of user code and those of the agent.")
+  "Names of functions of SBCL with frames that can stand between those of user code and those of the
+agent.")
 
 (defun name-symbols (name)
   "Return the symbols in the debug name NAME, which may be a list such as (FLET X :IN Y). A program
@@ -122,8 +123,8 @@ function."
   (name-symbols (if (method-name-p name) (second name) name)))
 
 (defun named-p (name names)
-  "True when the debug name NAME contains a symbol of SBCL or Common Lisp whose name is among
-NAMES."
+  "True when the debug name NAME contains a symbol of SBCL or Common Lisp with a symbol name in the
+list NAMES."
   (loop for symbol in (function-symbols name)
         for package = (symbol-package symbol)
           thereis (and package
@@ -136,19 +137,19 @@ NAMES."
   (some (lambda (symbol) (own-package-p (symbol-package symbol))) (function-symbols name)))
 
 (defun machinery-p (name)
-  "True when NAME is the debug name of a foreign function, of the agent's function, or of one in
-*SIGNALLING*. At the ends of the stack, such frames are not shown."
+  "True when the debug name NAME belongs to a foreign function, to a function of the agent, or to
+one in *SIGNALLING*. Frames of these functions at the ends of the stack are not shown."
   (or (stringp name) (ours-p name) (named-p name *signalling*)))
 
 (defparameter *entries*
   '("INVOKE-INTERRUPTION" "RUN-HANDLER" "INTERNAL-ERROR" "CONTROL-STACK-EXHAUSTED-ERROR"
     "HEAP-EXHAUSTED-ERROR" "MEMORY-FAULT-ERROR" "CALL-HOOKS")
-  "Names of the functions through which a signal, a trap or the collector enters Lisp.")
+  "Names of the functions through which a signal, a trap or the garbage collector enters Lisp.")
 
 (defun entry-p (name)
-  "True when NAME is the debug name of a function through which a signal, a trap or the agent enters
-a thread of a program: one of *ENTRIES*, or one with CAPTURE-STREAM in its name. Frames newer than
-this are not the program's."
+  "True when NAME is the debug name of a function through which a signal, a trap, the garbage
+collector or the agent enters a thread of the program: one of *ENTRIES*, or one with CAPTURE-STREAM
+in its name. Newer frames do not belong to the program."
   (or (named-p name *entries*)
       (member 'capture-stream (name-symbols name))))
 
@@ -158,7 +159,7 @@ on, evaluated forms have such names too."
   (and (consp name) (named-p (first name) '("TOP-LEVEL-FORM"))))
 
 (defun form-p (frame)
-  "True when the function of FRAME is one that SBCL makes of an evaluated form."
+  "True when the function of FRAME is one that SBCL makes of a form to evaluate it."
   (let ((name (frame-name frame)))
     (or (equal name '(lambda ()))
         (and (top-level-form-p name) (null (frame-file frame))))))
@@ -179,16 +180,16 @@ begins a thread. Such frames stand between the agent and a top-level form in a f
 
 (defun without-machinery (frames &key loader)
   "Return FRAMES without those before the first frame of user code. Frames that are MACHINERY-P or
-FORM-P are not of user code. With LOADER, frames that are LOADER-P are not either."
+FORM-P do not belong to user code. If LOADER is true, frames that are LOADER-P do not either."
   (member-if-not (lambda (frame)
                    (let ((name (frame-name frame)))
                      (or (machinery-p name) (form-p frame) (and loader (loader-p name)))))
                  frames))
 
 (defun below-entry (frames)
-  "Return those of FRAMES, newest first, that are older than a signal, trap or collection: older
-than the oldest frame that is ENTRY-P. Leave out also the foreign frames through which Lisp was
-entered, which are among the next six."
+  "Return those of FRAMES, a list with the newest first, that are older than a signal, a trap or a
+garbage collection: all after the oldest frame that is ENTRY-P. Also leave out the foreign frames
+through which Lisp was entered, which are among the next six."
   (let* ((entry (position-if (lambda (frame) (entry-p (frame-name frame))) frames :from-end t))
          (below (if entry (nthcdr (1+ entry) frames) frames))
          (foreign (and entry
@@ -197,14 +198,14 @@ entered, which are among the next six."
     (if foreign (nthcdr (1+ foreign) below) below)))
 
 (defun below-wait (frames)
-  "Return FRAMES, newest first, without the newest ones if these only wait in the agent, as
-LIVE-LISP:CALL-TOOL does for its answer."
+  "FRAMES is a list with the newest first. If its newest frames only wait in the agent, as
+LIVE-LISP:CALL-TOOL does for its answer, return the older ones. Else return FRAMES."
   (let ((wait (position :wait frames :key (lambda (frame) (frame-role (frame-name frame))))))
     (if wait (nthcdr (1+ wait) frames) frames)))
 
 (defun user-frames ()
-  "Return the frames of user code in this thread, newest first: those since the agent called user
-code, without the machinery at both ends."
+  "Return a list of the frames of user code in this thread, newest first. These are the frames since
+the agent called user code, without frames of the agent and of SBCL's functions at both ends."
   (let ((frames (loop for frame = (top-frame) then (frame-below frame)
                       for depth from 0 below 2000
                       for role = (and frame (frame-role (frame-name frame)))
@@ -218,7 +219,8 @@ code, without the machinery at both ends."
                                            :loader t)))))
 
 (defun frame-call (frame)
-  "Return a list of the name of the function of FRAME and its arguments, as far as they are known."
+  "Return a list of the name of the function of FRAME, followed by the arguments, as far as they are
+known."
   (let ((name (frame-name frame)))
     (cons (cond ((top-level-form-p name) (make-unprintable "top-level form"))
                 ((method-name-p name) (list* :method (rest name)))
@@ -254,8 +256,8 @@ functions counts only if its specializers are all classes of ASDF, UIOP or Commo
                     (first (last name)))))))
 
 (defun system-frame-p (frame)
-  "True when the function of FRAME came with SBCL (compiler and loader included), or is ASDF's or
-the agent's. ASDF's functions are recognized by their names, because another ASDF than SBCL's may be
+  "True when the function of FRAME belongs to SBCL (compiler and loader included), to ASDF or to the
+agent. ASDF's functions are recognized by their names, because another ASDF than SBCL's may be
 loaded from any file."
   (let ((name (frame-name frame)) (file (frame-file frame)))
     (or (stringp name)
@@ -270,8 +272,8 @@ loaded from any file."
   count)
 
 (defun without-inner (run newest oldest)
-  "RUN is a list of frames of the system, newest first. Return it with one FOLDED in place of all
-but the first NEWEST and the last OLDEST frames. A single frame is not folded."
+  "RUN is a list of frames of the system, newest first. Return a copy in which one FOLDED replaces
+all frames but the first NEWEST and the last OLDEST ones. A single frame is not replaced."
   (let ((inner (- (length run) newest oldest)))
     (if (> inner 1)
         (append (subseq run 0 newest) (list (make-folded inner)) (last run oldest))
@@ -280,9 +282,9 @@ but the first NEWEST and the last OLDEST frames. A single frame is not folded."
 (defparameter *system-frames* 4 "If all frames are of the system, this many are shown.")
 
 (defun folded-frames (frames)
-  "Return FRAMES, newest first, with a FOLDED in place of most frames of each run of system frames.
-The newest of all frames stays, and the oldest frame of each run that the program called. If all
-frames are of the system, the newest *SYSTEM-FRAMES* stay."
+  "Return FRAMES, a list with the newest first, with a FOLDED in place of most frames of each run of
+system frames. Keep the newest of all frames, and the oldest frame of each run, which the program
+called. If all frames are of the system, keep the newest *SYSTEM-FRAMES*."
   (when (every #'system-frame-p frames)
     (return-from folded-frames (without-inner frames *system-frames* 0)))
   (loop for first = t then nil
@@ -297,27 +299,28 @@ frames are of the system, the newest *SYSTEM-FRAMES* stay."
                      (without-inner run (if first 1 0) (if frames 1 0))))))
 
 (defvar *sparing* nil
-  "True while memory may be too short for the debugger to find the places of frames.")
+  "True while memory may be too short to look up the source places of frames.")
 
 (defun told-frames ()
-  "Return USER-FRAMES with system frames folded: each element is a frame or a FOLDED. While
-*SPARING*, no frames are folded."
+  "Return the frames of user code in this thread, newest first, with system frames folded: each
+element is a frame or a FOLDED. While *SPARING* is true, no frames are folded."
   (if *sparing* (user-frames) (folded-frames (user-frames))))
 
 (defun first-frames (frames)
-  "Return the first *FRAME-LIMIT* of FRAMES, from TOLD-FRAMES. The second value is the number of the
-other frames, including folded ones, or NIL if there are none."
+  "Return the first *FRAME-LIMIT* of FRAMES, a list from TOLD-FRAMES. The second value is the number
+of the other frames, including folded ones, or NIL if there are none."
   (let ((more (nthcdr *frame-limit* frames)))
     (values (loop for frame in frames repeat *frame-limit* collect frame)
             (and more (loop for each in more sum (if (folded-p each) (folded-count each) 1))))))
 
 (defun shown-frames ()
-  "Return the frames of this thread to show. The values are those of FIRST-FRAMES."
+  "Return a list of the frames of this thread that an answer shows. The second value is the number
+of the other frames, or NIL."
   (first-frames (told-frames)))
 
 (defun frame-calls (frames)
-  "Return a list with a cons of FRAME-CALL and CALL-PLACE for each of FRAMES, from SHOWN-FRAMES. A
-FOLDED stays."
+  "Return a list with an element for each of FRAMES, a list from SHOWN-FRAMES: a FOLDED itself, and
+for a frame a pair of its FRAME-CALL and its CALL-PLACE."
   (loop for frame in frames
         collect (if (folded-p frame)
                     frame
@@ -325,24 +328,24 @@ FOLDED stays."
                           (and (not *sparing*) (not (system-frame-p frame)) (call-place frame))))))
 
 (defun calls-on-stack ()
-  "Return the newest calls of user code on the stack, at most *FRAME-LIMIT*, as FRAME-CALLS does.
-The second value is the number of the other frames, or NIL."
+  "Return a list of the newest calls of user code on the stack, at most *FRAME-LIMIT*. Its elements
+are those of FRAME-CALLS. The second value is the number of the other frames, or NIL."
   (handler-case
       (multiple-value-bind (frames more) (shown-frames)
         (values (frame-calls frames) more))
     (error () '())))
 
 (defun frame-object (text place)
-  "Return a JSON object with TEXT, a printed call, and PLACE, a property list of members from
+  "Return a JSON object with TEXT, a printed call, and PLACE, a property list of JSON members from
 CALL-PLACE."
   (make-json-object (list* "call" text place)))
 
 (defparameter *call-level* 4
-  "The *PRINT-LEVEL* for calls. It is one more than for values, since some functions have lists as
-names.")
+  "The *PRINT-LEVEL* for printed calls. It is one more than that for values, since the names of some
+functions are lists.")
 
 (defun frames-data (&optional (calls (calls-on-stack)))
-  "Return CALLS, from CALLS-ON-STACK, as JSON objects."
+  "Return CALLS, a list from CALLS-ON-STACK, as JSON objects."
   (printing-plainly
     (loop for call in calls
           collect (if (folded-p call)
@@ -351,8 +354,8 @@ names.")
                         (frame-object (print-safely 240 (car call)) (cdr call)))))))
 
 (defun names-data ()
-  "Return FRAMES-DATA without the arguments of calls, since their print methods might never end. To
-find places, no file is read again."
+  "Return JSON objects for the calls on the stack, as FRAMES-DATA does, but without the arguments of
+the calls, since their print methods might never end. No file is read again to find places."
   (frames-data (loop with *may-read-spans* = nil
                      for call in (calls-on-stack)
                      collect (if (folded-p call) call (cons (list (caar call)) (cdr call))))))

@@ -1,12 +1,13 @@
-;;;; Settings of a call for its errors: which restarts to invoke, and whether to hold other errors.
-;;;; The code that holds errors is loaded later.
+;;;; Settings for the errors of a call: which restarts to invoke, and whether to hold other errors
+;;;; for debugging. The code that holds errors is in debug/, which is loaded later.
 
 (in-package "LIVE-LISP.JOBS")
 
 (defvar *hold* nil
-  "For how many seconds to hold each error of this tool call for debugging, or NIL to hold none.")
+  "The number of seconds for which to hold each error of this tool call for debugging, or NIL to
+hold no errors.")
 
-(sb-ext:defglobal **held-above** 0 "The number of the last error that an earlier image held.")
+(sb-ext:defglobal **held-above** 0 "The highest number of an error that an earlier image held.")
 
 (sb-ext:defglobal **holder** (constantly nil)
   "A function that takes a condition and a job, and holds the condition for debugging in the thread
@@ -16,8 +17,8 @@ of the job. If that is impossible, it returns the reason as text.")
   "NIL, or a function that is called first with each condition that reaches the debugger.")
 
 (defvar *so-far* '()
-  "Functions without arguments. Each returns a plist of JSON members about what this call has done
-so far. They are for the answer when an error is held before the call has ended.")
+  "A list of functions without parameters. Each returns a property list of answer members about what
+this call has done so far. They are called when an error is held before the call has ended.")
 
 (defvar *debug-level* nil
   "The DEBUG quality with which this call compiles. NIL stands for the session's.")
@@ -25,7 +26,7 @@ so far. They are for the answer when an error is held before the call has ended.
 ;;; Restarts chosen in advance
 
 (defvar *chosen-restarts* '()
-  "The names of the restarts that this call invokes when they are offered, best first.")
+  "The names of the restarts that this call invokes when they are available, most wanted first.")
 
 (defun names-among (value)
   "Return the strings in VALUE, a list of names of restarts from a message. In a damaged journal,
@@ -35,11 +36,10 @@ VALUE can be anything."
 (defvar *taken* nil
   "A hash table of the chosen restarts that this call has invoked. A key is a list of three texts:
 the restart's name, the condition's type and its report. A value is a pair of the restart's position
-in the order of invocation, from 0, and of REDEFINES-COMPILED-P of the condition.")
+in the order of invocation, counted from 0, and true if the condition was REDEFINES-COMPILED-P.")
 
 (defvar *went-on-by* '()
-  "The names of the restarts that were invoked after errors in the current tool call, newest
-first.")
+  "The names of the restarts that were invoked after errors in this tool call, newest first.")
 
 (defun note-restart (restart)
   "Record that RESTART is invoked in the current tool call. Do not record a restart without a name,
@@ -48,8 +48,8 @@ since a later call could not choose it."
     (push (string (restart-name restart)) *went-on-by*)))
 
 (defun restarts-until (before)
-  "BEFORE is an earlier value of *WENT-ON-BY*. Return the names of the restarts that were invoked
-since then, without duplicates, oldest first."
+  "Return the names of the restarts that were invoked since *WENT-ON-BY* had the value BEFORE,
+without duplicates, oldest first."
   (remove-duplicates (reverse (ldiff *went-on-by* before)) :test #'string= :from-end t))
 
 (defparameter *taken-told* 20 "An answer lists at most this many restarts of *TAKEN*.")
@@ -75,8 +75,8 @@ and *BREAK-ON-SIGNALS* as the program had set them."
         0)))
 
 (defun redefines-compiled-p (condition)
-  "True when CONDITION asks whether to redefine a structure or a constant. The old definition is
-compiled into code compiled before."
+  "True when CONDITION asks whether to redefine a structure or a constant. Code that was compiled
+earlier contains the old definition."
   (or (typep condition 'sb-ext:defconstant-uneql)
       ;; SBCL has no condition type for the redefinition of a structure.
       (and (typep condition 'simple-error)
@@ -89,22 +89,23 @@ compiled into code compiled before."
   (loop for (nil . redefines) being the hash-values of *taken* count redefines))
 
 (defun note-taken (key redefines)
-  "Record in *TAKEN* that the restart of KEY, a key of *TAKEN*, is invoked, unless it is there.
-REDEFINES is REDEFINES-COMPILED-P of the condition."
+  "Record in *TAKEN* that a restart is invoked, unless it is recorded already. KEY is a key of
+*TAKEN*. REDEFINES is true if the condition is REDEFINES-COMPILED-P."
   (unless (gethash key *taken*)
     (setf (gethash key *taken*) (cons (hash-table-count *taken*) redefines))))
 
 (defun call-taking-again (function)
-  "Call FUNCTION, which repeats what this call has done, and return its value. Meanwhile restarts
-are invoked again for conditions equal to earlier ones."
+  "Call FUNCTION, which repeats what this call has done, and return its value. Chosen restarts may
+be invoked again, for conditions equal to earlier ones."
   (let* ((before *taken*) (*taken* (make-hash-table :test 'equal)) (again *taken*))
     (unwind-protect (funcall function)
       (let ((*taken* before))
         (maphash (lambda (key taken) (note-taken key (cdr taken))) again)))))
 
 (defun take-chosen-restart (condition)
-  "Invoke the first chosen restart that is offered for CONDITION and needs no arguments. For equal
-conditions it is invoked only once, since a restart that only tries again could be invoked forever."
+  "Invoke the first of *CHOSEN-RESTARTS* that is available for CONDITION and needs no arguments.
+Skip a restart that this call has invoked for an equal condition, since a restart that only tries
+again could be invoked forever."
   (loop for name in *chosen-restarts*
         for restart = (find name (active-restarts condition)
                             :key (lambda (each) (string (restart-name each))) :test #'string-equal)
@@ -116,12 +117,13 @@ conditions it is invoked only once, since a restart that only tries again could 
                       (not (gethash key *taken*)))
              (note-taken key (ignore-errors (redefines-compiled-p condition)))
              (note-restart restart)
-             ;; An error within the restart must not invoke the restart again, and so on.
+             ;; Leave out this restart, so that an error within it does not invoke it again without
+             ;; end.
              (let ((*chosen-restarts* (remove name *chosen-restarts*)))
                (call-as-program (lambda () (invoke-restart restart)))))))
 
 (defun taken-members ()
-  "Return a plist of JSON members with the first *TAKEN-TOLD* restarts in *TAKEN*, their total
+  "Return a property list of answer members: the first *TAKEN-TOLD* restarts in *TAKEN*, their total
 number if there are more, and the names of all restarts by which this call continued."
   (let ((count (hash-table-count *taken*)))
     (list "taken" (loop with rows = (make-array (min count *taken-told*))

@@ -3,21 +3,24 @@
 
 (in-package "LIVE-LISP.JOBS")
 
-(defparameter *id-limit* 5000 "At most this many ids are known: the oldest are dropped.")
+(defparameter *id-limit* 5000
+  "The number of ids that are known at the same time at most. The oldest ones are dropped first.")
 
 (sb-ext:defglobal **ids** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "The ids of objects, by object.")
-(sb-ext:defglobal **objects** (make-hash-table :synchronized t) "Weak pointers to objects, by id.")
+  "A weak hash table from objects to their ids.")
+(sb-ext:defglobal **objects** (make-hash-table :synchronized t)
+  "A hash table from ids to weak pointers to their objects.")
 (sb-ext:defglobal **last-id** 0 "The last id given to an object.")
 (sb-ext:defglobal **ids-lock** (sb-thread:make-mutex :name "live-lisp ids")
-  "Held while an id is given.")
+  "The mutex that a thread holds while it gives an id to an object.")
 
 (defun has-parts-p (object)
   "True when OBJECT has parts that printing may leave out, so that an id is useful."
   (not (typep object '(or number symbol character string pathname package))))
 
 (defun object-id (object &optional (useful (has-parts-p object)))
-  "Return the id of OBJECT as text, such as @12, or NIL if that is not USEFUL."
+  "Return the id of OBJECT as text, such as \"@12\", and give it one if it has none. If USEFUL is
+false, return NIL instead."
   (when useful
     (sb-thread:with-mutex (**ids-lock**)
       (let ((id (or (gethash object **ids**) (incf **last-id**))))

@@ -1,5 +1,5 @@
-;;;; Runs requests that can run user code in threads, one for each. A throw, which no handler can
-;;;; stop, can interrupt the thread at any time.
+;;;; Runs each request that can run user code in a thread of its own. A throw, which no handler can
+;;;; stop, can end the request at any time.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -10,18 +10,19 @@
 
 (defstruct (job (:constructor make-job (id operation)))
   "A request that runs in a thread of its own. ID is the request's id, OPERATION the name of its
-operation. OUTPUT captures its output. COLLECTED-BEFORE is COLLECTED-MILLISECONDS at its start.
-INTERRUPTIBLE is true while a throw can end it. WAITING is the reason of an interrupt that came
-before it was interruptible. FRAMES are its frames at the first interrupt, as JSON objects. THROWS
-counts the throws to its end. LOOKING is true while its stack is examined. GLANCE has frames for the
-operation status, or :ASKED until the thread has recorded them. BEGUN is true once its function is
-called, TERMINATING once TERMINATE-JOB was called, ANSWERED once its answer is sent. ENDER is the
-name of another thread that ended it. CROWDED is true if garbage must be collected after it. UNHELD
-is the reason why its error was not held. FOLLOWS is true if it only reports the progress of a
-thread of the program. LEAVING is NIL or a function: if a throw passes the end of the job, it is
-called with the job, and no answer is sent. NOTES are further answer members. WAITS is true until
-the main thread begins the job, which somebody must set to NIL by COMPARE-AND-SWAP before it runs or
-answers the job."
+operation. OUTPUT captures its output. COLLECTED-BEFORE is the value of (COLLECTED-MILLISECONDS) at
+its start. INTERRUPTIBLE is true while a throw can end the job. WAITING is the reason of an
+interrupt that came before the job was interruptible. FRAMES are the job's frames at the first
+interrupt, as JSON objects. THROWS counts the throws to its end. LOOKING is true while its stack is
+examined. GLANCE has frames for the operation \"status\", or :ASKED until the thread has recorded
+them. BEGUN is true once the job's function is called, TERMINATING once TERMINATE-JOB was called,
+ANSWERED once the answer is sent. ENDER is the name of another thread that ended the job. CROWDED is
+true if garbage must be collected after the job. UNHELD is the reason why an error was not held for
+debugging. FOLLOWS is true if the job only reports the progress of a thread of the program. LEAVING
+is NIL or a function: if a throw passes the end of the job, the function is called with the job, and
+no answer is sent. NOTES is a property list of further answer members. WAITS is true until the main
+thread begins the job. Before the job is run or answered, WAITS must be set to NIL by
+COMPARE-AND-SWAP."
   id
   operation
   thread
@@ -48,21 +49,20 @@ answers the job."
   "True once the program has asked for an exit. SBCL's own flag is local to the exiting thread.")
 
 (sb-ext:defglobal **crowded** '()
-  "The threads without a job that exhausted the heap. Their garbage is collected before the next
-job.")
+  "The threads without a job that exhausted the heap. Garbage is collected before the next job.")
 
 (sb-ext:defglobal **collect-much** (constantly nil)
-  "A function without arguments that collects garbage. It is called after a job that exhausted the
-heap (a CROWDED one), to make room for the next job.")
+  "A function without parameters that collects garbage. It is called after a job that exhausted the
+heap, to make room for the next job.")
 
 (sb-ext:defglobal **heap-size** (sb-ext:dynamic-space-size)
-  "The octets that live objects can take in the heap.")
+  "The number of octets that live objects can take in the heap.")
 
 (sb-ext:defglobal **before-jobs** '()
   "Functions without arguments, the last added first. Each job calls them in its thread before
 anything else.")
 
-(defvar *job* nil "The job that this thread works for, or NIL.")
+(defvar *job* nil "The job that this thread runs or helps with, or NIL.")
 
 (sb-ext:defglobal **jobs** (make-hash-table :synchronized t)
   "The running jobs, by the id of their request.")
@@ -70,7 +70,7 @@ anything else.")
 (sb-ext:defglobal **begun** 0 "The number of jobs that have begun.")
 
 (sb-ext:defglobal **background** (make-capture 4000 4000)
-  "The output, since the last answer, of threads that no job waits for.")
+  "The captured output of threads that no job waits for, since the last answer.")
 
 (sb-ext:defglobal **background-stream** (capturing **background**)
   "The stream that writes to **BACKGROUND**.")
@@ -94,15 +94,15 @@ frame, return an error as the answer."
         frame)))
 
 (defun answer (job members)
-  "Send the answer of JOB with MEMBERS, a property list, unless it is sent already. Output of its
-threads after that goes into **BACKGROUND**, which the next answer shows."
+  "Send the answer of JOB with MEMBERS, a property list, unless an answer was sent already. Later
+output of the job's threads goes into **BACKGROUND**, which the next answer shows."
   (unless (job-answered job)
     (send-features)
     (let ((frame (answer-frame (job-id job)
                                (list* "output" (captured (job-output job))
                                       "background" (captured **background** :reset t)
                                       (append (job-notes job) members)))))
-      ;; If an error or the end of the thread prevents this, END-JOB sends another answer.
+      ;; If an error or the end of the thread prevents the sending, END-JOB sends another answer.
       (sb-sys:without-interrupts
         (unless (shiftf (job-answered job) t) (send-frame frame))))
     (setf (capture-successor (job-output job)) **background**)))
@@ -117,8 +117,9 @@ threads after that goes into **BACKGROUND**, which the next answer shows."
   (or **exiting** exit-under-way))
 
 (defun interruption (job reason)
-  "Return the answer members for an interrupt of JOB: the REASON, a text, and whether cleanup forms
-were cut short. If the program asked for an exit, return only this, since the exit goes on."
+  "Return a property list of answer members for an interrupt of JOB: the REASON, a text, and whether
+cleanup forms were cut short. If the program asked for an exit, return only a member that says so,
+since the exit goes on."
   (if (exiting-p)
       (list "exiting" t)
       (list "interrupted" (object "reason" reason
@@ -130,22 +131,23 @@ were cut short. If the program asked for an exit, return only this, since the ex
 
 (defun call-user-code (function)
   "Call FUNCTION and return its values. On the stack, frames newer than this function's are those of
-user code. So FUNCTION is not called as a tail call, which would remove this frame."
+user code. FUNCTION must not be a tail call, which would remove this function's frame."
   (values-list (multiple-value-list (funcall function))))
 
 (note-frame 'call-user-code :user-code)
 
 (defmacro looking ((job) &body body)
-  "Evaluate BODY, which examines the stack of JOB and can run user code."
+  "Evaluate BODY, which examines the stack of JOB and can run user code. JOB-LOOKING is true
+meanwhile."
   `(let ((*print-pprint-dispatch* **pretty-printers**))
      (setf (job-looking ,job) t)
      (unwind-protect (progn ,@body)
        (setf (job-looking ,job) nil))))
 
 (defun leave-job (job reason)
-  "Runs in the thread of JOB: record its frames, and throw to its end. Rendering frames runs user
-code, which may never end, so a second interrupt records only the names. A job that is not
-interruptible yet is left once it is."
+  "Runs in the thread of JOB. Record the frames of JOB, and throw to its end, with REASON for the
+answer. Rendering frames runs user code, which may never end, so a second interrupt records only the
+names of functions. If JOB is not interruptible yet, record REASON, and JOB ends as soon as it is."
   (cond ((job-interruptible job)
          (cond ((job-frames job))
                ((job-looking job) (setf (job-frames job) (names-data)))
@@ -160,15 +162,15 @@ interruptible yet is left once it is."
   (print-safely 100 (or (sb-thread:thread-name sb-thread:*current-thread*) "without a name") "~A"))
 
 (defun end-if-dead (job)
-  "End JOB if its thread has ended without calling END-JOB: a thread can be ended before it has
-begun."
+  "End JOB if its thread has ended without calling END-JOB, as when the thread was ended before it
+had begun."
   (let ((thread (job-thread job)))
     (when (and thread (not (sb-thread:thread-alive-p thread)))
       (end-job job))))
 
 (defun interrupt-job (id reason)
-  "Interrupt the job ID if it still runs. If the job FOLLOWS a thread of the program, only answer
-it: the thread goes on. A job for which the main thread is not ready is not begun."
+  "Interrupt the job ID if it still runs. If the job only follows a thread of the program, answer
+it, and let the thread go on. If it still waits for the main thread, answer it without running it."
   (let ((job (gethash id **jobs**)))
     (cond
       ((null job))
@@ -181,9 +183,9 @@ it: the thread goes on. A job for which the main thread is not ready is not begu
          (end-if-dead job)))))
 
 (defun condition-members (condition &rest calls)
-  "Keep CONDITION by *ERROR-KEEPER*, and return the answer members about it. CALLS are the values
-that CALLS-ON-STACK returned when CONDITION was signalled. Without CALLS, the frames must still be
-on the stack of this thread."
+  "Keep CONDITION by *ERROR-KEEPER*, and return a property list of answer members about it. CALLS
+are the values that CALLS-ON-STACK returned when CONDITION was signalled. Without CALLS, the frames
+must still be on the stack of this thread."
   (list "condition" (if calls
                         (apply #'described condition *error-keeper* nil calls)
                         (multiple-value-call #'described condition *error-keeper* t
@@ -216,8 +218,8 @@ stack is unwound."
       (sb-thread:abort-thread)))
 
 (defun terminate-job (id)
-  "End the thread of the job ID, which has ignored an interrupt. The main thread, whose end would be
-that of the image, only leaves the job."
+  "End the thread of the job ID, which has ignored an interrupt. If the thread is the main thread,
+only end the job there, because the end of the main thread would end the image."
   (let ((job (gethash id **jobs**)))
     (when (and job (not (job-follows job)))
       (setf (job-terminating job) t)
@@ -263,7 +265,7 @@ is broken. The server then replaces the image."
   "True when CONDITION says that a function or variable of the agent is undefined. Then evaluated
 code has removed it."
   (and (typep condition 'cell-error)
-       ;; A program can make such a condition without a name.
+       ;; A program can make a condition of this type without a name.
        (ours-p (ignore-errors (cell-error-name condition)))))
 
 (defun thread-name-for (operation)
@@ -271,8 +273,8 @@ code has removed it."
   (concatenate 'string "live-lisp " operation))
 
 (defun job-to-begin ()
-  "Return the job for which this thread was made if it has not called the job's function yet. Else
-return NIL. A condition before this call is a failure of the agent."
+  "Return the job for which this thread was made, if the thread has not called the job's function
+yet. Else return NIL. A condition that is signalled so early is a failure of the agent."
   (let* ((thread sb-thread:*current-thread*) (name (sb-thread:thread-name thread)))
     (sb-ext:with-locked-hash-table (**jobs**)
       (loop for job being the hash-values of **jobs**
@@ -283,8 +285,8 @@ return NIL. A condition before this call is a failure of the agent."
               return job))))
 
 (defun leave-broken (condition)
-  "The debugger hook itself has failed for CONDITION: end the job or the thread that signalled
-CONDITION."
+  "Called when the debugger hook itself has failed for CONDITION: end the job or the thread in which
+CONDITION was signalled."
   (cond ((null *job*) (leave-thread))
         ((job-interruptible *job*) (leave-by-condition *job* condition))
         (t (fail-job *job* condition))))
@@ -325,8 +327,9 @@ CONDITION. For a thread without a job, CONDITION is printed."
           (t (fail-job *job* condition)))))
 
 (defun debugger-hook (condition hook)
-  "The global *INVOKE-DEBUGGER-HOOK*: end the job or the thread of CONDITION; the image lives on.
-The program's *DEBUGGER-HOOK* is called first."
+  "The value of the global *INVOKE-DEBUGGER-HOOK*. Call the program's *DEBUGGER-HOOK*, if any. Then
+end the job or the thread in which CONDITION was signalled, so that the image lives on. HOOK is the
+value of *INVOKE-DEBUGGER-HOOK* when SBCL called it."
   (call-as-debugger
    condition hook
    (lambda ()
@@ -346,12 +349,13 @@ The program's *DEBUGGER-HOOK* is called first."
   "The external format of the standard streams of a fresh SBCL.")
 
 (sb-ext:defglobal **input** nil
-  "A stream that is at its end, for characters and octets, or NIL before the first job.")
+  "A stream for characters and octets that is at its end, or NIL before the first job.")
 
 (defun ended-input ()
-  "Return a stream that is at its end. It takes no part in what the process reads. A program can
-have closed the one before."
-  ;; LOAD-TIME-VALUE fetches SBCL's functions when the agent is loaded: a program can redefine them.
+  "Return an input stream that is at its end, and reads nothing of the process's standard input. If
+the program has closed the last one, make a new one."
+  ;; LOAD-TIME-VALUE fetches SBCL's functions when the agent is loaded, because a program can
+  ;; redefine them later.
   (let ((input **input**))
     (if (and input (open-stream-p input))
         input
@@ -363,7 +367,8 @@ have closed the one before."
 
 (defun format-told (function &rest arguments)
   "Hook: call FUNCTION, which returns the external format of a stream, with ARGUMENTS. A stream that
-writes to a capture has none of its own: return that of a fresh SBCL's output."
+writes to a capture has no external format, so return the format of a fresh SBCL's standard output
+for it."
   (if (and arguments (captured-p (first arguments)))
       **stream-format**
       (apply function arguments)))
@@ -371,14 +376,15 @@ writes to a capture has none of its own: return that of a fresh SBCL's output."
 (define-hook stream-external-format format-told)
 
 (defun tell-formats ()
-  "Have the streams of jobs tell their external format."
+  "Install the hook of FORMAT-TOLD, so that STREAM-EXTERNAL-FORMAT works for the streams of jobs."
   (install-hooks 'format-told))
 
 (defmacro with-job-streams ((capture) &body body)
   "Evaluate BODY with output streams that write to CAPTURE, and input streams that are at their
 end."
   (let ((input (gensym "INPUT")) (output (gensym "OUTPUT")) (terminal (gensym "TERMINAL")))
-    ;; As in ENDED-INPUT. The job cannot be interrupted here yet.
+    ;; LOAD-TIME-VALUE is used for the reason in ENDED-INPUT. The job cannot be interrupted here
+    ;; yet.
     `(let* ((,input (ended-input))
             (,output (capturing ,capture))
             (,terminal (funcall (load-time-value #'make-two-way-stream) ,input ,output))
@@ -388,8 +394,8 @@ end."
        ,@body)))
 
 (defun job-result (job function)
-  "Call FUNCTION, which returns the answer members, and return these. If FUNCTION was left by a
-throw, return the members that were thrown."
+  "Call FUNCTION, which returns a property list of answer members, and return that list. If FUNCTION
+was left by a throw to JOB, return the members that were thrown."
   (let ((members
           (catch job
             (unwind-protect
@@ -406,8 +412,8 @@ throw, return the members that were thrown."
     (if (functionp members) (job-result job members) members)))
 
 (defun end-job (job)
-  "Runs when the thread of JOB ends for any reason: answer JOB, or call its LEAVING. Remove JOB from
-**JOBS**."
+  "Called when the thread of JOB ends for any reason. Answer JOB if it has no answer yet, or call
+its function LEAVING. Remove JOB from **JOBS**."
   (if (and (job-leaving job) (not (job-answered job)) (not (job-terminating job)) (not (exiting-p)))
       (funcall (job-leaving job) job)
       (answer job (interruption job (if (job-terminating job) "terminated" "ended"))))
@@ -415,13 +421,13 @@ throw, return the members that were thrown."
   (when (eq job (gethash (job-id job) **jobs**)) (remhash (job-id job) **jobs**)))
 
 (defun run-job (job function)
-  "The function of the thread of JOB: call **BEFORE-JOBS** and FUNCTION, and answer JOB. It is also
-answered if the thread is ended before FUNCTION is called: **BEFORE-JOBS** can take long, for
-example to collect garbage."
+  "The function of the thread of JOB: call the functions in **BEFORE-JOBS** and then FUNCTION, and
+answer JOB. JOB is answered even if the thread is ended before FUNCTION is called: **BEFORE-JOBS**
+can take long, for example to collect garbage."
   (let ((*job* job) (*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
-        ;; Any call of a generic function can compile code, which calls this hook. It is bound here,
-        ;; so that a broken hook set by an evaluation is not kept: no later evaluation could reset
-        ;; it.
+        ;; Any call of a generic function can compile code, which calls this hook. The hook is bound
+        ;; here, so that a broken hook that an evaluation has set is dropped: otherwise no later
+        ;; evaluation could reset it.
         (*macroexpand-hook* 'funcall)
         (*replaced* '()))
     (unwind-protect

@@ -3,10 +3,11 @@
 
 (in-package "LIVE-LISP.JOBS")
 
-(defparameter *local-limit* 20 "At most this many locals of one frame are kept.")
-(defvar *local-length* 1000 "At most this many characters of one value are printed.")
+(defparameter *local-limit* 20 "The number of locals of one frame that are kept at most.")
+(defvar *local-length* 1000 "The number of characters of one printed value that are kept at most.")
 (defparameter *locals-milliseconds* 50
-  "CPU time for printing locals, in milliseconds. Locals after that are left out.")
+  "The CPU time for printing locals, in milliseconds. When it is used up, the remaining locals are
+left out.")
 
 (defun standard-slots (object)
   "Return the bound slots of OBJECT, an instance of a STANDARD-CLASS, as an alist from names to
@@ -60,10 +61,10 @@ neither does printing its report if it is a condition."
   (let* ((name (class-name (class-of object))) (package (and (symbolp name) (symbol-package name))))
     (and package (sb-ext:package-locked-p package) t)))
 
-;;; Objects on a stack (DYNAMIC-EXTENT) are gone when their function returns. After that, nothing
-;;; may read them: their memory can contain anything, also words that only look like an object.
+;;; An object on a stack (DYNAMIC-EXTENT) is gone when its function returns. After that, nothing may
+;;; read the object: its memory can contain anything, even words that only look like an object.
 
-(defvar *gone-stacks* '() "The start addresses of stacks with objects that may be gone.")
+(defvar *gone-stacks* '() "The start addresses of stacks from which objects may be gone.")
 
 (defun left-stack-p (object)
   "True when OBJECT was on one of *GONE-STACKS*. Only the address of OBJECT is used."
@@ -72,9 +73,9 @@ neither does printing its report if it is a condition."
          (loop for start in *gone-stacks* thereis (< -1 (- address start) octets)))))
 
 (defun list-without-gone (list depth)
-  "Return LIST, a cons, if none of its first nine elements contains an object that is gone from a
-stack. Else return a list of these elements in which a text replaces each such object. DEPTH is as
-for WITHOUT-GONE."
+  "LIST is a cons. If none of its first nine elements contains an object that is gone from a stack,
+return LIST. Else return a list of these elements, with a text in place of each such object. DEPTH
+is the number of levels of nested lists and vectors to look at."
   (let ((elements '()) (rest list) (changed nil))
     (loop repeat 9
           while (and (consp rest) (not (left-stack-p rest)))
@@ -104,7 +105,7 @@ printed."
     (let ((methods (make-hash-table :test 'eq)))
       (dolist (method (sb-mop:generic-function-methods #'print-object) methods)
         (setf (gethash method methods) t)))
-  "The PRINT-OBJECT methods of SBCL and the agent, as keys.")
+  "A hash table with the PRINT-OBJECT methods of SBCL and the agent as keys.")
 
 (defun system-printed-p (object)
   "True when PRINT-OBJECT prints OBJECT with methods of SBCL only, and reads nothing that can be
@@ -143,11 +144,12 @@ slots."
       (t (if (system-printed-p object) (print-object object stream) (print-unreadably nil))))))
 
 (defparameter *most-digits* 10000
-  "Of a number with more digits than this, which take long to find, only the size is printed.")
+  "The number of digits above which a number is printed only as its size, because finding the digits
+takes long.")
 
 (defun print-number (stream number)
-  "Print NUMBER, an integer or ratio, on STREAM. Print one with more than *DIGIT-LIMIT* digits
-unreadably, with its first and last digits, or with its size when it has more than *MOST-DIGITS*."
+  "Print NUMBER, an integer or ratio, on STREAM. If it has more than *DIGIT-LIMIT* digits, print
+only its first and last digits. If it has more than *MOST-DIGITS*, print only its size."
   (let ((*print-pretty* nil))
     (if (let ((*digit-limit* (max *digit-limit* *most-digits*))) (long-number-p number))
         (format stream "#<NUMBER of ~D bits>"
@@ -156,8 +158,8 @@ unreadably, with its first and last digits, or with its size when it has more th
           (format stream "~:[~A~;#<~A, ~D digits>~]" digits text digits)))))
 
 (defun print-long (stream object)
-  "Print OBJECT, a string or bit vector, on STREAM, and only a part of a large one: *PRINT-LENGTH*
-does not limit such objects."
+  "Print OBJECT, a string or bit vector, on STREAM. Print only a part or the length of a large one,
+because *PRINT-LENGTH* does not limit such objects."
   (let ((*print-pretty* nil))
     (cond ((<= (length object) *local-length*) (prin1 object stream))
           ((stringp object)
@@ -202,7 +204,7 @@ NIL."
             (t (on-one-line (printing-locals (text))))))))
 
 (defun frame-variables (frame)
-  "Return those variables of FRAME that have a name in the program."
+  "Return a list of the variables of FRAME that have a name in the program."
   (remove-if-not (lambda (variable)
                    (let* ((symbol (variable-symbol variable))
                           (package (and symbol (symbol-package symbol))))
@@ -214,7 +216,8 @@ NIL."
                          'list)))
 
 (defvar *tells-ids* nil
-  "True when locals are shown with ids, by which they can be inspected while their frame exists.")
+  "True when answers show an id for each local. A local can be inspected by its id while its frame
+exists.")
 
 (defun frame-locals (frame)
   "Return the locals of FRAME as JSON objects, at most *LOCAL-LIMIT*. If SBCL has not kept the value
@@ -232,11 +235,11 @@ of a local, it has no member \"value\"."
     (error () '())))
 
 (defun frame-text (call)
-  "Return CALL, from FRAME-CALL, printed on one line without user code."
+  "Return CALL, a result of FRAME-CALL, printed on one line without user code."
   (on-one-line (printing-locals (let ((*print-level* *call-level*)) (print-safely 240 call)))))
 
 (defun call-data (call)
-  "Return CALL, an element of FRAME-CALLS, as a JSON object. No user code runs."
+  "Return CALL, an element of the list from FRAME-CALLS, as a JSON object. No user code runs."
   (if (folded-p call)
       (object "folded" (folded-count call))
       (frame-object (frame-text (car call)) (cdr call))))
@@ -250,8 +253,8 @@ such clock, return the real time."
       (floor (* 1000 (get-internal-real-time)) internal-time-units-per-second)))
 
 (defun frames-with-locals (frames)
-  "Return FRAMES, from SHOWN-FRAMES, as JSON objects with call, place and locals. Once this has
-taken *LOCALS-MILLISECONDS*, the other frames have only the function's name and the member
+  "Return JSON objects for FRAMES, a list from SHOWN-FRAMES, with call, place and locals. Once this
+has taken *LOCALS-MILLISECONDS*, the remaining frames have only the function's name and the member
 \"late\"."
   (let ((end (+ (run-milliseconds) *locals-milliseconds*)))
     (loop for frame in frames
@@ -271,10 +274,10 @@ taken *LOCALS-MILLISECONDS*, the other frames have only the function's name and 
   "Return TIME, a universal time, as seconds since 1970. TIME defaults to the current time."
   (- time (encode-universal-time 0 0 0 1 1 1970 0)))
 
-(defparameter *error-limit* 10 "At most this many errors are kept.")
+(defparameter *error-limit* 10 "The number of errors that are kept at most.")
 
 (sb-ext:defglobal **errors** '()
-  "The last errors, as property lists of JSON members, newest first.")
+  "The kept errors, newest first. Each is a property list of JSON members.")
 
 (sb-ext:defglobal **began** nil "The Unix time at which this image began, or NIL.")
 
@@ -283,14 +286,14 @@ taken *LOCALS-MILLISECONDS*, the other frames have only the function's name and 
   (setf **began** (unix-time)))
 
 (sb-ext:defglobal **errors-lock** (sb-thread:make-mutex :name "live-lisp errors")
-  "Held while **ERRORS** changes.")
+  "The mutex that a thread holds while it changes **ERRORS**.")
 
 (defvar *form-text* nil "The source text of the form being evaluated, if it came as text.")
 
 (defun keep-error (condition on-stack)
-  "Keep CONDITION in **ERRORS**, with the locals of its frames if they are still ON-STACK. Return a
-function to which the CONDITION-DATA must be given later: making them runs user code, and may never
-end."
+  "Keep CONDITION in **ERRORS**, with the locals of its frames if ON-STACK says that they are still
+on the stack. Return a function that must be called later with the CONDITION-DATA of CONDITION:
+making this data runs user code, and may never end."
   (let* (;; CONDITION may be signalled while a value is printed with *PRINT-CIRCLE*.
          (*print-circle* nil)
          (frames (and on-stack (frames-with-locals (shown-frames))))
@@ -311,7 +314,7 @@ end."
 (setf **thread-error-keeper** #'keep-error)
 
 (define-operation ("last-error" :inline t) (index)
-  "Return the error number INDEX, where 0 is the newest, and the types and times of all kept
+  "Return the kept error number INDEX, where 0 is the newest, and the types and times of all kept
 errors."
   (let ((errors **errors**))
     (object "began" **began**

@@ -1,18 +1,19 @@
-;;;; Runs jobs in the main thread of the image, which else waits. Libraries for windows and handlers
-;;;; of signals can want that thread.
+;;;; Runs jobs in the main thread of the image, which otherwise waits. Libraries for windows and
+;;;; handlers of signals may need to run in this thread.
 
 (in-package "LIVE-LISP.JOBS")
 
 (sb-ext:defglobal **main-gate** nil
-  "The semaphore on which the main thread waits for a job. NIL when it runs none: in an image that
-somebody else runs, and once the server is gone.")
+  "The semaphore on which the main thread waits for a job. NIL when the main thread runs no jobs: in
+an image that somebody else runs, and once the server is gone.")
 
 (sb-ext:defglobal **errand** nil
-  "NIL, or a pair of the job that the main thread runs or is to run, and the job's function.")
+  "NIL, or a pair of the job that the main thread runs or is to run, and the function of the job.")
 
 (defun errand-job ()
-  "Return the job that the main thread runs or is to run, or NIL when that is over: when its answer
-was sent, and not because of a held error, whose number is then the negative id of the job."
+  "Return the job that the main thread runs or is to run, or NIL if there is none or it was
+answered. A job that was answered because its error is held still counts: it has a negative id, the
+number of the error with a minus sign."
   (let ((job (first **errand**)))
     (and job
          (eq job (gethash (job-id job) **jobs**))
@@ -20,8 +21,9 @@ was sent, and not because of a held error, whose number is then the negative id 
          job)))
 
 (defun start-job-in-main (id operation function)
-  "Start a job as START-JOB does, but in the main thread. If that runs no jobs, or runs another one,
-answer with the member \"mainThread\", which says so."
+  "Start a job as START-JOB does, but in the main thread. If the main thread runs no jobs, or is
+busy with another one, send an answer with the member \"mainThread\" instead, which has the id of
+the other job."
   (let ((other (errand-job)) (job (make-job id operation)))
     (cond ((or other (null **main-gate**))
            (send (object "id" id "mainThread" (object "job" (and other (job-id other))))))
@@ -34,13 +36,15 @@ answer with the member \"mainThread\", which says so."
            (sb-thread:signal-semaphore **main-gate**)))))
 
 (defun start-evaluation (id operation function arguments)
-  "Start a job in the main thread when ARGUMENTS ask for that, else in a thread of its own."
+  "Start a job in the main thread if ARGUMENTS, the hash table of arguments from the message, has a
+true value for \"mainThread\". Else start the job in a thread of its own."
   (if (gethash "mainThread" arguments)
       (start-job-in-main id operation function)
       (start-job id operation function)))
 
 (defun run-errand ()
-  "Run the job that was given to the main thread, if any. Its floating-point modes end with it."
+  "Run the job in **ERRAND**, if there is one that has not begun. Afterwards restore the
+floating-point modes that this thread had before."
   (let ((errand **errand**) (modes (float-modes)))
     (when (and errand (sb-ext:compare-and-swap (job-waits (first errand)) t nil))
       (unwind-protect
@@ -49,7 +53,7 @@ answer with the member \"mainThread\", which says so."
         (sb-ext:compare-and-swap (symbol-value '**errand**) errand nil)))))
 
 (defun take-errands ()
-  "Let jobs be given to the main thread, which then must call RUN-ERRANDS."
+  "Allow jobs to be started in the main thread, which must then call RUN-ERRANDS."
   (setf **main-gate** (sb-thread:make-semaphore :name "live-lisp main")))
 
 (defun run-errands ()

@@ -3,11 +3,11 @@
 
 (in-package "LIVE-LISP.JOBS")
 
-(defparameter *looked-at* 250000 "At most this many symbols of a package are compared.")
+(defparameter *looked-at* 250000 "The number of symbols of a package that are compared at most.")
 
 (defun nearness (name)
-  "Return the greatest edit distance for suggestions in place of NAME. Return NIL if NAME is too
-short for suggestions."
+  "Return the greatest edit distance from NAME at which another name is suggested. Return NIL if
+NAME is too short for suggestions."
   (let ((length (length name)))
     (cond ((< length 4) nil)
           ((< length 8) 1)
@@ -15,7 +15,7 @@ short for suggestions."
           (t 3))))
 
 (defun put-upper-case (string buffer)
-  "Put the characters of STRING into BUFFER in upper case."
+  "Copy the characters of STRING, in upper case, to the start of BUFFER."
   (declare (type (simple-array character (*)) buffer) (optimize speed))
   (macrolet ((put-characters (type)
                `(loop for char across (the ,type string)
@@ -115,9 +115,10 @@ Internal packages and symbols of SBCL are left out."
                   ((and (eq status :internal) (not documented)) (pushnew symbol internal)))))))))
 
 (defun near-symbols (name package wanted &optional hidden)
-  "Return at most three symbols near the string NAME as texts, the nearest first. The predicate
-WANTED must be true of them. They are accessible in PACKAGE, or named exactly NAME and exported from
-another package. With HIDDEN, symbols named exactly NAME may also be internal."
+  "Return at most three symbols with names near the string NAME, as texts, the nearest first.
+Candidates are the symbols that are accessible in PACKAGE, and symbols with exactly this name that
+another package exports or, if HIDDEN is true, has as internal symbols. The predicate WANTED must be
+true of a candidate."
   (let* ((most (nearness name)) (slips (and most (slip-counter name most)))
          (seen (make-hash-table :test 'eq)) (found '()))
     (flet ((note (symbol far &optional (away 1))
@@ -134,7 +135,7 @@ another package. With HIDDEN, symbols named exactly NAME may also be internal."
                           (let ((far (funcall slips (symbol-name symbol))))
                             (when far (note symbol far))))
                         package)))
-    ;; WANTED is slow, so it is called only until three symbols are found.
+    ;; Stop when three symbols are found, because WANTED is slow.
     (nearest-three (loop for (text far beside symbol) in (sort found #'nearer-p)
                          while (< (length near) 3)
                          when (funcall wanted symbol) collect (list text far beside) into near
@@ -200,8 +201,8 @@ missing."
   "True when an answer of this image has named **INIT-FILE**.")
 
 (defun init-file-lacking (condition)
-  "Return **INIT-FILE** when CONDITION says that a name does not exist, which that file may define:
-no similar name exists, and no answer of this image has named the file yet. Else return NIL."
+  "Return **INIT-FILE** if that file may define the name that, according to CONDITION, does not
+exist: no similar name exists, and no answer of this image has named the file yet. Else return NIL."
   (and **init-file**
        (not **init-file-named**)
        (missing-name-p condition)

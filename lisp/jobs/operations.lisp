@@ -5,11 +5,13 @@
 
 (define-condition lookup-failure (error)
   ((members :initarg :members :reader lookup-failure-members))
-  (:documentation "A lookup failed, for example because a package or symbol does not exist. MEMBERS
-are those of the JSON object that says so."))
+  (:documentation
+  "A lookup failed, for example because a package or symbol does not exist. MEMBERS is a property
+list for the JSON object that describes the failure."))
 
 (defun fail-lookup (&rest members)
-  "Leave the operation. Its value becomes a JSON object with MEMBERS, a property list."
+  "End the current operation. Its value in the answer becomes a JSON object with MEMBERS, a property
+list."
   (error 'lookup-failure :members members))
 
 (defstruct (operation (:constructor make-operation (name function parameters inline starter)))
@@ -19,12 +21,13 @@ a function that is called in place of START-JOB, with the same arguments and the
 message."
   name function parameters inline starter)
 
-(defvar *operations* (make-hash-table :test 'equal) "The OPERATIONs by name.")
+(defvar *operations* (make-hash-table :test 'equal)
+  "A hash table from the names of operations to OPERATION structures.")
 
 (defmacro define-operation (name-and-options (&rest parameters) documentation &body body)
-  "Define the operation NAME with PARAMETERS, which are keyword parameters of its function. BODY
-returns the value of the answer. With the option :MEMBERS, BODY returns a property list of answer
-members. Other options are slots of OPERATION."
+  "Define the operation NAME with PARAMETERS, which are keyword parameters of its function. The
+value of BODY becomes the member \"value\" of the answer. With the option :MEMBERS, BODY returns a
+property list of all answer members. Other options are slots of OPERATION."
   (destructuring-bind (name &key inline members starter)
       (if (consp name-and-options) name-and-options (list name-and-options))
     (let ((function (intern (format nil "OPERATION/~:@(~A~)" name))))
@@ -52,7 +55,8 @@ integers with an exponent."
   (if (and (floatp value) (= value (ftruncate value))) (values (truncate value)) value))
 
 (defun call-operation (operation arguments)
-  "Call OPERATION with ARGUMENTS, a hash table from a message, and return a plist of JSON members."
+  "Call OPERATION with ARGUMENTS, a hash table from a message, and return a property list of answer
+members."
   (handler-case
       (apply (operation-function operation)
              (loop for (key . keyword) in (operation-parameters operation)
@@ -93,17 +97,18 @@ a fault."
         (send (object "id" id "fault" (report-text 500 failure)))))))
 
 (define-operation "features" ()
-  "Do nothing. As before the answer of any job, changed features are sent."
+  "Do nothing. Features that have changed are sent before the answer, as for every job."
   t)
 
 (defun page (list offset limit)
-  "Return a list of at most LIMIT elements of LIST, from index OFFSET on; NIL stands for 0."
+  "Return a list of at most LIMIT elements of LIST, from the index OFFSET on. An OFFSET of NIL
+stands for 0."
   (let ((offset (or offset 0)))
     (when (< offset (length list))
       (loop for element in (nthcdr offset list) repeat limit collect element))))
 
 (define-operation ("ping" :inline t) ()
-  "Show that the reader thread is alive. End the jobs whose threads are dead."
+  "Answer, which shows that the reader thread is alive. End the jobs with threads that have ended."
   (end-dead-jobs)
   t)
 
@@ -123,5 +128,6 @@ a fault."
     (and job (captured (job-output job) :wait nil))))
 
 (define-operation ("written" :inline t) (job)
-  "Return the output of JOB so far. It is null if JOB has ended, has no output, or is writing now."
+  "Return the output of the job JOB, a request's id, so far. Return null if JOB has ended, has no
+output, or is writing now."
   (job-written job))

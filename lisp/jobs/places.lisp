@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.JOBS")
 
 (defun translated (namestring)
-  "Return the native name of the source file NAMESTRING. If it is a file of SBCL that does not exist
-here, return NAMESTRING, a logical name such as SYS:SRC;CODE;EVAL.LISP."
+  "Return the native name of the source file NAMESTRING. If that is a logical name of a file of
+SBCL, such as SYS:SRC;CODE;EVAL.LISP, and the file does not exist here, return NAMESTRING."
   (let ((path (ignore-errors
                (probe-file (translate-logical-pathname (parse-namestring namestring))))))
     (cond (path (sb-ext:native-namestring path))
@@ -13,12 +13,12 @@ here, return NAMESTRING, a logical name such as SYS:SRC;CODE;EVAL.LISP."
                  namestring)))))
 
 (defun changed-p (file created)
-  "True when FILE, a native name, has another date than CREATED, the date when it was compiled."
+  "True when the date of FILE, a native name, is not CREATED, its date when it was compiled."
   (and file created (not (eql created (date-of file)))))
 
 (defun frame-file (frame)
-  "Return the namestring of the source file of FRAME's code. Return NIL if the code is from no file
-or the file is unknown."
+  "Return the namestring of the source file of FRAME's code. Return NIL if the code comes from no
+file or the file is unknown."
   (let ((source (ignore-errors (place-source (frame-place frame)))))
     (and source (source-name source))))
 
@@ -37,21 +37,21 @@ FOO for (FLET X :IN FOO). Return NIL if there is none."
     (and (simple-vector-p xrefs) (> (length xrefs) 0) xrefs)))
 
 (defun uses-in (function)
-  "Return the cross references of the simple FUNCTION: lists of a name, the number of a form, and
-SBCL's number for the kind of use."
+  "Return a list of the cross references of the simple FUNCTION. Each is a list of a name, the
+number of a form, and SBCL's number for the kind of use."
   (let ((uses '()) (xrefs (packed-xrefs function)))
     (when xrefs
       (map-xrefs (lambda (kind used number) (push (list used number kind) uses)) xrefs))
     (nreverse uses)))
 
 (defun form-offset (offsets form)
-  "Return the octet offset of the top-level form with number FORM, or NIL. OFFSETS are those that
-SBCL recorded."
+  "Return the octet offset of the top-level form with number FORM, or NIL. OFFSETS is SBCL's vector
+of the offsets of all forms."
   (and form (< -1 form (length offsets)) (aref offsets form)))
 
 (defun form-of-file (place source)
-  "Return the number of the top-level form that contains the code at PLACE, in the file of SOURCE.
-Return NIL if it is unknown."
+  "Return the number, within the file of the debug source SOURCE, of the top-level form that
+contains the code location PLACE. Return NIL if it is unknown."
   ;; For code without a file, SBCL would signal an error, which a watch for errors would record.
   (unless (and (typep source 'core-source) (source-form source))
     (ignore-errors (place-top-level-form place))))

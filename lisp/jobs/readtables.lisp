@@ -5,13 +5,13 @@
 (in-package "LIVE-LISP.JOBS")
 
 (defun reads-p (text)
-  "True when READ makes (QUOTE T), with the symbols of Common Lisp, of TEXT."
+  "True when READ makes the form (QUOTE T), with the symbols of Common Lisp, of the string TEXT."
   (equal (ignore-errors (let ((*read-base* 10) (*read-eval* nil)) (read-from-string text)))
          '(quote t)))
 
 (defun readable-p (readtable)
-  "True when forms can be read with READTABLE, so that evaluating a form can repair it. No user code
-runs: the trial reads only characters whose reader macros are standard."
+  "True when forms can be read with READTABLE, so that evaluating a form can repair the readtable.
+No user code runs: the trial reads only characters with standard reader macros."
   (and (loop for char across "() "
              always (eq (get-macro-character char readtable) (get-macro-character char nil)))
        (loop for code from (char-code #\A) to (char-code #\Z)
@@ -31,9 +31,10 @@ code. Return NIL if this SBCL stores the functions for # in another way."
         (and (consp table) (simple-vector-p (car table)) (car table))))))
 
 (defun readtable-parts (readtable)
-  "Return a list of what this SBCL discloses of READTABLE: three vectors for characters below 128,
-then the number of other special characters, and the readtable case. The vectors have the reader
-macros, the dispatch macros of # (or NIL instead of the vector), and the syntax types."
+  "Return a list of the data that this SBCL shows of READTABLE: three vectors for characters below
+128, the number of other special characters, and the readtable case. The three vectors have the
+reader macro functions, the dispatch macro functions of # (or NIL instead of the vector), and the
+syntax types."
   (let ((macros (macro-characters readtable)) (extended (other-characters readtable)))
     (list macros (dispatch-vector macros) (character-syntax readtable)
           (if (hash-table-p extended) (hash-table-count extended) 0)
@@ -46,7 +47,8 @@ macros, the dispatch macros of # (or NIL instead of the vector), and the syntax 
           'string))
 
 (defun readtable-text (readtable)
-  "Return a text of how READTABLE differs from the standard readtable, or NIL if it does not."
+  "Return a text that describes how READTABLE differs from the standard readtable, or NIL if it does
+not differ."
   (destructuring-bind (macros dispatch syntax extended case) (readtable-parts readtable)
     (destructuring-bind (usual-macros usual-dispatch usual-syntax &rest rest)
         (readtable-parts (copy-readtable nil))
@@ -64,11 +66,11 @@ macros, the dispatch macros of # (or NIL instead of the vector), and the syntax 
   "A snapshot of READTABLE: copies of its READTABLE-PARTS and its READTABLE-TEXT."
   readtable parts text)
 
-(sb-ext:defglobal **mark** nil "The newest MARK, or NIL.")
+(sb-ext:defglobal **mark** nil "The MARK that was made last, or NIL.")
 
 (defun readtable-mark (readtable)
-  "Return a MARK of READTABLE in its present state. This is **MARK** if READTABLE has not changed
-since, else a new one."
+  "Return a MARK of READTABLE in its present state. If READTABLE has not changed since **MARK** was
+made, this is **MARK**, else a new one."
   (let ((mark **mark**) (parts (readtable-parts readtable)))
     (if (and mark (eq readtable (mark-readtable mark)) (equalp parts (mark-parts mark)))
         mark
@@ -78,7 +80,7 @@ since, else a new one."
                          (readtable-text readtable))))))
 
 (defun mark-before (readtable)
-  "Return **MARK** if it is of READTABLE, else a new MARK. Changes since **MARK** are not looked
-for: the caller wants the state before a form that may have changed READTABLE."
+  "Return **MARK** if it is a mark of READTABLE, else a new MARK. Do not check whether READTABLE has
+changed since: the caller wants its state before a form that may have changed it."
   (let ((mark **mark**))
     (if (and mark (eq readtable (mark-readtable mark))) mark (readtable-mark readtable))))

@@ -1,6 +1,6 @@
 ;;;; The session: variables that keep their values between calls, as in a REPL. Each evaluation
-;;;; binds all of them, and stores those that it changed. So evaluations that run at the same time
-;;;; do not disturb each other.
+;;;; binds all of them, and stores those that it changed, so that evaluations that run at the same
+;;;; time do not disturb each other.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -12,7 +12,7 @@
       *print-pretty* *print-radix* *print-readably* *print-right-margin*
       *break-on-signals* *random-state*
       * ** *** + ++ +++ / // /// -)
-    "Variables that an evaluation binds, and whose values last until the next one."))
+    "Variables that each evaluation binds, and that keep their values until the next evaluation."))
 
 (defmacro with-session-variables (values &body body)
   "Evaluate BODY with *SESSION-VARIABLES* bound to the elements of the list VALUES. LET is used,
@@ -24,11 +24,11 @@ evaluation."
          ,@body))))
 
 (sb-ext:defglobal **session-lock** (sb-thread:make-mutex :name "live-lisp session")
-  "Held while **SESSION** is read or changed.")
+  "The mutex that a thread holds while it reads or changes **SESSION**.")
 
 (sb-ext:defglobal **session** nil "The values of *SESSION-VARIABLES*, a list in the same order.")
 
-(sb-ext:defglobal **first-session** '() "The value that **SESSION** had at the start.")
+(sb-ext:defglobal **first-session** '() "The value that **SESSION** had when the session started.")
 
 (defun start-session ()
   "Set the session to the values of a fresh SBCL."
@@ -52,7 +52,7 @@ evaluation."
     (setf (session-value symbol) value)))
 
 (defvar *fresh-readtable* nil
-  "True when this call uses a fresh readtable, as forms could not be read with the session's.")
+  "True when this call uses a fresh readtable, because forms could not be read with the session's.")
 
 (defun usable-readtable (readtable)
   "Return READTABLE, or a fresh standard one if forms cannot be read with READTABLE. If READTABLE is
@@ -75,8 +75,8 @@ evaluation would do."
   (usable-package (session-value '*package*)))
 
 (defun call-in-session (package function)
-  "Call FUNCTION with the session's variables bound, and *PACKAGE* bound to PACKAGE unless it is
-NIL. Store variables that FUNCTION changed in the session, also after a throw."
+  "Call FUNCTION with the session's variables bound, and *PACKAGE* bound to PACKAGE unless PACKAGE
+is NIL. Afterwards, even after a throw, store the values that FUNCTION has changed in the session."
   (let* ((before (sb-thread:with-mutex (**session-lock**) (copy-list **session**)))
          (cell (nthcdr (position '*package* *session-variables*) before))
          (readtable (nthcdr (position '*readtable* *session-variables*) before)))

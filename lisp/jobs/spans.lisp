@@ -18,9 +18,10 @@ offsets, the places are of another text."
   date (forms #() :type simple-vector) (offsets nil))
 
 (sb-ext:defglobal **spans** (make-hash-table :test 'equal :synchronized t)
-  "For each native truename of a file, a list of FILE-SPANS, newest first.")
+  "A hash table from native truenames of files to lists of FILE-SPANS, newest first.")
 
-(defparameter *most-versions* 8 "FILE-SPANS are kept for at most this many versions of a file.")
+(defparameter *most-versions* 8
+  "The number of versions of a file for which FILE-SPANS are kept at most.")
 
 (defun spans-known (path date)
   "Return the FILE-SPANS of the file PATH with DATE, or NIL. If DATE is NIL, return the newest."
@@ -133,15 +134,16 @@ from each list to its path, a list with the number of the list as second element
       (fill-gaps spans depths))))
 
 (defun without-doubtful (spans doubtful paths)
-  "Return SPANS up to the list DOUBTFUL, or all if it is NIL. From this list on, the numbers may
-differ from those in the loaded file. PATHS is as for READ-SPANS."
+  "Return the part of SPANS before the list DOUBTFUL, or all of SPANS if DOUBTFUL is NIL. From this
+list on, the numbers may differ from those in the loaded file. PATHS is SBCL's hash table from each
+list to its source path."
   (let ((number (and doubtful (second (gethash doubtful paths)))))
     (if number (subseq spans 0 (* 2 number)) spans)))
 
 (defun take-form (recorder form number paths)
   "RECORDER has the positions of the lists in FORM, the top-level form with NUMBER. Store them in
-the FILE-SPANS of RECORDER's file, and empty RECORDER for the next form. PATHS is as for
-READ-SPANS."
+the FILE-SPANS of RECORDER's file, and empty RECORDER for the next form. PATHS is SBCL's hash table
+from each list to its source path."
   (when (consp form)
     (keep-spans (recorder-file recorder) number
                 (without-doubtful (read-spans (recorder-read recorder) paths)
@@ -152,12 +154,12 @@ READ-SPANS."
 ;;; Files that SBCL compiles or loads
 
 (defvar *file-of-copy* nil
-  "NIL, or a pair of native truenames: a copy with some forms of a file, which is being compiled,
-and the file.")
+  "NIL, or a pair (COPY . FILE) of native truenames. COPY is a file that is being compiled, with
+some of the forms of FILE.")
 
 (defvar *spans-read* nil
-  "NIL, or the FILE-SPANS in which to record the lists of files that are compiled, in place of those
-in **SPANS**: what is compiled is not loaded in place of the file.")
+  "NIL, or the FILE-SPANS in which to record the lists of files that are compiled, instead of
+**SPANS**. It is set when the compiled code will not be loaded.")
 
 (defun recorder-for (file)
   "Return a new RECORDER for FILE, an open file that is being read."
@@ -176,7 +178,8 @@ Return an observer that calls SBCL's observer and also records lists."
         observer)))
 
 (defun source-loaded (function stream &rest arguments)
-  "Hook: record lists while FUNCTION, called with STREAM and ARGUMENTS, loads the source in STREAM."
+  "Hook: call FUNCTION, which loads the source in STREAM, with STREAM and ARGUMENTS. Record the
+lists that are read meanwhile."
   (apart
    (when (typep stream 'tracking-stream)
      (setf (stream-observer stream) (observer (recorder-for stream)))))
@@ -198,7 +201,8 @@ with NUMBER. Then store the places of the lists."
 (define-hook +number-forms+ forms-numbered)
 
 (defun listen-for-reading ()
-  "Install the hooks: from now on, record places of lists in files that SBCL compiles or loads."
+  "Install the hooks that record the places of lists in files that SBCL compiles or loads from now
+on."
   (install-hooks 'compiler-observes 'source-loaded 'forms-numbered))
 
 ;;; Files that are read again
@@ -245,9 +249,9 @@ native truename, in the version of DATE."
 and the keyword arguments of CALL-READING-AGAIN.")
 
 (sb-ext:defglobal **text-as-loaded** nil
-  "A function that takes the native truename and the date of a file. It returns the text of the
-version of the file with this date, with a character for each octet, if this version was loaded and
-its text was kept. Else it returns NIL.")
+  "NIL, or a function that takes the native truename and the date of a file. It returns the text of
+the version of the file with this date, with a character for each octet, if this version was loaded
+and its text was kept. Else it returns NIL.")
 
 (defun call-with-copy (function text)
   "Call FUNCTION with the native name of a temporary file that contains TEXT, a string with a
@@ -266,8 +270,9 @@ character for each octet."
 macros.")
 
 (defun find-spans (path date)
-  "Return the FILE-SPANS of the file PATH, a native truename, with DATE, or NIL. If they are
-unknown, read the file again. If it has changed since DATE, read the text kept of it."
+  "Return the FILE-SPANS of the file PATH, a native truename, in its version of DATE, or NIL. If
+they are unknown, read the file again. If the file has changed since DATE, read the text that was
+kept of that version instead."
   (or (spans-known path date)
       (when (and *may-read-spans* **reads-spans**)
         (let* ((unchanged (or (null date) (eql date (date-of path))))
@@ -295,8 +300,9 @@ NIL if they are unknown."
     (and (plusp end) (list (aref spans index) end))))
 
 (defun read-alike-p (loaded read form)
-  "True unless READ and LOADED, FILE-SPANS of one file, show that another reader made other lists of
-the top-level form number FORM. If LOADED was read again, its places may end early."
+  "True unless READ and LOADED, FILE-SPANS of one file, have different lists in the top-level form
+number FORM, as when the file was read by another reader. If LOADED was itself made by reading the
+file again, its places may end early."
   (let ((known (form-spans loaded form)) (new (form-spans read form)))
     (or (null known)
         (null new)
@@ -316,10 +322,10 @@ offsets, those of FORM and of the next form must be the same."
       (and (same-p form) (same-p (1+ form)) span))))
 
 (defun span-members (path date form number offsets)
-  "Return a plist of JSON members with the place of the list with NUMBER in the top-level form
-number FORM of the file PATH, which had DATE when it was compiled. Return NIL if the list is the
-whole form or NUMBER is NIL. If the place is unknown, return the member \"inside\". OFFSETS are as
-for SPAN-OF."
+  "Return a property list of JSON members with the place of the list with NUMBER in the top-level
+form number FORM of the file PATH, which had DATE when it was compiled. Return NIL if the list is
+the whole form or NUMBER is NIL. If the place is unknown, return the member \"inside\". OFFSETS are
+the octet offsets of the top-level forms that SBCL recorded."
   (when (and form number (plusp number))
     (destructuring-bind (&optional start end) (span-of (find-spans path date) form number offsets)
       (if start (list "start" start "end" end) (list "inside" t)))))

@@ -17,7 +17,8 @@ CPU, and whether it runs or waits for a CPU now. Return NIL if the system does n
      (multiple-value-bind (ran end) (parse-integer times :junk-allowed t)
        (list (floor ran 1000000)
              (floor (parse-integer times :start end :junk-allowed t) 1000000)
-             ;; The state comes after the name, which can contain any characters.
+             ;; The state is two characters after the name of the thread, which is in parentheses
+             ;; and can itself contain parentheses.
              (char= #\R (char state (+ 2 (position #\) state :from-end t)))))))))
 
 (define-operation ("spent" :inline t) (job)

@@ -1,13 +1,13 @@
-;;;; Reports the state of the image and its jobs. The reader thread runs this code, so it must not
-;;;; wait for locks, nor run user code. What is not available at once is left out.
+;;;; Reports the state of the image and its jobs. The reader thread runs this code, so it must
+;;;; neither wait for locks nor run user code. Data that is not available at once is left out.
 
 (in-package "LIVE-LISP.JOBS")
 
 ;;; Jobs
 
-(defparameter *glance-frames* 5 "At most this many frames of a running job are shown.")
+(defparameter *glance-frames* 5 "The number of frames of a running job that are shown at most.")
 (defparameter *glance-seconds* 0.03
-  "The reader thread waits at most this many seconds for jobs to record their frames.")
+  "The number of seconds that the reader thread waits at most for jobs to record their frames.")
 
 (defun job-file (job)
   "Return the native name of the file that JOB compiles or loads, or NIL."
@@ -33,7 +33,7 @@ too, since programs use it to overwrite a line."
           (t (concatenate 'string "..." (subseq line (- (length line) 100)))))))
 
 (defun job-state (job)
-  "Return the state of JOB as a plist of JSON members."
+  "Return a property list of JSON members that describe the state of JOB."
   (let ((total (capture-total (job-output job))))
     (list "characters" total
           "lastLine" (and (plusp total) (last-line (job-output job)))
@@ -48,8 +48,8 @@ too, since programs use it to overwrite a line."
 ;;; Frames of running jobs
 
 (defparameter *glance-stack* 200000
-  "This many octets of the stack must be free to look at the frames. About half of them are the
-guard pages at the end of the stack.")
+  "The number of octets of the stack that must be free for a thread to look at its frames. About
+half of them are the guard pages at the end of the stack.")
 
 (defun room-on-stack-p ()
   "True when this thread has enough free stack to look at its frames. After an exhausted stack, this

@@ -8,8 +8,8 @@
   "The *SESSION-VARIABLES* that control reading and printing.")
 
 (defun fresh-value (symbol first)
-  "Return the value of SYMBOL in a fresh SBCL. This is FIRST, the value at the start, but a new copy
-for those objects that code can modify."
+  "Return the value that SYMBOL has in a fresh SBCL. This is FIRST, its value at the start of the
+session, except for objects that code can modify: for those, return a new object."
   (case symbol
     (*readtable* (copy-readtable nil))
     (*print-pprint-dispatch* (copy-pprint-dispatch nil))
@@ -44,14 +44,15 @@ else."
                        (car place) fresh)))))
   t)
 
-;;; What answers show
+;;; Settings that answers show
 
-(sb-ext:defglobal **told-styles** '() "The value of STYLES, the function, at the last answer.")
+(sb-ext:defglobal **told-styles** '()
+  "The list that the function STYLES returned at the last answer.")
 
 (defun styles ()
-  "Return the session's settings for reading and printing that differ from a fresh SBCL, as lists of
-a variable and its value. For a readtable, the value is the text of the difference. This must be
-fast, since every call needs it."
+  "Return the session's settings for reading and printing that differ from those of a fresh SBCL, as
+lists of a variable and its value. For a readtable, the value is a text about the difference. This
+function must be fast, since every call uses it."
   (loop for symbol in *session-variables*
         for first in **first-session**
         for value in **session**
@@ -59,8 +60,8 @@ fast, since every call needs it."
                              (ignore-errors (let ((text (mark-text (readtable-mark value))))
                                               (and text (list symbol text)))))
                             ((and (not (eql value first))
-                                  ;; Left out: a program can replace this table without an effect on
-                                  ;; printing.
+                                  ;; Leave this table out: a program can replace it without an
+                                  ;; effect on printing.
                                   (not (eq symbol '*print-pprint-dispatch*))
                                   (member symbol *style-variables* :test #'eq))
                              (list symbol value)))

@@ -9,20 +9,20 @@
   "The function that makes the thread of a job. It takes the arguments of SB-THREAD:MAKE-THREAD.")
 
 (defstruct (spare (:constructor make-spare ()))
-  "A THREAD that waits for the semaphore GATE, and then calls RUN-JOB with JOB and FUNCTION. JOB is
-:BEGINS until the thread waits, NIL until a job is handed over, and :GONE when the thread must run
-none."
+  "A thread that is ready to run a job. THREAD waits for the semaphore GATE, and then calls RUN-LAST
+with JOB and FUNCTION. JOB is :BEGINS until the thread waits, NIL until a job is handed over, and
+:GONE when the thread must not run a job any more."
   (gate (sb-thread:make-semaphore :name "live-lisp spare")) thread (job :begins) (function nil))
 
-(sb-ext:defglobal **spare** nil "The spare that stands ready, or NIL.")
+(sb-ext:defglobal **spare** nil "The SPARE that is ready for the next job, or NIL.")
 
 (sb-ext:defglobal **spare-maker** (constantly nil)
-  "The function, KEEP-SPARE, that a thread calls after its job.")
+  "The function that a thread calls after its job. It is KEEP-SPARE once this file is loaded.")
 
 (defun run-last (job function)
-  "Call RUN-JOB with JOB and FUNCTION, and make the spare thread of a later job, which gets none of
-the floating-point modes that the job has set."
-  ;; What made this thread may record it only later.
+  "Call RUN-JOB with JOB and FUNCTION. Then reset the floating-point modes, which JOB may have set
+and a new thread would inherit, and make the spare thread of a later job."
+  ;; The code that made this thread may record it in JOB only later.
   (setf (job-thread job) sb-thread:*current-thread*)
   (let ((modes (float-modes)))
     (unwind-protect (run-job job function)
@@ -55,11 +55,11 @@ answer JOB with that error."
 ;;; The spare thread
 
 (sb-ext:defglobal **keeps-spare** nil
-  "True in the server's own images once their guards are installed.")
+  "True in an image that the server started, once the guards of the image are installed.")
 
 (sb-ext:defglobal **making-spare** (sb-thread:make-mutex :name "live-lisp making")
-  "Held while a spare is made. An exit, which ends all threads, must wait for this lock: a thread
-that is making another one cannot be ended.")
+  "The mutex that a thread holds while it makes a spare. An exit, which ends all threads, must wait
+for this lock: a thread that is making another one cannot be ended.")
 
 (defun spare-thread-p (thread)
   "True when THREAD is the spare thread."
@@ -95,7 +95,7 @@ has ended."
       taken)))
 
 (defun keep-spare ()
-  "Make a spare thread for the next job unless there is one. If that fails, the job gets a new
+  "Make a spare thread for the next job unless there is one. If that fails, the next job gets a new
 thread."
   (when **keeps-spare**
     (sb-thread:with-recursive-lock (**making-spare**)
@@ -117,7 +117,7 @@ thread."
       (sb-thread:join-thread (spare-thread spare) :default nil :timeout 1))))
 
 (defun take-spare ()
-  "Return the spare that stands ready, or NIL. It stands ready no more."
+  "Return **SPARE**, or NIL, and set **SPARE** to NIL, so that no other job takes the same spare."
   (loop for spare = **spare**
         when (eq spare (sb-ext:compare-and-swap (symbol-value '**spare**) spare nil)) return spare))
 
@@ -133,7 +133,7 @@ members."
 ;;; Other jobs
 
 (defun alone-p ()
-  "True when no other job runs than that of this thread."
+  "True when no other job runs than the job of this thread."
   (sb-ext:with-locked-hash-table (**jobs**)
     (loop for job being the hash-values of **jobs**
           always (or (eq job *job*) (job-answered job)))))
@@ -162,13 +162,14 @@ members."
   "True when THREAD has ended without being unwound, so that Lisp thinks that it is alive."
   (and (plusp (thread-number thread))
        (not (there-p (thread-folder thread)))
-       ;; Without this folder, the system lists no threads, and the missing folder of a thread means
-       ;; nothing.
+       ;; Without this folder, the system lists no threads at all, and then a missing folder of a
+       ;; thread means nothing.
        (there-p "/proc/self/task")))
 
 (defun end-dead-jobs ()
-  "End the jobs whose threads have ended without calling END-JOB. Signal an error if a thread has
-ended without being unwound: the garbage collector waits for it forever, so the image is lost."
+  "End the jobs with threads that have ended without calling END-JOB. Signal an error if a thread
+has ended without being unwound: the garbage collector waits for such a thread forever, so the image
+is lost."
   (sb-ext:with-locked-hash-table (**jobs**)
     (loop for job being the hash-values of **jobs**
           for thread = (job-thread job)

@@ -1,21 +1,21 @@
-;;;; Collects the warnings that code of the user causes while it is compiled and run. Those that
-;;;; would be printed to the output of the call are kept as data instead, each with the form that it
-;;;; is about. The program's code gets what a plain SBCL gives it: a warning that it would find in a
-;;;; stream of its own is printed there, COMPILE returns the same values, and a compilation unit of
-;;;; the program ends where it would end.
+;;;; Collects the warnings that user code causes while it is compiled and run. A warning that would
+;;;; be printed to the output of the call is kept as data instead, together with the form that it is
+;;;; about. The program notices no difference from a plain SBCL: a warning is still printed to a
+;;;; stream of the program's own, COMPILE returns the same values, and a compilation unit of the
+;;;; program ends where it would end.
 
 (in-package "LIVE-LISP.JOBS")
 
 (defparameter *warning-limit* 40
-  "At most this many warnings of each severity are kept; others are only counted.")
+  "The number of warnings of each severity that are kept at most. Others are only counted.")
 
 (defstruct (remarks (:constructor make-remarks ()))
-  "The warnings of a call. WARNINGS are the kept ones, newest first. COUNT counts all, NOTES only
-the compiler's notes, FILE-NOTES only notes about files. KEYS identify the warnings. CALLS are lists
-of one of WARNINGS, the call that it is about, and the function that was called. UNDEFINED are lists
-of one of WARNINGS, a kind such as :FUNCTION, and a name that was undefined. REDEFINED are texts
-about redefinitions, newest first. LACKS-MANAGER is true if a file names a library manager and none
-is set up."
+  "The warnings of a call. WARNINGS has the kept ones as JSON objects, newest first. COUNT counts
+all, NOTES only the compiler's notes, and FILE-NOTES only notes about files. KEYS identify the
+warnings. CALLS are lists of one of WARNINGS, the call form that it is about, and the function that
+was called. UNDEFINED are lists of one of WARNINGS, a kind such as :FUNCTION, and a name that was
+undefined. REDEFINED are texts about redefinitions, newest first. LACKS-MANAGER is true if a file
+names a library manager and none is set up."
   (warnings '()) (count 0) (notes 0) (file-notes 0) (keys '()) (calls '()) (undefined '())
   (redefined '()) (lacks-manager nil))
 
@@ -37,9 +37,9 @@ is set up."
     (and path (ignore-errors (sb-ext:native-namestring path)))))
 
 (defun context-data ()
-  "Return five values about what the compiler is working on: the form, the definitions around it,
-the octet offset of the top-level form, the native truename of the file, and the offset in
-characters at which the form begins in the file. Unknown ones are NIL."
+  "Return five values about the compiler's current work: the form, the definitions around it, the
+octet offset of its top-level form, the native truename of the file, and the offset in characters at
+which the form begins in the file. A value that is unknown is NIL."
   (let ((context (ignore-errors (error-context nil))))
     (when context
       (let* ((name (context-file context))
@@ -79,7 +79,8 @@ none, or only a PROGN."
     (t (report-text 500 condition))))
 
 (defun whole-definition-p (form context)
-  "True when FORM is the whole definition that CONTEXT names, so that only one of them is shown."
+  "True when FORM is the whole definition in CONTEXT, a list from CONTEXT-DATA, so that an answer
+needs to show only one of them."
   (let ((operator (and (consp form) (car form))) (definition (first (last context))))
     (and (symbolp operator)
          (or (eq operator +named-lambda+)
@@ -106,12 +107,13 @@ and the place."
               (unreadable-place condition))
       (report-text 1000 condition)))
 
-;;; Files are compiled one after another. So a call in the first file is checked against an old
-;;; function, even if the second file replaces it.
+;;; Files are compiled one after another. A call in the first file is checked against the function's
+;;; old definition, even if the second file replaces the function. So such a call is checked again
+;;; when the warnings are shown.
 
 (defun function-called (form)
-  "Return the global function that FORM calls, or NIL. Return NIL also if it has a compiler macro,
-which may change the call."
+  "Return the global function that the form FORM calls, or NIL. Also return NIL for a function with
+a compiler macro, which may change the call."
   (let ((name (and (consp form) (ignore-errors (list-length form)) (first form))))
     (and name
          (symbolp name)
@@ -132,8 +134,8 @@ with format arguments that are integers, NIL or symbols from FORM."
                                (and (symbolp each) (or (null each) (member each form)))))))))
 
 (defun call-text (form)
-  "Return the text of the compiler's warning about a call like FORM, if it is compiled now, or NIL
-if there is no warning. Keywords in FORM stay; variables replace other arguments."
+  "Compile a call like FORM, and return the text of the compiler's warning about it, or NIL if there
+is none. Keywords in FORM are kept, and all other arguments are replaced by variables."
   (let* ((text nil)
          (parameters '())
          (arguments (loop for each in (rest form)
@@ -150,8 +152,8 @@ if there is no warning. Keywords in FORM stay; variables replace other arguments
     text))
 
 (defun undefined-by (condition)
-  "When CONDITION says that something undefined is used, return its kind, such as :FUNCTION, and its
-name in a list."
+  "If CONDITION says that an undefined name is used, return a list of its kind, such as :FUNCTION,
+and the name. Else return NIL."
   (and (typep condition '(and warning simple-condition))
        (destructuring-bind (&optional kind name &rest more)
            (simple-condition-format-arguments condition)
@@ -168,16 +170,17 @@ name in a list."
     (:type (ignore-errors (sb-ext:valid-type-specifier-p name)))))
 
 (defun checked-call (warning form)
-  "Return WARNING, a JSON object about the call FORM, with the text of the warning about such a call
-now, or NIL when the call fits the function that it has now."
+  "FORM is the call that WARNING, a JSON object, is about. Compile a call like FORM again. Return
+NIL if the compiler does not warn now, else a copy of WARNING with the text of the new warning."
   (let ((text (call-text form)) (members (copy-list (json-object-members warning))))
     (when text
       (setf (second (member "text" members :test #'equal)) text)
       (make-json-object members))))
 
 (defun warning-now (warning)
-  "Return WARNING, a JSON object, or NIL if what it calls undefined has been defined since. If it is
-about a call of a function that was replaced since, return what CHECKED-CALL returns."
+  "Return the warning to show for WARNING, a JSON object from earlier in this call. Return NIL if
+the name that it reports as undefined has been defined since. If it is about a call of a function
+that was replaced since, return the result of CHECKED-CALL. Else return WARNING."
   (destructuring-bind (&optional form function) (rest (assoc warning (remarks-calls *remarks*)))
     (destructuring-bind (&optional kind name) (rest (assoc warning (remarks-undefined *remarks*)))
       (cond ((and kind (defined-now-p kind name)) nil)
@@ -186,17 +189,18 @@ about a call of a function that was replaced since, return what CHECKED-CALL ret
 
 (defparameter *against-before*
   "(This compares with what the image had before; in a fresh image there may be no such warning.)"
-  "What is told below a warning about a difference from what the image had before.")
+  "The text below a warning that is about a difference from what the image had before.")
 
 (defun told-text (condition)
-  "Return the WARNING-TEXT of CONDITION, with *AGAINST-BEFORE* where that is so."
+  "Return the WARNING-TEXT of CONDITION, followed by *AGAINST-BEFORE* if CONDITION is about a
+difference from what the image had before."
   (format nil "~A~@[~%  ~A~]"
           (warning-text condition)
           (and (typep condition '(or other-proclamation other-package)) *against-before*)))
 
 (defun keep-warning (severity condition)
-  "Keep CONDITION in *REMARKS* as a warning of SEVERITY, with the form that it is about. If the
-compiler signals the same warning again, it is not counted again."
+  "Keep CONDITION in *REMARKS* as a warning of SEVERITY, with the form that it is about. Ignore
+CONDITION if the compiler has signalled an equal warning before."
   (multiple-value-bind (form context offset file start) (context-data)
     (let* ((file (or file (compiling-file)))
            (text (told-text condition))
@@ -249,18 +253,19 @@ the user meant to replace the definition."
          (pushnew (report-text 200 condition) (remarks-redefined *remarks*) :test #'string=))))
 
 (defvar *loads-in-spite* nil
-  "True while a tool compiles files that it loads in spite of warnings: then COMPILE-FILE reports no
-failure.")
+  "True while a tool compiles files that it will load in spite of warnings. Then COMPILE-FILE
+reports no failure.")
 
 (defun mark-compilation (&key failed)
-  "Have the COMPILE or COMPILE-FILE that this thread runs return that it warned and, with FAILED,
-that it failed. SBCL notes this itself only when it prints the warning."
+  "Have the COMPILE or COMPILE-FILE that runs in this thread return that it warned and, if FAILED is
+true, that it failed. SBCL records this by itself only when it prints the warning."
   (unless (and *loads-in-spite* *compile-file-truename*)
     (dolist (variable (list +warned+ (and failed +failed+)))
       (when (and variable (boundp variable)) (setf (symbol-value variable) t)))))
 
 (defun muffled-p (condition)
-  "True when SBCL muffles CONDITION by itself: it then neither prints it nor counts it for COMPILE."
+  "True when SBCL itself muffles CONDITION. Then SBCL neither prints CONDITION nor counts it for the
+values of COMPILE."
   (ignore-errors (typep condition sb-ext:*muffled-warnings*)))
 
 (defun note-warning (condition)
@@ -275,8 +280,8 @@ keep it, and continue without printing it."
 
 (defun note-compiler-error (condition)
   "Handle CONDITION, which the compiler turns into an error at run time, as NOTE-WARNING handles a
-warning. COMPILE-FILE itself signals no error for a file that it cannot read. So ASDF is made to
-retry from here."
+warning. COMPILE-FILE signals no error of its own for a file that it cannot read, so this function
+has ASDF retry."
   (let ((problem (encapsulated-condition condition)))
     (retry-with-libraries problem)
     (when (lacks-manager-p (unread-cause problem))
@@ -287,34 +292,35 @@ retry from here."
   "Call FUNCTION in one compilation unit, which prints nothing."
   (let ((output *error-output*)
         (*error-output* (capturing (make-capture 0 0))))
-    ;; An error can be held meanwhile in another compilation unit, which ends much later.
+    ;; Override an outer unit. An error can be held for debugging during this unit, and then another
+    ;; unit would end much later.
     (with-compilation-unit (:override t
                             :policy (and *debug-level* `(optimize (debug ,*debug-level*))))
       (let ((*error-output* output))
         (funcall function)))))
 
 (defun call-outside-units (function)
-  "Call FUNCTION in no compilation unit, so that those of the program end where they do in a plain
-SBCL. With *DEBUG-LEVEL* it needs a unit."
+  "Call FUNCTION outside of all compilation units, so that those of the program end where they end
+in a plain SBCL. If *DEBUG-LEVEL* is set, a unit is needed, so call FUNCTION in one."
   (if (or *debug-level* (null +in-unit+))
       (call-in-unit function)
       (progv (list +in-unit+) '(nil)
         (funcall function))))
 
 (defun call-collecting-warnings (function &key together)
-  "Call FUNCTION. Keep the warnings that would be printed to the output of this call. With TOGETHER,
-all that FUNCTION compiles is one compilation unit."
+  "Call FUNCTION. Keep the warnings that would be printed to the output of this call. If TOGETHER is
+true, everything that FUNCTION compiles is one compilation unit."
   (handler-bind ((warning #'note-warning)
                  (sb-ext:compiler-note #'note-warning)
                  (compiler-error #'note-compiler-error))
-    ;; Each use of an undefined variable is reported with its place; above a limit, SBCL would only
-    ;; count them. An undefined function is reported once for a file.
+    ;; Without a limit, each use of an undefined variable is reported with its place. Above a limit,
+    ;; SBCL would only count the uses. An undefined function is reported once for a file.
     (let ((sb-ext:*undefined-warning-limit* nil))
       (if together (call-in-unit function) (call-outside-units function)))))
 
 (defun forget-undefined ()
-  "Forget the warnings about undefined names: when an error ends a call, the error says which one
-matters."
+  "Remove the kept warnings about undefined names. This is for a call that was ended by an error:
+the error says which of the names matters."
   (let ((undefined (mapcar #'first (remarks-undefined *remarks*))))
     (setf (remarks-warnings *remarks*)
           (remove-if (lambda (warning) (member warning undefined)) (remarks-warnings *remarks*)))
