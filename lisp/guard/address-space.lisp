@@ -1,31 +1,33 @@
-;;;; Bounds the memory of the image besides its heap by a limit on its address space. Foreign code
-;;;; that allocates for ever then fails, before the operating system runs out of memory and ends
-;;;; some process.
+;;;; Limits the address space of the image, and so the memory that it uses besides its heap. Foreign
+;;;; code that allocates without end then fails before the operating system runs out of memory and
+;;;; kills some process.
 
 (in-package "LIVE-LISP.GUARD")
 
-(defconstant +address-space+ 9 "RLIMIT_AS of Linux; other systems do not enforce it.")
+(defconstant +address-space+ 9
+  "The number of RLIMIT_AS on Linux. Other systems do not enforce this limit.")
 
 (defconstant +reserve+ (* 256 1024 1024)
-  "Octets of room that raising a nearly reached limit makes.")
+  "The number of octets by which a nearly reached limit is raised above the address space in use.")
 
 (defconstant +reserves+ 8
   "The number of times that the limit can be raised before memory must be given back.")
 
 (defstruct (limits (:constructor make-limits (before now &aux (first (aref now 0)))))
-  "Limits of the address space. BEFORE are those that the process had, NOW those that this image
-set: each a vector of the soft and the hard limit, in octets. FIRST is the first soft limit that
-this image set. RESERVES says how often NOW can still be raised. LIFTING is the number of calls of
-CALL-UNLIMITED that run: NOW is in force only while it is 0."
+  "Limits of the address space. BEFORE has the limits that the process had first, and NOW those that
+this image set. Each is a vector of the soft and the hard limit, in octets. FIRST is the first soft
+limit that this image set. RESERVES is the number of times that NOW can still be raised. LIFTING is
+the number of running calls of CALL-UNLIMITED. NOW is in force only while LIFTING is 0."
   before now first (reserves +reserves+) (lifting 0))
 
-(sb-ext:defglobal **limits** nil "The limits that this image set, or NIL when it set none.")
+(sb-ext:defglobal **limits** nil "The LIMITS that this image set, or NIL when it set none.")
 
 (sb-ext:defglobal **limits-lock** (sb-thread:make-mutex :name "live-lisp limits")
-  "Held while a limit changes.")
+  "The mutex that a thread holds while it changes a limit.")
 
 (defmacro limit-call (name limits)
-  "Call getrlimit or setrlimit, whichever NAME says, with LIMITS. Return true when that worked."
+  "Call the C function NAME, getrlimit or setrlimit, with LIMITS, a vector of the soft and the hard
+limit. Return true on success."
   `(sb-sys:with-pinned-objects (,limits)
      (zerop (sb-alien:alien-funcall
              (sb-alien:extern-alien ,name
@@ -33,11 +35,12 @@ CALL-UNLIMITED that run: NOW is in force only while it is 0."
              +address-space+ (sb-sys:vector-sap ,limits)))))
 
 (defun set-limits (limits)
-  "Make LIMITS those of this process. Return true when that worked."
+  "Set the limits of this process to LIMITS, a vector of the soft and the hard limit. Return true on
+success."
   (limit-call "setrlimit" limits))
 
 (defun address-space ()
-  "Return how many octets of address space this process uses, or NIL when that is unknown."
+  "Return the number of octets of address space that this process uses, or NIL when it is unknown."
   (let ((octets (make-array 24 :element-type '(unsigned-byte 8) :initial-element 32))
         (file (open-file "/proc/self/statm" 0 0)))
     (when file
@@ -51,8 +54,8 @@ CALL-UNLIMITED that run: NOW is in force only while it is 0."
                                                                (function sb-alien:int)))))))))
 
 (defun limit-address-space (megabytes)
-  "Let this process use MEGABYTES more of address space than it does now, where the system enforces
-that."
+  "Limit the address space of this process to what it uses now plus MEGABYTES. Do this only on
+Linux, which enforces the limit, and only if MEGABYTES is not NIL."
   (let ((before (make-array 2 :element-type '(unsigned-byte 64)))
         (used (and megabytes (find :linux *features*) (address-space))))
     (when (and used (limit-call "getrlimit" before))
@@ -62,10 +65,10 @@ that."
           (setf **limits** (make-limits before limited)))))))
 
 (defun keep-reserve (limits)
-  "Raise the soft limit in the NOW of LIMITS a little when it is nearly reached, because a garbage
-collection without any room would end the image. It is raised at most +RESERVES+ times, which bounds
-what failing calls can leave in memory. Once enough memory is given back, as by threads that end,
-make it the first limit again."
+  "If the soft limit in the NOW of LIMITS is nearly reached, raise it, because a garbage collection
+without any room would end the image. Raise it at most +RESERVES+ times, which bounds the memory
+that failing calls can keep. Once enough memory is given back, for example by threads that end, set
+it to the first limit again."
   (let ((used (address-space)) (now (limits-now limits)) (first (limits-first limits)))
     (cond ((null used))
           ((< used (- first +reserve+))
@@ -76,8 +79,8 @@ make it the first limit again."
            (setf (aref now 0) (min (+ used +reserve+) (aref (limits-before limits) 0)))))))
 
 (defun call-unlimited (function &rest arguments)
-  "Hook: call FUNCTION with ARGUMENTS, and lift the limit of the address space meanwhile, also for
-processes that it starts."
+  "Hook: call FUNCTION with ARGUMENTS, and lift the limit of the address space meanwhile. Processes
+that FUNCTION starts then have no limit either."
   (flet ((change (limits step)
            (sb-thread:with-mutex (**limits-lock**)
              (when (zerop (incf (limits-lifting limits) step)) (keep-reserve limits))
@@ -89,8 +92,8 @@ processes that it starts."
         (when limits (change limits -1))))))
 
 (setf **make-thread** (lambda (&rest options)
-                        ;; The limit is lifted so that threads can be made even when the address
-                        ;; space is used up.
+                        ;; Lift the limit, so that threads can be made even when the address space
+                        ;; is used up.
                         (apply #'call-unlimited #'sb-thread:make-thread options)))
 
 (defun bound-memory ()
@@ -101,39 +104,42 @@ megabytes."
                                        :junk-allowed t))))
 
 (defun lift-limits ()
-  "Give this process the limits that it had before LIMIT-ADDRESS-SPACE."
+  "Give this process back the limits that it had before LIMIT-ADDRESS-SPACE."
   (let ((limits (shiftf **limits** nil)))
     (when limits (set-limits (limits-before limits)))))
 
 (define-hook +spawn+ call-unlimited)
 
 (defun free-children ()
-  "Have SBCL start child processes without the limit: some, such as node and java, reserve more
-address space than they ever use."
+  "Install the hook that lets SBCL start child processes without the limit. Some programs, such as
+node and java, reserve more address space than they ever use."
   (install-hooks 'call-unlimited))
 
-;;; SBCL writes zeros to its whole card table, a MB for each GB of its heap, so that all of the
-;;; table takes memory. Most of the table is unused until the heap fills.
+;;; SBCL writes zeros to its whole card table, a MB for each GB of its heap, so that the whole table
+;;; takes memory. Most of the table is unused until the heap fills.
 
 (defconstant +give-back+ 4
-  "MADV_DONTNEED of Linux: memory that is given back reads as zeros when it is used again.")
+  "The number of MADV_DONTNEED on Linux. It gives memory back to the system, and that memory reads
+as zeros when it is used again.")
 
 (defconstant +chunk+ 65536
-  "Octets of the table that are given back at once, a multiple of every system's page size.")
+  "The number of octets of the card table that are given back at once, a multiple of every system's
+page size.")
 
 (defun zeros-p (address)
-  "True when the chunk at ADDRESS has only zeros."
+  "True when the chunk of +CHUNK+ octets at ADDRESS has only zeros."
   (declare (type (unsigned-byte 62) address))
   (loop with chunk = (sb-sys:int-sap address)
         for index of-type fixnum from 0 below +chunk+ by 8
         always (zerop (sb-sys:sap-ref-64 chunk index))))
 
 (defun give-back-zeros ()
-  "Give the chunks of the card table that have only zeros back to the system, which changes none of
-its values."
+  "Give those chunks of the card table back to the system that have only zeros. The chunks then read
+as zeros, as before."
   (when (and (find :linux *features*) card-marks card-bits)
     (let* ((start (sb-sys:sap-int card-marks)) (end (+ start (ash 1 card-bits))))
-      ;; A collection could write to a chunk between the test and the call that gives it back.
+      ;; Stop collections, which could write to a chunk between the test and the call that gives it
+      ;; back.
       (sb-sys:without-gcing
         (loop for chunk from (* +chunk+ (ceiling start +chunk+)) to (- end +chunk+) by +chunk+
               when (zeros-p chunk)

@@ -1,22 +1,22 @@
-;;;; Keeps room for garbage collections. The collector copies live objects; without room for the
-;;;; copies the image dies. So SBCL has three times the heap that the user asked for: a third for
-;;;; live objects, a third for their copies, and a third for what other threads allocate while the
-;;;; collecting thread waits for a CPU.
+;;;; Keeps room for garbage collections. The collector copies live objects, and without room for the
+;;;; copies the image ends. So SBCL has three times the heap that the user asked for: a third for
+;;;; live objects, a third for their copies, and a third for objects that other threads allocate
+;;;; while the collecting thread waits for a CPU.
 
 (in-package "LIVE-LISP.GUARD")
 
-;;; The collector never copies a large vector: the vector has pages of its own, and the collector
+;;; The collector never copies a large vector. Such a vector has pages of its own, and the collector
 ;;; only moves these pages to another generation.
 
 (sb-ext:defglobal **large-pages-known** nil
-  "True when this SBCL marks pages as LARGE-PAGE-P assumes.")
+  "True when this SBCL marks pages in the way that LARGE-PAGE-P assumes.")
 
 (defun large-page-p (page)
-  "True when the page number PAGE belongs to one large object only."
+  "True when page number PAGE of the heap belongs to a single large object."
   (logtest 16 (or (page-slot page +page-flags+) 0)))
 
 (defun large-pages-known-p ()
-  "True when LARGE-PAGE-P is right about a large vector and a small one."
+  "True when LARGE-PAGE-P returns the right values for a large vector and a small one."
   (flet ((large-p (object)
            (sb-sys:with-pinned-objects (object)
              (large-page-p (page-index (object-address object))))))
@@ -24,22 +24,23 @@
          (not (large-p (make-array 8 :element-type '(unsigned-byte 8)))))))
 
 (defun page-used-p (page)
-  "True when any word on the page number PAGE is in use."
+  "True when any word on page number PAGE of the heap is in use."
   (< 1 (or (page-slot page +page-words+) 0)))
 
-;; A higher generation has the objects of SBCL's own core, which are never collected.
-(defconstant +generations+ 6 "The number of generations that are collected, from 0.")
+;; Higher generations have the objects of SBCL's own core, which are never collected.
+(defconstant +generations+ 6
+  "The number of generations that can be collected. They are numbered from 0.")
 
 (defun copied-page-p (page oldest)
-  "True when a collection up to the generation OLDEST would copy live objects on the page number
+  "True when a collection up to the generation OLDEST would copy the live objects on page number
 PAGE."
   (and (<= (or (page-slot page +page-generation+) 0) oldest)
        (not (large-page-p page))))
 
 (defun heap-use (&optional (oldest (1- +generations+)))
-  "Return the size in octets of the pages in use, and of those that a collection up to the
-generation OLDEST could have to copy. Whole pages count: an object that leaves the rest of its page
-empty does so in the copy too."
+  "Return two numbers of octets: the size of the heap pages in use, and the size of those of them
+that a collection up to the generation OLDEST might have to copy. Whole pages count, because an
+object that leaves the rest of its page empty does so in the copy too."
   (let ((used 0) (copied 0))
     (declare (type (unsigned-byte 62) used copied))
     (if **large-pages-known**
@@ -51,14 +52,14 @@ empty does so in the copy too."
         (values (heap-usage) (heap-usage)))))
 
 (defun little ()
-  "Return a thirty-second of the heap in octets. Less garbage than that is not worth a collection,
+  "Return a thirty-second of the heap in octets. Less garbage than this is not worth a collection,
 so that everything is collected at most 32 times while the heap fills once."
   (floor **heap-size** 32))
 
 (defun oldest-with-much ()
-  "Return the oldest generation that can have more garbage than LITTLE. A live object is copied once
-for each collected generation above its own, so collecting empty generations too can take several
-times as long."
+  "Return the number of the oldest generation that can have more garbage than (LITTLE). A live
+object is copied once for each collected generation above its own, so also collecting empty
+generations can take several times as long."
   (or (position (little) (loop for generation below +generations+
                                collect (sb-ext:generation-bytes-allocated generation))
                 :test #'< :from-end t)
@@ -66,23 +67,24 @@ times as long."
 
 (defun collect-up-to (oldest)
   "Collect the garbage in the generations from 0 to OLDEST."
-  ;; SBCL collects the generations younger than :GEN.
+  ;; SB-EXT:GC collects the generations younger than the value of :GEN.
   (sb-ext:gc :gen (1+ oldest)))
 
 (defun collect-much ()
-  "Collect all generations up to the oldest that can have much garbage."
+  "Collect all generations up to the oldest one that can have much garbage."
   (collect-up-to (oldest-with-much)))
 
 (defun collectable-p (oldest)
-  "True when there is room for all that a collection up to the generation OLDEST could copy."
+  "True when there is room for everything that a collection up to the generation OLDEST could copy."
   (multiple-value-bind (usage copied) (heap-use oldest)
     (< copied (- (sb-ext:dynamic-space-size) usage))))
 
 (defun collect-what-fits ()
-  "Collect as COLLECT-MUCH does, as far as there is room for the copies. Collecting young
-generations first makes room for collecting old ones. Return true when all were collected."
-  ;; OLDEST is determined again for each collection: other threads can allocate much while this one
-  ;; waits for a CPU.
+  "Collect the generations that COLLECT-MUCH would collect, as far as there is room for the copies.
+Collect young generations first, which makes room for collecting old ones. Return true when all of
+them were collected."
+  ;; Determine OLDEST anew for each collection: other threads can allocate much while this one waits
+  ;; for a CPU.
   (loop for oldest = (oldest-with-much)
         for last = -1 then fitting
         for fitting = (position-if #'collectable-p
@@ -93,16 +95,17 @@ generations first makes room for collecting old ones. Return true when all were 
         when (= fitting oldest) return t))
 
 (defun bound-nursery (usage)
-  "Make the next collection begin before new objects fill more than half of the heap that USAGE
-octets leave, whatever nursery size the program set: the other half is for the copies."
+  "USAGE octets of the heap are in use. Make the next collection begin before new objects fill more
+than half of the rest, whatever nursery size the program has set. The other half is for the copies."
   (setf collection-trigger
         (min collection-trigger
-             ;; At least a MB: SBCL itself takes no less.
+             ;; Use at least a MB, because SBCL itself uses no less.
              (+ (heap-usage) (max (* 1024 1024) (floor (- **heap-size** usage) 2))))))
 
 (defun set-nursery ()
   "Make each collection begin after a twentieth of the heap that the user asked for was allocated.
-SBCL by itself takes a twentieth of the whole heap."
+By default SBCL takes a twentieth of the whole heap, which is three times as large."
   (setf (sb-ext:bytes-consed-between-gcs) (floor **heap-size** 20)
-        ;; Otherwise the new size would hold only from the next collection on.
+        ;; Set the trigger too, because the new size alone would be used only from the next
+        ;; collection on.
         collection-trigger (+ (heap-usage) (floor **heap-size** 20))))

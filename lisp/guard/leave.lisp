@@ -1,5 +1,5 @@
-;;;; Ends the image: sends the output that the jobs have written, and ends the processes that the
-;;;; image started.
+;;;; Ends the image. Before that, sends the output of the jobs to the server, and ends the processes
+;;;; that the image started.
 
 (in-package "LIVE-LISP.GUARD")
 
@@ -10,21 +10,22 @@
         when written do (send (object "id" id "written" written))))
 
 (defun told-before-exit (exit &rest options)
-  "Hook: tell the server the output of the jobs. Then call EXIT with OPTIONS."
+  "Hook: send the output of the jobs to the server. Then call EXIT, the original function, with
+OPTIONS."
   (apart (tell-written) (wait-until-read))
   (apply exit options))
 
 (define-hook sb-ext:exit told-before-exit)
 
 (defun tell-before-exit ()
-  "Make every call of EXIT first tell the server what TOLD-BEFORE-EXIT tells."
+  "Install the hook by which every call of EXIT first sends the output of the jobs to the server."
   (install-hooks 'told-before-exit))
 
-;;; Exit hooks do not notice every exit: user code can remove them, and a thread that a signal
-;;; reaches just after it has begun runs none.
+;;; Exit hooks do not notice every exit: user code can remove the hooks, and a thread that a signal
+;;; reaches just after it has begun runs no exit hooks.
 (defun exit-noted (function &rest arguments)
-  "Hook: set **EXITING**, and wait for a spare thread that is being made. Then call FUNCTION, by
-which an exit ends the other threads, with ARGUMENTS."
+  "Hook: set **EXITING**, and wait for a spare thread that is being made. Then call FUNCTION, the
+function by which an exit ends the other threads, with ARGUMENTS."
   (setf **exiting** t)
   (sb-thread:with-recursive-lock (**making-spare**))
   (apply function arguments))
@@ -32,12 +33,12 @@ which an exit ends the other threads, with ARGUMENTS."
 (define-hook +end-other-threads+ exit-noted)
 
 (defun note-exits ()
-  "Make each exit do what EXIT-NOTED does."
+  "Install the hook EXIT-NOTED, so that the agent notices each exit."
   (install-hooks 'exit-noted))
 
 (defun environment-of (process)
-  "Return the first 100000 octets of the environment of PROCESS, a process id as decimal text; NIL
-when it is unknown."
+  "Return the first 100000 octets of the environment of PROCESS, a process id as decimal text.
+Return NIL when they are unknown."
   (ignore-errors
    (with-open-file (in (format nil "/proc/~A/environ" process) :element-type '(unsigned-byte 8))
      (let* ((octets (make-array 100000 :element-type '(unsigned-byte 8)))
@@ -45,7 +46,7 @@ when it is unknown."
        (subseq octets 0 length)))))
 
 (defun processes-with (mark)
-  "Return the ids of the processes whose environment contains the string MARK, without this
+  "Return the ids of the processes with an environment that contains the string MARK. Leave out this
 process."
   (let ((mark (map 'vector #'char-code mark)) (found '()))
     (map-folder (lambda (folder)
@@ -62,9 +63,9 @@ process."
 (defconstant +kill+ 9 "The signal SIGKILL.")
 
 (defun end-descendants ()
-  "End the processes that this image started, and the processes that those started. All have this
-image's LIVE_LISP_IMAGE in their environments. Search for them at most three times, since some can
-start others before they end. When the image ends before the server, the server does this instead."
+  "Kill the processes that this image started, and those that these started. All of them have the
+LIVE_LISP_IMAGE of this image in their environments. Search at most three times, since some can
+start others before they end. When the image ends before the server, the server kills them instead."
   (let ((mark (sb-ext:posix-getenv "LIVE_LISP_IMAGE")))
     (when mark
       (loop repeat 3
@@ -74,7 +75,7 @@ start others before they end. When the image ends before the server, the server 
             do (dolist (process left) (signal-process process +kill+))))))
 
 (defun leave (code)
-  "End the image with CODE because the server has gone."
+  "End the image with exit code CODE because the server has gone."
   (ignore-errors (end-descendants))
   (end-image code))
 

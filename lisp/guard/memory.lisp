@@ -1,39 +1,39 @@
-;;;; Finds the job or thread that fills the heap. A collection runs in the thread that had no more
-;;;; room, so what survives is charged to that thread's job. The job that grew most is ended before
-;;;; a collection could find no room.
+;;;; Finds the job or thread that fills the heap. A garbage collection runs in the thread that found
+;;;; no more room, so the octets that survive it are charged to the job of that thread. The job that
+;;;; grew most is ended before a collection could find no room.
 
 (in-package "LIVE-LISP.GUARD")
 
 (define-ability "heap guard" "a call that exhausts the heap ends the image")
 
 (defstruct (grower (:constructor make-grower (key least)))
-  "What KEY, a job or a thread without a job, has allocated: GROWTH is the number of octets charged
-to it that still live. LEAST is the smallest number of octets in use since the first charge: only
-octets above that can be its own."
+  "The octets that a job, or a thread without a job, has allocated. KEY is the job or thread. GROWTH
+is the number of octets charged to KEY that still live. LEAST is the smallest number of octets in
+use since the first charge: only octets above that can belong to KEY."
   key (growth 0) least)
 
 (sb-ext:defglobal **growers** (make-hash-table :test 'eq)
-  "The GROWER of each key, a job or a thread. Use this table only with the mutex **GUARDING**
-held.")
+  "A hash table from a job, or a thread without a job, to its GROWER. Use it only while holding the
+mutex **GUARDING**.")
 
 (sb-ext:defglobal **starters** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "The job that started a thread, by thread; :AGENT for threads that the reader thread started to
-run jobs.")
+  "A hash table from a thread to the job that started it. For threads that the reader thread started
+to run jobs, the value is :AGENT.")
 
 (sb-ext:defglobal **guarding** (sb-thread:make-mutex :name "live-lisp memory")
-  "Held while growth is charged.")
+  "The mutex that a thread holds while it charges growth.")
 
-(sb-ext:defglobal **usage** 0 "The octets that were in use after the last collection.")
+(sb-ext:defglobal **usage** 0 "The number of octets that were in use after the last collection.")
 
 (sb-ext:defglobal **reclaimed** 0
-  "The smallest number of octets in use since the last collection of all garbage that a lack of room
-made necessary.")
+  "The smallest number of octets in use since the last time that all garbage was collected because
+room was short.")
 
 ;;; Charging growth to jobs and threads
 
 (defun start-thread-for-job (function &rest arguments)
-  "Hook: call FUNCTION, which makes a thread, with ARGUMENTS, and record the job that starts it. A
-thread that such a thread makes in turn is recorded for the same job."
+  "Hook: call FUNCTION, which makes a thread, with ARGUMENTS. Record the job that starts the thread.
+If this thread was itself started by a job, record that job."
   (let ((starter (or *job*
                      (gethash sb-thread:*current-thread* **starters**)
                      (and *reading* :agent)))
@@ -44,8 +44,8 @@ thread that such a thread makes in turn is recorded for the same job."
 (define-hook sb-thread:make-thread start-thread-for-job)
 
 (defun jobs-now ()
-  "Return the jobs that run. The table is read without its lock: a thread that holds the lock can be
-waiting for the end of this collection."
+  "Return a list of the jobs that run. Read the table without its lock: a thread that holds the lock
+can be waiting for the end of this collection."
   (loop for job being the hash-values of **jobs** collect job))
 
 (defun running-job-p (job)
@@ -53,15 +53,16 @@ waiting for the end of this collection."
   (eq job (gethash (job-id job) **jobs**)))
 
 (defun own-thread-p (thread)
-  "True when THREAD, the current one, belongs to the agent or to SBCL."
+  "True when THREAD, which is the current thread, belongs to the agent or to SBCL."
   (or *reading*
       (eq :agent (gethash thread **starters**))
       (system-thread-p thread)
       (eq thread (sb-thread:main-thread))))
 
 (defun growing-here ()
-  "Return the key to which this thread's growth is charged: a job, the thread itself, or NIL for one
-of the agent's own. A job's thread counts as the agent's before and after the job's code runs."
+  "Return the job or thread to which this thread's growth is charged: a job, the thread itself, or
+NIL if the thread belongs to the agent. The thread of a job counts as the agent's before and after
+the job's code runs."
   (let* ((thread sb-thread:*current-thread*)
          (job (gethash thread **starters**)))
     (cond (*job* (and (job-interruptible *job*) *job*))
@@ -74,7 +75,8 @@ of the agent's own. A job's thread counts as the agent's before and after the jo
   (if (job-p key) (running-job-p key) (sb-thread:thread-alive-p key)))
 
 (defun possible-growers ()
-  "Return the keys that can have grown: jobs that run code, and the keys of known growers."
+  "Return a list of the jobs and threads that can have grown: the jobs that run code, and the keys
+of **GROWERS**."
   (union (remove-if-not #'job-interruptible (jobs-now))
          (loop for key being the hash-keys of **growers** collect key)))
 
@@ -95,14 +97,15 @@ growers."
              (unless (grower-lives-p key) (remhash key **growers**)))))
 
 (defun living-growers ()
-  "Return the growers, the largest first."
+  "Return a list of the GROWERs, the one with the largest growth first."
   (sort (loop for grower being the hash-values of **growers** collect grower) #'>
         :key #'grower-growth))
 
 ;;; Ending the jobs and threads that grow too much
 
 (defun end-growing-thread (thread)
-  "End THREAD, which has no job to report its end, with a message in the background output."
+  "End THREAD, which has no job with an answer to report its end. Print a message to the background
+output."
   (flet ((end-here ()
            (format **background-stream**
                    "~&The thread ~A was ended because it was about to exhaust the heap.~%"
@@ -111,8 +114,8 @@ growers."
     (ignore-errors (sb-thread:interrupt-thread thread #'end-here))))
 
 (defun end-growers (keys)
-  "End KEYS, jobs and threads, and the threads that the jobs started. This thread comes last: ending
-it leaves this function."
+  "End the jobs and threads in KEYS, and the threads that these jobs started. End this thread last,
+if it is among them, because that leaves this function."
   (let* ((here sb-thread:*current-thread*)
          (jobs (remove-if-not #'job-p keys))
          (threads (append (set-difference keys jobs)
@@ -128,9 +131,9 @@ it leaves this function."
     (when (member here threads) (end-growing-thread here))))
 
 (defun make-room ()
-  "Wait until the growers that were told to end have ended, at most a second each, and collect what
-they left. A collection before their end would move it to an older generation, which is seldom
-collected."
+  "Wait until the jobs and threads that END-GROWERS has ended are gone, at most a second each, and
+collect their garbage. A collection before their end would move the garbage to an older generation,
+which is seldom collected."
   (when **crowded**
     (dolist (thread (remove sb-thread:*current-thread* (shiftf **crowded** nil)))
       (sb-thread:join-thread thread :default nil :timeout 1))
@@ -138,23 +141,23 @@ collected."
     (collect-much)))
 
 (defun full-p (usage)
-  "True when USAGE octets in use leave too little room."
-  ;; A tenth must be left: a twentieth is allocated before a collection begins, and as much until
-  ;; all threads have stopped for it.
+  "True when USAGE octets in use leave too little of the heap."
+  ;; A tenth of the heap must be left: a twentieth is allocated before a collection begins, and
+  ;; another one until all threads have stopped for the collection.
   (> usage (* 9 (floor **heap-size** 10))))
 
 (defun too-large-p (growth usage)
-  "True when the heap, with USAGE octets in use, is nearly full, and whoever made GROWTH of it must
-end."
-  ;; More than an eighth of the room that is left: a job that made less did not fill the heap, and
-  ;; ending it would free next to nothing. Those that go on take less and less, so the heap never
-  ;; gets full.
+  "True when the heap is nearly full, with USAGE octets in use, and a job or thread with this GROWTH
+must end."
+  ;; The growth must exceed an eighth of the room that is left. A job that made less did not fill
+  ;; the heap, and ending it would free next to nothing. Jobs that go on take less and less, so the
+  ;; heap never gets full.
   (and (full-p usage) (> growth (max 0 (floor (- **heap-size** usage) 8)))))
 
 (defun growers-to-end (usage)
-  "Return the keys to end when USAGE octets are in use: the largest jobs, until the heap is not
-FULL-P without them. If the largest grower is a thread, return all threads that have grown much
-instead: nobody waits for them."
+  "Return a list of the jobs or threads to end when USAGE octets are in use. Return the largest
+jobs, until the heap is not FULL-P without them. If the largest grower is a thread, return all
+threads that have grown much instead, because nobody waits for them."
   (let* ((growers (remove-if-not (lambda (grower) (too-large-p (grower-growth grower) usage))
                                  (living-growers)))
          (keys (mapcar #'grower-key growers)))
@@ -167,17 +170,18 @@ instead: nobody waits for them."
         (remove-if #'job-p keys))))
 
 (defun judge-growers ()
-  "Charge the growth since the last collection, and set when the next one begins. Return the keys to
-end."
+  "Charge the growth since the last collection to jobs or threads, and set when the next collection
+begins. Return a list of the jobs and threads to end."
   (let ((usage (heap-use)))
     (bound-nursery usage)
     (put-down-growth usage)
     (growers-to-end usage)))
 
 (defun judge-fairly ()
-  "Return the keys to end, after collecting as much garbage as there is room for: garbage is no
-growth. Return NIL while little was added since everything was last collected: that can be garbage,
-and is too little for another collection."
+  "Return a list of the jobs and threads to end. Before that, collect as much garbage as there is
+room for, because garbage does not count as growth. Return NIL while little was added since
+everything was last collected: the added octets can be garbage, and are too few for another
+collection."
   (let ((ends (judge-growers)))
     (setf **reclaimed** (min **usage** **reclaimed**))
     (unless (or (null ends) (<= **usage** (+ **reclaimed** (little))))
@@ -186,17 +190,17 @@ and is too little for another collection."
           (when all (setf **reclaimed** **usage**)))))))
 
 (defun guard-heap ()
-  "Charge growth to jobs and threads, and end those that grew too much. Runs after every garbage
-collection, in the thread that collected."
+  "Charge growth to jobs and threads, and end those that grew too much. This runs after every
+garbage collection, in the thread that collected."
   (unless (sb-thread:holding-mutex-p **guarding**)
     ;; Another thread that has collected waits here. Otherwise it could fill the heap before this
-    ;; one goes on.
+    ;; thread goes on.
     (let ((ends (apart (sb-thread:with-mutex (**guarding**) (judge-fairly)))))
       (when ends (end-growers ends)))))
 
 (defmacro hooks-run-here-p ()
   "Expand to T when this SBCL calls *AFTER-GC-HOOKS* in the collecting thread. Newer SBCLs call them
-in another thread: that is too late, and does not show which thread grows."
+in another thread, which is too late, and does not show which thread grows."
   (let ((thread nil))
     (flet ((note () (setf thread sb-thread:*current-thread*)))
       (push #'note sb-ext:*after-gc-hooks*)
@@ -205,12 +209,12 @@ in another thread: that is too late, and does not show which thread grows."
       (or (null +after-collection+) (eq thread sb-thread:*current-thread*)))))
 
 (defun keep-guard ()
-  "Put GUARD-HEAP back into *AFTER-GC-HOOKS* if user code removed it, where this SBCL runs it from
-there."
+  "If this SBCL calls *AFTER-GC-HOOKS* in the collecting thread, put GUARD-HEAP back into them, in
+case user code has removed it."
   (when (hooks-run-here-p) (pushnew #'guard-heap sb-ext:*after-gc-hooks*)))
 
 (defun collected (function &rest arguments)
-  "Hook: call FUNCTION, which a thread calls after it has collected garbage, with ARGUMENTS, and
+  "Hook: call FUNCTION, which a thread calls after it has collected garbage, with ARGUMENTS. Then
 guard the heap."
   (multiple-value-prog1 (apply function arguments)
     (guard-heap)))
@@ -224,19 +228,20 @@ guard the heap."
   (keep-guard))
 
 (defun prepare-heap ()
-  "Before a job, put the guard of the heap back and make room for what the job will make."
+  "Prepare the heap for a job: guard it again if user code has removed the guard, and collect the
+garbage of ended jobs."
   (keep-guard)
   (make-room))
 
 (defun note-threads ()
-  "Record, from now on, for each new thread the job that makes it."
+  "Install the hook that records, for each new thread, the job that makes it."
   (install-hooks 'start-thread-for-job))
 
 (sb-ext:defglobal **nursery-before** nil
   "The value of BYTES-CONSED-BETWEEN-GCS before the heap was guarded, or NIL.")
 
 (defun leave-memory ()
-  "Guard the heap no more."
+  "Stop guarding the heap."
   (setf **before-jobs** (remove #'prepare-heap **before-jobs**)
         sb-ext:*after-gc-hooks* (remove #'guard-heap sb-ext:*after-gc-hooks*))
   (when **nursery-before**

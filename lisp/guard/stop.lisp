@@ -1,18 +1,20 @@
-;;;; Takes the agent out of the image: all that it has put into SBCL, its threads and its connection.
-;;;; Its packages stay, with what they define.
+;;;; Removes the agent from the image: its hooks and settings in SBCL, its threads and its
+;;;; connection. Its packages stay, with their definitions.
 
 (in-package "LIVE-LISP.GUARD")
 
-(sb-ext:defglobal **stopped** nil "True once the agent was taken out of this image.")
+(sb-ext:defglobal **stopped** nil "True once the agent was removed from this image.")
 
 (sb-ext:defglobal **settings-before** '()
-  "Pairs of a variable that the agent has set and the value that it had before.")
+  "A list of pairs (SYMBOL . VALUE): a variable that the agent has set, and the value that it had
+before.")
 
 (sb-ext:defglobal **at-stop** '()
-  "Functions without arguments that take something out of the image. STOP calls them.")
+  "A list of functions without parameters. STOP calls them to remove more of the agent from the
+image.")
 
 (defun set-until-stop (symbol value)
-  "Set the global value of SYMBOL to VALUE until the agent is taken out of the image."
+  "Set the global value of SYMBOL to VALUE until the agent is removed from the image."
   (push (cons symbol (sb-ext:symbol-global-value symbol)) **settings-before**)
   (setf (sb-ext:symbol-global-value symbol) value))
 
@@ -21,13 +23,13 @@
   (setf **exiting** t))
 
 (defun restore-settings ()
-  "Give the variables that the agent has set the values that they had."
+  "Set the variables that the agent has set back to their earlier values."
   (loop for (symbol . value) in (shiftf **settings-before** '())
         do (setf (sb-ext:symbol-global-value symbol) value))
   (setf sb-ext:*exit-hooks* (remove #'note-exit sb-ext:*exit-hooks*)))
 
 (defun end-other-jobs ()
-  "End the jobs of other threads, and wait for each of these threads, at most a second."
+  "End all jobs but that of this thread. Wait for each of their threads, at most a second."
   (let ((others (loop for job in (jobs-now) unless (eq job *job*) collect job)))
     (dolist (job others) (interrupt-job (job-id job) "ending"))
     (dolist (thread (remove sb-thread:*current-thread* (mapcar #'job-thread others)))
@@ -35,9 +37,10 @@
         (sb-thread:join-thread thread :default nil :timeout 1)))))
 
 (defun live-lisp:stop ()
-  "Take live-lisp out of this image, which goes on as a plain SBCL: its hooks, settings, threads and
-connection. Its server answers the running calls with that, and its next call gets another image, or
-a refusal where somebody else runs this one. Return T, or NIL when there was nothing to take out."
+  "Remove live-lisp from this image: its hooks, settings, threads and connection. The image goes on
+as a plain SBCL. The server answers the running calls with a note about this. Its next call gets
+another image, or a refusal if somebody else runs this image. Return T, or NIL when live-lisp was
+removed before."
   (unless (sb-ext:compare-and-swap (symbol-value '**stopped**) nil t)
     (setf **keeps-spare** nil
           **on-peer-gone** (constantly nil))
@@ -56,7 +59,7 @@ a refusal where somebody else runs this one. Return T, or NIL when there was not
     t))
 
 (defun await-program ()
-  "Wait until no thread runs but this one and those of SBCL."
+  "Wait until no threads run except this one and those of SBCL."
   (loop for thread = (find-if-not (lambda (thread)
                                     (or (eq thread sb-thread:*current-thread*)
                                         (system-thread-p thread)))
