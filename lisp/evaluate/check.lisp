@@ -4,7 +4,7 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun checking-readtable (readtable)
-  "Return a copy of READTABLE whose #. evaluates nothing."
+  "Return a copy of READTABLE in which #. evaluates nothing."
   (let ((copy (copy-readtable readtable)))
     (ignore-errors
      (set-dispatch-macro-character #\# #\. (lambda (stream character number)
@@ -15,8 +15,8 @@
     copy))
 
 (defun enter-readtable (form)
-  "If FORM, a text, is a call of IN-READTABLE, make the named readtable current, if the image has
-it."
+  "If FORM, a text, is a call of IN-READTABLE, make the readtable that it names current, if the
+image has that readtable."
   (let* ((name (argument-of "in-readtable" form))
          (package (and name (find-package "NAMED-READTABLES")))
          (finder (and package (find-symbol "FIND-READTABLE" package)))
@@ -28,11 +28,11 @@ it."
     (when (readtablep readtable) (setf *readtable* (checking-readtable readtable)))))
 
 (defun form-ends (text)
-  "Return the end positions of the forms of TEXT, in order; and the condition that stopped the
-reading, or NIL."
+  "Return a list of the positions at which the forms of TEXT end, in order. The second value is the
+condition that stopped the reading, or NIL."
   (let ((ends '()) (*readtable* *readtable*))
     (with-input-from-string (in text)
-      ;; A script can begin with a line #!, which LOAD skips.
+      ;; The first line of a script can begin with #!, and LOAD skips this line.
       (when (eql 0 (search "#!" text :end2 (min 2 (length text)))) (read-line in nil))
       (handler-case
           (loop for start = (file-position in)
@@ -44,21 +44,21 @@ reading, or NIL."
         (error (condition) (values (nreverse ends) condition))))))
 
 (defun form-text (text start end)
-  "Return the text of the form in TEXT from START to END, without blanks and comments before the
-form."
+  "Return the text of the form between START and END in TEXT, without the blanks and comments before
+the form."
   (subseq text (let ((*read-suppress* t)) (form-start text start end)) end))
 
 (defun call-uninterning (text function)
-  "Call FUNCTION, which reads TEXT, and return its value. Unintern the new symbols, also if a throw
-or an error leaves FUNCTION."
+  "Call FUNCTION, which reads TEXT, and return its value. Unintern the symbols that are new, even if
+FUNCTION is left by a throw or an error."
   (let ((*interned* '()))
     (unwind-protect (funcall function)
       (unintern-new (interned-symbols *interned*) text))))
 
 (defun reader-problem (text start end)
-  "Return a JSON object that says why the reader rejects the form of TEXT from START to END, or NIL
-if it does not. The member \"name\" is true if the form has a name of a missing package or symbol,
-which another form can define."
+  "If the reader rejects the form of TEXT from START to END, return a JSON object that says why.
+Else return NIL. The member \"name\" is true if the form names a missing package or symbol, which
+another form can define."
   (let ((form (subseq text start end)))
     (call-uninterning
      form
@@ -70,9 +70,9 @@ which another form can define."
                    "name" (typep condition 'package-error))))))))
 
 (defun problems (text ends starts)
-  "Return a list of JSON objects: one for each form of TEXT that begins at one of STARTS and cannot
-be read. ENDS are the end positions of all forms. A form after an IN-PACKAGE of a package that does
-not exist is not read. The second value is a list of the names of such packages."
+  "Return a list with a JSON object for each form of TEXT that begins at one of STARTS and cannot be
+read. ENDS is a list of the end positions of all forms. A form after an IN-PACKAGE of a missing
+package is not read. The second value is a list of the names of such packages."
   (loop with missing = '()
         with known = t
         with *package* = *package*
@@ -94,8 +94,8 @@ not exist is not read. The second value is a list of the names of such packages.
         finally (return (values found missing))))
 
 (defun checked-text (text starts)
-  "Return the member \"value\" of the answer: the ends of the forms of TEXT, the condition that
-stopped the reading, and the PROBLEMS of the forms that begin at STARTS."
+  "Return a property list with the member \"value\" of the answer: the ends of the forms of TEXT,
+the condition that stopped the reading, and the PROBLEMS of the forms that begin at STARTS."
   (multiple-value-bind (ends condition) (call-user-code (lambda () (form-ends text)))
     (multiple-value-bind (problems missing)
         (call-user-code (lambda () (problems text ends starts)))
@@ -106,8 +106,8 @@ stopped the reading, and the PROBLEMS of the forms that begin at STARTS."
 
 (define-operation ("check-text" :members t) (text starts file)
   "Return where the forms of TEXT, the text of FILE, end, and why the reader rejects any of the
-forms that begin at STARTS. Each is read in the package that the forms before it enter. Nothing is
-evaluated or stays interned."
+forms that begin at one of STARTS. Read each form in the package that the forms before it enter.
+Evaluate nothing, and leave no new symbols interned."
   (call-as-job-part nil (lambda ()
                           (let ((*readtable* (checking-readtable *readtable*)) (*read-eval* nil)
                                 (*package* (or (package-at-start file) *package*)))

@@ -1,23 +1,23 @@
 ;;;; Compiles forms as COMPILE-FILE compiles top-level forms, without running them. COMPILE-FILE
-;;;; needs a file, so it compiles the same one for each form: a file with one character, !, for
-;;;; which a reader macro returns the form.
+;;;; needs a file. So it compiles the same file for each form: a file with the single character !,
+;;;; and a reader macro for this character returns the form.
 
 (in-package "LIVE-LISP.EVALUATE")
 
-;; A function, not a variable: SBCL 2.1 would need +POLICY+ when it loads the variable from our
-;; fasl, which lacks this constant.
+;; This is a function and not a variable: SBCL 2.1 would need the constant +POLICY+ when it loads
+;; the variable from our fasl, which lacks the constant.
 (defun compiler-variables ()
-  "Return the names of the variables that COMPILE-FILE binds, and that a form of a file can change
+  "Return the names of the variables that COMPILE-FILE binds, and that one form of a file can change
 for later forms."
   (remove nil (list '*package* '*readtable* +policy+)))
 
 (defun compiler-values ()
-  "Return the values of COMPILER-VARIABLES."
+  "Return a list of the values of the variables in (COMPILER-VARIABLES)."
   (mapcar #'symbol-value (compiler-variables)))
 
 (defun readtable-for-form (form)
   "Return a readtable that reads the only character of the file from MAKE-FORM-FILE as FORM. Reading
-it makes the user's readtable current again."
+this character makes the user's readtable current again."
   (let ((users *readtable*) (readtable (copy-readtable nil)))
     (set-macro-character #\! (lambda (stream character)
                                (declare (ignore stream character))
@@ -27,8 +27,8 @@ it makes the user's readtable current again."
     readtable))
 
 (defun compile-one-form (form file)
-  "Compile FILE, a file from MAKE-FORM-FILE, with a readtable that makes the reader return FORM as
-its only form. Return what COMPILER-VALUES returns after the compilation of FORM."
+  "Compile FILE, a file from MAKE-FORM-FILE, with a readtable that reads FORM as its only form.
+Return the COMPILER-VALUES at the end of the compilation of FORM."
   (let* ((after (compiler-values))
          (note `(eval-when (:compile-toplevel)
                   (funcall ,(lambda () (setf after (compiler-values))))))
@@ -38,9 +38,9 @@ its only form. Return what COMPILER-VALUES returns after the compilation of FORM
     after))
 
 (defun compile-text (text file)
-  "Read the forms of TEXT one by one, and compile each through FILE, from MAKE-FORM-FILE. Return the
-plist of JSON members of the answer: the number of forms, or why a form cannot be read. The forms
-can change only a copy of the user's readtable."
+  "Read the forms of TEXT one by one, and compile each through FILE, a file from MAKE-FORM-FILE.
+Return a property list of answer members: the number of forms, or why a form cannot be read. The
+forms can change only a copy of the user's readtable."
   (let* ((stream (make-string-input-stream text))
          (values (let ((*readtable* (copy-readtable))) (compiler-values)))
          (unreadable
@@ -55,19 +55,20 @@ can change only a copy of the user's readtable."
                           (remember-symbols form)
                           (setf values (compile-one-form form file))))))))
     (prog1 (list "unreadable" unreadable "forms" (and (not unreadable) *form-number*))
-      ;; A warning at the end of the compilation unit is about no form in particular.
+      ;; A warning at the end of the compilation unit does not belong to a certain form.
       (setf *form-number* nil))))
 
 (defun make-form-file (file)
-  "Write FILE, whose one character READTABLE-FOR-FORM reads as a form, and return its truename."
+  "Write FILE with a single character, which a readtable from READTABLE-FOR-FORM reads as a form.
+Return the truename of FILE."
   (with-open-file (out file :direction :output :if-exists :supersede)
     (write-char #\! out))
   (truename file))
 
 (define-operation ("compile-forms" :members t) (code package file)
-  "Compile the forms of the text CODE in PACKAGE (NIL: the session's), as if they stood in a file,
-and undo their definitions. FILE is the native name of a file to make, with type lisp; the fasl is
-made beside it."
+  "Compile the forms of the text CODE as if they were in a file, and undo their definitions. Read
+them in PACKAGE, or in the session's package if it is NIL. FILE is the native name of a file to
+make, with the type lisp. The fasl is made beside it."
   (let* ((package (and package (named-package package)))
          (file (sb-ext:parse-native-namestring file))
          (*form-file* nil)
@@ -90,8 +91,8 @@ made beside it."
     (list* "formNumber" number members)))
 
 (defun compile-without-loading (source fasl)
-  "Compile the file SOURCE into FASL, and return the member \"value\" with the outcome. If SOURCE is
-a script, do not load the libraries that it would load."
+  "Compile the file SOURCE into FASL. Return a property list with the member \"value\", which
+describes the outcome. If SOURCE is a script, do not load the libraries that it would load."
   (load-packages-of source)
   (let ((*macroexpand-hook* #'expand-remembering) (*readtable* (readtable-for source)))
     (multiple-value-bind (made warnings failed)
@@ -102,7 +103,7 @@ a script, do not load the libraries that it would load."
                             "notLoaded" (null made))))))
 
 (define-operation ("check-file" :members t) (file fasl)
-  "Compile FILE into FASL, both native names, without loading it, and undo its definitions."
+  "Compile FILE into FASL without loading it, and undo its definitions. Both are native names."
   (let* ((source (sb-ext:parse-native-namestring file))
          (fasl (sb-ext:parse-native-namestring fasl))
          (*form-file* (truename source)))

@@ -1,40 +1,39 @@
-;;;; Reads and evaluates forms one by one, so that an IN-PACKAGE holds for the forms after it.
+;;;; Reads and evaluates forms one by one, so that an IN-PACKAGE affects the forms after it.
 
 (in-package "LIVE-LISP.EVALUATE")
 
-(defparameter *value-limit* 10000 "At most this many characters of one value are printed.")
+(defparameter *value-limit* 10000 "The number of characters of one value that are printed at most.")
 (defparameter *values-limit* 39000
-  "At most this many characters of the values of one call are printed. The server cuts an answer
-that has more than 40000, and a tool lists at most 38000: a list from a tool that code returns as
-its value is shown whole.")
+  "The number of characters that the printed values of one call have at most. The server cuts an
+answer of more than 40000 characters, and a tool returns a list of at most 38000. So if code returns
+the list from a tool, the whole list is shown.")
 
 ;;; Reading
 
 (defun line-and-column (text offset)
-  "Return the line and the column, both 1-based, of OFFSET in TEXT."
+  "Return the line and the column of OFFSET in TEXT, both counted from 1."
   (let ((newline (position #\Newline text :end offset :from-end t)))
     (values (1+ (count #\Newline text :end offset))
             (if newline (- offset newline) (1+ offset)))))
 
 (defun skip-to-form (stream)
-  "Step over white space and line comments. Return the position of the next form, or NIL at the
+  "Skip white space and line comments in STREAM. Return the position of the next form, or NIL at the
 end."
   (loop for char = (peek-char t stream nil nil)
         while (eql char #\;) do (read-line stream nil)
         finally (return (and char (file-position stream)))))
 
 (defun interned-symbols (interned)
-  "Return the symbols for INTERNED, a list of pairs (package . name) from *INTERNED*, as a list of
-pairs (package . symbol). Leave out deleted packages and names that are not accessible in their
-package."
+  "INTERNED is a list of pairs (PACKAGE . NAME) from *INTERNED*. Return a list of pairs (PACKAGE .
+SYMBOL) for it. Leave out deleted packages, and names that are not accessible in their package."
   (loop for (package . name) in interned
         for (symbol status) = (and (package-name package)
                                    (multiple-value-list (find-symbol name package)))
         when status collect (cons package symbol)))
 
 (defun unintern-new (new form)
-  "Unintern the symbols in NEW, pairs from INTERNED-SYMBOLS, that name nothing and whose names occur
-in FORM. FORM is the text that interned them and could not be read. The check of the name spares
+  "NEW is a list of pairs (PACKAGE . SYMBOL). Unintern the symbols that name nothing and have names
+that occur in FORM, the text that interned them but could not be read. The check of the names spares
 symbols that other threads intern meanwhile."
   (loop for (package . symbol) in new
         do (unless (or (fboundp symbol) (find-class symbol nil)
@@ -43,18 +42,18 @@ symbols that other threads intern meanwhile."
              (unintern symbol package))))
 
 (defvar *unreadable* nil
-  "A CATCH tag: when a form cannot be read, a JSON object that says why is thrown to it. Each call
-makes a new tag, so that user code cannot throw to it.")
+  "A CATCH tag, or NIL. When a form cannot be read, a JSON object that says why is thrown to this
+tag. Each call makes a new tag, so that user code cannot throw to it.")
 
 (defmacro catching-unreadable (&body body)
-  "Evaluate BODY and return its value, or if a form could not be read, the JSON object thrown to
-*UNREADABLE*."
+  "Evaluate BODY and return its value. If a form cannot be read, return the JSON object that is
+thrown to *UNREADABLE*."
   `(let ((*unreadable* (list nil)))
      (catch *unreadable* ,@body)))
 
 (defun read-form (stream text start)
   "Return the next form of STREAM, which begins at START in TEXT, or STREAM itself at its end. If
-the form cannot be read, unintern its new symbols and throw a JSON object that says why to
+the form cannot be read, unintern its new symbols, and throw a JSON object with the reason to
 *UNREADABLE* (contract S2.16 in docs/develop/contracts.md)."
   (let ((*interned* '()))
     (handler-bind
@@ -80,8 +79,9 @@ the form cannot be read, unintern its new symbols and throw a JSON object that s
                          (read stream nil stream))))))))
 
 (defun map-forms (visit text)
-  "Read the forms of TEXT one by one. Call VISIT with each form, its start, and the stream,
-positioned behind the form. Return NIL, or a JSON object that says why a form could not be read."
+  "Read the forms of TEXT one by one. Call VISIT with each form, its start in TEXT, and the stream
+from which it was read, at the end of the form. Return NIL, or a JSON object that says why a form
+could not be read."
   (let ((stream (make-string-input-stream text)))
     (catching-unreadable
       (loop for start = (skip-to-form stream)
@@ -92,14 +92,14 @@ positioned behind the form. Return NIL, or a JSON object that says why a form co
                  (funcall visit form start stream))))))
 
 (defun form-reader (text start stream)
-  "Return a function that returns the source text of the form that begins at START in TEXT and that
-STREAM has just read."
+  "STREAM has just read the form that begins at START in TEXT. Return a function without parameters
+that returns the source text of this form."
   (let ((end (min (length text) (file-position stream))))
     (lambda () (string-right-trim '(#\Space #\Newline #\Tab) (subseq text start end)))))
 
 (defun forms-with-texts (text)
-  "Return a list that has for each form of TEXT a list of the form and its FORM-READER. The second
-value is NIL, or a JSON object that says why a form could not be read."
+  "Return a list with an element (FORM READER) for each form of TEXT, where READER is its
+FORM-READER. The second value is NIL, or a JSON object that says why a form could not be read."
   (let* ((*form-number* 0) (forms '())
          (unreadable (map-forms (lambda (form start stream)
                                   (push (list form (form-reader text start stream)) forms))
@@ -113,7 +113,7 @@ form could not be read."
     (values (mapcar #'first forms) unreadable)))
 
 (defun last-p (stream)
-  "True when no form follows in STREAM. The position of STREAM stays."
+  "True when no more form follows in STREAM. The position of STREAM does not change."
   (let ((place (file-position stream)))
     (prog1 (handler-case (let ((*read-suppress* t))
                            (eq stream (call-user-code (lambda () (read stream nil stream)))))
@@ -135,34 +135,36 @@ unevaluated. The second value is NIL, or a JSON object that says why a form coul
 ;;; Evaluating
 
 (defmacro printing-values (&body body)
-  "Evaluate BODY with the user's printer settings, and limits where the user has none, so that one
-large value does not fill an answer. Forms are never evaluated with these limits."
+  "Evaluate BODY with the user's printer settings. Where the user has set no limit of length or
+level, bind a limit, so that one large value does not fill an answer. Forms are never evaluated with
+these limits."
   `(let ((*print-length* (or *print-length* 1000))
          (*print-level* (or *print-level* 50))
          (*package* (usable-package *package*)))
      ,@body))
 
 (defun hidden-length (value)
-  "Return the length of VALUE when it is a list or a vector of which *PRINT-LENGTH* hides a part;
-else NIL."
+  "If VALUE is a list or a vector of which *PRINT-LENGTH* hides a part, return its length. Else
+return NIL."
   (let ((length (typecase value
                   (list (ignore-errors (list-length value)))
                   (string nil)
                   (vector (length value)))))
     (and length *print-length* (> length *print-length*) length)))
 
-(defvar *value-budget* 0 "How many more characters the printed values of this call may take.")
+(defvar *value-budget* 0
+  "The number of characters that the printed values of this call may still have.")
 
 (defun mostly-blank-p (text)
-  "True when TEXT is long and more than half of it is spaces, as when deeply nested data is
-pretty-printed."
+  "True when TEXT is long and more than half of it is spaces. Pretty-printing deeply nested data can
+produce such a text."
   (and (> (length text) 400)
        (> (* 2 (count #\Space text)) (length text))))
 
-;; Whether a PRINT-OBJECT method of the user prints the slots cannot be known.
+;; Whether a PRINT-OBJECT method of the user prints the slots is unknown.
 (defun printed-slots (structure)
-  "Return the slot values of STRUCTURE that the printer visits: none where a method of the user
-prints it."
+  "Return a list of the slot values of STRUCTURE that the printer visits. Return NIL if a method of
+the user prints STRUCTURE."
   (let ((method (first (compute-applicable-methods #'print-object
                                                    (list structure *standard-output*)))))
     (when (eq (first (sb-mop:method-specializers method)) (find-class 'structure-object))
@@ -171,15 +173,15 @@ prints it."
             when (slot-boundp structure name) collect (slot-value structure name)))))
 
 (defun printed-parts (value)
-  "Return the objects in VALUE that the printer visits: at most *PRINT-LENGTH* elements of an array,
-or slot values of a structure. VALUE is no cons."
+  "Return a list of the objects in VALUE that the printer visits: at most *PRINT-LENGTH* elements of
+an array, or the slot values of a structure. VALUE is not a cons."
   (typecase value
     ((array t) (loop for index below (min *print-length* (array-total-size value))
                      collect (row-major-aref value index)))
     (structure-object (printed-slots value))))
 
 (defun circular-p (value)
-  "True when VALUE or a part of it contains itself. Looks at 10000 parts, and no deeper than
+  "True when VALUE or a part of it contains itself. Look at 10000 parts at most, and no deeper than
 *PRINT-LEVEL*."
   (let ((within (make-hash-table :test 'eq)) (left 10000))
     (labels ((visit (part level)
@@ -206,7 +208,7 @@ or slot values of a structure. VALUE is no cons."
     nil))
 
 (defun holds-long-number-p (value)
-  "True when a part of VALUE is a LONG-NUMBER-P. Looks at 1000 parts, and no deeper than
+  "True when a part of VALUE is a LONG-NUMBER-P. Look at 1000 parts at most, and no deeper than
 *PRINT-LEVEL*."
   (let ((left 1000))
     (labels ((holds (part level)
@@ -229,17 +231,18 @@ or slot values of a structure. VALUE is no cons."
     table))
 
 (defun print-value (value stream)
-  "Print VALUE on STREAM as PRIN1 does. Of a bit vector print at most *PRINT-LENGTH* bits, as of
-other vectors."
+  "Print VALUE on STREAM as PRIN1 does. Print at most *PRINT-LENGTH* bits of a bit vector, since
+PRIN1 would print all."
   (if (and (bit-vector-p value) (> (length value) *print-length*))
       (format stream "~S..." (subseq value 0 *print-length*))
       (prin1 value stream)))
 
 (defun value-text (value)
-  "Return VALUE printed as by ~S, within *VALUE-LIMIT* and *VALUE-BUDGET*; true if it was cut; true
-if *PRINT-CIRCLE* was turned on because VALUE is circular; and of a number that is shortened its
-number of digits, true if numbers within VALUE are. A value whose text is mostly blank is printed
-without *PRINT-PRETTY*."
+  "Return four values. The first is VALUE printed as by ~S, in at most *VALUE-LIMIT* characters and
+within *VALUE-BUDGET*. The second is true if the text was cut. The third is true if *PRINT-CIRCLE*
+was turned on because VALUE is circular. The fourth is the number of digits of VALUE if it is a
+shortened number, or true if numbers within VALUE are shortened. If the text is mostly blank, VALUE
+is printed without *PRINT-PRETTY*."
   (flet ((printed ()
            (bounded-string (if (rationalp value) *value-limit* (min *value-limit* *value-budget*))
                            (lambda (stream) (print-value value stream)))))
@@ -260,19 +263,20 @@ without *PRINT-PRETTY*."
             (values text cut circular shortened))))))
 
 (sb-ext:defglobal **told-as** nil
-  "NIL, or a function of a value. It returns the text to show for the value, or NIL when the value
-is to be printed.")
+  "NIL, or a function that takes a value and returns the text to show for it, or NIL if the value is
+to be printed.")
 
 (defun told-text (value)
-  "Return the text to show for VALUE, from **TOLD-AS** or else printed, as VALUE-TEXT returns it."
+  "Return the text to show for VALUE: the one from **TOLD-AS**, or else VALUE printed. Return the
+values of VALUE-TEXT."
   (let ((text (and **told-as** (funcall **told-as** value))))
     (cond ((null text) (value-text value))
           ((<= (length text) *value-budget*) text)
           (t (values (subseq text 0 *value-budget*) t)))))
 
 (defun value-data (value)
-  "Return VALUE as a JSON object: its bounded text; its length if elements are hidden; an id if not
-all is shown."
+  "Return VALUE as a JSON object with its text of limited length. The object also has the length of
+VALUE if elements are hidden, and an id if the text does not show all of VALUE."
   (multiple-value-bind (text cut circular shortened) (told-text value)
     (decf *value-budget* (length text))
     (let ((hidden (hidden-length value)))
@@ -287,8 +291,8 @@ all is shown."
                          ((or cut hidden shortened) (object-id value)))))))
 
 (defun values-data (values)
-  "Return the list VALUES as JSON objects, or :EMPTY for none. Values past the 100th or the budget
-are only counted."
+  "Return a list of JSON objects for the list VALUES, or :EMPTY if there are none. Values after the
+100th, or after *VALUE-BUDGET* is used up, are only counted."
   (loop for rest on values
         for index from 0
         while (and (plusp *value-budget*) (< index 100))
@@ -298,8 +302,8 @@ are only counted."
                               (t :empty)))))
 
 (defun evaluate-form (form text)
-  "Evaluate FORM as a REPL does. Return what VALUES-DATA returns for its values. TEXT is a function
-that returns the source text of FORM."
+  "Evaluate FORM as a REPL does. Return the VALUES-DATA of its values. TEXT is a function that
+returns the source text of FORM."
   (setf - form)
   (call-noting
    (lambda ()
@@ -313,25 +317,26 @@ that returns the source text of FORM."
    :by (lambda () (shortened 80 (on-one-line (funcall text))))))
 
 (defun evaluate-to-its-end (form text)
-  "Call EVALUATE-FORM with FORM and TEXT, and return its value. Each time that EVALUATE-AGAIN leaves
-it, call it again."
+  "Call EVALUATE-FORM with FORM and TEXT, and return its value. Each time that EVALUATE-AGAIN ends
+the call, start it again."
   (loop (catch 'again (return (evaluate-form form text)))))
 
 (defun evaluate-again ()
-  "Leave the evaluation of the current form, and start it again."
+  "End the evaluation of the current form, and start it again."
   (throw 'again nil))
 
-(defvar *done* nil "The values of the forms evaluated so far, from VALUES-DATA, newest first.")
+(defvar *done* nil "A list with the VALUES-DATA of each form evaluated so far, newest first.")
 
 (defun note-form (text start stream)
-  "Set *FORM-TEXT* to the form that begins at START in TEXT and that STREAM has just read, cut at
-2000 characters."
+  "STREAM has just read the form that begins at START in TEXT. Set *FORM-TEXT* to the text of this
+form, cut at 2000 characters."
   (let ((end (min (length text) (file-position stream) (+ start 2000))))
     (setf *form-text* (string-right-trim '(#\Space #\Newline #\Tab) (subseq text start end)))))
 
 (defun evaluate-text (text)
-  "Read and evaluate the forms of TEXT one by one, and push the values of each to *DONE*. Return the
-member \"unreadable\" of the answer: NIL, or a JSON object that says why a form could not be read."
+  "Read and evaluate the forms of TEXT one by one, and push the VALUES-DATA of each to *DONE*.
+Return a property list with the answer member \"unreadable\": NIL, or a JSON object that says why a
+form could not be read."
   (list "unreadable"
         (map-forms (lambda (form start stream)
                      (note-form text start stream)
@@ -339,17 +344,18 @@ member \"unreadable\" of the answer: NIL, or a JSON object that says why a form 
                    text)))
 
 (defun remarks-so-far ()
-  "Return the members about the package and about the warnings so far. These warnings are not shown
-again."
+  "Return a property list of answer members about the package and about the warnings so far. These
+warnings are not shown again later."
   (prog1 (list* "package" (package-name (usable-package *package*)) (warning-members))
     (setf *remarks* (make-remarks))))
 
 (defun call-as-job-part (package function &key together)
-  "Call FUNCTION with the session's variables bound, in PACKAGE (NIL: the session's), and collect
-warnings. With TOGETHER all that is compiled is one compilation unit, and files are loaded in spite
-of warnings. FUNCTION returns members of an answer, as a property list. Return these members, or
-when FUNCTION was left, members that say why. Also return members about warnings, about the restarts
-that were invoked, and about changed readtables and styles."
+  "Call FUNCTION with the session's variables bound, in PACKAGE or, if it is NIL, in the session's
+package, and collect warnings. FUNCTION returns a property list of answer members. Return these
+members, or if FUNCTION was ended early, members that say why. Also return members about warnings,
+about restarts that were invoked, and about changed readtables and styles. If TOGETHER is true,
+everything that FUNCTION compiles is one compilation unit, and files are loaded in spite of
+warnings."
   (let ((*remarks* (make-remarks)) (members '()) (ended nil)
         (*error-keeper* #'keep-error) (*form-text* nil) (*fresh-readtable* nil)
         (*loads-in-spite* together)
@@ -371,14 +377,15 @@ that were invoked, and about changed readtables and styles."
             (style-members))))
 
 (defun done-members ()
-  "Return the members with the number of forms that were evaluated, and their values."
+  "Return a property list of answer members: the number of the forms that were evaluated, and their
+values."
   (list "formNumber" *form-number*
         "values" (loop for values in (reverse *done*)
                        collect (if (eq values :empty) #() values))))
 
 (defun evaluate-code (code package)
-  "Evaluate the forms of the text CODE in PACKAGE (NIL: the session's). Return the plist of JSON
-members of the answer."
+  "Evaluate the forms of the text CODE in PACKAGE or, if it is NIL, in the session's package. Return
+a property list of answer members."
   (let* ((*form-number* 0)
          (*value-budget* *values-limit*)
          (*done* '())
@@ -387,6 +394,6 @@ members of the answer."
     (append (done-members) members)))
 
 (define-operation ("evaluate" :members t :starter #'start-evaluation) (code package)
-  "Evaluate the forms of the text CODE in PACKAGE, or in the session's. The answer has the values of
-each evaluated form, also when a later one signals."
+  "Evaluate the forms of the text CODE in PACKAGE or, if it is NIL, in the session's package. The
+answer has the values of each evaluated form, even if a later form signals an error."
   (evaluate-code code (and package (named-package package))))

@@ -1,18 +1,20 @@
-;;;; Macro expansion. It runs macro functions of the user, so it happens in the session, like an
+;;;; Expands macros. The macro functions are user code, so this happens in the session, like an
 ;;;; evaluation.
 
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun expand-form (form mode)
-  "Return FORM expanded as MODE (one, full or all) says, and true if anything was expanded."
+  "Return FORM expanded, and true if anything was expanded. MODE is \"one\" for a single step,
+\"full\" to expand until FORM is no macro form, or \"all\" to expand also the forms within FORM."
   (cond ((string= mode "one") (macroexpand-1 form))
         ((string= mode "full") (macroexpand form))
         (t (let ((expansion (funcall (code-walker) form)))
              (values expansion (not (eq expansion form)))))))
 
 (defun printed-expansion (circle form)
-  "Return FORM pretty-printed, with *PRINT-CIRCLE* bound to CIRCLE, and true if the text was cut. If
-a print method of an object in FORM fails, objects are shown by their class."
+  "Return FORM pretty-printed, with *PRINT-CIRCLE* bound to CIRCLE. The second value is true if the
+text was cut. If a print method of an object in FORM fails, print such objects with the names of
+their classes."
   (let ((*print-pretty* t) (*print-circle* circle) (*print-readably* nil) (*print-escape* t)
         (*print-gensym* t) (*print-lines* nil) (*print-right-margin* 100)
         (*print-length* nil) (*print-level* 100)
@@ -25,15 +27,16 @@ a print method of an object in FORM fails, objects are shown by their class."
             (print-form)))))))
 
 (defun expansion-data (form)
-  "Return FORM printed, as a JSON object. Shared structure has labels (#1=) only if the text is too
-long without, as with circular structure: a label on each gensym of a macro is hard to read."
+  "Return FORM printed, as a JSON object. Use labels (#1=) for shared structure only if the text
+without them is too long, as it is for circular structure: a label on each gensym of a macro is hard
+to read."
   (multiple-value-bind (text cut) (printed-expansion nil form)
     (multiple-value-bind (marked too-long) (if cut (printed-expansion t form) (values text nil))
       (object "text" (if too-long text marked) "cut" too-long))))
 
 (defun operator-data (form)
-  "FORM is no macro form. Return a JSON object about its operator or, if FORM is a symbol, about
-FORM. Otherwise return NIL."
+  "FORM is not a macro form. Return a JSON object about its operator, or about FORM itself if it is
+a symbol. Return NIL if there is no such symbol."
   (let ((operator (if (consp form) (car form) form)))
     (and operator (symbolp operator) (not (keywordp operator))
          (object "name" (symbol-text operator)
@@ -43,21 +46,22 @@ FORM. Otherwise return NIL."
                                (natures operator))))))
 
 (defun only-form (text)
-  "Return the only form of TEXT, or throw to *UNREADABLE* a JSON object that says what is wrong."
+  "Return the only form of TEXT. If TEXT has no form or several forms, throw a JSON object that says
+so to *UNREADABLE*."
   (let* ((stream (make-string-input-stream text))
          (start (skip-to-form stream))
          (form (if start (read-form stream text start) stream)))
     (when (eq form stream)
       (throw *unreadable* (object "forms" 0)))
-    ;; With *READ-SUPPRESS*, reading interns nothing, but skips comments of either kind.
+    ;; With *READ-SUPPRESS*, the reader interns nothing, but skips comments of both kinds.
     (unless (eq stream (let ((*read-suppress* t)) (ignore-errors (read stream nil stream))))
       (throw *unreadable* (object "forms" 2)))
     (setf *form-text* text)
     form))
 
 (defun expand-text (text mode)
-  "Read the form of TEXT and expand it as MODE says. Return the plist of JSON members of the
-answer."
+  "Read the form of TEXT, and expand it according to MODE, as EXPAND-FORM does. Return a property
+list of answer members."
   (let* ((data '())
          (unreadable
            (catching-unreadable
@@ -72,8 +76,9 @@ answer."
     (list* "unreadable" unreadable data)))
 
 (define-operation ("macroexpand" :members t) (code package mode)
-  "Expand the one form of the text CODE, read in PACKAGE (NIL: the session's). MODE is one (once),
-full (until it is no macro form) or all (with all forms in it)."
+  "Expand the one form of the text CODE, which is read in PACKAGE or, if it is NIL, in the session's
+package. MODE is one (a single step), full (until it is no macro form) or all (also the forms within
+it)."
   (let ((package (and package (named-package package)))
         (*form-number* 1))
     (if (and (string= mode "all") (null (code-walker)))

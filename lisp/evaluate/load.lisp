@@ -13,7 +13,8 @@
   (or (ignore-errors (truename file)) (pathname file)))
 
 (defun true-name (file)
-  "Return FOUND-NAME of FILE as a native namestring."
+  "Return the truename of FILE as a native namestring, or the name of FILE itself when no such file
+exists."
   (sb-ext:native-namestring (found-name file)))
 
 (defun load-compiled (fasl source)
@@ -26,9 +27,9 @@
          (load-fasl stream nil nil))))))
 
 (defun call-in-folder-of (file function)
-  "Call FUNCTION while the directory of FILE, a pathname, exists. The server makes and removes the
-directory. If the image does not see the server's files, it is made here, and deleted with its
-contents."
+  "Call FUNCTION while the directory of FILE, a pathname, exists. The server makes and removes this
+directory. If the image does not see the server's files, make the directory here, and delete it with
+its contents afterwards."
   (multiple-value-bind (name made) (ensure-directories-exist file)
     (declare (ignore name))
     (unwind-protect (funcall function)
@@ -37,12 +38,13 @@ contents."
          (sb-ext:delete-directory (make-pathname :name nil :type nil :version nil :defaults file)
                                   :recursive t))))))
 
-(defvar *phase* nil "What LOAD-FILE is doing: \"compile\" or \"load\".")
+(defvar *phase* nil "The phase of the current load: \"compile\" or \"load\".")
 
 (defun load-noting (load source file forget)
-  "Call LOAD, which loads what was compiled from SOURCE: FILE itself or a copy of it. Record what
-the load defines as defined by FILE. With FORGET, then call FORGET-OLD with it. Return a JSON object
-that says where the image differs from FILE after that."
+  "Call LOAD, a function that loads the compiled code of SOURCE, which is FILE or a copy of it.
+Record the definitions that it makes as definitions of FILE. If FORGET is not NIL, then call
+FORGET-OLD with it, which removes old definitions of FILE. Return a JSON object that says where the
+image differs from FILE after that."
   (let* ((path (true-name file))
          (*source-copy* (and (not (eq file source)) (cons (true-name source) path)))
          (*loaded* nil))
@@ -54,9 +56,10 @@ that says where the image differs from FILE after that."
                                                   :tried tried))))))
 
 (defun loaded-members (made failed source file forget)
-  "Load MADE, the fasl that was compiled from SOURCE (FILE or a copy of it), and return the plist of
-JSON members of the answer. MADE is NIL when the compiler made no fasl: then nothing is loaded.
-FAILED is the failure value of COMPILE-FILE. FORGET is as for LOAD-NOTING."
+  "Load MADE, the fasl that was compiled from SOURCE, which is FILE or a copy of it. Return a
+property list of answer members. MADE is NIL when the compiler made no fasl, and then nothing is
+loaded. FAILED is the failure value of COMPILE-FILE. If FORGET is true, then remove definitions that
+FILE no longer has. If FORGET is \"listed\", do so only if answers have listed all of them."
   (setf *phase* "load")
   (let ((agreement (and made (load-noting (lambda () (load-compiled made source))
                                           source file forget))))
@@ -66,8 +69,10 @@ FAILED is the failure value of COMPILE-FILE. FORGET is as for LOAD-NOTING."
                           "agreement" agreement))))
 
 (defun members-of-sections (first fasl readtable file forget)
-  "Load the file of FIRST, FILE or a copy of it, by LOAD-IN-SECTIONS with FIRST, FASL and READTABLE.
-Return the plist of JSON members of the answer. FORGET is as for LOAD-NOTING."
+  "Load the file of the section FIRST, which is FILE or a copy of it, by LOAD-IN-SECTIONS with
+FIRST, FASL and READTABLE. Return a property list of answer members. If FORGET is true, then remove
+definitions that FILE no longer has. If FORGET is \"listed\", do so only if answers have listed all
+of them."
   (setf *phase* "load")
   (let* ((source (section-file first)) (failed nil) (agreement nil)
          (whole (catch 'section-unreadable
@@ -85,7 +90,8 @@ Return the plist of JSON members of the answer. FORGET is as for LOAD-NOTING."
                           "agreement" agreement))))
 
 (defun structure-slots ()
-  "Return a table from each structure class to a property list of the names and types of its slots."
+  "Return a hash table from each structure class to a property list of the names and types of its
+slots."
   (let ((table (make-hash-table :test 'eq)))
     (labels ((note-below (class)
                (dolist (below (sb-mop:class-direct-subclasses class))
@@ -101,8 +107,8 @@ Return the plist of JSON members of the answer. FORGET is as for LOAD-NOTING."
 
 (defun call-fitting-structures (function)
   "Call FUNCTION, which compiles and loads, and return its value. If a restart changed the slots of
-a structure during the call, call FUNCTION a second time: what it compiled before the change does
-not fit the new slots."
+a structure during the call, call FUNCTION a second time: the code that it compiled before the
+change does not fit the new slots."
   (if (or *chosen-restarts* *hold*)
       (let* ((before (structure-slots)) (members (funcall function)) (after (structure-slots)))
         (if (loop for class being the hash-keys of before using (hash-value slots)
@@ -112,8 +118,9 @@ not fit the new slots."
       (funcall function)))
 
 (defun compile-and-load (source fasl file forget)
-  "Compile the file SOURCE, FILE or a copy of it, into FASL, load that, and return the plist of JSON
-members of the answer. FORGET is as for LOAD-NOTING."
+  "Compile the file SOURCE, which is FILE or a copy of it, into FASL, and load FASL. Return a
+property list of answer members. If FORGET is true, then remove definitions that FILE no longer has.
+If FORGET is \"listed\", do so only if answers have listed all of them."
   (call-fitting-structures
    (lambda ()
      (let ((section (make-section source)) (readtable (prepare-file source)))
@@ -124,8 +131,8 @@ members of the answer. FORGET is as for LOAD-NOTING."
              (loaded-members made failed source file forget)))))))
 
 (defun copy-beside (fasl source content)
-  "Write CONTENT, a string with a character for each octet, to a file beside FASL with the name of
-SOURCE. Return its pathname."
+  "Write CONTENT, a string with a character for each octet, to a file in the folder of FASL with the
+name of SOURCE. Return the pathname of the file."
   (let ((copy (make-pathname :name (pathname-name source) :type (pathname-type source) :version nil
                              :defaults fasl)))
     (with-open-file (stream copy :direction :output :if-exists :supersede :external-format :latin-1)
@@ -133,9 +140,10 @@ SOURCE. Return its pathname."
     copy))
 
 (define-operation ("load-file" :members t) (file fasl content forget)
-  "Compile FILE into FASL, both native names, and load it. CONTENT, a string with a character for
-each octet, replaces the text of FILE. With FORGET, remove from the image what FILE no longer
-defines; if FORGET is \"listed\", only if answers have listed all of that."
+  "Compile FILE into FASL, both native names, and load FASL. CONTENT, a string with a character for
+each octet, replaces the text of FILE unless it is NIL. If FORGET is true, remove definitions from
+the image that FILE no longer has. If FORGET is \"listed\", do so only if answers have listed all of
+these definitions."
   (let* ((source (sb-ext:parse-native-namestring file))
          (fasl (sb-ext:parse-native-namestring fasl))
          (before (loaded-systems))
@@ -153,9 +161,9 @@ defines; if FORGET is \"listed\", only if answers have listed all of that."
 
 (define-operation ("load-files" :members t) (files folder)
   "Compile and load each of FILES, native names, in the order in which their systems load them. All
-are one compilation unit: there is no warning when a file uses a name that a later one defines.
-FOLDER is the native name of a directory for fasls. Stop at the first file that is not loaded to its
-end; the member \"file\" of the answer names it."
+are one compilation unit, so there is no warning when a file uses a name that a later file defines.
+FOLDER is the native name of a directory for fasls. Stop at the first file that is not loaded
+completely. The member \"file\" of the answer names this file."
   (let ((*phase* "compile") (loaded '()) (at nil))
     (labels ((stopped-p () (and loaded (getf (json-object-members (first loaded)) "notLoaded")))
              (load-all ()
@@ -181,7 +189,7 @@ end; the member \"file\" of the answer names it."
         (list* "phase" *phase* "file" at "value" (reverse loaded) members)))))
 
 (define-operation ("load-source" :members t) (file)
-  "Load FILE, a native name, which is a start file of the user."
+  "Load the source file FILE, a native name, as a start file of the user."
   (call-as-job-part nil
                     (lambda ()
                       (call-with-quiet-compiler
@@ -195,8 +203,8 @@ end; the member \"file\" of the answer names it."
 ;;; Some forms of a file
 
 (defun give-date (copy date)
-  "Set the write date of the file COPY to DATE, a universal time: the compiler stores it as the
-version of the source."
+  "Set the write date of the file COPY to DATE, a universal time, because the compiler stores this
+date as the version of the source."
   (let ((seconds (unix-time date)))
     (sb-alien:with-alien ((times (array sb-alien:long 2)))
       (setf (sb-alien:deref times 0) seconds
@@ -217,18 +225,18 @@ of the forms of FILE, at the same positions. FILE itself is not read, and need n
         (compile-source copy fasl)))))
 
 (defun load-part (copy fasl file)
-  "Compile COPY into FASL as COMPILE-PART does, load FASL, and return the plist of JSON members of
-the answer."
+  "Compile COPY into FASL as COMPILE-PART does, and load FASL. Return a property list of answer
+members."
   (multiple-value-bind (made warnings failed) (compile-part copy fasl file)
     (declare (ignore warnings))
     (loaded-members made failed file file nil)))
 
 (define-operation ("load-forms" :members t) (file fasl content numbers continues)
-  "Compile some forms of FILE into FASL, both native names, and load them. CONTENT has a character
-for each octet of FILE: it has these forms, and in place of each other form an atom and blanks, so
-that no form changes its number or position. NUMBERS has an element for each form of FILE: NIL for a
-form to load, else the number that the form had when it was loaded. CONTINUES is true when this load
-continues the previous one."
+  "Compile some forms of FILE into FASL, both native names, and load them. CONTENT is a text with a
+character for each octet of FILE. It has the forms to load, and an atom and blanks in place of each
+other form, so that no form changes its number or position. NUMBERS has an element for each form of
+FILE: NIL for a form to load, else the number that the form had when it was loaded. CONTINUES is
+true when this load continues the previous one."
   (let* ((source (sb-ext:parse-native-namestring file))
          (fasl (sb-ext:parse-native-namestring fasl))
          (*phase* "compile")
@@ -244,9 +252,9 @@ continues the previous one."
 ;;; Systems
 
 (defun needed-system (condition)
-  "Return NIL unless CONDITION is ASDF's error of a missing dependency. Then return a list of two
-names: the missing system, and the system that depends on it. When ASDF does not name the dependent
-system, the second name is that of the .asd file being loaded."
+  "If CONDITION is ASDF's error about a missing dependency, return a list of two names: the missing
+system, and the system that depends on it. If ASDF does not name the second system, use the name of
+the .asd file being loaded. For other conditions return NIL."
   (let ((missing (contrib-symbol "ASDF" "MISSING-DEPENDENCY")))
     (when (and missing (typep condition missing))
       (let* ((needed (asdf-call "MISSING-REQUIRES" condition)) (by (asdf-call "MISSING-REQUIRED-BY"
@@ -259,8 +267,8 @@ system, the second name is that of the .asd file being loaded."
              (list (asdf-call "COERCE-NAME" needed) by))))))
 
 (defun call-telling-needed (function)
-  "Call FUNCTION, and return NIL and its value. But if FUNCTION signals an error for which
-NEEDED-SYSTEM returns a list, leave FUNCTION and return that list."
+  "Call FUNCTION, and return NIL and its value. If FUNCTION signals an error for which NEEDED-SYSTEM
+returns a list, end FUNCTION and return that list alone."
   (catch 'needed
     (handler-bind ((error (lambda (condition)
                             (let ((needed (needed-system condition)))
@@ -270,8 +278,7 @@ NEEDED-SYSTEM returns a list, leave FUNCTION and return that list."
 (defun call-looking-again (function)
   "Call FUNCTION, which finds or loads a system, and return NIL and its value. If a system is not
 found, call FUNCTION again after ASDF has scanned its directories for systems, and once more after
-the library manager is loaded. If a system is missing even then, return the list from
-NEEDED-SYSTEM."
+the library manager is loaded. If a system is missing even then, return a list from NEEDED-SYSTEM."
   (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
     (flet ((try ()
              (catch 'look-again
@@ -287,8 +294,8 @@ NEEDED-SYSTEM."
       (call-telling-needed function))))
 
 (defun missing-data (missing system &optional by)
-  "Return a JSON object that says that ASDF did not find the system MISSING while it loaded SYSTEM.
-BY is the name of what needs MISSING, or NIL."
+  "Return a JSON object that reports that ASDF did not find the system MISSING while it loaded
+SYSTEM. BY is the name of the system or file that needs MISSING, or NIL."
   (object "system" (and by system) "missing" missing "neededBy" by
           "known" (known-systems)
           "asd" (asd-data missing)
@@ -299,15 +306,15 @@ BY is the name of what needs MISSING, or NIL."
 
 (defun found-system (name)
   "Return two values. The first is the ASDF system named NAME, or NIL if ASDF finds none. The second
-is the list from NEEDED-SYSTEM if loading the .asd file of NAME needs another system that is
-missing, else NIL."
+is normally NIL. If the .asd file of NAME needs another system that is missing, it is a list from
+NEEDED-SYSTEM."
   (multiple-value-bind (needed system)
       (call-user-code (lambda () (call-looking-again (lambda () (find-system name)))))
     (values system needed)))
 
 (defun operate (name force)
-  "Load the system NAME, again when FORCE is true, and record what it defines. Return the list from
-NEEDED-SYSTEM if a system is not found, else NIL."
+  "Load the system NAME, even if it is loaded already when FORCE is true, and record its
+definitions. If a system is not found, return a list from NEEDED-SYSTEM. Else return NIL."
   (flet ((load-it ()
            (if force (asdf-call "LOAD-SYSTEM" name :force t) (asdf-call "LOAD-SYSTEM" name))))
     (call-making-way
@@ -316,8 +323,8 @@ NEEDED-SYSTEM if a system is not found, else NIL."
                       (call-user-code (lambda () (values (call-looking-again #'load-it))))))))))
 
 (defun loaded-data (name force)
-  "Load the system NAME, which ASDF has, again when FORCE is true. Return the outcome as a JSON
-object."
+  "Load the system NAME, which ASDF has found, even if it is loaded already when FORCE is true.
+Return a JSON object that describes the outcome."
   (let* ((before (loaded-systems)) (*loaded* nil) (system (find-system name))
          (files (component-files system))
          (redefined (taken-redefined-count))
@@ -325,10 +332,11 @@ object."
                    (when (or force (some #'stale-p files))
                      (call-user-code (lambda () (wait-past-fasls system))))
                    (or (operate name force)
-                       ;; Load again when a restart redefined a structure or a constant: code
-                       ;; compiled before does not fit it. Load again also when a file still differs
-                       ;; from what was loaded: ASDF compares whole seconds, so it misses a file
-                       ;; that was written while another image compiled it.
+                       ;; Load again when a restart redefined a structure or a constant, because
+                       ;; code that was compiled before does not fit the new definition. Load again
+                       ;; also when a file still differs from the loaded code: ASDF compares whole
+                       ;; seconds, so it misses a file that was written while another image compiled
+                       ;; it.
                        (and (or (/= redefined (taken-redefined-count))
                                 (and (not force) (some #'stale-p files)))
                             (call-taking-again (lambda () (operate name t))))))))
@@ -344,8 +352,8 @@ object."
                   "agreement" (make-json-object (agreement)))))))
 
 (defun system-members (name force)
-  "Load the system NAME, again when FORCE is true, and return the plist of JSON members of the
-answer."
+  "Load the system NAME, even if it is loaded already when FORCE is true. Return a property list of
+answer members."
   (asdf-call "ENSURE-SOURCE-REGISTRY")
   (multiple-value-bind (system needed) (found-system name)
     (let ((plain (string-downcase (string-left-trim "#:" name))))
@@ -356,7 +364,8 @@ answer."
                   (t (missing-data plain plain)))))))
 
 (define-operation ("load-system" :members t) (name force)
-  "Load the system NAME and what it depends on with ASDF, again with FORCE."
+  "Load the system NAME and the systems that it depends on with ASDF, even if NAME is loaded already
+when FORCE is true."
   (call-as-job-part nil
                     (lambda ()
                       (call-with-quiet-compiler

@@ -1,4 +1,4 @@
-;;;; Evaluation, loading, compilation and expansion.
+;;;; Evaluates, loads, compiles and expands code of the user.
 
 (defpackage "LIVE-LISP.EVALUATE"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.LOOK" "LIVE-LISP.SOURCES"

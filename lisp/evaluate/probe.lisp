@@ -1,5 +1,5 @@
-;;;; Tests whether the image still works. The server asks when calls fail in a way that can be the
-;;;; image's own fault.
+;;;; Tests whether the image still works. The server asks for this when calls fail in a way that the
+;;;; image itself may have caused.
 
 (in-package "LIVE-LISP.EVALUATE")
 
@@ -9,15 +9,16 @@
 and compile.")
 
 (defun evaluated-text (text)
-  "Evaluate the one form of TEXT as EVALUATE does, and return the text of its value."
+  "Evaluate the one form of TEXT as the operation \"evaluate\" does, and return the text of its
+value."
   (let ((*form-number* 0) (*form-text* nil) (*value-budget* *value-limit*) (*done* '()))
     (evaluate-text text)
     (loop for (name value) on (json-object-members (first (first *done*))) by #'cddr
           when (string= name "text") return value)))
 
 (defun idle-compiler ()
-  "Return the thread that holds the lock of the compiler but does not run, or NIL. Leave out the
-threads of jobs: the server can end a job."
+  "Return the thread that holds the lock of the compiler but does not run, or NIL. Ignore the
+threads of jobs, because the server can end a job."
   (let ((holder (and compiler-lock (sb-thread:mutex-owner compiler-lock))))
     (when (and holder
                (not (eq holder sb-thread:*current-thread*))
@@ -34,7 +35,7 @@ threads of jobs: the server can end a job."
   (equal (call-in-fresh-session (lambda () (evaluated-text *probe*))) "(1 \"a\" #\\b 1.5 :C)"))
 
 (defun tells-errors-p ()
-  "True when an error can be described with the calls on the stack."
+  "True when an error can be described together with the calls on the stack."
   (handler-bind ((error (lambda (condition)
                           (loop for frame = (top-frame) then (frame-below frame)
                                 repeat 10
@@ -46,8 +47,8 @@ threads of jobs: the server can end a job."
 
 (defun exercised-p ()
   "Collect garbage, which runs the program's *AFTER-GC-HOOKS* and finalizers. Return true if the
-image then works, here and in a new thread. If the hooks end the image, this function does not
-return."
+image works afterwards, in this thread and in a new one. If the hooks end the image, this function
+does not return."
   (sb-ext:gc)
   (and (fresh-session-works-p)
        (tells-errors-p)
@@ -55,10 +56,10 @@ return."
                                                      :name "live-lisp probe"))))
 
 (define-operation ("probe" :members t) (session exercise)
-  "Return whether *PROBE* can be read, evaluated and printed in a fresh session; with SESSION,
-whether WORKS-P is true in a copy of the session. Without SESSION, also return the name of a thread
-that holds the lock of the compiler without running. With EXERCISE, also collect garbage, and test a
-new thread."
+  "Return whether *PROBE* can be read, evaluated and printed in a fresh session. If SESSION is true,
+return whether WORKS-P is true in a copy of the session instead. Without SESSION, also return the
+name of a thread that holds the lock of the compiler without running. If EXERCISE is true, also
+collect garbage and test a new thread."
   (let ((holder (and (not session) (idle-compiler))))
     (list "holder" (and holder (short-thread-name holder))
           "works" (json-boolean

@@ -1,12 +1,12 @@
-;;;; Loads what must exist before a whole file can be read: ASDF or the library manager when the
-;;;; file names it, and the systems that a script loads.
+;;;; Loads libraries that are needed before a whole file can be read: ASDF or the library manager if
+;;;; the file names it, and the systems that a script loads at its beginning.
 
 (in-package "LIVE-LISP.EVALUATE")
 
 ;;; Readtables
 
 (defun begins-with-p (file octets)
-  "True when FILE begins with OCTETS, a list."
+  "True when the file FILE begins with the octets in the list OCTETS."
   (with-open-file (stream file :element-type '(unsigned-byte 8))
     (loop for octet in octets always (eql octet (read-byte stream nil)))))
 
@@ -17,8 +17,9 @@
   (values))
 
 (defun readtable-for (source)
-  "Return the readtable for the file SOURCE: the current one, or a copy when the file begins with a
-byte order mark, which then counts as white space, or with #!, whose line then is a comment."
+  "Return the readtable for the file SOURCE. This is the current one, or a copy if the file begins
+with a byte order mark or with #!. In the copy, the mark counts as white space, and the line with #!
+as a comment."
   (let ((mark (begins-with-p source '(#xef #xbb #xbf))) (script (begins-with-p source '(35 33))))
     (if (or mark script)
         (let ((readtable (copy-readtable)))
@@ -28,8 +29,9 @@ byte order mark, which then counts as white space, or with #!, whose line then i
         *readtable*)))
 
 (defun readtable-calling (visit readtable)
-  "Return a copy of READTABLE that calls VISIT with each list, the position after its opening
-parenthesis, and the stream. The result of VISIT takes the place of the list."
+  "Return a copy of READTABLE that calls the function VISIT with each list that is read, the
+position after its opening parenthesis, and the stream. The reader returns the value of VISIT in
+place of the list."
   (let ((copy (copy-readtable readtable)) (read-list (get-macro-character #\( readtable)))
     (set-macro-character #\( (lambda (stream char)
                                (let ((place (file-position stream)))
@@ -40,7 +42,8 @@ parenthesis, and the stream. The result of VISIT takes the place of the list."
 ;;; Scripts
 
 (defun names-package-p (text name)
-  "True when TEXT, of a file, names the package NAME: before a symbol, as a keyword or as a string."
+  "True when TEXT, the text of a file, names the package NAME: before a symbol, as a keyword or as a
+string."
   (flet ((named-at-p (start &aux (end (+ start (length name))))
            (let ((before (if (plusp start) (char text (1- start)) #\Space))
                  (after (if (< end (length text)) (char text end) #\Space)))
@@ -52,8 +55,9 @@ parenthesis, and the stream. The result of VISIT takes the place of the list."
             thereis (named-at-p found))))
 
 (defun load-packages-of (file)
-  "Load ASDF, the library manager, or both, if the text of FILE names their packages, since the
-reader signals an error at a symbol of a missing package. For an .asd file, always load ASDF."
+  "If the text of FILE names a package of ASDF or of the library manager, load ASDF or the manager,
+since the reader signals an error at a symbol of a missing package. For an .asd file, always load
+ASDF."
   (let ((text (file-text file)))
     (flet ((named-p (names) (and text (some (lambda (name) (names-package-p text name)) names))))
       (when (and (not (find-package "ASDF"))
@@ -62,7 +66,7 @@ reader signals an error at a symbol of a missing package. For an .asd file, alwa
       (when (and **library-manager-due** (named-p *manager-packages*)) (load-library-manager)))))
 
 (defun library-form-p (form)
-  "True when FORM requires a module, or uses a symbol of ASDF or of a library manager, and defines
+  "True when FORM requires a module or uses a symbol of ASDF or of a library manager, and defines
 nothing."
   (let ((uses nil))
     (labels ((definer-p (symbol) (eql 0 (search "DEF" (symbol-name symbol))))
@@ -77,15 +81,15 @@ nothing."
       (and (consp form) (progn (look form) uses)))))
 
 (defun enter-package-of (form)
-  "If FORM is an IN-PACKAGE, enter its package and return it; else return NIL."
+  "If FORM is an IN-PACKAGE form, make its package current and return it. Else return NIL."
   (let ((package (and (typep form '(cons (eql in-package) (cons (or symbol string character) null)))
                       (find-package (second form)))))
     (when package (setf *package* package))))
 
 (defun load-libraries-of (file readtable)
-  "Evaluate the forms at the beginning of FILE, a script, that load libraries: COMPILE-FILE would
-read later forms before the libraries are loaded. Stop at what cannot be read. Return the positions
-of the evaluated lists."
+  "Evaluate those forms at the beginning of FILE, a script, that load libraries, because
+COMPILE-FILE would read later forms before the libraries are loaded. Stop at the first other form,
+and at one that cannot be read. Return a list of the positions of the evaluated forms."
   (with-open-file (in file)
     (let* ((places (make-hash-table :test 'eq)) (run '()) (*package* *package*)
            (*readtable* (readtable-calling (lambda (form place stream)
@@ -105,13 +109,13 @@ of the evaluated lists."
       run)))
 
 (defun reads-p (stream file)
-  "True when STREAM, from which a list is read, reads FILE. Other files can be read while FILE is
-compiled."
+  "True when STREAM, from which a list is read, reads FILE. While FILE is compiled, other files can
+be read too."
   (and (typep stream 'file-stream) (equal (ignore-errors (truename stream)) (truename file))))
 
 (defun prepare-file (file)
-  "Load what FILE needs so that the whole of it can be read. Return the readtable for FILE: with it,
-lists that LOAD-LIBRARIES-OF has evaluated are read as NIL."
+  "Load the libraries that FILE needs before all of it can be read. Return the readtable for FILE.
+With this readtable, the lists that LOAD-LIBRARIES-OF has evaluated are read as NIL."
   (load-packages-of file)
   (let* ((readtable (readtable-for file)) (run (load-libraries-of file readtable)))
     (if run
@@ -121,8 +125,9 @@ lists that LOAD-LIBRARIES-OF has evaluated are read as NIL."
         readtable)))
 
 (defun compile-source (source fasl &optional (readtable (prepare-file source)))
-  "Compile the file SOURCE into FASL, and return the values of COMPILE-FILE. READTABLE is from
-PREPARE-FILE. PACKAGE-AT-START gives the package in which the compiler begins to read SOURCE."
+  "Compile the file SOURCE into FASL, and return the values of COMPILE-FILE. READTABLE is a
+readtable from PREPARE-FILE. The compiler begins to read SOURCE in the package that PACKAGE-AT-START
+returns."
   (let ((*readtable* readtable)
         (*package* (or (package-at-start (sb-ext:native-namestring source)) *package*)))
     (call-user-code (lambda () (compile-file source :output-file fasl)))))

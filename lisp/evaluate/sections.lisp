@@ -1,20 +1,20 @@
 ;;;; Loads a file in sections if it cannot be compiled as a whole, because one of its forms names a
-;;;; package or a symbol that exists only once the forms before are loaded. LOAD, which evaluates
-;;;; each form before it reads the next, loads such a file.
+;;;; package or a symbol that exists only after the forms before are loaded. LOAD can load such a
+;;;; file, because it evaluates each form before it reads the next.
 
 (in-package "LIVE-LISP.EVALUATE")
 
 (defstruct (section (:constructor make-section (file &optional (begin 0) end)))
-  "A section of FILE: its top-level lists from the position BEGIN to END, or to the end of FILE if
-END is NIL. While it is compiled, PLACE is the position of the list that was read last, or NIL, and
-RUNS is true if a list before that runs code when it is loaded."
+  "A section of FILE: the top-level lists from the position BEGIN to END, or to the end of FILE if
+END is NIL. While the section is compiled, PLACE is the position of the list that was read last, or
+NIL. RUNS is true if an earlier list of the section runs code when it is loaded."
   file begin end (place nil) (runs nil))
 
 (defvar *within-list* nil "True while a top-level list of a SECTION is read.")
 
 (defun runs-code-p (form)
-  "True when FORM, loaded, calls a function. Definitions and forms of the user's macros do not
-count: packages that only those make exist once the forms are compiled."
+  "True when loading FORM calls a function. Definitions and forms with the user's macros do not
+count: a package that only such a form makes exists once the form is compiled."
   (let ((operator (and (consp form) (first form))))
     (and operator
          (symbolp operator)
@@ -24,28 +24,29 @@ count: packages that only those make exist once the forms are compiled."
              (eq (symbol-package operator) (find-package "COMMON-LISP"))))))
 
 (defun stop-section (section)
-  "If the forms of SECTION before the one at its PLACE run code, or a section before was loaded,
-leave COMPILE-SECTION, which returns :STOPPED then."
+  "Leave COMPILE-SECTION, which then returns :STOPPED. Do so only if loading the forms of SECTION
+before its PLACE can help: these forms run code, or an earlier section was loaded."
   (when (and (section-place section)
              (> (section-place section) (section-begin section))
              (or (section-runs section) (plusp (section-begin section))))
     (throw section :stopped)))
 
 (deftype missing-name ()
-  "An error about a package that does not exist, or that has no such symbol."
+  "Errors about a package that does not exist, or about a symbol that a package does not have."
   '(and package-error (not sb-ext:package-lock-violation)))
 
 (defmacro stopping-at-names ((section) &body body)
-  "Evaluate BODY. Call STOP-SECTION with SECTION at a MISSING-NAME that BODY does not handle."
+  "Evaluate BODY. If BODY signals a MISSING-NAME and does not handle it, call STOP-SECTION with
+SECTION."
   `(handler-bind ((missing-name (lambda (condition)
                                   (declare (ignore condition))
                                   (stop-section ,section))))
      ,@body))
 
 (defun read-in-section (section stream read)
-  "Return the top-level list that READ, a function without arguments, reads from STREAM. Before
-SECTION return NIL instead, unless the list says how others are read or compiled. Behind SECTION
-return NIL, and leave nothing to read in STREAM."
+  "Return the top-level list that the function READ reads from STREAM. If the list is before
+SECTION, return NIL instead, unless it is an IN-PACKAGE or DECLAIM form. If it is after SECTION,
+skip the rest of STREAM and return NIL."
   (let ((place (file-position stream)) (end (section-end section)))
     (cond ((and end (>= place end))
            (loop while (read-char stream nil)))
@@ -66,7 +67,7 @@ return NIL, and leave nothing to read in STREAM."
                     (let ((*within-list* t)) (funcall read-list stream char))))
              (if (or *within-list*
                      *read-suppress*
-                     ;; The reader reads the condition behind #+ in this package.
+                     ;; The reader reads the feature expression after #+ in this package.
                      (eq *package* (find-package "KEYWORD"))
                      (not (reads-p stream (section-file section))))
                  (read-it)
@@ -75,9 +76,9 @@ return NIL, and leave nothing to read in STREAM."
     copy))
 
 (defun compile-section (section fasl readtable)
-  "Compile SECTION into FASL, and return the values of COMPILE-FILE. If that fails because of a
-MISSING-NAME, and the forms before are to be loaded first, return :STOPPED: these forms end at the
-PLACE of SECTION. READTABLE is from PREPARE-FILE."
+  "Compile SECTION into FASL, and return the values of COMPILE-FILE. If a MISSING-NAME stops the
+compilation, and the forms before it are to be loaded first, return :STOPPED: these forms end at the
+PLACE of SECTION. READTABLE is the readtable for the file, from PREPARE-FILE."
   (catch section
     (stopping-at-names (section)
       (compile-source (section-file section) fasl (readtable-for-section section readtable)))))
@@ -90,8 +91,9 @@ MISSING-NAME."
          (typep (encapsulated-condition unreadable) 'missing-name))))
 
 (defun compile-whole (section fasl readtable)
-  "Compile SECTION, all of a file, into FASL, and return the values of COMPILE-FILE. If that fails
-because of a MISSING-NAME, compile it once more by COMPILE-SECTION, and return its values."
+  "Compile SECTION, which is a whole file, into FASL, and return the values of COMPILE-FILE. If a
+MISSING-NAME stops the compilation, compile SECTION once more by COMPILE-SECTION, and return its
+values."
   (flet ((compile-it ()
            (handler-bind (((or missing-name compiler-error)
                             (lambda (condition)
@@ -105,10 +107,10 @@ because of a MISSING-NAME, compile it once more by COMPILE-SECTION, and return i
           (values made warnings failure)))))
 
 (defun load-in-sections (first fasl readtable load)
-  "Load a file in sections. FIRST is all of it; COMPILE-SECTION has stopped in it. Compile each
-section into FASL, and call LOAD, a function without arguments, which loads that. Throw to
-SECTION-UNREADABLE if a section cannot be read. READTABLE is from PREPARE-FILE. Return true if some
-form did not compile well."
+  "Load a file in sections. FIRST is the section of the whole file in which COMPILE-SECTION has
+stopped. Compile each section into FASL, and call LOAD, a function without parameters that loads
+FASL. Throw to SECTION-UNREADABLE if a section cannot be read. READTABLE is a readtable from
+PREPARE-FILE. Return true if COMPILE-FILE reported a failure for some section."
   (loop with file = (section-file first) and begin = 0 and failed = nil
         with end = (section-place first)
         for section = (make-section file begin end)

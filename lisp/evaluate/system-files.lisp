@@ -1,10 +1,11 @@
-;;;; Lists the files of systems, which of them are loaded, and where they differ from the image.
+;;;; Lists the files of ASDF systems, which of them are loaded, and where they differ from the
+;;;; image.
 
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun source-directories (name)
-  "Return the native names of the directories with the definition and the sources of the system
-NAME."
+  "Return a list of the native names of the directories that have the .asd file and the sources of
+the system NAME."
   (let ((system (asdf-call "REGISTERED-SYSTEM" name)))
     (loop for place in '("SYSTEM-SOURCE-DIRECTORY" "COMPONENT-PATHNAME")
           for name = (ignore-errors
@@ -14,14 +15,15 @@ NAME."
           when name collect name)))
 
 (define-operation "system-sources" ()
-  "Return the directories with the sources of the loaded systems, or NIL while ASDF is not loaded."
+  "Return a list of the directories with the sources of the loaded systems, or NIL while ASDF is not
+loaded."
   (and (contrib-function "ASDF" "REGISTERED-SYSTEM")
        (remove-duplicates (loop for name in (loaded-systems) append (source-directories name))
                           :test #'string=)))
 
 (defun system-paths (names)
-  "Return the native names of the source files of those of the systems NAMES that are registered,
-and of the files that define these systems; at most 5000."
+  "NAMES are names of systems. For those that ASDF has registered, return a list of the native names
+of their source files and of their .asd files. Return at most 5000 names."
   (page (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM") names)
               for system = (asdf-call "REGISTERED-SYSTEM" name)
               for definition = (and system (ignore-errors (asdf-call "SYSTEM-SOURCE-FILE" system)))
@@ -30,13 +32,13 @@ and of the files that define these systems; at most 5000."
         0 5000))
 
 (define-operation "system-files" (names)
-  "Return the source files of the registered systems NAMES, and the files that define them; at most
-5000."
+  "Return the source files and the .asd files of those of the systems NAMES that ASDF has
+registered, at most 5000."
   (system-paths names))
 
 (defun without-files (name)
-  "If the system NAME is registered, and none of its SYSTEM-PARTS has a file, return a JSON object
-with the names of the systems that NAME depends on; else NIL."
+  "If ASDF has registered the system NAME, and no part of the system has a file, return a JSON
+object with the names of the systems that NAME depends on. Else return NIL."
   (let ((system (registered-system name)))
     (when (and system (notany #'component-files (system-parts name)))
       (object "empty" t
@@ -45,8 +47,8 @@ with the names of the systems that NAME depends on; else NIL."
                             when needed collect (asdf-call "COERCE-NAME" needed))))))
 
 (defun unloaded-files (name)
-  "Return the native names of files of the system NAME and its parts that were not loaded, though
-other files of the same part were."
+  "Return a list of native names of files of the system NAME and its parts that were not loaded,
+although other files of the same part were."
   (loop for part in (system-parts name)
         for files = (lisp-files part)
         for missing = (loop for file in files
@@ -58,9 +60,9 @@ other files of the same part were."
         unless (= (length missing) (length files)) append missing))
 
 (define-operation "compare-files" (path system package limit)
-  "Return where the image differs from the file PATH, a native name, or from the files of SYSTEM and
-its parts; with PACKAGE, from any loaded file in names of PACKAGE. At most LIMIT differences of a
-kind are shown, by default 20."
+  "Return where the image differs from the file PATH, a native name, or from the files of the system
+SYSTEM and its parts. With PACKAGE, return where the names of PACKAGE differ from any loaded file.
+Show at most LIMIT differences of a kind, by default 20."
   (let* ((name (and system (string-left-trim "#:" system)))
          (compared (compare-files (if name
                                       (system-paths (loop for part in (system-parts name)

@@ -1,24 +1,24 @@
-;;;; Finds systems of ASDF, and the order in which they load files. ASDF is loaded on first use, so
-;;;; its functions are looked up by name.
+;;;; Finds ASDF systems, and the order in which they load files. ASDF is loaded when it is first
+;;;; needed, so its functions are looked up by name here.
 
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun asdf-call (name &rest arguments)
-  "Call the function NAME of ASDF with ARGUMENTS."
+  "Call ASDF's function NAME, a string, with ARGUMENTS."
   (apply (contrib-function "ASDF" name) arguments))
 
 (defun loaded-systems ()
-  "Return the names of the systems that are loaded; none while ASDF itself is not."
+  "Return a list of the names of the loaded systems, or NIL while ASDF itself is not loaded."
   (and (contrib-function "ASDF" "ALREADY-LOADED-SYSTEMS") (asdf-call "ALREADY-LOADED-SYSTEMS")))
 
 (defun registry ()
-  "Return ASDF's table of .asd files by system name, or NIL."
+  "Return ASDF's hash table from system names to .asd files, or NIL."
   (let* ((symbol (contrib-symbol "ASDF" "*SOURCE-REGISTRY*"))
          (table (and symbol (symbol-value symbol))))
     (and (hash-table-p table) table)))
 
 (defun known-systems ()
-  "Return the sorted names of at most 5000 systems that ASDF can find."
+  "Return a sorted list of the names of systems that ASDF can find, at most 5000."
   (let ((registry (registry)))
     (and registry
          (page (sort (loop for name being the hash-keys of registry collect name) #'string<) 0
@@ -26,9 +26,10 @@
 
 (defun asd-data (name)
   "Return a JSON object with the .asd file in which ASDF looks for the system NAME, and the systems
-that this file defines instead. Return NIL when there is no such file, and when it defines NAME."
+that this file defines instead. Return NIL when there is no such file, or when the file defines
+NAME."
   (let* ((registry (registry)) (file (and registry (gethash (primary-name name) registry)))
-         ;; The registry has the name of a symbolic link, and the system has that of its target.
+         ;; The registry has the name of a symbolic link, and the system has the name of its target.
          (true (and file (ignore-errors (probe-file file))))
          (systems (loop for other in (and true (asdf-call "REGISTERED-SYSTEMS"))
                         for source = (ignore-errors
@@ -44,8 +45,8 @@ that this file defines instead. Return NIL when there is no such file, and when 
 ;;; The files of systems
 
 (defun lisp-files (system &optional others)
-  "Return the Lisp files of SYSTEM as ASDF components; with OTHERS, also those of the systems that
-it needs."
+  "Return a list of the Lisp files of SYSTEM, as ASDF components. If OTHERS is true, include the
+files of the systems that SYSTEM needs."
   (let ((type (contrib-symbol "ASDF" "CL-SOURCE-FILE")))
     ;; With its argument :COMPONENT-TYPE, REQUIRED-COMPONENTS would not look into modules.
     (remove-if-not (lambda (component) (typep component type))
@@ -56,8 +57,8 @@ it needs."
   (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "COMPILE-OP")))
 
 (defun gone-files (system)
-  "Return the native names of the source files of SYSTEM that do not exist any more. ASDF sees no
-change in a loaded system when they are missing."
+  "Return a list of the native names of those source files of SYSTEM that no longer exist. When a
+source file is missing, ASDF does not notice this as a change of a loaded system."
   (loop for component in (lisp-files system)
         append (loop for file in (ignore-errors (asdf-call "INPUT-FILES" (compile-operation)
                                                            component))
@@ -70,9 +71,9 @@ change in a loaded system when they are missing."
    (file-write-date (first (asdf-call "OUTPUT-FILES" (compile-operation) component)))))
 
 (defun wait-past-fasls (system)
-  "Wait until new files get a later date than the fasls of SYSTEM, about a second at most. ASDF
-compares whole seconds: if a fasl has the same second as a file that it depends on, ASDF takes it
-for new enough."
+  "Wait, at most about a second, until new files get a later date than the fasls of SYSTEM. ASDF
+compares whole seconds: if a fasl has the same second as a file that it depends on, ASDF takes the
+fasl for up to date."
   (let ((dates (remove nil (mapcar #'compiled-date (lisp-files system)))))
     (when dates
       (loop with last = (reduce #'max dates)
@@ -83,14 +84,14 @@ for new enough."
 
 (defun file-text (file)
   "Return the octets of FILE as a string. Return an empty string if FILE has a million octets or
-more, and NIL if it cannot be read."
+more, and NIL if FILE cannot be read."
   (ignore-errors
    (with-open-file (in (regular-file (sb-ext:native-namestring file)) :external-format :latin-1)
      (let ((text (make-string (if (< (file-length in) 1000000) (file-length in) 0))))
        (subseq text 0 (read-sequence text in))))))
 
 (defun defines-system-p (text name)
-  "True when TEXT, of an .asd file, has a DEFSYSTEM form for the system NAME."
+  "True when TEXT, the text of an .asd file, has a DEFSYSTEM form for the system NAME."
   (flet ((name-at (start)
            (let* ((begin (position-if-not (lambda (char)
                                             (find char
@@ -108,18 +109,18 @@ more, and NIL if it cannot be read."
             thereis (name-at (+ found (length "defsystem"))))))
 
 (defvar *passed-over* :unasked
-  "The .asd files that ASDF ignores because it uses others of the same names; :UNASKED before the
-search for them.")
+  "A list of the .asd files that ASDF ignores because it uses others with the same names, or
+:UNASKED before the search for them.")
 
 (defun map-asd-files (visit)
-  "Call VISIT with each .asd file below the directories of ASDF's source registry. Scans all of
-them."
+  "Call VISIT with each .asd file below the directories of ASDF's source registry. This scans all of
+these directories."
   (loop for (directory . options) in (asdf-call "FLATTEN-SOURCE-REGISTRY")
         do (apply #'asdf-call "REGISTER-ASD-DIRECTORY" directory :collect visit options)))
 
 (defun passed-over-files ()
-  "Return the .asd files that ASDF ignores because it uses others of the same names. Searches for
-them once in a load."
+  "Return a list of the .asd files that ASDF ignores because it uses others with the same names.
+Search for them only once in a load."
   (when (eq *passed-over* :unasked)
     (setf *passed-over* '())
     (map-asd-files (lambda (file)
@@ -128,9 +129,9 @@ them once in a load."
   *passed-over*)
 
 (defun defining-file (name)
-  "Return an .asd file that defines the system NAME but has another name, or NIL when there is none.
-Also return NIL when ASDF has registered NAME: it would read the file again, and forget what it has
-loaded of NAME."
+  "Return an .asd file that defines the system NAME but has another file name, or NIL when there is
+none. Also return NIL when ASDF has registered NAME: it would read the file again, and forget which
+files of NAME are loaded."
   (let ((registry (registry)))
     (flet ((defining-p (file)
              (let ((text (file-text file))) (and text (defines-system-p text name)))))
@@ -140,9 +141,9 @@ loaded of NAME."
 
 (defun primary-system (name)
   "Return a new system NAME without files, or NIL. Newer versions of ASDF make each system depend on
-its primary system: APP/TESTS on APP. This function stands in for a primary system that no file
-defines. Return NIL when NAME is registered, or no registered system has NAME as its primary
-system."
+its primary system: APP/TESTS depends on APP. The new system stands for a primary system that no
+file defines. Return NIL when NAME is registered, or when no registered system has NAME as its
+primary system."
   (let ((other (and (null (asdf-call "REGISTERED-SYSTEM" name))
                     (loop for other in (mapcar (lambda (name) (asdf-call "REGISTERED-SYSTEM" name))
                                                (asdf-call "REGISTERED-SYSTEMS"))
@@ -153,8 +154,8 @@ system."
                         :name name :source-file (asdf-call "SYSTEM-SOURCE-FILE" other)))))
 
 (defun call-finding-all (function)
-  "Call FUNCTION while ASDF also finds systems in files of other names. Search functions that
-FUNCTION adds stay: a library manager that it loads adds one."
+  "Call FUNCTION while ASDF also finds systems in .asd files of other names. If FUNCTION adds search
+functions to ASDF, as loading a library manager does, these stay afterwards."
   (let ((searches (contrib-symbol "ASDF" "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*")))
     (if searches
         (let ((*passed-over* :unasked) (left (symbol-value searches)))
@@ -168,14 +169,14 @@ FUNCTION adds stay: a library manager that it loads adds one."
         (funcall function))))
 
 (sb-ext:defglobal **asd-files** nil
-  "The .asd files below ASDF's source registry, a table of lists by file name; NIL before the
-scan.")
-(sb-ext:defglobal **told-twins** '() "The names of systems that TWINS-DATA has shown.")
+  "A hash table from file names to lists of the .asd files below ASDF's source registry, or NIL
+before these were scanned.")
+(sb-ext:defglobal **told-twins** '() "The names of the systems that TWINS-DATA has reported.")
 
 (defun asd-files (name)
-  "Return the .asd files named NAME below the directories of ASDF's source registry, which are
-scanned once per image. Other search functions of ASDF are not called, because some of them install
-systems."
+  "Return a list of the .asd files named NAME below the directories of ASDF's source registry. The
+directories are scanned once per image. Other search functions of ASDF are not called, because some
+of them install systems."
   (unless **asd-files**
     (let ((files (make-hash-table :test 'equal)))
       (map-asd-files (lambda (file) (push file (gethash (pathname-name file) files))))
@@ -183,9 +184,9 @@ systems."
   (gethash name **asd-files**))
 
 (defun twin-file (name)
-  "Return the truenames of two .asd files of the system NAME: of one that ASDF does not use, and of
-the one that it uses. Return NIL when there is only one, or when the file that ASDF uses is not
-below the current folder."
+  "Return the truenames of two .asd files for the system NAME: one that ASDF does not use, and the
+one that it uses. Return NIL when there is only one, or when the file that ASDF uses is not below
+the current folder."
   (let* ((system (asdf-call "REGISTERED-SYSTEM" name))
          (file (and system (asdf-call "SYSTEM-SOURCE-FILE" system)))
          (own (and file (string-equal name (pathname-name file)) (ignore-errors (truename file))))
@@ -197,9 +198,9 @@ below the current folder."
               return (values place own)))))
 
 (defun twins-data (names)
-  "Return JSON objects for those of the systems NAMES that ASDF could also load from another folder.
-The systems were just loaded; only those below the current folder count. Each is shown in one answer
-only."
+  "NAMES are names of systems that were just loaded. Return a list of JSON objects for those that
+ASDF could also load from another folder. Only systems below the current folder count, and each is
+reported only once."
   (call-user-code
    (lambda ()
      (loop for name in names
@@ -212,8 +213,8 @@ only."
                                  "other" (sb-ext:native-namestring other))))))
 
 (defun names-meant (name)
-  "Return the names that a person can mean by NAME: those of known systems, in any case; NAME; and
-NAME in lower case."
+  "Return a list of the system names that a person can mean by NAME: names of known systems that
+differ only in case, NAME itself, and NAME in lower case."
   (let ((known (remove name (append (asdf-call "REGISTERED-SYSTEMS") (known-systems))
                        :test-not #'string-equal)))
     (remove-duplicates (append (and (member name known :test #'string=) (list name))
@@ -222,8 +223,8 @@ NAME in lower case."
                        :test #'string= :from-end t)))
 
 (defun find-system (name)
-  "Return the system that a person calls NAME, with a #: or : prefix or without, or NIL. When it is
-not found, ASDF scans for systems again; then the library manager is loaded."
+  "Return the system that a person calls NAME, with or without a prefix #: or :, or NIL. If it is
+not found, have ASDF scan for systems again, and then load the library manager and search again."
   (let ((name (string-left-trim "#:" name)))
     (flet ((look ()
              (loop for each in (names-meant name) thereis (asdf-call "FIND-SYSTEM" each nil))))
@@ -236,17 +237,18 @@ not found, ASDF scans for systems again; then the library manager is loaded."
 ;;; The library manager: Quicklisp, qlot or ocicl
 
 (define-operation ("use-libraries" :inline t) (name file init-file)
-  "Set the library manager to NAME, or NIL for none. FILE, which sets it up, is loaded when its
-systems or packages are first needed. INIT-FILE is the user's init file as answers name it, if it
-was not loaded and can add systems; else NIL."
+  "Set the library manager to NAME, or to none if NAME is NIL. FILE is the file that sets the
+manager up. It is loaded when systems or packages of the manager are first needed. INIT-FILE is the
+name, as answers show it, of the user's init file if that was not loaded and can add systems. Else
+it is NIL."
   (setf **library-manager** (and name (list name file))
         **library-manager-due** (and name t)
         **init-file** init-file)
   t)
 
 (defun installing-form (system missing)
-  "Return the text of a form that loads SYSTEM and installs MISSING, a system that SYSTEM needs,
-with Quicklisp. Return NIL when Quicklisp is not loaded or does not have MISSING."
+  "Return the text of a form that, with Quicklisp, loads SYSTEM and installs MISSING, a system that
+SYSTEM needs. Return NIL when Quicklisp is not loaded or does not have MISSING."
   (let ((find (contrib-function "QL-DIST" "FIND-SYSTEM")))
     (when (and find (ignore-errors (funcall find missing)))
       (format nil "(ql:quickload ~S)" system))))
@@ -254,21 +256,22 @@ with Quicklisp. Return NIL when Quicklisp is not loaded or does not have MISSING
 ;;; The order in which files are loaded
 
 (defun parent-p (component)
-  "True when COMPONENT, of a system, contains other components."
+  "True when COMPONENT, a component of a system, contains other components."
   (let ((parent (contrib-symbol "ASDF" "PARENT-COMPONENT")))
     (and parent (typep component parent))))
 
 (defun true-names (files)
-  "Return the truenames of FILES, native names, as native names; those of missing files stay."
+  "Return a list of the truenames of FILES. All are native names. A file that does not exist keeps
+its name."
   (loop for file in files
         collect (or (ignore-errors
                      (sb-ext:native-namestring (truename (sb-ext:parse-native-namestring file))))
                     file)))
 
 (defun planned-files (files)
-  "FILES are truenames. Return in load order the truenames of all files of the systems that contain
-one of FILES, and of the systems on which these depend. Look in all registered systems, loaded or
-not: ASDF takes a system whose .asd file has changed for not loaded."
+  "FILES is a list of truenames. Return, in load order, the truenames of all files of the systems
+that contain one of FILES, and of the systems on which these depend. Look in all registered systems,
+loaded or not, because ASDF considers a system with a changed .asd file as not loaded."
   (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM")
                          (asdf-call "REGISTERED-SYSTEMS"))
         for system = (asdf-call "REGISTERED-SYSTEM" name)
@@ -281,14 +284,14 @@ not: ASDF takes a system whose .asd file has changed for not loaded."
                                      append (ignore-errors (component-files component))))))
 
 (defun in-load-order (files)
-  "Return the truenames of FILES, native names, without duplicates, in load order: a file comes
-after those that it needs. Files of no system come last."
+  "FILES is a list of native names. Return their truenames without duplicates, in load order: a file
+comes after those that it needs. Files that belong to no system come last."
   (let* ((files (remove-duplicates (true-names files) :test #'string= :from-end t))
          (plan (planned-files files)))
     (stable-sort files #'<
                  :key (lambda (file) (or (position file plan :test #'string=) (length plan))))))
 
 (define-operation "load-order" (files)
-  "Return FILES, native names, in the order in which their systems load them, and then those of no
-system."
+  "Return FILES, native names, in the order in which their systems load them, followed by files that
+belong to no system."
   (in-load-order files))

@@ -1,52 +1,52 @@
-;;;; Undoes what compiling leaves behind. Compiling a file defines its macros, types and constants
-;;;; in the image, and makes its functions known to the compiler. Definitions that an evaluation, or
-;;;; a file that the code loads, makes meanwhile stay.
+;;;; Undoes definitions that remain after compiling. Compiling a file defines its macros, types and
+;;;; constants in the image, and makes its functions known to the compiler. Definitions stay if an
+;;;; evaluation, or a file that the compiled code loads, makes them meanwhile.
 
 (in-package "LIVE-LISP.EVALUATE")
 
-(defvar *form-file* nil "The truename of the file that is compiled.")
+(defvar *form-file* nil "The truename of the file that is being compiled.")
 
 (defvar *remembered* nil
-  "What the forms of this compilation can define, as it was before the compilation. A table. The
-value of a symbol is a list with a cons for each of *ASPECTS*: (functions and locations . function
-that restores). An uninterned symbol, with the value NIL, has the name of a package that did not
-exist.")
+  "A hash table with the state, before the compilation, of everything that the compiled forms can
+define. The value of a symbol is a list with a pair for each of *ASPECTS*: a list of functions and
+source locations, and the function that restores the aspect. An uninterned symbol with the value NIL
+names a package that did not exist.")
 
-;;; Where a definition comes from
+;;; The file of a definition
 
 (defun location-file (location)
-  "Return the name of the file of LOCATION, a source location, or NIL when it has none. Return
+  "Return the name of the file of the source location LOCATION, or NIL when it has none. Return
 :UNKNOWN when LOCATION is another object."
   (typecase location
     (source-location (location-name location))
-    ;; The record of a DEFSETF.
+    ;; SBCL's record of a DEFSETF.
     ((cons t cons) (location-file (cddr location)))
     (t :unknown)))
 
 (defun function-file (function)
-  "Return the name of the file that FUNCTION comes from, or NIL when it comes from none. Return
+  "Return the name of the file from which FUNCTION comes, or NIL when it comes from none. Return
 :UNKNOWN for a function of SBCL, such as its closure for a trivial DEFTYPE or DEFMACRO."
   (let ((file (introspect "DEFINITION-SOURCE-PATHNAME"
                           (introspect "FIND-DEFINITION-SOURCE" function))))
     (if (typep file 'logical-pathname) :unknown file)))
 
 (defun from-elsewhere-p (object)
-  "True when OBJECT, a function or a source location, is certainly not from *FORM-FILE*."
+  "True when OBJECT, a function or a source location, certainly does not come from *FORM-FILE*."
   (let ((file (if (functionp object) (function-file object) (location-file object))))
     (not (or (eq file :unknown) (and file (equal (pathname file) *form-file*))))))
 
 (defun defined-elsewhere-p (before now)
-  "True when one of NOW, a list of functions and source locations, is not in the list BEFORE and is
-certainly not from *FORM-FILE*."
+  "BEFORE and NOW are lists of functions and source locations. True when an element of NOW is not in
+BEFORE and certainly does not come from *FORM-FILE*."
   (some (lambda (object) (and (not (member object before :test #'eq)) (from-elsewhere-p object)))
         now))
 
-;;; What SBCL knows about a name
+;;; SBCL's information about a name
 
 (defparameter *variable-categories* '(:variable :source-location)
-  "SBCL's categories of information about variables.")
+  "The categories of information about variables in SBCL's info database.")
 (defparameter *class-categories* '(:type :typed-structure)
-  "SBCL's categories of information about types.")
+  "The categories of information about types in SBCL's info database.")
 
 (defun other-categories ()
   "Return the categories of SBCL's info database other than those of functions, variables and
@@ -57,9 +57,9 @@ types."
                   (list* :function (append *variable-categories* *class-categories*))))
 
 (defun info-numbers (categories)
-  "Return the numbers of SBCL's kinds of information that belong to CATEGORIES. Leave out the kind
-for the definition of a function name: its value is an object to which other functions refer, so it
-must stay the same."
+  "Return a list of the numbers of SBCL's kinds of information that belong to CATEGORIES. Leave out
+the kind for the definition of a function name: its value is an object to which other functions
+refer, so that object must stay the same."
   (loop for kind across known-kinds
         for category = (and kind (kind-category kind))
         when (and (member category categories)
@@ -68,14 +68,14 @@ must stay the same."
           collect (kind-number kind)))
 
 (defun known-info (name categories)
-  "Return SBCL's information of CATEGORIES about NAME, a symbol or (SETF symbol), as pairs of the
-kind's number and the value."
+  "Return SBCL's information about NAME, a symbol or (SETF symbol), in CATEGORIES: a list of pairs
+\(NUMBER . VALUE), where NUMBER is the number of the kind."
   (loop for number in (info-numbers categories)
         for (value known) = (multiple-value-list (known-value name number))
         when known collect (cons number value)))
 
 (defun restore-info (name categories before)
-  "Set SBCL's information of CATEGORIES about NAME back to BEFORE, from KNOWN-INFO."
+  "Set SBCL's information about NAME in CATEGORIES back to BEFORE, a list from KNOWN-INFO."
   (loop for (number . value) in (known-info name categories)
         for old = (assoc number before)
         do (cond ((null old) (forget-values name (list number)))
@@ -83,13 +83,14 @@ kind's number and the value."
   (loop for (number . value) in (set-difference before (known-info name categories) :key #'car)
         do (know-value name number value)))
 
-;;; The aspects of a symbol: what it names as a function, a class, a variable and so on. For each
+;;; The aspects of a symbol: its meanings as a function, a class, a variable and so on. For each
 ;;; aspect there is a function of the symbol. It returns two values: a list of functions and source
-;;; locations that show where the current definition comes from, and a function without arguments
+;;; locations that show where the current definition comes from, and a function without parameters
 ;;; that restores this definition.
 
 (defun plain-function (name)
-  "Return the function that NAME names, or NIL for none or SBCL's stand-in for a macro."
+  "Return the function that NAME names. Return NIL if there is none, or only SBCL's stand-in for a
+macro."
   (let ((function (and (fboundp name) (plain-definition name))))
     (and function (not (typep (plain-function-name function) '(cons (eql :macro)))) function)))
 
@@ -101,7 +102,7 @@ kind's number and the value."
     (values (list* macro function (mapcar #'cdr info))
             (lambda ()
               ;; Restore nothing after FMAKUNBOUND, which removes the kind. Compiling never calls
-              ;; it.
+              ;; FMAKUNBOUND.
               (unless (and (or macro function) (not (fboundp name))
                            (not (known :function :kind name)))
                 (cond ((and macro (not (eq macro (macro-function name))))
@@ -116,8 +117,8 @@ kind's number and the value."
   (function-aspect (list 'setf symbol)))
 
 (defun variable-aspect (symbol)
-  "The aspect of SYMBOL as a variable. Its value stays, unless it had none before and got one as a
-constant or as a global variable."
+  "The aspect of SYMBOL as a variable. The value of SYMBOL stays, unless SYMBOL was unbound before
+and got a value as a constant or as a global variable."
   (let ((bound (boundp symbol)) (info (known-info symbol *variable-categories*)))
     (values (mapcar #'cdr info)
             (lambda ()
@@ -128,13 +129,15 @@ constant or as a global variable."
                 (when unbind (makunbound symbol)))))))
 
 (defun other-aspect (symbol)
-  "The aspect of all else that SBCL knows about SYMBOL, such as its SETF expander."
+  "The aspect of SYMBOL for all other information that SBCL has about it, such as its SETF
+expander."
   (let* ((categories (other-categories)) (info (known-info symbol categories)))
     (values (mapcar #'cdr info)
             (lambda () (restore-info symbol categories info)))))
 
 (defun classoid-of (symbol)
-  "Return the classoid (the compiler's class object) of SYMBOL, or NIL, and its class, or NIL."
+  "Return two values: the classoid (the compiler's class object) that SYMBOL names, and the class
+that it names. Each is NIL if there is none."
   (let ((cell (class-cell symbol)))
     (if cell
         (values (cell-classoid cell)
@@ -142,20 +145,21 @@ constant or as a global variable."
         (values nil nil))))
 
 (defun class-locations (symbol)
-  "Return a list of the source location of the classoid and that of the class that SYMBOL names,
-each NIL when unknown. Evaluating a definition records its location, compiling does not."
+  "Return a list of the source location of the classoid and that of the class that SYMBOL names.
+Each is NIL when it is unknown. Evaluating a definition records its location, but compiling does
+not."
   (multiple-value-bind (classoid class) (classoid-of symbol)
     (list (and classoid (classoid-location classoid))
           (and class (ignore-errors (class-location class))))))
 
 (defun layouts (symbol classoid)
-  "Return the layouts of CLASSOID, which SYMBOL names: its current layout, and the layout for a
-definition that was compiled but not loaded."
+  "Return a list of the layouts of CLASSOID, which SYMBOL names: its current layout, and the layout
+of a definition that was compiled but not loaded."
   (remove nil (list (classoid-layout classoid)
                     (known :type :compiler-layout symbol))))
 
 (defun superclassoids (symbol)
-  "Return the classoids of the superclasses of the class SYMBOL."
+  "Return a list of the classoids of the superclasses of the class SYMBOL."
   (let ((classoid (classoid-of symbol)))
     (and classoid
          (loop for layout in (layouts symbol classoid)
@@ -163,10 +167,10 @@ definition that was compiled but not loaded."
                            (layout-inherits layout))))))
 
 (defun restore-class (symbol old class layout state supers)
-  "Make SYMBOL name CLASS, with the classoid OLD, again. Give OLD its STATE back, and only SUPERS,
-classoids, as its superclasses. If OLD is NIL, make SYMBOL name no class. LAYOUT is the layout that
-OLD had, or NIL. A definition of another kind of class can have taken LAYOUT for its own classoid;
-give it back to OLD."
+  "Make SYMBOL name the class CLASS, with the classoid OLD, again. Give OLD its STATE back, and only
+the classoids SUPERS as superclasses. If OLD is NIL, make SYMBOL name no class. LAYOUT is the layout
+that OLD had, or NIL. A definition of another kind of class can have taken LAYOUT for its own
+classoid. In this case, give it back to OLD."
   (let ((cell (class-cell symbol)) (new (classoid-of symbol)))
     (when new
       (dolist (super (set-difference (superclassoids symbol) (and (eq new old) supers)))
@@ -197,14 +201,15 @@ give it back to OLD."
 
 (defparameter *aspects*
   '(function-aspect setf-function-aspect class-aspect variable-aspect other-aspect)
-  "The functions for the aspects of a symbol. An aspect is independent of the others.")
+  "The names of the functions for the aspects of a symbol. The aspects are independent of each
+other.")
 
-;;; Remembering
+;;; Saving the state before the compilation
 
 (defun remember-symbol (symbol)
-  "Save the aspects of SYMBOL in *REMEMBERED*, unless it is a keyword, uninterned or locked. An
-aspect that is already saved is saved again only if something other than *FORM-FILE* has defined it
-since."
+  "Save the aspects of SYMBOL in *REMEMBERED*, unless SYMBOL is a keyword, uninterned, or in a
+locked package. Save an aspect again only if something other than *FORM-FILE* has defined it since
+it was saved."
   (let ((package (symbol-package symbol)))
     (unless (or (null package) (keywordp symbol) (sb-ext:package-locked-p package))
       (setf (gethash symbol *remembered*)
@@ -217,7 +222,7 @@ since."
                                 (cons now restore))))))))
 
 (defun remember-symbols (form)
-  "Save the aspects of the symbols in FORM, which may be circular."
+  "Save the aspects of all symbols in FORM, which may be circular."
   (let ((seen (make-hash-table :test 'eq)) (left (list form)))
     (loop while left
           do (let ((part (pop left)))
@@ -229,13 +234,14 @@ since."
                      ((symbolp part) (remember-symbol part)))))))
 
 (defun remember-package (name)
-  "If no package NAME, a string designator, exists, note that in *REMEMBERED*."
+  "NAME is a string designator. If no package has this name, record that in *REMEMBERED*."
   (let ((name (and (typep name '(or string symbol character)) (string name))))
     (unless (or (null name) (find-package name))
       (setf (gethash (make-symbol name) *remembered*) nil))))
 
 (defun defines-p (form)
-  "True when FORM calls a defining macro of SBCL (DEF... in a locked package) or DECLAIM."
+  "True when FORM calls DECLAIM or a defining macro of SBCL, which is a macro in a locked package
+with a name that begins with DEF."
   (let* ((operator (and (consp form) (car form)))
          (package (and operator (symbolp operator) (symbol-package operator))))
     (and package
@@ -243,9 +249,9 @@ since."
          (sb-ext:package-locked-p package))))
 
 (defun expand-remembering (function form environment)
-  "The *MACROEXPAND-HOOK* of a compilation. Before FORM is compiled, save the state of what it and
-its expansion can define. Do this only for forms of *FORM-FILE*, not for those of files that the
-compiled code compiles or loads."
+  "The *MACROEXPAND-HOOK* of a compilation. Before FORM is compiled, save the state of everything
+that it and its expansion can define. Do this only for forms of *FORM-FILE*, not for those of files
+that the compiled code compiles or loads."
   (let ((own (and (null *load-truename*) (equal *compile-file-truename* *form-file*))))
     (when (and own (consp form) (eq (car form) 'defpackage))
       (remember-package (second form)))
@@ -260,7 +266,7 @@ compiled code compiles or loads."
 ;;; Restoring
 
 (defun restore-symbol (symbol kept)
-  "Restore the aspects of SYMBOL from KEPT, its value in *REMEMBERED*. Leave an aspect that
+  "Restore the aspects of SYMBOL. KEPT is its value in *REMEMBERED*. Do not restore an aspect that
 something other than *FORM-FILE* has defined since."
   (loop for aspect in *aspects*
         for (before . restore) in kept
@@ -268,8 +274,8 @@ something other than *FORM-FILE* has defined since."
           do (ignore-errors (funcall restore))))
 
 (defun restore-package (name)
-  "Delete the package NAME, which did not exist before. Leave it if another package uses it, if it
-is not from *FORM-FILE*, or if one of its symbols names something."
+  "Delete the package NAME, which did not exist before. Keep it if another package uses it, if it
+does not come from *FORM-FILE*, or if one of its symbols names something."
   (let ((package (find-package name)))
     (when (and package
                (null (package-used-by-list package))
@@ -281,7 +287,7 @@ is not from *FORM-FILE*, or if one of its symbols names something."
       (ignore-errors (delete-package package)))))
 
 (defun restore-remembered ()
-  "Restore all of *REMEMBERED*; packages last, because symbols are in them."
+  "Restore everything in *REMEMBERED*. Restore packages last, because the symbols are in them."
   (let ((names '()))
     (maphash (lambda (symbol kept)
                (if (symbol-package symbol)
@@ -289,13 +295,13 @@ is not from *FORM-FILE*, or if one of its symbols names something."
                    (push (symbol-name symbol) names)))
              *remembered*)
     (mapc #'restore-package names))
-  ;; The compiler caches what types mean.
+  ;; The compiler caches the meanings of type specifiers.
   (forget-types))
 
 (defun call-undoing-definitions (function)
-  "Call FUNCTION, which compiles *FORM-FILE* with EXPAND-REMEMBERING, and undo its definitions. This
-relies on the server, which runs one compilation at a time: a second one would take what the first
-has just defined for what was there before."
+  "Call FUNCTION, which compiles *FORM-FILE* with EXPAND-REMEMBERING, and undo the definitions. This
+works only because the server runs one compilation at a time: a second one would save the
+definitions of the first as if they had been there before."
   (let ((*remembered* (make-hash-table :test 'eq)))
     (unwind-protect (funcall function)
       (restore-remembered))))
