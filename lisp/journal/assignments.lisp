@@ -1,26 +1,27 @@
 ;;;; Finds the user's global variables that an evaluated form sets, as far as the form itself shows
-;;;; that. A lost image is rebuilt without the values of these variables, so an answer names the
-;;;; variables then.
+;;;; this. When a lost image is rebuilt, these variables do not get their values back, so an answer
+;;;; names them.
 
 (in-package "LIVE-LISP.JOURNAL")
 
 (defvar *steps* 0
-  "How many more parts of the form may be examined. This bounds the time, also for circular forms.")
+  "The number of parts of the form that may still be examined. This bounds the time, even for
+circular forms.")
 
 (defparameter *setters*
   '(setq setf psetq psetf push pushnew pop incf decf remf rotatef shiftf set multiple-value-setq)
   "Operators that change a place.")
 
 (defun elements (list)
-  "Return the first 1,000 elements of LIST, which may be circular or dotted."
+  "Return a list of the first 1,000 elements of LIST, which may be circular or dotted."
   (loop for rest = list then (cdr rest)
         repeat 1000
         while (consp rest)
         collect (car rest)))
 
 (defun variables-in (tree)
-  "Return the user's global variables that occur in TREE, outside quoted data, or as (SYMBOL-VALUE
-'NAME)."
+  "Return a list of the user's global variables that occur in TREE, outside of quoted data or as
+\(SYMBOL-VALUE 'NAME)."
   (cond ((minusp (decf *steps*)) '())
         ((and (consp tree) (eq (car tree) 'symbol-value) (consp (cdr tree)) (literal (cadr tree)))
          (variables-in (literal (cadr tree))))
@@ -42,19 +43,19 @@
     (t (list (second form)))))
 
 (defun set-variables (form)
-  "Return, with duplicates, the user's global variables that FORM sets by one of *SETTERS*, as far
-as FORM shows that."
+  "Return a list, with duplicates, of the user's global variables that FORM sets by one of
+*SETTERS*, as far as FORM shows this."
   (when (and (consp form) (plusp (decf *steps*)) (not (eq (car form) 'quote)))
     (nconc (when (member (car form) *setters* :test #'eq)
              (variables-in (places-set form)))
            (loop for part in (elements form) nconc (set-variables part)))))
 
 (defparameter *valued* '(defvar defparameter defconstant sb-ext:defglobal)
-  "Defining operators whose third element, the form for the value, is evaluated at once.")
+  "Defining operators that evaluate their third element, the form for the value, at once.")
 
 (defun variables-read (form)
-  "Return, with duplicates, the user's global variables in FORM whose values evaluating it uses. The
-bodies of functions and macros that it only defines do not count."
+  "Return a list, with duplicates, of the user's global variables that FORM reads when it is
+evaluated. Variables in the bodies of functions and macros that FORM only defines do not count."
   (cond ((minusp (decf *steps*)) '())
         ((not (consp form)) (variables-in form))
         ((member (car form) '(quote function lambda declare)) '())
@@ -69,13 +70,14 @@ bodies of functions and macros that it only defines do not count."
         (t (loop for part in (elements form) nconc (variables-read part)))))
 
 (defun read-texts (form)
-  "Return the names of the VARIABLES-READ of FORM as texts, without duplicates."
+  "Return a list of the names, as texts, of the user's global variables that FORM reads when it is
+evaluated, without duplicates."
   (let ((*steps* 1000))
     (mapcar #'symbol-text (remove-duplicates (variables-read form)))))
 
 (defun set-members (form)
-  "Return the member \"set\" of an answer, with the variables that FORM can have set; NIL when there
-are none."
+  "Return a property list with the answer member \"set\", a list of the variables that FORM can have
+set. Return NIL when there are none."
   (let* ((*steps* 1000) (variables (set-variables form)))
     (when variables
       (list "set" (mapcar #'symbol-text (remove-duplicates variables))))))

@@ -4,24 +4,24 @@
 (in-package "LIVE-LISP.JOURNAL")
 
 (sb-ext:defglobal **first-policy** compiler-policy
-  "The policy of the compiler at the start.")
+  "The policy of the compiler when the agent was loaded.")
 
 (defun policy-list (policy)
-  "Return POLICY, of the compiler, as a list such as ((\"COMMON-LISP\" \"SPEED\" 1) (\"COMMON-LISP\"
-\"DEBUG\" 1))."
+  "Return the compiler policy POLICY as a list such as ((\"COMMON-LISP\" \"SPEED\" 1)
+\(\"COMMON-LISP\" \"DEBUG\" 1))."
   (loop for (quality value) in (policy-qualities policy)
         when (and (symbolp quality) (symbol-package quality) (integerp value))
           collect (list (package-name (symbol-package quality)) (symbol-name quality) value)))
 
 (defun policy-data (policy)
-  "Return the elements of the POLICY-LIST of POLICY that differ from the policy at the start, or
+  "Return those elements of the POLICY-LIST of POLICY that differ from the policy at the start, or
 NIL."
   (unless (or (null policy) (eq policy **first-policy**) (equalp policy **first-policy**))
     (set-difference (policy-list policy) (policy-list **first-policy**) :test #'equal)))
 
 (defun proclaim-policy (data)
-  "Proclaim the policy that the compiler had at the start, changed by DATA, which POLICY-DATA
-returned."
+  "Proclaim the policy that the compiler had at the start, with the changes in DATA, a list from
+POLICY-DATA."
   (unless (and (null data) (eq compiler-policy **first-policy**))
     (proclaim (cons 'optimize
                     (loop for (package name value) in (append data (policy-list **first-policy**))

@@ -1,38 +1,39 @@
-;;;; Records what evaluating a form did to the image. SBCL checks package locks before it defines or
-;;;; undefines a name or changes a package: hooks listen there, and at functions such as ADD-METHOD
-;;;; and LOAD. For LIVE-LISP.SOURCES they also record what was defined (TOUCH), and remove methods
-;;;; that block a new lambda list (MAKING-WAY).
+;;;; Records how evaluating a form changed the image. SBCL checks package locks before it defines or
+;;;; undefines a name or changes a package. Hooks of the agent are called there, and at functions
+;;;; such as ADD-METHOD and LOAD. For LIVE-LISP.SOURCES the hooks also record which names were
+;;;; defined (TOUCH), and remove methods that block a new lambda list (MAKING-WAY).
 
 (in-package "LIVE-LISP.JOURNAL")
 
 (defstruct (effects (:constructor make-effects ()))
-  "What a part of an evaluated form did. BUILDS is true when the part must be evaluated again to
-rebuild a lost image, DAMAGES when it changed SBCL or the agent, RESTYLES when it can change how
-forms are read and printed. NAMES are the names that it defined, as texts."
+  "The effects of a part of an evaluated form. BUILDS is true when the part must be evaluated again
+to rebuild a lost image. DAMAGES is true when it changed SBCL or the agent. RESTYLES is true when it
+can change how forms are read and printed. NAMES are the names that it defined, as texts."
   (builds nil) (damages nil) (restyles nil) (names '()))
 
-(defvar *effects* nil "The EFFECTS of what this thread evaluates, or NIL while it records none.")
+(defvar *effects* nil
+  "The EFFECTS of the form that this thread evaluates, or NIL while none are recorded.")
 
-(defparameter *name-limit* 100 "At most this many names of one form are recorded.")
+(defparameter *name-limit* 100 "The number of names that are recorded for one form at most.")
 
-;;; Does a name belong to the system, to a library or to the program?
+;;; Whether a name belongs to SBCL, to a library or to the program
 
 (sb-ext:defglobal **system-packages** (remove-if-not #'sb-ext:package-locked-p (list-all-packages))
-  "The packages that were locked when the agent was loaded: those of the system, and LIVE-LISP.")
+  "The packages that were locked when the agent was loaded: those of SBCL, and LIVE-LISP.")
 
 (sb-ext:defglobal **first-packages** (list-all-packages)
   "The packages that existed when the agent was loaded.")
 
 (defun system-package-p (package)
-  "True when PACKAGE is one of SBCL or of the agent."
+  "True when PACKAGE belongs to SBCL or to the agent."
   (or (member package **system-packages** :test #'eq) (own-package-p package)))
 
 (defun system-symbol-p (symbol)
-  "True when the home of SYMBOL is a package of SBCL or of the agent."
+  "True when the home package of SYMBOL belongs to SBCL or to the agent."
   (system-package-p (symbol-package symbol)))
 
 (defun library-symbol-p (symbol)
-  "True when the home of SYMBOL is a package of ASDF or of a library manager."
+  "True when the home package of SYMBOL belongs to ASDF or to a library manager."
   (let ((package (symbol-package symbol)))
     (and package
          (some (lambda (start) (eql 0 (search start (package-name package))))
@@ -41,8 +42,8 @@ forms are read and printed. NAMES are the names that it defined, as texts."
 ;;; Names as texts
 
 (defun name-text (name)
-  "Return NAME, a symbol or (SETF symbol), as text with its package; NIL for another object or an
-uninterned symbol."
+  "Return NAME, a symbol or (SETF symbol), as text with its package. Return NIL for an uninterned
+symbol or another object."
   (cond ((symbolp name) (and (symbol-package name) (symbol-text name)))
         ((typep name '(cons (eql setf) (cons symbol null)))
          (let ((text (name-text (second name))))
@@ -51,16 +52,17 @@ uninterned symbol."
 ;;; Hooks
 
 (defmacro noting (&body body)
-  "Evaluate BODY, which records something in *EFFECTS*, APART, unless *EFFECTS* is NIL."
+  "Evaluate BODY, which changes *EFFECTS*, within APART. Do nothing if *EFFECTS* is NIL."
   `(when *effects* (apart ,@body)))
 
 (defun note-building ()
-  "Record in *EFFECTS* that the running code changes the image, so that a rebuild must repeat it."
+  "Record in *EFFECTS* that the running code changes the image, so that a rebuild must run it
+again."
   (when *effects* (setf (effects-builds *effects*) t)))
 
 (defun note-name (name)
   "Record that NAME was defined, undefined or declared. Return its symbol, or NIL when NAME has no
-NAME-TEXT."
+NAME-TEXT. *EFFECTS* must not be NIL."
   (let ((text (name-text name)) (symbol (if (consp name) (second name) name)))
     (when text
       (setf (effects-builds *effects*) t)
@@ -69,8 +71,8 @@ NAME-TEXT."
       symbol)))
 
 (defun starts-p (text &rest beginnings)
-  "True when TEXT is a string that begins with one of BEGINNINGS. This must be fast: each SET of a
-symbol calls it."
+  "True when TEXT is a string that begins with one of the strings BEGINNINGS. This must be fast,
+because each SET of a symbol calls it."
   (declare (dynamic-extent beginnings) (optimize speed))
   (when (simple-string-p text)
     (dolist (beginning beginnings nil)
@@ -81,9 +83,9 @@ symbol calls it."
         (return t)))))
 
 (defun name-checked (check name &rest doing)
-  "Hook: call CHECK, SBCL's test whether the package lock of NAME's home allows an operation on
-NAME. DOING begins with a text for the operation, such as \"declaring ...\". Record an operation
-that does more than compile."
+  "Hook: call CHECK, SBCL's test whether the package lock of NAME's home package allows an operation
+on NAME. DOING is a list that begins with a text for the operation, such as \"declaring ...\".
+Record the operation, unless it serves only the compiler or only sets a value."
   (declare (dynamic-extent doing))
   (when (and *touched* (not (starts-p (first doing) "binding" "setting the value")))
     (if (starts-p (first doing) "setting fdefinition") (touch-function name) (touch name)))
@@ -94,13 +96,14 @@ that does more than compile."
   (apply check name doing))
 
 (defvar *interned* :unasked
-  "Pairs of a package and a name interned in it, newest first; or :UNASKED while interning is not
-recorded.")
+  "A list of pairs (PACKAGE . NAME) for each name that was interned in a package, newest first.
+:UNASKED while interning is not recorded.")
 
 (defun package-checked (check package &rest doing)
-  "Hook: call CHECK, SBCL's test whether the lock of PACKAGE allows an operation on it, and record
-the operation. DOING is as for NAME-CHECKED. Interning is recorded apart: reading interns too, and
-so does much code that looks up a symbol."
+  "Hook: call CHECK, SBCL's test whether the lock of PACKAGE allows an operation on PACKAGE, and
+record the operation. DOING is a list that begins with a text for the operation, such as \"deleting
+...\". Interning is recorded separately in *INTERNED*, because reading interns symbols too, and so
+does much code that looks up a symbol."
   (if (starts-p (first doing) "interning")
       (when (listp *interned*) (push (cons package (second doing)) *interned*))
       (noting
@@ -112,8 +115,7 @@ so does much code that looks up a symbol."
   (apply check package doing))
 
 (defun method-changed (change generic-function method)
-  "Hook: call CHANGE, which adds METHOD to GENERIC-FUNCTION or removes it from there, and record the
-change."
+  "Hook: call CHANGE, which adds METHOD to GENERIC-FUNCTION or removes it, and record the change."
   (noting
     (let ((symbol (note-name (sb-mop:generic-function-name generic-function))))
       (when symbol
@@ -123,8 +125,8 @@ change."
     (when (sb-mop:method-generic-function method) (touch-method method))))
 
 (defun called-whole (function &rest arguments)
-  "Hook: record that calling FUNCTION changes the image, and call FUNCTION with ARGUMENTS. Record
-nothing of what FUNCTION does in detail."
+  "Hook: record that calling FUNCTION changes the image, and call FUNCTION with ARGUMENTS. Do not
+record the single changes that FUNCTION makes."
   (note-building)
   (let ((*effects* nil)) (apply function arguments)))
 
@@ -134,13 +136,13 @@ nothing of what FUNCTION does in detail."
   (apply function arguments))
 
 (defun file-compiled (function &rest arguments)
-  "Hook: call FUNCTION, which compiles a file, with ARGUMENTS. Record nothing: definitions that
-compiling a file makes serve only the compiler."
+  "Hook: call FUNCTION, which compiles a file, with ARGUMENTS. Record nothing meanwhile: definitions
+that compiling a file makes serve only the compiler."
   (let ((*effects* nil) (*touched* nil)) (apply function arguments)))
 
 (defun file-loaded (function &rest arguments)
   "Hook: call FUNCTION, which loads a file, with ARGUMENTS. Record that the load changes the image,
-and what the file defines."
+and which definitions the file makes."
   (note-building)
   (let ((*effects* nil)) (call-loading (lambda () (apply function arguments)))))
 
@@ -180,8 +182,8 @@ constructors."
 
 (defun generic-function-defined (function &rest arguments)
   "Hook: record that FUNCTION makes or changes the generic function that the first of ARGUMENTS
-names, remove methods that block its new lambda list, and call FUNCTION with ARGUMENTS. Their number
-can be wrong, which FUNCTION tells."
+names, and remove methods that block its new lambda list. Then call FUNCTION with ARGUMENTS. If
+ARGUMENTS are too few or too many, FUNCTION signals the error."
   (let* ((name (first arguments))
          (lambda-list (loop for (key value) on (rest arguments) by #'cddr
                             when (eq key :lambda-list) return value
@@ -194,8 +196,8 @@ can be wrong, which FUNCTION tells."
   (apply function arguments))
 
 (defun method-defined (function class name qualifiers specializers lambda-list &rest more)
-  "Hook: remove methods that block LAMBDA-LIST, and call FUNCTION, which adds a method to the
-generic function NAME, with all other arguments."
+  "Hook: remove methods of the generic function NAME that block LAMBDA-LIST. Then call FUNCTION,
+which adds a method to the generic function, with all other arguments."
   (touch name)
   (making-way name lambda-list (find-if (lambda (argument) (typep argument 'source-location)) more)
               'defmethod)
@@ -221,22 +223,23 @@ generic function NAME, with all other arguments."
 (define-hook compile-file file-compiled)
 
 (defun listen-for-effects ()
-  "Install the hooks: from now on SBCL's defining functions record into *EFFECTS*, *INTERNED* and
-*TOUCHED*."
+  "Install the hooks by which SBCL's defining functions record into *EFFECTS*, *INTERNED* and
+*TOUCHED* from now on."
   (install-hooks 'name-checked 'package-checked 'method-changed 'building-called 'package-defined
                  'exported
                  'variable-defined 'constructors-declared 'name-defined 'generic-function-defined
                  'method-defined
                  'file-loaded 'called-whole 'file-compiled))
 
-;;; Effects that only the operator's name shows
+;;; Effects that can be seen only in the name of the operator
 
 (defparameter *by-name*
   '(intern proclaim provide sb-ext:lock-package sb-ext:unlock-package
     sb-ext:restrict-compiler-policy set-macro-character set-dispatch-macro-character
     make-dispatch-macro-character set-syntax-from-char set-pprint-dispatch readtable-case
     sb-ext:readtable-normalization logical-pathname-translations load-logical-pathname-translations)
-  "Operators that change the image without calling a hook, and places for which SETF does so.")
+  "Operators that change the image without calling a hook, and places that SETF changes without
+calling one.")
 
 (defun definer-p (operator)
   "True when OPERATOR names a macro of SBCL, ASDF or a library manager that defines or declares
@@ -248,14 +251,15 @@ something."
        (not (eq operator 'live-lisp:define-tool))))
 
 (defun literal (form)
-  "Return the object that FORM denotes when it is a quoted object, a keyword or a string, else NIL."
+  "If FORM is a quoted object, a keyword or a string, return the object that it denotes. Else return
+NIL."
   (cond ((and (consp form) (eq (car form) 'quote) (consp (cdr form))) (cadr form))
-        ;; A symbol without a home was a keyword before its package was deleted.
+        ;; A symbol without a home package was a keyword before its package was deleted.
         ((symbolp form) (and (or (keywordp form) (null (symbol-package form))) form))
         ((stringp form) form)))
 
 (defun unlocks-system-p (form)
-  "True when FORM unlocks a package of the system."
+  "True when FORM unlocks a package of SBCL."
   (case (car form)
     ((sb-ext:without-package-locks sb-ext:with-unlocked-packages sb-ext:disable-package-locks) t)
     (sb-ext:unlock-package
@@ -265,15 +269,16 @@ something."
                    (cdr form)))))
 
 (defun note-operator (form)
-  "Record in *EFFECTS* those effects of FORM, which was evaluated, that no hook sees and only its
-operator shows."
+  "FORM was evaluated. Record in *EFFECTS* those of its effects that no hook notices, and that only
+its operator shows."
   (when (consp form)
     (let ((operator (if (and (eq (car form) 'setf) (consp (second form)))
                         (car (second form))
                         (car form))))
       (cond ((definer-p operator) (setf (effects-builds *effects*) t))
             ((or (member operator *by-name* :test #'eq)
-                 ;; A list that is changed in place is still the same object.
+                 ;; When a list is changed in place, the variable still has the same object, so
+                 ;; comparing values would not show the change.
                  (and (member operator '(setf setq)) (eq (second form) '*features*)))
              (setf (effects-builds *effects*) t
                    (effects-restyles *effects*) t)))

@@ -1,22 +1,23 @@
-;;;; Reports to the server each form that built the image, once it has ended well. The server keeps
-;;;; these forms to rebuild a lost image.
+;;;; Reports each form that changed the image to the server, when the form has ended normally. The
+;;;; server keeps these forms to rebuild a lost image.
 
 (in-package "LIVE-LISP.JOURNAL")
 
 ;;; The parts of a form
 
 (defstruct (account (:constructor make-account ()))
-  "What the parts of a form did together. BUILDS, DAMAGES and RESTYLES are as in EFFECTS. NAMES are
-the names defined, as texts, without those that parts such as a DEFUN define: their texts show
-these. WITHOUT has the paths, lists of indexes, of parts that a rebuilt image does not need.
-ON-BUILT is called without arguments before each part that follows a part which built the image."
+  "The effects of all parts of a form together. BUILDS, DAMAGES and RESTYLES are as in EFFECTS.
+NAMES are the names defined, as texts, without those that a part such as a DEFUN defines, since the
+text of the part shows its name. WITHOUT has the paths, lists of indexes, of parts that a rebuilt
+image does not need. ON-BUILT is a function without parameters that is called before each part that
+follows a part which built the image."
   (builds nil) (damages nil) (restyles nil) (names '()) (without '()) (on-built #'list))
 
 (defun parts-of (form)
   "If FORM is a PROGN, a LOCALLY or an EVAL-WHEN with :EXECUTE, return the list of the forms in it,
 which EVAL evaluates one after the other. For another form return NIL. The second value is the index
-of the first part in FORM. The third value is the list of declarations of a LOCALLY, which hold for
-each part."
+in FORM of the first of these forms. The third value is the list of declarations of a LOCALLY, which
+hold for each of them."
   (when (and (consp form) (ignore-errors (list-length form)))
     (case (car form)
       (progn (values (cdr form) 1))
@@ -28,8 +29,8 @@ each part."
          (values body (- (length form) (length body)) (ldiff (cdr form) body)))))))
 
 (defun put-down (form path account effects)
-  "Add the EFFECTS of FORM to ACCOUNT. PATH, indexes with the innermost first, leads from the whole
-form to FORM."
+  "Add EFFECTS, the effects of FORM, to ACCOUNT. PATH is a list of indexes, innermost first, that
+leads from the whole form to FORM."
   (when (effects-damages effects) (setf (account-damages account) t))
   (when (effects-restyles effects) (setf (account-restyles account) t))
   (cond ((and (effects-builds effects) (not (effects-damages effects)))
@@ -40,15 +41,17 @@ form to FORM."
         ((consp form) (push (reverse path) (account-without account)))))
 
 (defun evaluate-part (form path account &optional (whole form))
-  "Evaluate WHOLE, which is FORM or a LOCALLY around it. Return the list of its values, and add its
-effects to ACCOUNT as those of FORM. PATH is as for PUT-DOWN."
+  "Evaluate WHOLE, which is FORM or a LOCALLY around FORM. Return the list of its values, and add
+its effects to ACCOUNT as those of FORM. PATH is a list of indexes, innermost first, that leads from
+the whole form to FORM."
   (let ((effects (make-effects)))
     (unwind-protect (evaluate-noting whole effects)
       (put-down form path account effects))))
 
 (defun evaluate-parts (form path account)
-  "Evaluate FORM part by part, as EVAL does. Return the list of its values, and add the effects of
-each part to ACCOUNT. PATH is as for PUT-DOWN."
+  "Evaluate FORM as EVAL does. If it is a PROGN or the like, evaluate its parts one by one. Return
+the list of its values, and add the effects of each part to ACCOUNT. PATH is a list of indexes,
+innermost first, that leads from the whole form to FORM."
   (multiple-value-bind (parts first declarations) (parts-of form)
     (if (null parts)
         (evaluate-part form path account)
@@ -63,11 +66,11 @@ each part to ACCOUNT. PATH is as for PUT-DOWN."
               finally (return values)))))
 
 (defun part-at (form path)
-  "Return the part of FORM at PATH, a list of indexes."
+  "Return the part of FORM at PATH, a list of indexes, outermost first."
   (reduce (lambda (part index) (nth index part)) path :initial-value form))
 
 (defun without-parts (form paths)
-  "Return FORM with NIL in the place of its parts at PATHS, lists of indexes."
+  "Return a copy of FORM with NIL in place of its parts at PATHS, a list of lists of indexes."
   (if (null paths)
       form
       (loop for part in form
@@ -84,11 +87,11 @@ each part to ACCOUNT. PATH is as for PUT-DOWN."
   (on-one-line (shortened 200 text)))
 
 (defun built-members (form text account package home mark policy restarts)
-  "Return a plist for a JSON message that reports how evaluating FORM changed the image, or NIL if
-there is nothing to report. ACCOUNT records what the parts of FORM did. TEXT is a function that
-returns the source text of FORM. PACKAGE, its name HOME, and the compiler's POLICY are those that
-were current before FORM; MARK is from MARK-BEFORE for the readtable at that time. RESTARTS are the
-names of the restarts that were invoked while FORM ran."
+  "Return a property list for a JSON message that reports how evaluating FORM changed the image, or
+NIL if there is nothing to report. ACCOUNT has the effects of FORM. TEXT is a function that returns
+the source text of FORM. PACKAGE, its name HOME, and the compiler's POLICY were current before FORM.
+MARK is from MARK-BEFORE, for the readtable at that time. RESTARTS are the names of the restarts
+that were invoked while FORM ran."
   (let ((builds (account-builds account)) (without (reverse (account-without account))))
     (append (when builds
               (list "text" (funcall text)
@@ -104,35 +107,35 @@ names of the restarts that were invoked while FORM ran."
             (set-members (if builds (mapcar (lambda (path) (part-at form path)) without) form)))))
 
 (defun unfinished-members (form text account)
-  "Return the members that report FORM, which was left before its end: the variables that it can
-have set, and the beginning of its text if ACCOUNT says that it has built or damaged the image. TEXT
-is a function that returns the text."
+  "Return a property list of JSON members that report FORM, which was left before its end: the
+variables that it can have set, and the beginning of its text if ACCOUNT says that it has built or
+damaged the image. TEXT is a function that returns the text."
   (append (when (or (account-builds account) (account-damages account))
             (list "unfinished" (beginning-of (funcall text))))
           (set-members form)))
 
 (defun tell (function)
-  "Send the server a message \"built\" with the members that FUNCTION returns. Send nothing when it
-returns NIL or signals an error."
+  "Send the server a message \"built\" with the members that FUNCTION returns, a property list. Send
+nothing when FUNCTION returns NIL or signals an error."
   (let ((members (let ((*print-pretty* nil)) (ignore-errors (funcall function)))))
     (when members
       (send (object "built" (make-json-object members) "job" (job-id *job*))))))
 
 (sb-ext:defglobal **opened** (list 0)
-  "A list of one number: how many forms TELL-OPEN has reported.")
+  "A list of one number: the number of forms that TELL-OPEN has reported.")
 
 (defun tell-open (text)
-  "Report to the server that a form has built the image and still runs, as it may never end. TEXT is
-a function that returns its source text. Return the number that the report of its end must have as
-the member \"closes\"."
+  "Report to the server that a form has changed the image and still runs, because the form may never
+end. TEXT is a function that returns the source text of the form. Return a number. The report of the
+form's end must have this number as the member \"closes\"."
   (let ((number (1+ (sb-ext:atomic-incf (car **opened**)))))
     (tell (lambda () (list "opens" number "unfinished" (beginning-of (funcall text)))))
     number))
 
 (defun evaluate-telling (form text show)
   "Evaluate FORM, call SHOW with the list of its values, and return the values of SHOW. Report to
-the server how FORM changed the image, or that it was left before its end. Report a form that can
-have changed how values are printed only after SHOW has printed them. TEXT is a function that
+the server how FORM changed the image, or that it was left before its end. If FORM can have changed
+how values are printed, report it only after SHOW has printed the values. TEXT is a function that
 returns the source text of FORM."
   (let* ((package *package*) (home (package-name *package*)) (policy compiler-policy)
          (mark (ignore-errors (mark-before *readtable*))) (before *went-on-by*)

@@ -1,4 +1,4 @@
-;;;; The journal: which forms built the image, and how an image is rebuilt from them.
+;;;; The journal: records which forms built the image, and rebuilds an image from them.
 
 (defpackage "LIVE-LISP.JOURNAL"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.SOURCES")

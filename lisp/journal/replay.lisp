@@ -1,12 +1,12 @@
-;;;; Rebuilds a lost image from the forms that built it, which the server sends. Reports forms that
-;;;; could not be evaluated or defined less than before, and the form after which the image does not
-;;;; work.
+;;;; Rebuilds a lost image from the forms that built it, which the server sends. Reports the forms
+;;;; that could not be evaluated, the forms that defined less than before, and a form after which
+;;;; the image does not work.
 
 (in-package "LIVE-LISP.JOURNAL")
 
 (defun failure-of (function)
-  "Call FUNCTION. Return NIL, or a text about the condition that nobody handled. Before giving up on
-a condition, invoke restarts of *CHOSEN-RESTARTS* that are offered for it."
+  "Call FUNCTION. Return NIL, or a text about a condition that nobody handled. Before giving up on a
+condition, invoke a restart of *CHOSEN-RESTARTS* if one is available."
   (let* ((tag (list nil))
          (condition
           (catch tag
@@ -25,8 +25,8 @@ a condition, invoke restarts of *CHOSEN-RESTARTS* that are offered for it."
     (if (typep condition 'condition) (report-text 300 condition) condition)))
 
 (defun replay-form (table effects)
-  "Evaluate the form in TABLE, part of a message, as the lost image evaluated it, and record its
-effects in EFFECTS. Return NIL, or a text that says why it could not be evaluated."
+  "Evaluate the form in TABLE, a hash table from a message, as the lost image evaluated it, and
+record its effects in EFFECTS. Return NIL, or a text that says why it could not be evaluated."
   (let* ((name (gethash "package" table "COMMON-LISP-USER")) (package (find-package name))
          (text (gethash "text" table))
          (*chosen-restarts* (names-among (gethash "restarts" table)))
@@ -59,14 +59,15 @@ run here."
                      (lambda ()
                        (prin1-to-string (list (eval (read-from-string text)) "a" 12 1/3 1.5
                                               #\b)))))))))
-    ;; The result does not count, as a readtable need not have #+. But if *FEATURES* is circular,
-    ;; say, reading this never ends, and the server learns from that which form broke the image.
+    ;; The result does not matter, as a readtable need not have #+. But if *FEATURES* is circular,
+    ;; for example, reading this text never ends, and the server learns from this which form broke
+    ;; the image.
     (works "#+CL:NIL 1 CL:T")
     (or (works "(CL:QUOTE CL:T)") (works "(cl:quote cl:t)"))))
 
 (defun replay-members (table index)
-  "Evaluate the form in TABLE, the form number INDEX, and return the members that report what went
-wrong, if anything."
+  "Evaluate the form in TABLE, a hash table from a message. INDEX is the number of the form. Return
+a property list of JSON members that report failures, or NIL."
   (let* ((effects (make-effects)) (why (replay-form table effects))
          (missing (set-difference (gethash "defines" table) (effects-names effects) :test #'equal)))
     (flet ((tell-index (&rest members)
@@ -79,16 +80,17 @@ wrong, if anything."
 
 (defun call-muffling (function)
   "Call FUNCTION, and muffle messages of the compiler and of LOAD. Other output of FUNCTION goes to
-the output streams of the job, not to a stream made for this call: a program can keep the streams
-that it finds, and write to them later."
+the output streams of the job. There is no separate stream for this call, because a program can keep
+the streams that it finds, and write to them later."
   (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
     (handler-bind ((warning #'muffle-warning) (sb-ext:compiler-note #'muffle-warning))
       (funcall function))))
 
 (define-operation ("replay" :members t) (forms)
-  "Evaluate FORMS, which built the lost image, and return what went wrong with which. Before each
-form, send the server its index, so that the server knows which form hangs or ends the image. A form
-with inPackage only sets the session's package. Stop after a form that leaves the image broken."
+  "Evaluate FORMS, which built the lost image, and report those that failed, with the reasons.
+Before each form, send the server its index, so that the server knows which form hangs or ends the
+image. A form with the member inPackage only sets the session's package. Stop after a form that
+leaves the image broken."
   (let* ((failed '())
          (members
            (job-result *job*
@@ -107,7 +109,7 @@ with inPackage only sets the session's package. Stop after a form that leaves th
                                  (when members (push (make-json-object members) failed))
                                  (when (member "broken" members :test #'equal) (loop-finish))))
                       (list "value" t)))))))))
-    ;; Mark the session's settings as shown: they are those of the lost image, so answers need not
-    ;; report them again.
+    ;; Mark the session's settings as shown: they are the settings of the lost image, so answers
+    ;; need not report them again.
     (style-members)
     (list* "failed" (reverse failed) members)))

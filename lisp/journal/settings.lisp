@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.JOURNAL")
 
 (defun library-variables ()
-  "Return the variables by which ASDF and Quicklisp find libraries, as far as these symbols exist
-and are bound."
+  "Return a list of the variables by which ASDF and Quicklisp find libraries. Leave out symbols that
+do not exist or are unbound."
   (loop for (package name) in '(("ASDF" "*CENTRAL-REGISTRY*") ("ASDF" "*SOURCE-REGISTRY-PARAMETER*")
                                 ("ASDF" "*OUTPUT-TRANSLATIONS-PARAMETER*")
                                 ("QUICKLISP-CLIENT" "*LOCAL-PROJECT-DIRECTORIES*"))
@@ -12,18 +12,18 @@ and are bound."
         when (and symbol (boundp symbol)) collect symbol))
 
 (defun settings-now (symbols)
-  "Return pairs of each of SYMBOLS, variables, and its value."
+  "Return a list of pairs (SYMBOL . VALUE) for the variables SYMBOLS."
   (loop for symbol in symbols collect (cons symbol (symbol-value symbol))))
 
 (defun settings-same-p (settings)
-  "True when the variables in SETTINGS, from SETTINGS-NOW, still have the same values. This runs for
-each evaluated form, so it must be fast."
+  "True when the variables in SETTINGS, a list from SETTINGS-NOW, still have the same values. This
+runs for each evaluated form, so it must be fast."
   (declare (optimize speed) (type list settings))
   (loop for (symbol . value) in settings
         always (eq value (symbol-value (the symbol symbol)))))
 
 (defun global-settings ()
-  "Return the settings that all threads share, as SETTINGS-NOW does."
+  "Return a list, as from SETTINGS-NOW, of the settings that all threads share."
   (settings-now (list* '*features* '*modules* '*default-pathname-defaults* 'sb-ext:*evaluator-mode*
                        (library-variables))))
 
@@ -39,13 +39,14 @@ each evaluated form, so it must be fast."
 (defvar *seen* '() "The THREAD-SETTINGS of this thread when they were last compared.")
 
 (defun thread-settings ()
-  "Return the settings of this thread, as SETTINGS-NOW does."
+  "Return a list, as from SETTINGS-NOW, of the settings of this thread."
   (settings-now *style-variables*))
 
 (defun note-settings (form globals mark alone)
-  "Record in *EFFECTS* whether evaluating FORM changed settings. Before FORM, the shared settings
-were GLOBALS, and MARK was the MARK of the readtable. Another job can have changed these two. So a
-change of them counts only if this job was ALONE, or FORM contains the name of a setting."
+  "Record in *EFFECTS* whether evaluating FORM changed settings. GLOBALS are the settings that all
+threads shared before FORM, and MARK is the MARK of the readtable at that time. Another job can have
+changed these. So a change of them counts only if ALONE is true, which says that no other job ran,
+or if FORM contains the name of a setting."
   (let ((same (settings-same-p *seen*))
         (shared (not (and (settings-same-p globals) (eq mark (readtable-mark *readtable*))))))
     (unless same (setf *seen* (thread-settings)))
@@ -53,11 +54,11 @@ change of them counts only if this job was ALONE, or FORM contains the name of a
               (and shared (or alone (shows-p form (append (mapcar #'car globals) *by-name*)))))
       (setf (effects-builds *effects*) t
             (effects-restyles *effects*) t)
-      ;; With a readtable that reads nothing, no image could be rebuilt.
+      ;; If the readtable can read nothing, no image could be rebuilt.
       (unless (readable-p *readtable*) (setf (effects-damages *effects*) t)))))
 
 (sb-ext:defglobal **eval** #'eval
-  "SBCL's own EVAL: code of the user can redefine the function of that name.")
+  "SBCL's own EVAL. It is kept here because user code can redefine the function EVAL.")
 
 (defun evaluate-noting (form effects)
   "Evaluate FORM, record its effects in EFFECTS, and return the list of its values."
@@ -65,7 +66,7 @@ change of them counts only if this job was ALONE, or FORM contains the name of a
         (mark (mark-before *readtable*))
         (begun (and (alone-p) **begun**)))
     (unwind-protect (multiple-value-list (call-user-code (lambda () (funcall **eval** form))))
-      ;; Not APART: these look at the settings that FORM has left.
+      ;; Do not use APART here: these calls look at the settings as FORM has left them.
       (ignore-errors
        (note-operator form)
        (note-settings form globals mark (eql begun **begun**))))))
