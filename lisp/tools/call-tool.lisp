@@ -1,11 +1,12 @@
-;;;; Calls of tools by Lisp code. The server runs the tool. The calling thread waits until the
-;;;; reader thread brings the answer. A throw can end the wait at any time.
+;;;; Calls tools from Lisp code. The server runs the tool. The calling thread waits until the reader
+;;;; thread receives the answer. A throw can end the wait at any time.
 
 (in-package "LIVE-LISP.TOOLS")
 
 (defstruct (tool-call (:constructor make-tool-call (number)))
-  "A call of a tool for whose answer a thread waits. NUMBER identifies the call to the server. The
-answer sets the other slots, as described in the operation \"called\", and signals ANSWERED."
+  "A call of a tool, for the thread that waits for its answer. NUMBER identifies the call to the
+server. The operation \"called\" stores the answer in the other slots, and signals the semaphore
+ANSWERED."
   number
   (answered (sb-thread:make-semaphore :name "live-lisp tool call"))
   (value nil)
@@ -15,10 +16,10 @@ answer sets the other slots, as described in the operation \"called\", and signa
   (text nil))
 
 (sb-ext:defglobal **tool-calls** (make-hash-table :synchronized t)
-  "The TOOL-CALLs that wait for an answer, by number.")
+  "A hash table from numbers to the TOOL-CALLs that wait for an answer.")
 
 (sb-ext:defglobal **last-call** (list 0)
-  "The number of the last call, in a list for atomic increments.")
+  "A list of one number, for atomic increments: the number of the last call.")
 
 (defun designated-tool (designator)
   "Return the name of a tool as the server spells it. DESIGNATOR is a string or symbol in any case,
@@ -43,10 +44,10 @@ request, a property list."
     frame))
 
 (defun call-letting-load (function)
-  "Call FUNCTION, which waits for *TOOL*. If *TOOL* is load_system, called while a system is being
-loaded, release the lock for loading meanwhile: the other load needs it. For other tools keep the
-lock, because ASDF is not thread-safe. The lock is taken again without interrupts, so that no throw
-can leave this thread without it."
+  "Call FUNCTION, which waits for the tool *TOOL*. If *TOOL* is load_system, and this thread holds
+the lock for loading systems, release the lock meanwhile, because the other load needs it. For other
+tools keep the lock, because ASDF is not thread-safe. Take the lock again without interrupts, so
+that no throw can leave this thread without it."
   (if (and (string-equal (substitute #\_ #\- *tool*) "load_system")
            (sb-thread:holding-mutex-p **load-lock**))
       (sb-sys:without-interrupts
@@ -56,7 +57,7 @@ can leave this thread without it."
       (funcall function)))
 
 (defun wait-for-tool (call frame)
-  "Send FRAME, which asks for CALL, and wait for the answer. If a throw ends the wait, notify the
+  "Send FRAME, the request for CALL, and wait for the answer. If a throw ends the wait, notify the
 server that nobody waits any more."
   (let ((number (tool-call-number call)))
     (unwind-protect
@@ -69,20 +70,20 @@ server that nobody waits any more."
 (note-frame 'wait-for-tool :wait)
 
 (defun check-can-wait ()
-  "Signal a TOOL-ERROR when waiting for an answer in this thread could never end."
+  "Signal a TOOL-ERROR if a wait for an answer in this thread could never end."
   (cond (*reading*
          (fail-call "The thread that reads messages cannot wait for a tool."))
         ;; No other thread could collect garbage meanwhile, so all threads would soon wait.
         (collection-inhibited
          (fail-call "Code within WITHOUT-GCING cannot wait for a tool; call it outside."))
-        ;; Nothing could interrupt the wait.
+        ;; No interrupt could end the wait.
         ((not sb-sys:*interrupts-enabled*)
          (fail-call "Code that runs without interrupts, such as within WITHOUT-INTERRUPTS or ~
                      a function of INTERRUPT-THREAD, cannot wait for a tool; call it outside."))))
 
 (defun require-approval (text)
-  "Signal an APPROVAL-REQUIRED for *TOOL* with the message TEXT. Return the value given to the
-restart USE-VALUE."
+  "Signal an APPROVAL-REQUIRED for *TOOL* with the message TEXT. If the restart USE-VALUE is
+invoked, return its value."
   (restart-case (error 'live-lisp:approval-required :tool *tool* :message text)
     (use-value (value)
       :report (lambda (stream) (format stream "Return a value instead of calling ~A." *tool*))
@@ -91,19 +92,22 @@ restart USE-VALUE."
                      (list (eval (read *query-io*))))
       value)))
 
-;;; When code returns a value that it got from a tool, the tool's own text for the value is shown
+;;; When code returns a value that it got from a tool, answers show the tool's own text for the
+;;; value.
 
-(defparameter *noted-texts* 50 "Texts are kept for at most this many values, those returned last.")
+(defparameter *noted-texts* 50
+  "The number of values for which texts are kept at most. These are the values that were returned
+last.")
 
 (sb-ext:defglobal **texts-lock** (sb-thread:make-mutex :name "live-lisp texts of tools")
-  "Held while **TEXTS** changes.")
+  "The mutex that a thread holds while it changes **TEXTS**.")
 
 (sb-ext:defglobal **texts** '()
-  "Pairs of a weak pointer to a value that a tool returned and the tool's text for it, newest
-first.")
+  "A list of pairs (POINTER . TEXT), newest first. POINTER is a weak pointer to a value that a tool
+returned, and TEXT is the tool's text for the value.")
 
 (defun note-text (value text)
-  "Return VALUE, which a tool returned. If TEXT is not NIL, keep it as the text to show for VALUE."
+  "If TEXT is not NIL, keep it as the text to show for VALUE, which a tool returned. Return VALUE."
   (when (and text (typep value '(or cons hash-table)))
     (sb-thread:with-mutex (**texts-lock**)
       (let ((texts (cons (cons (sb-ext:make-weak-pointer value) text) **texts**)))
@@ -111,13 +115,13 @@ first.")
   value)
 
 (defun text-noted (value)
-  "Return the text kept for VALUE by NOTE-TEXT, or NIL."
+  "Return the text that NOTE-TEXT has kept for VALUE, or NIL."
   (cdr (find value **texts** :key (lambda (entry) (sb-ext:weak-pointer-value (car entry)))
              :test #'eq)))
 
 (defun told-by-tools (value)
-  "Return the text kept for VALUE. If VALUE is a list of values that all have a kept text, return
-these texts together. Else return NIL."
+  "Return the text that was kept for VALUE. If VALUE is a list of values that all have a kept text,
+return these texts together. Else return NIL."
   (when (typep value '(or cons hash-table))
     (or (text-noted value)
         (let ((texts (and (consp value)
@@ -130,7 +134,8 @@ these texts together. Else return NIL."
 (setf **told-as** 'told-by-tools)
 
 (defun package-of-code ()
-  "Return the name of *PACKAGE* in the running code, or NIL if that is CL-USER."
+  "Return the name of *PACKAGE* in the running code, or NIL if that is COMMON-LISP-USER or no usable
+package."
   (and (packagep *package*)
        (package-name *package*)
        (not (eq *package* (find-package "COMMON-LISP-USER")))
@@ -138,7 +143,7 @@ these texts together. Else return NIL."
 
 (defun ask-server (&rest members)
   "Send a request about *TOOL* with MEMBERS, a property list, to the server, and wait for the
-answer. Return its value. If the answer is a failure, signal a TOOL-ERROR."
+answer. Return the value in the answer. If the answer is a failure, signal a TOOL-ERROR."
   (let* ((call (make-tool-call (1+ (sb-ext:atomic-incf (car **last-call**)))))
          (frame (call-frame call members)))
     (check-can-wait)
@@ -163,10 +168,10 @@ error is an APPROVAL-REQUIRED."
                 "package" (package-of-code))))
 
 (define-operation ("called" :inline t) (call value text failure result needs-approval)
-  "Give the outcome of a tool call to the thread that waits for it. CALL is the call's number. VALUE
-is the result, TEXT what a model reads of it, or NIL. FAILURE is the text of an error, with RESULT
-if the tool returned one. NEEDS-APPROVAL is true if the call needs an approval. If no thread waits
-any more, do nothing."
+  "Deliver the answer of a tool call to the thread that waits for it. CALL is the call's number.
+VALUE is the result. TEXT is the text of the result for a model, or NIL. FAILURE is the text of an
+error, and RESULT the result that the tool returned with the error, if any. NEEDS-APPROVAL is true
+if the call needs an approval. If no thread waits any more, do nothing."
   (let ((waiting (gethash call **tool-calls**)))
     (when (and waiting (remhash call **tool-calls**))
       (setf (tool-call-value waiting) value

@@ -1,5 +1,5 @@
 ;;;; Converts values of user code to arguments of tools. The JSON is written while the values are
-;;;; traversed, so that too large arguments are noticed early.
+;;;; traversed, so that arguments that are too large are noticed early.
 
 (in-package "LIVE-LISP.TOOLS")
 
@@ -7,7 +7,8 @@
   ((tool :initarg :tool :initform "" :reader live-lisp:tool-error-tool)
    (message :initarg :message :initform "" :reader live-lisp:tool-error-message)
    (result :initarg :result :initform nil :reader tool-error-result
-           :documentation "What the tool returned all the same, as a model would read it, or NIL."))
+           :documentation
+  "The text of the result that the tool returned in spite of the error, or NIL."))
   (:report (lambda (condition stream)
              (format stream "Tool ~A failed: ~A"
                      (live-lisp:tool-error-tool condition)
@@ -23,7 +24,7 @@ TOOL-ERROR-MESSAGE the reason."))
 it. TOOL-ERROR-TOOL is the tool's name. The report says how to make the call so that the human is
 asked. Nothing was done. The restart USE-VALUE returns another value instead."))
 
-(defconstant +depth-limit+ 100 "Arguments may be nested at most this many levels deep.")
+(defconstant +depth-limit+ 100 "The number of levels to which arguments may be nested at most.")
 
 (defun exact-p (integer)
   "True when a double float holds INTEGER exactly. All numbers of the server are double floats."
@@ -32,21 +33,22 @@ asked. Nothing was done. The restart USE-VALUE returns another value instead."))
          (<= (integer-length (abs integer)) 1024))))
 
 (defvar *tool* "" "The name of the tool being called.")
-(defvar *parameter* "" "The name of the parameter whose value is being written.")
+(defvar *parameter* "" "The name of the parameter with the value that is being written.")
 
 (defun fail-call (control &rest arguments)
-  "Signal a TOOL-ERROR: the call of *TOOL* failed. CONTROL and ARGUMENTS format the reason."
+  "Signal a TOOL-ERROR for a call of *TOOL* that failed. CONTROL and ARGUMENTS format the reason."
   (error 'live-lisp:tool-error :tool *tool* :message (apply #'format nil control arguments)))
 
 (defun refuse-value (what)
-  "Signal a TOOL-ERROR: the value of *PARAMETER* contains WHAT, which no tool can get."
+  "Signal a TOOL-ERROR: the value of *PARAMETER* contains an object that tools cannot get. WHAT is a
+text that describes the object."
   (fail-call "Parameter '~A' cannot hold ~A. A tool takes strings, symbols, numbers, T, NIL, ~
               proper lists and vectors of these, and hash tables with strings as keys."
              *parameter* what))
 
 (defun finite-double (number)
-  "Return NUMBER, a float or a ratio, as a double float. Signal a TOOL-ERROR if it is infinite, no
-number, or too large."
+  "Return NUMBER, a float or a ratio, as a double float. Signal a TOOL-ERROR if NUMBER is an
+infinity, a NaN, or too large."
   (when (and (floatp number) (or (sb-ext:float-nan-p number) (sb-ext:float-infinity-p number)))
     (refuse-value "a float that is infinite or not a number"))
   (handler-case (coerce number 'double-float)
@@ -65,8 +67,9 @@ number, or too large."
         collect (cons key value)))
 
 (defun write-argument (value buffer depth)
-  "Append VALUE to BUFFER as JSON. VALUE is nested DEPTH levels deep in the arguments. NIL becomes
-null: what it means depends on the type of the parameter, which the server knows."
+  "Append VALUE to BUFFER as JSON. DEPTH is the number of levels at which VALUE is nested in the
+arguments. NIL becomes null: its meaning depends on the type of the parameter, which the server
+knows."
   (when (> depth +depth-limit+)
     (refuse-value (format nil "what is nested more than ~D levels deep" +depth-limit+)))
   (when (> (+ (buffer-fill buffer) (if (stringp value) (length value) 0)) +frame-limit+)
@@ -89,7 +92,8 @@ null: what it means depends on the type of the parameter, which the server knows
      (refuse-value (format nil "a value of type ~A" (symbol-text (class-name (class-of value))))))))
 
 (defun write-argument-list (values buffer depth)
-  "Append VALUES, a list or a vector, to BUFFER as a JSON array."
+  "Append VALUES, a list or a vector, to BUFFER as a JSON array. DEPTH is the number of levels at
+which the elements are nested in the arguments."
   (put 91 buffer)
   (let ((first t))
     (map nil (lambda (value)
@@ -99,7 +103,8 @@ null: what it means depends on the type of the parameter, which the server knows
   (put 93 buffer))
 
 (defun write-argument-pairs (pairs buffer depth)
-  "Append PAIRS, an alist with strings as keys, to BUFFER as a JSON object."
+  "Append PAIRS, an alist with strings as keys, to BUFFER as a JSON object. DEPTH is the number of
+levels at which the values are nested in the arguments."
   (put 123 buffer)
   (loop for (key . value) in pairs
         for first = t then nil
@@ -111,8 +116,8 @@ null: what it means depends on the type of the parameter, which the server knows
   (put 125 buffer))
 
 (defun argument-pairs (arguments)
-  "Return ARGUMENTS, a property list, as an alist from names, strings, to values. If a name occurs
-twice, its first value counts, as in a function call."
+  "Return the property list ARGUMENTS as an alist from names, which are strings, to values. If a
+name occurs twice, its first value counts, as in a function call."
   (when (oddp (length arguments))
     (fail-call "Its arguments must be names and values in turn, and the last name has no value."))
   (let ((pairs '()))
@@ -128,7 +133,7 @@ twice, its first value counts, as in a function call."
     (nreverse pairs)))
 
 (defun arguments-json (pairs)
-  "Return a buffer with PAIRS, an alist from names to values, as a JSON object."
+  "Return a buffer with the alist PAIRS, from names to values, as a JSON object."
   (let ((buffer (make-buffer)))
     (write-argument-pairs pairs buffer 0)
     buffer))

@@ -1,4 +1,4 @@
-;;;; Lets the user's code call tools, and define tools.
+;;;; Lets the user's Lisp code call tools and define tools.
 
 (defpackage "LIVE-LISP.TOOLS"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.JOURNAL" "LIVE-LISP.EVALUATE")

@@ -8,43 +8,45 @@
 (in-package "LIVE-LISP.TOOLS")
 
 (defvar live-lisp:*agent-q-registry* (make-hash-table :test 'equal :synchronized t)
-  "The tools of this image, by name.")
+  "A hash table from names to the tools of this image.")
 
 (sb-ext:defglobal **built-ins** '()
-  "Descriptions of the server's own tools: the hash tables that the server sent, in its order.")
+  "Descriptions of the server's own tools: a list of the hash tables that the server sent, in the
+server's order.")
 
 (defstruct (offer (:constructor make-offer (tool registration client-name before
                                             &aux (handler (live-lisp:tool-handler tool))
                                                  (parameters (live-lisp:tool-parameters tool)))))
   "A TOOL that was sent to the server, with the HANDLER and PARAMETERS that it had then.
-REGISTRATION is the number of the registration, CLIENT-NAME the name by which clients call the tool.
-BEFORE is the OFFER that this OFFER replaced, or NIL: late calls can still be for the old one."
+REGISTRATION is the number of the registration. CLIENT-NAME is the name by which clients call the
+tool. BEFORE is the OFFER that this OFFER replaced, or NIL: late calls can still be for the replaced
+one."
   tool handler parameters registration client-name before)
 
 (sb-ext:defglobal **offered** (make-hash-table :test 'equal :synchronized t)
-  "The last OFFER for each name of a tool.")
+  "A hash table from the name of a tool to its last OFFER.")
 
 (sb-ext:defglobal **offer-lock** (sb-thread:make-mutex :name "live-lisp offer")
-  "Held while a tool is sent to the server, so that the server and the table get tools in the same
-order.")
+  "The mutex that a thread holds while it sends a tool to the server, so that the server and
+**OFFERED** get tools in the same order.")
 
 (sb-ext:defglobal **registrations** (list 0)
-  "The number of registrations so far, in a list for atomic increments.")
+  "A list of one number, for atomic increments: the number of registrations so far.")
 
 (defun next-registration ()
   "Count one more registration, and return its number."
   (1+ (sb-ext:atomic-incf (car **registrations**))))
 
 (defun store-tool (registry tool)
-  "Put TOOL into REGISTRY. It replaces a tool of the same name, and takes the place of that tool in
-the order."
+  "Store TOOL in the hash table REGISTRY under its name. If there is a tool of the same name,
+replace it, and give TOOL its place in the order."
   (let ((old (gethash (live-lisp:tool-name tool) registry)))
     (setf (tool-order tool)
           (or (and (typep old 'live-lisp:tool) (tool-order old)) (next-registration)))
     (setf (gethash (live-lisp:tool-name tool) registry) tool)))
 
 (defun parameter-json (parameter)
-  "Return PARAMETER, a valid property list, as a JSON object."
+  "Return PARAMETER, a valid property list, as a JSON object for the server."
   (flet ((value (key)
            (let ((value (getf parameter key))
                  (buffer (make-buffer 100))
@@ -63,7 +65,7 @@ the order."
             "maximum" (value :maximum))))
 
 (defun definition-json (tool)
-  "Return TOOL, a valid one, as a JSON object for the server."
+  "Return TOOL, which is valid, as a JSON object for the server."
   (object "name" (live-lisp:tool-name tool)
           "description" (live-lisp:tool-description tool)
           "parameters" (map 'vector #'parameter-json (live-lisp:tool-parameters tool))
@@ -72,8 +74,8 @@ the order."
           "categories" (map 'vector #'string-downcase (live-lisp:tool-categories tool))))
 
 (defun make-offered (tool)
-  "Send TOOL to the server. Return NIL if the server accepts it. Else return the reason as text, and
-keep the last accepted tool of this name."
+  "Send TOOL to the server. Return NIL if the server accepts TOOL. Else return the reason as text,
+and keep the last accepted tool of the same name."
   (let* ((name (live-lisp:tool-name tool)) (*tool* name)
          (before (gethash name **offered**))
          (offer (make-offer tool (next-registration) (if before (offer-client-name before) name)
@@ -93,8 +95,8 @@ keep the last accepted tool of this name."
         (live-lisp:tool-error-message failure)))))
 
 (defun offered (name registration)
-  "Return the OFFER of the tool NAME with the number REGISTRATION: the last one or the one before
-it, else NIL. If REGISTRATION is NIL, return the last."
+  "Return the OFFER of the tool NAME with the registration number REGISTRATION, if it is the last
+one or the one before. Else return NIL. If REGISTRATION is NIL, return the last OFFER."
   (loop for offer = (gethash name **offered**) then (offer-before offer)
         while offer
         when (member registration (list nil (offer-registration offer)))
@@ -110,10 +112,11 @@ server itself has a tool of this name, they see TOOL as lisp_NAME. Signals an IN
                  "can be registered only in an EQUAL hash table, such as *AGENT-Q-REGISTRY*."))
   (note-building)
   (if (eq registry (sb-ext:symbol-global-value 'live-lisp:*agent-q-registry*))
-      ;; Signalled outside of WITH-MUTEX: answers would show the frames of WITH-MUTEX.
+      ;; Signal the error outside of WITH-MUTEX. Otherwise answers would show the frames of
+      ;; WITH-MUTEX.
       (let ((refusal nil))
         (sb-thread:with-mutex (**offer-lock**)
-          ;; After an interrupt store the tool too: the server may have it already.
+          ;; Store the tool even after an interrupt, because the server may have it already.
           (unwind-protect (setf refusal (make-offered tool))
             (unless refusal (store-tool registry tool))))
         (when refusal
@@ -136,8 +139,8 @@ server itself has a tool of this name, they see TOOL as lisp_NAME. Signals an IN
   (mapcar #'live-lisp:tool-name (registered-tools)))
 
 (defun live-lisp:get-agent-q-tools (&key max-safety-level categories)
-  "Return the tools in *AGENT-Q-REGISTRY* whose safety level is at most MAX-SAFETY-LEVEL and that
-have one of CATEGORIES. If either is NIL, it excludes no tool."
+  "Return a list of the tools in *AGENT-Q-REGISTRY* that have at most the safety level
+MAX-SAFETY-LEVEL and one of CATEGORIES. If either argument is NIL, it excludes no tool."
   (unless (member max-safety-level (cons nil *levels*))
     (error "Unknown safety level ~S; valid are ~A." max-safety-level (keyword-text *levels*)))
   (loop with levels = (if max-safety-level
@@ -152,7 +155,7 @@ have one of CATEGORIES. If either is NIL, it excludes no tool."
 
 (defun call-for-text (name arguments)
   "Call a tool with ARGUMENTS, a hash table, and return the text that a model would read. NAME is
-the tool's name for clients."
+the name by which clients call the tool."
   (let ((*tool* name) (*parameter* "arguments"))
     (unless (hash-table-p arguments)
       (fail-call "It takes one EQUAL hash table with the arguments by name, not a value of type ~A."
@@ -160,7 +163,7 @@ the tool's name for clients."
     (ask-server "tool" name "text" t "args" (arguments-json (table-pairs arguments)))))
 
 (defun keyword-named (text)
-  "Return the keyword for TEXT, a word from the server in any letter case."
+  "Return the keyword for TEXT, a word from the server in upper or lower case."
   (intern (string-upcase text) "KEYWORD"))
 
 (defun parameter-from (table)
@@ -174,8 +177,8 @@ the tool's name for clients."
                              (t (if (consp value) (copy-list value) value))))))
 
 (defun proxy (table)
-  "Return a new tool that stands for one of the server's own. TABLE is the server's description of
-it."
+  "Return a new tool that stands for one of the server's own tools. TABLE is a hash table from the
+server that describes the tool."
   (let ((name (gethash "name" table)) (class (find-class 'live-lisp:tool)))
     (apply #'make-instance class
            (list :built-in name
@@ -195,6 +198,7 @@ names. Return the number of tools in the registry."
   (hash-table-count live-lisp:*agent-q-registry*))
 
 (define-operation ("offer-tools" :inline t) (tools)
-  "Keep TOOLS, the server's descriptions of its own tools, and register proxies for them."
+  "Keep TOOLS, a list of the server's descriptions of its own tools, and register proxies for these
+tools."
   (setf **built-ins** tools)
   (live-lisp:register-agent-q-tools))

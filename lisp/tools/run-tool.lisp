@@ -1,13 +1,14 @@
-;;;; Runs handlers of tools written in Lisp, for the server. Also lets code call any tool as a model
-;;;; would.
+;;;; Runs the handlers of tools that are written in Lisp, when the server asks for this. Also lets
+;;;; Lisp code call any tool as a model would.
 
 (in-package "LIVE-LISP.TOOLS")
 
-(defparameter *result-limit* 100000 "At most this many characters of a result are printed.")
+(defparameter *result-limit* 100000
+  "The number of characters of a result that are printed at most.")
 
 (defun float-format (value)
-  "Return the *READ-DEFAULT-FLOAT-FORMAT* with which floats in VALUE, a number or a nested list,
-print without exponent markers. If float formats are mixed, return DOUBLE-FLOAT."
+  "Return the *READ-DEFAULT-FLOAT-FORMAT* with which the floats in VALUE, a number or a nested list,
+print without exponent markers. If VALUE has floats of several formats, return DOUBLE-FLOAT."
   (let ((left (list value)) (format nil))
     (loop repeat 10000
           while (and left (not (eq format 'double-float)))
@@ -19,15 +20,15 @@ print without exponent markers. If float formats are mixed, return DOUBLE-FLOAT.
     (or format 'double-float)))
 
 (defun result-text (value)
-  "Return VALUE, which is not a string, as text for a model: NIL as nil, other values as ~S prints
-them."
+  "Return VALUE, which is not a string, as text for a model. NIL becomes \"nil\", and other values
+are printed as ~S prints them."
   (if (null value)
       "nil"
       (let ((*read-default-float-format* (float-format value)))
         (multiple-value-bind (text cut)
             (printing-values
-              ;; The limit of characters also ends the printing of a circular value, and labels of
-              ;; shared parts would not help a reader.
+              ;; Print without labels for shared parts, which would not help a reader. The limit of
+              ;; characters also ends the printing of a circular value.
               (let ((*print-circle* nil))
                 (call-user-code
                  (lambda ()
@@ -35,7 +36,8 @@ them."
           (if cut (format nil "~A~%[... cut here ...]" text) text)))))
 
 (defun result-data (value)
-  "Return a buffer with VALUE as JSON. If that is impossible, return NIL and the reason as text."
+  "Return a buffer with VALUE as JSON. If VALUE cannot be converted, return NIL and the reason as
+text."
   (handler-case
       (let ((buffer (make-buffer)) (*parameter* "result"))
         (write-argument value buffer 1)
@@ -45,8 +47,8 @@ them."
     (live-lisp:tool-error (failure) (values nil (live-lisp:tool-error-message failure)))))
 
 (defun result-object (value)
-  "Return VALUE, the result of a handler, as a JSON object. It has VALUE as data if that can be
-converted, and VALUE as text, unless VALUE is a string or a table."
+  "Return VALUE, the result of a handler, as a JSON object. The member \"data\" is VALUE as JSON if
+it can be converted. The member \"text\" is VALUE as text, unless VALUE is a string or a table."
   (multiple-value-bind (data why) (result-data value)
     (cond ((and (stringp value) why)
            (object "failed" t
@@ -58,9 +60,9 @@ converted, and VALUE as text, unless VALUE is a string or a table."
           (t (object "text" (result-text value))))))
 
 (defun call-handler (handler arguments)
-  "Call HANDLER, of a tool, with ARGUMENTS, and return its result as a JSON object. If its second
-value is a string or a condition, the call has failed. Then the first value is included as what the
-tool returned all the same."
+  "Call HANDLER, the handler of a tool, with ARGUMENTS, and return its result as a JSON object. If
+the second value of HANDLER is a string or a condition, the call has failed. Then the first value is
+included as the result that the tool returned in spite of the failure."
   (destructuring-bind (&optional value failure &rest more)
       (multiple-value-list (call-user-code (lambda () (funcall handler arguments))))
     (declare (ignore more))
@@ -72,8 +74,8 @@ tool returned all the same."
         (t (result-object value))))))
 
 (defun with-whole-numbers (arguments parameters)
-  "Return the hash table ARGUMENTS. For those PARAMETERS that are integers, floats in it are
-replaced by integers: JSON writes integers of more than 21 digits with an exponent."
+  "Return the hash table ARGUMENTS. For each of PARAMETERS that is an integer, replace a float in
+the table by the integer: JSON writes integers of more than 21 digits with an exponent."
   (loop for parameter in parameters
         for name = (getf parameter :name)
         for value = (gethash name arguments)
@@ -83,7 +85,7 @@ replaced by integers: JSON writes integers of more than 21 digits with an expone
 
 (define-operation ("run-tool" :members t) (name registration arguments)
   "Call the handler of the tool NAME with ARGUMENTS, a hash table. REGISTRATION is the number of the
-tool's registration that the server knows."
+registration of the tool that the server knows."
   (let ((offer (offered name registration)))
     (if (null offer)
         (list "value" (object "missing" name "replaced" (and (gethash name **offered**) t)))
@@ -100,9 +102,10 @@ tool's registration that the server knows."
    (success :initarg :success :initform nil :accessor live-lisp:tool-result-success)
    (result :initarg :result :initform nil :accessor live-lisp:tool-result-result)
    (error :initarg :error :initform nil :accessor live-lisp:tool-result-error))
-  (:documentation "The outcome of the call of a tool. If SUCCESS, RESULT is the text for a model.
-Else ERROR is the reason, and RESULT is what the tool returned all the same, or NIL. ID is the id of
-the call."))
+  (:documentation
+  "The outcome of a call of a tool. If SUCCESS is true, RESULT is the text for a model. Else ERROR
+is the reason of the failure, and RESULT is the text of the result that the tool returned in spite
+of it, or NIL. ID is the id of the call."))
 
 (defmethod print-object ((result live-lisp:tool-result) stream)
   (print-unreadable-object (result stream :type t)

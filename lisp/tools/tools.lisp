@@ -12,9 +12,12 @@
    (handler :initarg :handler :initform nil :accessor live-lisp:tool-handler)
    (built-in
     :initarg :built-in :initform nil :reader built-in-name
-    :documentation "The name that clients use for the tool of the server behind this tool, or NIL.")
+    :documentation
+  "If this tool stands for a tool of the server, the name by which clients call that tool. Else
+NIL.")
    (order :initform nil :accessor tool-order
-          :documentation "A number that grows with registration, or NIL."))
+          :documentation
+  "The number of the tool's registration, by which tools are sorted, or NIL."))
   (:documentation "A tool that clients and code can call by its name. TOOL-HANDLER is a function of
 one argument, an EQUAL hash table from the names of TOOL-PARAMETERS to the arguments."))
 
@@ -37,7 +40,7 @@ TOOL-ERROR-MESSAGE the reason."))
          :message (format nil "Tool ~A ~?" (printing-plainly (print-safely 80 name)) control
                           arguments)))
 
-;;; Checks. The messages are the server's, with keywords as Lisp writes them.
+;;; Checks. Their messages are those of the server, with keywords written as in Lisp.
 
 (defparameter *levels* '(:safe :cautious :dangerous) "The safety levels, lowest first.")
 
@@ -60,7 +63,8 @@ TOOL-ERROR-MESSAGE the reason."))
   (and (listp object) (ignore-errors (list-length object)) t))
 
 (defun items-type (parameter)
-  "Return the type of the items of PARAMETER, given as a keyword or as (:type KEYWORD)."
+  "Return the type of the items of PARAMETER, a property list. Its :ITEMS is a keyword or (:type
+KEYWORD)."
   (let ((items (getf parameter :items)))
     (if (consp items) (and (proper-list-p items) (evenp (length items)) (getf items :type)) items)))
 
@@ -69,8 +73,8 @@ TOOL-ERROR-MESSAGE the reason."))
   (format nil "~{:~A~^, ~}" keywords))
 
 (defun check-parameter (parameter known refuse)
-  "If PARAMETER is not valid, or its name is in the list KNOWN, call REFUSE with a format control
-and arguments."
+  "If PARAMETER is not valid, or its name is in the list KNOWN, call the function REFUSE with a
+format control and arguments for it."
   (unless (and (proper-list-p parameter) (evenp (length parameter)) (stringp (getf parameter :name))
                (plusp (length (getf parameter :name))))
     (funcall
@@ -98,8 +102,8 @@ and arguments."
                         (keyword-text *parameter-keys*)))))
 
 (defun check-parameters (parameters required refuse)
-  "If PARAMETERS are not valid, or a name in REQUIRED is not the name of one of them, call REFUSE
-with a format control and arguments."
+  "If one of PARAMETERS is not valid, or a name in REQUIRED is not the name of a parameter, call the
+function REFUSE with a format control and arguments for it."
   (let ((names '()))
     (dolist (parameter parameters)
       (check-parameter parameter names refuse)
@@ -137,8 +141,8 @@ with a format control and arguments."
 (defun make-tool (name description parameters &rest options)
   "Return a new valid tool. OPTIONS are initargs for its other parts. Signal an INVALID-TOOL for
 invalid parts."
-  ;; With a constant class, SBCL would compile a constructor at the first call. So the class is
-  ;; looked up.
+  ;; Look the class up at run time. With a constant class, SBCL would compile a constructor at the
+  ;; first call.
   (let ((class (find-class 'live-lisp:tool)))
     (check-tool (apply #'make-instance class :name name :description description
                        :parameters parameters
