@@ -1,6 +1,6 @@
-;;;; Runs the agent in an image that somebody else started: it serves the wire protocol on a socket,
-;;;; and does not touch the image's debugger, streams and threads. Such an image loads this file
-;;;; after the agent; images that the server starts do not.
+;;;; Runs the agent in an image that somebody else started. The agent serves the wire protocol on a
+;;;; socket, and does not change the image's debugger, streams and threads. Such an image loads this
+;;;; file after the agent. Images that the server starts do not load it.
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (require "SB-BSD-SOCKETS")
@@ -24,7 +24,7 @@ once the socket listens, so a client that sees PATH can connect. Signal an error
     socket))
 
 (defun end-jobs ()
-  "Interrupt the running jobs: their server has gone, and nobody reads their answers."
+  "Interrupt the running jobs, because their server has gone and nobody reads their answers."
   (loop for id being the hash-keys of **jobs**
         do (interrupt-job id "ending")))
 
@@ -45,15 +45,16 @@ sends an unreadable message."
     (sb-bsd-sockets:socket-close connection)))
 
 (defun stop-serving (thread socket path)
-  "End THREAD, which serves on SOCKET, a socket that listens at PATH, and remove that name."
+  "End THREAD, which serves on SOCKET, a socket that listens at PATH. Close SOCKET, and remove the
+name PATH."
   (sb-thread:terminate-thread thread)
   (sb-thread:join-thread thread :default nil :timeout 5)
   (sb-bsd-sockets:socket-close socket)
   (ignore-errors (sb-posix:unlink path)))
 
 (defun serve (path)
-  "Start a thread that serves the wire protocol on the Unix socket PATH, to one server after the
-other. Return the thread. The image continues when a server disconnects. Signal an error if PATH
+  "Start a thread that serves the wire protocol on the Unix socket PATH, to one server after
+another. Return the thread. The image continues when a server disconnects. Signal an error if PATH
 exists."
   (let ((socket (listening-socket path)))
     (setf **on-peer-gone** (constantly nil)

@@ -1,10 +1,10 @@
-;;;; Loads the agent when the cache has no fasl of it, and compiles a fasl for the next start. Where
-;;;; that is not possible, it loads the source. It reads these environment variables. LIVE_LISP_FASL
-;;;; is the path of the fasl, without the SBCL version. LIVE_LISP_SERVER is the process id of the
-;;;; server: names of temporary files contain it, so that those of ended servers can be removed. If
-;;;; LIVE_LISP_WORKERS is set, this number of processes compile the fasl, and the agent is not
-;;;; loaded. If LIVE_LISP_STRICT is set, compiler warnings are printed and SBCL exits with 1.
-;;;; Otherwise warnings are ignored.
+;;;; Loads the agent when the cache has no fasl of the agent, and compiles a fasl for the next
+;;;; start. If compiling is not possible, it loads the source. It reads these environment variables.
+;;;; LIVE_LISP_FASL is the path of the fasl, without the SBCL version. LIVE_LISP_SERVER is the
+;;;; process id of the server: names of temporary files contain it, so that those of ended servers
+;;;; can be removed. If LIVE_LISP_WORKERS is set, this number of processes compile the fasl, and the
+;;;; agent is not loaded. If LIVE_LISP_STRICT is set, compiler warnings are printed and SBCL exits
+;;;; with 1. Otherwise warnings are ignored.
 
 (load (merge-pathnames "internals.lisp" *load-truename*))
 
@@ -38,7 +38,7 @@
       (handler-bind ((warning #'note-condition))
         (compile-file (source name) :output-file part))
     (declare (ignore warned))
-    ;; For an error in a form the compiler signals no warning.
+    ;; The compiler signals no warning for an error in a form.
     (when failed
       (push (format nil "~A: has a form that cannot be compiled" (source name)) *warnings*))
     fasl))
@@ -46,9 +46,9 @@
 (defun compile-side-by-side (parts workers)
   "Compile PARTS in WORKERS processes at once. PARTS is an alist from names of source files to paths
 of fasls. First load all sources interpreted, so that each file finds the macros and structures of
-others. This takes a thirtieth of the time. The last source is left out, as it unexports the agent's
-symbols. Macros stay interpreted: compiling them would cost more time than it saves. Signal an error
-if a process fails."
+others. This takes a thirtieth of the time of compiling. The last source is left out, as it
+unexports the agent's symbols. Macros stay interpreted: compiling them would cost more time than it
+saves. Signal an error if a process fails."
   (let ((sb-ext:*evaluator-mode* :interpret))
     (loop for (name) in (butlast parts) do (load (source name)))
     (flet ((size (part)

@@ -1,5 +1,5 @@
-;;;; The last file of the agent in an image of the server. It takes the exports of the agent's
-;;;; packages back, so that no list of the program's external symbols shows them.
+;;;; The last file of the agent in an image that the server starts. It unexports the symbols of the
+;;;; agent's packages, so that a list of all external symbols in the image does not show them.
 
 (in-package "LIVE-LISP.AGENT")
 

@@ -1,6 +1,7 @@
-;;;; Finds the internals of SBCL that the agent can use. In another SBCL, a name can mean something
-;;;; else. So each internal is tried on an example, its probe (base/probes.lisp). Probes run in a
-;;;; child process, since a wrong internal can end or hang its process.
+;;;; Determines which internals of SBCL the agent can use. In another SBCL version, an internal name
+;;;; can mean something else, so each internal is tried on an example, called its probe (see
+;;;; base/probes.lisp). Probes run in a child process, because a wrong internal can end or hang the
+;;;; process that uses it.
 
 (defpackage "LIVE-LISP.INTERNALS"
   (:use "COMMON-LISP")
@@ -54,12 +55,13 @@ FUNCTION returns, and with 1 after an error."
 with 0."
   (nth-value 1 (funcall (intern "WAITPID" "SB-POSIX") id 0)))
 
-(defvar *proven* '() "The names of the internals and abilities whose probes succeeded.")
+(defvar *proven* '() "The names of the internals and abilities with a probe that succeeded.")
 (defvar *unproven* '()
-  "Lists of the name of an internal or ability whose probe failed, and the reason as text.")
+  "Lists (NAME WHY) of an internal or ability with a probe that failed, and the reason as text.")
 
 (defparameter *patience* 60
-  "After this many seconds a probe counts as hanging. Probes take milliseconds.")
+  "The number of seconds after which a probe without a result counts as hanging. Probes take
+milliseconds.")
 
 (defun run-probes (start files descriptor)
   "Run all probes from number START on, counted from 0. Write their results to the file DESCRIPTOR.
@@ -81,13 +83,14 @@ FILES is a prefix for the names of files that probes make."
     (finish-output out)))
 
 (defun note-unproven (name why)
-  "Add NAME and WHY, the reason why the agent cannot use it, to *UNPROVEN*, unless NAME is there
-already."
+  "Add the list (NAME WHY) to *UNPROVEN*, unless NAME is there already. NAME is an internal or an
+ability, and WHY a text: the reason why the agent cannot use it."
   (unless (assoc name *unproven* :test #'string=) (push (list name why) *unproven*)))
 
 (defun take-results (in)
-  "Read the results of probes from the stream IN, and record them. Return two values: the number of
-probes that ended, failed ones included, and whether this is all of them."
+  "Read the results of probes from the stream IN into *PROVEN* and *UNPROVEN*. Return two values:
+the number of probes that ended, including one that ended or hung its process, and true when no
+probe is left to run."
   (let ((ended 0) (begun '()))
     (loop for (result . names) = (handler-case (read in nil '(:lost))
                                    (error () '(:stands-still)))
@@ -105,8 +108,9 @@ probes that ended, failed ones included, and whether this is all of them."
                   (dolist (name names) (note-unproven name result)))))))
 
 (defun run-all-probes (files)
-  "Run all probes. If a probe ends its process or hangs, run the probes after it in another process.
-FILES is as for RUN-PROBES."
+  "Run all probes in child processes, and record their results. If a probe ends or hangs its
+process, run the probes after it in a new process. FILES is a prefix for the names of files that
+probes make."
   (loop with start = 0
         do (multiple-value-bind (from to) (funcall (intern "PIPE" "SB-POSIX"))
              (let* ((id (in-child (lambda () (run-probes start files to))))
@@ -121,9 +125,9 @@ FILES is as for RUN-PROBES."
                  (incf start ended))))))
 
 (defun probe-internals (files)
-  "Set *PROVEN* and *UNPROVEN*. A probe may have succeeded only because of another internal that
-failed. So all probes run again without the failed internals, until no more fail. FILES is as for
-RUN-PROBES."
+  "Run the probes, and set *PROVEN* and *UNPROVEN*. A probe may have succeeded only because of
+another internal that failed. So all probes run again without the failed internals, until no more
+fail. FILES is a prefix for the names of files that probes make."
   (handler-case
       (loop for before = (length *unproven*)
             do (setf *proven* '())
@@ -151,9 +155,10 @@ server started this process, the name contains the id of this process instead."
     (with-standard-io-syntax (print (list *proven* *unproven*)))))
 
 (defun results-of-another-sbcl ()
-  "Return the list that PRINT-RESULTS prints in another process of this SBCL: this process can have
-threads, with which SBCL cannot fork. If this program has its core in itself, it may not be SBCL:
-then return a list that says that nothing was tried."
+  "Run PRINT-RESULTS in another process of this SBCL, and return the list that it prints. This
+process may have several threads, and then SBCL cannot fork. If the core is part of the executable
+file, that file may be an application instead of SBCL. Then return a list that says that nothing was
+tried."
   (if (equal sb-ext:*runtime-pathname* sb-ext:*core-pathname*)
       '(() (("everything" "this program has its core in itself")))
       (let* ((forms (list "(require \"SB-POSIX\")"

@@ -1,4 +1,4 @@
-;;;; Runs the agent: it greets the server, then its reader thread receives messages until the
+;;;; Runs the agent. It greets the server, then its reader thread receives messages until the
 ;;;; channel to the server ends. Then the image ends too.
 
 (defpackage "LIVE-LISP.AGENT"
@@ -19,8 +19,8 @@ changes with each collection. Return NIL where the addresses are unknown."
     (and active trigger (object "active" active "trigger" trigger))))
 
 (defun greet ()
-  "Send the first messages: the greeting, which lists the abilities that are missing or replaced in
-this SBCL, and the features."
+  "Send the first messages to the server: a greeting with the abilities that this SBCL lacks and the
+fallbacks in use, then the features."
   (send (object "hello" +protocol-version+ "without" (lacking-abilities)
                 "fallbacks" (loop for (name instead missing) in (fallbacks-in-use)
                                   collect (object "ability" name "instead" instead
@@ -29,12 +29,14 @@ this SBCL, and the features."
   (send-features :again t))
 
 (defun read-messages ()
-  "Perform messages until the channel ends or breaks. Then end the image. If the program exits, this
-thread is unwound without the call of LEAVE, so that the program's exit code is kept."
+  "Receive messages and perform them until the channel ends or breaks. Then end the image. When the
+program exits, SBCL unwinds this thread, which then does not call LEAVE, so that the program's exit
+code is kept."
   (own-thread)
   (unwind-protect
        (handler-case
-           ;; In a fresh session, so that the user's settings do not change what this thread prints.
+           ;; Run in a fresh session, so that the user's settings do not change what this thread
+           ;; prints.
            (call-in-fresh-session
             (lambda ()
               (loop with *reading* = t and *break-on-signals* = nil
@@ -46,7 +48,8 @@ thread is unwound without the call of LEAVE, so that the program's exit code is 
   (unless **stopped** (leave 0)))
 
 (defun leave-debugger ()
-  "Have SBCL enter its debugger again, in all threads but this one, whose errors end it."
+  "Have SBCL enter its debugger on errors again, in all threads except this one. An error in this
+thread ends the thread."
   (let ((sb-ext:*invoke-debugger-hook* nil))
     (sb-ext:enable-debugger))
   (setf (sb-ext:symbol-global-value 'sb-ext:*invoke-debugger-hook*) nil))
@@ -54,7 +57,7 @@ thread is unwound without the call of LEAVE, so that the program's exit code is 
 (defun take-over ()
   "Prepare the image for messages: nothing reads from the terminal, the debugger is off, and output
 of threads without a job is kept."
-  ;; Otherwise ASDF prints four useless lines for each file that it compiles.
+  ;; If this variable were true, ASDF would print four useless lines for each file that it compiles.
   (set-until-stop '*compile-verbose* nil)
   (set-until-stop 'sb-ext:*evaluator-mode* :compile)
   (set-until-stop 'sb-ext:*exit-timeout* 1)
@@ -70,25 +73,28 @@ of threads without a job is kept."
   (start-session))
 
 (defmacro steadily (&body body)
-  "Evaluate BODY in the main thread. Signals to the process arrive in this thread, and are ignored:
-they are not for the agent. After a throw from the handler of a memory fault, other signals, such as
-that of an exit, would stay blocked: unblock them."
+  "Evaluate BODY in the main thread. Signals to the process, such as an interrupt, arrive in this
+thread but are not meant for the agent: end BODY at such a signal or at a serious condition, and do
+nothing else. Then unblock signals: after a throw out of the handler of a memory fault, other
+signals, such as the signal of an exit, would stay blocked."
   `(handler-case (progn ,@body)
      ((or sb-sys:interactive-interrupt serious-condition) ()
        (allow-signals))))
 
 (sb-ext:defglobal **origin** nil
-  "NIL, or in a saved core the value that ORIGIN had in the process that SAVE saved.")
+  "In an image that was started from a saved core, the value of (ORIGIN) in the process that SAVE
+saved. Otherwise NIL.")
 
 (defun origin ()
-  "Return a list of the core file of this process, the length of the file in octets, and its write
+  "Return a list of the pathname of this process's core file, its length in octets, and its write
 date."
   (with-open-file (in sb-ext:*core-pathname* :element-type '(unsigned-byte 8))
     (list sb-ext:*core-pathname* (file-length in) (file-write-date in))))
 
 (defun return-to-origin ()
-  "In an image that SAVE saved, set the name of the core back to the original core: an SBCL that the
-program starts needs this core. End the process if the original file has been replaced."
+  "For an image that SAVE saved: set SB-EXT:*CORE-PATHNAME* back to the original core, because an
+SBCL that the program starts needs that core. End the process if the original file has been
+replaced."
   (let ((origin **origin**))
     (setf sb-ext:*core-pathname* (first origin))
     (when +link-core+ (unencapsulate +link-core+ 'live-lisp))
@@ -96,8 +102,9 @@ program starts needs this core. End the process if the original file has been re
       (sb-ext:exit :code 1 :abort t))))
 
 (defun prepare ()
-  "Do what lookups and calls need, before the greeting. In a saved core this is done already."
-  ;; Load these now: a lookup must not intern symbols later.
+  "Load the contribs, and install the hooks that lookups and calls need. This is done before the
+greeting. A saved core has it done already."
+  ;; Load the contribs now, because a lookup must not intern symbols later.
   (ignore-errors (require "SB-INTROSPECT"))
   (ignore-errors (require "SB-CLTL2"))
   (tell-formats)
@@ -109,8 +116,8 @@ program starts needs this core. End the process if the original file has been re
   (free-children))
 
 (defun guard ()
-  "Install, after the greeting, what makes SBCL go through all code. In a saved core this is done
-already."
+  "Install the guards that make SBCL go through all its code when they are installed. This is done
+after the greeting. A saved core has it done already."
   (tell-before-exit)
   (note-exits)
   (guard-threads)
@@ -120,17 +127,20 @@ already."
   (frames-data '(((list "a" :b 1)))))
 
 (defconstant +patience+ 5
-  "Increment for nice(2): the niceness of a process that saves a core is raised by this number.")
+  "The increment for nice(2) in a process that saves a core: its niceness is raised by this
+number.")
 
 (defun can-save-p ()
-  "True when this process runs LIVE_LISP_PROGRAM itself, and its core is a separate file."
+  "True when this process can save a usable core: it runs the file that the environment variable
+LIVE_LISP_PROGRAM names, and its core is a separate file."
   (let ((runtime (truename sb-ext:*runtime-pathname*)))
     (and (string= (sb-ext:native-namestring runtime) (sb-ext:posix-getenv "LIVE_LISP_PROGRAM"))
          (not (equal runtime (truename sb-ext:*core-pathname*))))))
 
 (defun save ()
-  "Save this process, which has loaded the agent, as the core LIVE_LISP_CORE, after all preparations
-that need no server. Exit with 3 if this program can never be saved, and with 1 if saving failed."
+  "Make all preparations that need no server, and save this process, which has loaded the agent, as
+the core file that the environment variable LIVE_LISP_CORE names. Never return: exit with 3 if this
+program can never be saved, and with 1 if saving failed."
   (unless (can-save-p) (sb-ext:exit :code 3 :abort t))
   ;; The process lowers its own priority. The server could do so only after starting it, when
   ;; bubblewrap may already have started SBCL as another process.
@@ -145,8 +155,8 @@ that need no server. Exit with 3 if this program can never be saved, and with 1 
   (prepare)
   (guard-own-threads)
   (guard)
-  ;; Do not link again: linking takes a second, half of the whole time, and SBCL's own code is
-  ;; linked already.
+  ;; Do not let SAVE-LISP-AND-DIE link all code again. Linking takes a second, half of the time of a
+  ;; save, and SBCL's own code is linked already.
   (when +link-core+ (encapsulate +link-core+ 'live-lisp (constantly nil)))
   (sb-ext:save-lisp-and-die (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_CORE")))
   (sb-ext:exit :code 1 :abort t))
@@ -174,15 +184,16 @@ signal. Does nothing on other systems."
               channel (sb-sys:vector-sap octet) 1 #x42)))))
 
 (defun leave-to-program ()
-  "The agent was taken out of this image: exit when the program has no thread any more, and at the
-latest when the server ends."
+  "Wait for the program to end after the agent was removed from this image: exit when the program
+has no threads any more, and at the latest when the server ends."
   (end-with-server 9)
   (await-program)
   (sb-ext:exit :code 0))
 
 (defun main ()
-  "Run the agent on file descriptor 3. Never return. When the program exits, its exit ends the
-reader thread first and this thread last, so this thread then waits to be ended."
+  "Run the agent on file descriptor 3, the channel to the server. Never return. When the program
+exits, SBCL ends the reader thread first and this main thread last, so after the end of the reader
+thread this thread waits for SBCL to end it."
   (end-with-server 9)
   #+linux (when (server-gone-p 3) (end-image 3))
   (open-channel 3)
@@ -191,7 +202,8 @@ reader thread first and this thread last, so this thread then waits to be ended.
   (take-over)
   (unless **origin** (prepare))
   (greet)
-  ;; Before the first message is performed: it can be code that ends all threads.
+  ;; Do this before the first message is performed, because that message can be code that ends all
+  ;; threads.
   (own-thread)
   (unless **origin** (steadily (guard-own-threads)))
   (take-errands)
@@ -200,8 +212,8 @@ reader thread first and this thread last, so this thread then waits to be ended.
             (end-with-server 9)
             (sb-thread:join-thread reader :default nil :timeout 5))
           **at-stop**)
-    ;; 0 turns the kernel's signal off. From now on the reader thread notices when the server ends,
-    ;; and it then also ends the processes that the image started.
+    ;; A signal of 0 turns the kernel's signal off. From now on the reader thread notices the end of
+    ;; the server, and then also ends the processes that the image started.
     (end-with-server 0)
     (unless **origin** (steadily (guard)))
     (if-able "card table" (steadily (give-back-zeros)))

@@ -1,10 +1,11 @@
-;;;; Finds the internals that the agent can use, when ASDF compiles the agent. Where the server
-;;;; compiles the agent, boot.lisp does this instead.
+;;;; Determines which internals of SBCL the agent can use, when ASDF compiles the agent. When the
+;;;; server has the agent compiled, boot.lisp does this instead.
 
 (in-package "LIVE-LISP.INTERNALS")
 
 (macrolet ((set-results ()
-             ;; At compile time: the results are constants in the fasl of this file.
+             ;; Run the probes at compile time, so that their results are constants in the fasl of
+             ;; this file.
              (destructuring-bind (proven unproven) (results-of-another-sbcl)
                `(setf *proven* ',proven
                       *unproven* ',unproven))))
