@@ -41,7 +41,7 @@ OCTETS has the octets of an incomplete UTF-8 character, newest first."))
   (make-instance 'capture-stream :capture capture))
 
 (defun keep-in-tail (capture string start end)
-  "Put the characters of STRING from START to END into the ring of CAPTURE."
+  "Put the characters of STRING from START to END into the ring buffer of CAPTURE."
   (declare (type simple-string string) (type fixnum start end))
   (let* ((size (capture-tail-limit capture))
          (tail (or (capture-tail capture) (setf (capture-tail capture) (make-string size)))))
@@ -133,7 +133,7 @@ character begins with FIRST."
         finally (return (typep each 'capture-stream))))
 
 (defun tail-string (capture)
-  "Return the characters in the ring of CAPTURE, oldest first."
+  "Return the characters in the ring buffer of CAPTURE, oldest first."
   (let* ((tail (capture-tail capture)) (size (length tail))
          (written (- (capture-total capture) (capture-head-limit capture))))
     (cond ((or (zerop size) (<= written 0)) "")
@@ -142,9 +142,9 @@ character begins with FIRST."
                (concatenate 'string (subseq tail start) (subseq tail 0 start)))))))
 
 (defun captured (capture &key reset (wait t))
-  "Return the output in CAPTURE as a JSON object: its text, or its head, the number of omitted
-characters, and its tail. Return NIL when nothing was written, or when another thread is writing and
-WAIT is false. RESET empties CAPTURE."
+  "Return the output in CAPTURE as a JSON object. Its members are the whole text, or the head, the
+number of omitted characters, and the tail. Return NIL when nothing was written, or when WAIT is
+false and another thread is writing. If RESET is true, empty CAPTURE."
   (sb-thread:with-recursive-lock ((capture-lock capture) :wait-p wait)
     (unless (zerop (capture-total capture))
       (let* ((head (subseq (capture-head capture) 0 (capture-head-fill capture)))

@@ -1,5 +1,5 @@
-;;;; The base of the agent: the wire to the server, and the access to SBCL. It also defines the
-;;;; packages that users see.
+;;;; The base of the agent: the connection to the server, and the access to SBCL's internals. It
+;;;; also defines the packages that users see.
 
 ;; The agent looks nothing up by name in these packages at run time, so that evaluated code may
 ;; rename or delete them.

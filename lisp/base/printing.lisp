@@ -14,7 +14,7 @@
      ,@body))
 
 (defun print-safely (limit object &optional (format "~S"))
-  "Return OBJECT printed by the control string FORMAT, cut to LIMIT characters. If printing fails,
+  "Return OBJECT printed with the format control FORMAT, cut to LIMIT characters. If printing fails,
 the text says so."
   (multiple-value-bind (text cut)
       (bounded-string limit

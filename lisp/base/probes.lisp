@@ -20,10 +20,11 @@ ability. They are right when FORM is true."
 
 (for-probes
  (defvar *probes* '() "The rows of tests, lists (NAMES FORM), newest first.")
- (defvar *probe-file* nil "A string with which the names of all files that rows make begin.")
+ (defvar *probe-file* nil "A prefix for the names of all files that rows make.")
 
  (defun run-probe (form)
-   "Compile and call FORM. Return :RIGHT when it is true, else a text that says what went wrong."
+   "Compile FORM, and evaluate it. Return :RIGHT if its value is true, else a text that says what
+went wrong."
    (handler-case (if (funcall (compile nil `(lambda () ,form))) :right "gives a wrong answer")
      (serious-condition () "signals an error")))
 
@@ -60,12 +61,13 @@ NUMBER and TEXT in the frame."
    (multiple-value-prog1 (probe-look function) (probe-look (constantly (list number text)))))
 
  (defun in-frame (function)
-   "Call FUNCTION with the frame of the call (PROBE-CALLED 41 \"text\" FUNCTION), and return its
-value."
+   "Call FUNCTION with the frame of the call (PROBE-CALLED 41 \"text\" FUNCTION), and return the
+value of FUNCTION."
    (multiple-value-prog1 (probe-called 41 "text" function) (list function)))
 
  (defun arguments-of-call (name function)
-   "Return the arguments of the first call of NAME while FUNCTION runs, or :NONE."
+   "Call FUNCTION. Return the list of the arguments of the first call of the function NAME
+meanwhile, or :NONE."
    (let ((found :none))
      (encapsulate name 'live-lisp-probe (lambda (called &rest arguments)
                                           (when (eq found :none) (setf found (copy-list arguments)))

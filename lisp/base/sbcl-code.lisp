@@ -124,11 +124,11 @@ creation. Where this SBCL has no such words, expand into MOST-POSITIVE-FIXNUM."
  "a held error shows its frames and takes restarts, but debug cannot run a frame again or evaluate in it")
 
 (define-internal frame-tag (frame)
-  "True when FRAME can be left: its code has a tag to unwind to. Leaving a frame without such a tag
-spoils memory."
+  "True when the code of FRAME has a tag to unwind to, so that FRAME can be left. Leaving a frame
+without such a tag corrupts memory."
   ("SB-DEBUG" "FRAME-HAS-DEBUG-TAG-P"))
 (define-internal leave-frame (frame function)
-  "Unwind to FRAME, call FUNCTION, and return its values from FRAME."
+  "Unwind the stack to FRAME, call FUNCTION, and return its values from FRAME."
                  ("SB-DEBUG" "UNWIND-TO-FRAME-AND-CALL"))
 (define-internal function-component (function)
   "Return the code object of the debug function FUNCTION."
@@ -227,7 +227,7 @@ about. Return NIL when it is unknown."
   "Return the position of STREAM as a list such as ((:LINE 3))."
                  ("SB-KERNEL" "STREAM-ERROR-POSITION-INFO"))
 (define-internal-type unreadable-file
-  "Conditions of COMPILE-FILE about a file that cannot be read."
+  "Conditions from COMPILE-FILE that a file cannot be read."
                       ("SB-C" "INPUT-ERROR-IN-COMPILE-FILE"))
 (define-internal-type compiler-error
   "Errors that the compiler turns into errors at run time." ("SB-C" "COMPILER-ERROR"))
@@ -268,7 +268,7 @@ about. Return NIL when it is unknown."
   "The name of the operator of a backquote." ("SB-INT" "QUASIQUOTE"))
 (define-internal-name +named-lambda+
   "The name of the operator of a function with a name." ("SB-INT" "NAMED-LAMBDA"))
-(define-internal-type comma "The objects that a comma in a backquote is read as."
+(define-internal-type comma "The objects that the reader makes of a comma in a backquoted form."
                       ("SB-IMPL" "COMMA"))
 (define-internal comma-p (object) "True when OBJECT is a COMMA." ("SB-INT" "COMMA-P"))
 (define-internal comma-expression (comma) "Return the expression that follows COMMA."
@@ -339,7 +339,7 @@ defines or undefines a name."
 
 (define-internal load-fasl
                  (stream verbose print)
-  "Load the fasl in STREAM. VERBOSE and PRINT are as for LOAD."
+  "Load the fasl from STREAM. VERBOSE and PRINT are as in a call of LOAD."
                  ("SB-FASL" "LOAD-AS-FASL")
                  (load stream))
 

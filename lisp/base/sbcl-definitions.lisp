@@ -8,13 +8,14 @@
 (define-ability "symbol-tables" "searches for symbols are slower")
 
 (define-internal internal-table (package)
-  "Return the table of the symbols that are internal in PACKAGE."
+  "Return SBCL's table of the internal symbols of PACKAGE."
                  ("SB-IMPL" "PACKAGE-INTERNAL-SYMBOLS"))
 (define-internal external-table (package)
-  "Return the table of the symbols that are external in PACKAGE."
+  "Return SBCL's table of the external symbols of PACKAGE."
                  ("SB-IMPL" "PACKAGE-EXTERNAL-SYMBOLS"))
 (define-internal symbol-cells (table)
-  "Return the vector that holds the symbols of TABLE, or a cons with that vector."
+  "Return the vector that holds the symbols of TABLE, SBCL's table for a package, or a cons with
+this vector."
   ("SB-IMPL" "PACKAGE-HASHTABLE-CELLS" "SB-IMPL" "SYMTBL-CELLS"))
 
 (defun table-cells (table)
@@ -242,8 +243,8 @@ DEFINE-METHOD-COMBINATION makes."
   "Return the operator of COMBINATION, a SHORT-COMBINATION."
                  ("SB-PCL" "SHORT-COMBINATION-OPERATOR"))
 (define-internal combination-plain-p (combination)
-  "True when COMBINATION, a SHORT-COMBINATION, has :IDENTITY-WITH-ONE-ARGUMENT: it calls a single
-method directly."
+  "True when COMBINATION, a SHORT-COMBINATION, was defined with :IDENTITY-WITH-ONE-ARGUMENT. Then a
+single method is called without the operator."
   ("SB-PCL" "SHORT-COMBINATION-IDENTITY-WITH-ONE-ARGUMENT"))
 (define-internal-name +next-method-call+
   "The name of the macro that is expanded in the code of each method that contains
@@ -262,7 +263,9 @@ code does not use is :DELETED, unless the function was compiled for debugging."
 is the function's (KNOWN :FUNCTION :INFO NAME)."
   ("SB-C" "FUN-INFO-ATTRIBUTES") 0)
 (define-internal attribute-names (attributes)
-  "Return the names of ATTRIBUTES, from FUNCTION-ATTRIBUTES." ("SB-C" "DECODE-IR1-ATTRIBUTES"))
+  "Return a list of the names of the function attributes in the integer ATTRIBUTES, from
+FUNCTION-ATTRIBUTES."
+  ("SB-C" "DECODE-IR1-ATTRIBUTES"))
 (define-internal-name +coerce-callable+
   "The name of the function that turns a symbol into the function it names."
                       ("SB-KERNEL" "%COERCE-CALLABLE-TO-FUN"))

@@ -35,25 +35,27 @@ index START to END."
 (define-internal-variable state-slot
   "The index of the thread slot that has 0 in its lowest octet while the guard page is open."
   ("SB-VM" "THREAD-STATE-WORD-SLOT"))
-(define-internal-variable word-octets "How many octets a word has." ("SB-VM" "N-WORD-BYTES") 8)
+(define-internal-variable word-octets "The number of octets in a word." ("SB-VM" "N-WORD-BYTES") 8)
 (define-internal-variable guard-octets
-  "How many octets a guard page has." ("SB-C" "+BACKEND-PAGE-BYTES+") 32768)
-(define-runtime-variable stack-octets sb-alien:unsigned-long "How many octets a stack has."
+  "The number of octets in a guard page." ("SB-C" "+BACKEND-PAGE-BYTES+") 32768)
+(define-runtime-variable stack-octets sb-alien:unsigned-long
+  "The number of octets in a control stack."
                          "thread_control_stack_size")
 (define-runtime-function protect-control-stack
                          ((protect sb-alien:int) (thread sb-sys:system-area-pointer))
-  "Protect the last page of THREAD's stack when PROTECT is 1."
+  "Protect the last page of the control stack of the thread at the address THREAD, if PROTECT is 1."
                          "protect_control_stack_hard_guard_page")
 (define-runtime-function protect-binding-stack
                          ((protect sb-alien:int) (thread sb-sys:system-area-pointer))
-  "Protect the last page of THREAD's stack of bindings when PROTECT is 1."
+  "Protect the last page of the binding stack of the thread at the address THREAD, if PROTECT is 1."
                          "protect_binding_stack_hard_guard_page")
 (define-runtime-function protect-alien-stack
                          ((protect sb-alien:int) (thread sb-sys:system-area-pointer))
-  "Protect the last page of THREAD's stack of foreign data when PROTECT is 1."
+  "Protect the last page of the alien stack of the thread at the address THREAD, if PROTECT is 1."
                          "protect_alien_stack_hard_guard_page")
 (define-runtime-function reset-guard-page ((thread sb-sys:system-area-pointer))
-  "Protect the guard page of THREAD's stack again." "reset_thread_control_stack_guard_page")
+  "Protect the guard page of the control stack of the thread at the address THREAD again."
+  "reset_thread_control_stack_guard_page")
 
 ;;; The heap
 
@@ -61,11 +63,11 @@ index START to END."
 
 (define-internal heap-usage () "Return the number of octets of the heap that are in use."
                  ("SB-KERNEL" "DYNAMIC-USAGE") 0)
-(define-internal-variable page-octets "How many octets a page of the heap has."
+(define-internal-variable page-octets "The number of octets in a page of the heap."
                           ("SB-VM" "GENCGC-PAGE-BYTES") 32768)
-(define-internal-place pages-in-use "How many pages of the heap are in use."
+(define-internal-place pages-in-use "The number of pages of the heap that are in use."
                        ("SB-VM" "NEXT-FREE-PAGE") 0)
-(define-internal page-index (address) "Return the number of the page of ADDRESS."
+(define-internal page-index (address) "Return the number of the heap page that contains ADDRESS."
                  ("SB-VM" "FIND-PAGE-INDEX") 0)
 (define-internal object-address (object)
   "Return the address of OBJECT." ("SB-KERNEL" "GET-LISP-OBJ-ADDRESS") 0)
@@ -89,7 +91,7 @@ lacks one of the names."
     (and +page-table+ +page-words+ slot
          `(sb-alien:slot (sb-alien:deref ,+page-table+ ,page) ',slot))))
 
-(define-internal-type heap-exhausted "Errors that the heap is exhausted."
+(define-internal-type heap-exhausted "Errors that report an exhausted heap."
                       ("SB-KERNEL" "HEAP-EXHAUSTED-ERROR"))
 (define-internal-variable collection-inhibited
   "True while garbage collection is inhibited." ("SB-KERNEL" "*GC-INHIBIT*"))
@@ -109,9 +111,11 @@ lacks one of the names."
 (define-ability "card table" "an image takes 2 MB more of memory for each GB of its heap")
 
 (define-runtime-variable card-marks sb-sys:system-area-pointer
-  "The address of the card table, which has an octet for each card, a small part of the heap."
+  "The address of the card table. The table has an octet for each card, which is a small part of the
+heap."
                          "gc_card_mark")
-(define-runtime-variable card-bits sb-alien:int "How many bits an index into the card table has."
+(define-runtime-variable card-bits sb-alien:int
+  "The number of bits in an index into the card table."
                          "gc_card_table_nbits")
 
 ;;; Encapsulation of SBCL's functions
@@ -121,8 +125,8 @@ lacks one of the names."
  "threads, garbage collections, exits and child processes of your code are not guarded")
 
 (define-internal encapsulate (name key function)
-  "Wrap the function NAME: its calls call FUNCTION with the original function and the arguments. KEY
-names the wrapper."
+  "Wrap the function NAME: a call of it calls FUNCTION with the original function and the arguments.
+KEY identifies the wrapper."
   ("SB-INT" "ENCAPSULATE"))
 (define-internal unencapsulate (name key)
   "Remove the wrapper KEY of the function NAME." ("SB-INT" "UNENCAPSULATE"))
@@ -141,8 +145,8 @@ names the wrapper."
         finally (return each)))
 
 (defun plain-definition (name)
-  "Return the function NAME without the agent's hooks and wrappers such as that of TRACE. Since
-2.6.6 FDEFINITION returns the outermost wrapper."
+  "Return the function NAME without the agent's hooks, and without wrappers such as that of TRACE.
+Since SBCL 2.6.6 FDEFINITION returns the outermost wrapper."
   (behind-hooks (inner-function (fdefinition name))))
 
 (define-internal-name +spawn+ "The name of the function that starts a process." ("SB-IMPL" "SPAWN"))
@@ -180,7 +184,8 @@ Newer SBCLs do so when code is loaded, and have no such function."))
 modes of the thread that makes it."
   ("SB-VM" "FLOATING-POINT-MODES"))
 (define-internal allow-signals ()
-  "Let signals to the process reach this thread again." ("SB-UNIX" "UNBLOCK-DEFERRABLE-SIGNALS"))
+  "Unblock the signals to the process, so that they reach this thread again."
+  ("SB-UNIX" "UNBLOCK-DEFERRABLE-SIGNALS"))
 (define-internal end-process
                  (code &rest options)
   "End the process with exit code CODE. With the option :ABORT T, end it at once."

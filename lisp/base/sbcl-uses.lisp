@@ -16,8 +16,8 @@ cross references. From SBCL 2.6.1 to 2.6.4, only the first number for a name is 
 next numbers are differences from the number before."
   ("SB-C" "MAP-PACKED-XREF-DATA"))
 (define-internal without-xrefs-p (name)
-  "True when SBCL keeps no cross references to NAME. Since SBCL 2.4 INTERNAL-NAME-P is another
-function."
+  "True when SBCL keeps no cross references to NAME. SBCLs before 2.4 have this function under the
+name INTERNAL-NAME-P, which is another function since then."
   ("SB-C" "XREF-INTERNAL-NAME-P" "SB-C" "INTERNAL-NAME-P"))
 
 (declaim (notinline probed))
@@ -85,7 +85,8 @@ closure."
                  ("SB-KERNEL" "%FUN-FUN") function)
 (define-internal simple-function-name (function)
   "Return the debug name of FUNCTION, a SIMPLE-FUNCTION." ("SB-KERNEL" "%SIMPLE-FUN-NAME"))
-(define-internal-type simple-function "Functions that are neither closures nor instances."
+(define-internal-type simple-function
+  "Compiled functions that are neither closures nor funcallable instances."
                       ("SB-KERNEL" "SIMPLE-FUN"))
 (define-internal-type interpreted-function "Functions that are not compiled."
                       ("SB-KERNEL" "INTERPRETED-FUNCTION"))
@@ -140,11 +141,12 @@ the agent's hooks. Return NIL when NAME is no global function."
 (define-internal code-word (code index) "Return the constant at INDEX in the code object CODE."
                  ("SB-KERNEL" "CODE-HEADER-REF"))
 (define-internal-variable words-before-functions
-  "The index at which the words for functions begin in a code object."
+  "The index, in a code object, of the first word that describes a function. Since SBCL 2.4.7 it is
+the index of the first constant."
                           ("SB-VM" "CODE-CONSTANTS-OFFSET") 0)
 (define-internal-variable words-for-function
-  "How many words a code object has for each of its functions. Before 2.4.7 these precede the
-constants."
+  "The number of words that a code object has for each of its functions. Before SBCL 2.4.7 these
+words precede the constants."
   ("SB-VM" "CODE-SLOTS-PER-SIMPLE-FUN") 0)
 (define-internal code-serial (code)
   "Return the unique number of the code object CODE." ("SB-KERNEL" "%CODE-SERIALNO"))
@@ -186,7 +188,7 @@ through which CODE calls functions."
      (and code
           (> (or (code-words code) 0) words-before-functions)
           (eq 'probe (code-word code words-before-functions)))))
-  "True when this SBCL keeps the words for functions before the constants of a code object.")
+  "True when a code object of this SBCL has the words for its functions before its constants.")
 
 (defun first-constant (code)
   "Return the index of the first constant that the functions of CODE share."
@@ -208,7 +210,7 @@ has no such cells."
           collect (funcall +name-of-cell+ cell :index))))
 
 (defun map-named-code (visit)
-  "Call VISIT with the code object of every global function, macro and method."
+  "Call VISIT with the code object of each global function, macro and method."
   (flet ((visit-function (function)
            (let ((simple (and (functionp function) (simple-function function))))
              (when (typep simple 'simple-function) (funcall visit (function-code simple))))))
@@ -246,7 +248,7 @@ has no such cells."
   (mapc visit (all-code)))
 
 (defun map-functions (visit)
-  "Call VISIT with the name of each simple function of the code in the heap, and the function."
+  "Call VISIT with the name and the function of each simple function in the heap."
   (map-code (lambda (code)
               (dotimes (index (code-functions code))
                 (let ((function (code-function code index)))
@@ -340,5 +342,6 @@ in the enclosing lists, from the inside out."
 (define-internal-variable evaluated-form
   "The whole form that this thread evaluates." ("SB-IMPL" "*EVAL-SOURCE-CONTEXT*"))
 (define-internal-variable evaluated-index
-  "The number of EVALUATED-FORM in the file being loaded, or NIL without a file."
+  "The number that EVALUATED-FORM has in the file being loaded, or NIL when no file is being
+loaded."
                           ("SB-IMPL" "*EVAL-TLF-INDEX*"))

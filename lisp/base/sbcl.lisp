@@ -24,8 +24,9 @@ used, with the reasons."
   (defvar *ability* "" "The name of the ability declared last: later declarations belong to it."))
 
 (defmacro where-compiled (&body definitions)
-  "Evaluate DEFINITIONS where code is compiled. The agent's fasl for the server has nothing of them,
-so it loads faster. In the fasls of ASDF they are needed when a single file is compiled again."
+  "Evaluate DEFINITIONS where code is compiled. The agent's fasl for the server leaves them out, so
+that it loads faster. The fasls that ASDF makes contain them, because they are needed when a single
+file is compiled again."
   `(eval-when (:compile-toplevel :execute
                ,@(unless (find-package "LIVE-LISP.BOOT") '(:load-toplevel)))
      ,@definitions))
@@ -34,7 +35,7 @@ so it loads faster. In the fasls of ASDF they are needed when a single file is c
   (defvar *absent* '() "Our names for the internals that this SBCL does not have.")
 
   (defun outcome (name)
-    "Return the value of the variable NAME of internals.lisp, which runs the probes."
+    "Return the value of the variable named NAME in internals.lisp, the file that runs the probes."
     (symbol-value (find-symbol name "LIVE-LISP.INTERNALS")))
 
   (defun left-out-names ()
@@ -57,7 +58,8 @@ the ability being declared. Return NIL when it has both."
       (or (among "everything") (among *ability*) (among (string name)))))
 
   (defun ability-state-now (name)
-    "Return the state of the ability NAME in the agent being compiled, a keyword or NIL."
+    "Return the state of the ability NAME, :LEFT-OUT, :PROVEN or NIL, for the agent that is being
+compiled."
     (cond ((why-left-out name) :left-out)
           ((member name (outcome "*PROVEN*") :test #'equal) :proven))))
 
@@ -97,7 +99,8 @@ without a check, whether an internal of it is missing."
            (and (ability-missing ability) t)))))
 
 (defun lacking-abilities ()
-  "Return the names of the abilities that the agent lacks, in the order of their declarations."
+  "Return a list of the names of the abilities that the agent lacks, in the order of their
+declarations."
   (loop for ability in (reverse **abilities**)
         when (lacking-p ability) collect (ability-name ability)))
 
@@ -169,7 +172,7 @@ missing. Else return NIL."
                                (why-left-out name)))))))
 
 (defmacro define-here (name &body definitions)
-  "Export NAME and evaluate DEFINITIONS where code is compiled."
+  "Export the symbol NAME, and evaluate DEFINITIONS where code is compiled."
   `(where-compiled
      (export ',name)
      ,@definitions))
