@@ -29,15 +29,15 @@ the lock already."
 ;;; that a start takes no longer.
 
 (sb-ext:defglobal **library-manager** nil
-  "A list of the name of the user's library manager and the native name of the file that sets it up,
-or NIL.")
+  "A list of two strings, the name of the user's library manager and the native name of the file
+that sets it up. NIL if there is no library manager.")
 (sb-ext:defglobal **library-manager-failure** nil
-  "The reason why the library manager could not be loaded, a text, or NIL.")
+  "A text with the reason why the library manager could not be loaded, or NIL.")
 (sb-ext:defglobal **library-manager-due** nil
   "True while the user's library manager is not loaded yet.")
 
 (sb-ext:defglobal **init-file** nil
-  "If the user has an init file that was not loaded, its name as answers show it. Else NIL.")
+  "The name of the user's init file, as answers show it, if that file was not loaded. Else NIL.")
 
 (defun load-library-manager ()
   "Load the user's library manager, unless that was done or tried before. Return true if it was
@@ -128,8 +128,8 @@ library manager, and the manager is not loaded yet."
                      thereis (member argument *manager-packages* :test #'equal))))))
 
 (defun retry-with-libraries (condition)
-  "If CONDITION says that ASDF does not find a system, or that a file of a system names the library
-manager, load the manager if it is due, and have ASDF try again."
+  "If CONDITION says that ASDF does not find a system, or that a file of a system names a package of
+the library manager, load the manager, unless it was loaded before, and have ASDF try again."
   (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
     (when (and **library-manager-due**
                missing
@@ -140,7 +140,7 @@ manager, load the manager if it is due, and have ASDF try again."
 (defun load-manager-for-file (condition)
   "If CONDITION says that LOAD or COMPILE-FILE could not read a file that names a package of the
 library manager, load the manager. Do not load the file again, since some of its forms have already
-run. Write that the user should do so."
+run. Print a message that asks the user to load it again."
   (when (and (names-manager-p condition) (load-library-manager))
     (format *error-output* "~&~A is loaded now, which the file needs: load the file again.~%"
             (first **library-manager**))))

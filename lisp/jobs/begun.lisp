@@ -1,6 +1,6 @@
-;;;; Records in memory shared with the server which requests have begun to run. After this process
-;;;; has ended, the server reads this memory, and sends requests that had not begun to the next
-;;;; image. Recording a request takes one store.
+;;;; Records which requests have begun to run, in memory that is shared with the server. After this
+;;;; process has ended, the server reads this memory, and sends the requests that had not begun to
+;;;; the next image. Recording a request takes a single store.
 
 (in-package "LIVE-LISP.JOBS")
 

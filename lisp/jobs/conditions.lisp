@@ -1,6 +1,6 @@
 ;;;; Renders a condition as data: its type, report, restarts and newest frames. Reports and print
-;;;; methods run user code, which can fail or never end. So each is guarded, limited in length, and
-;;;; run within the job.
+;;;; methods run user code, which can fail or never end. So each call of such code is guarded, its
+;;;; output is limited in length, and it runs within the job.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -22,9 +22,9 @@ agent's own."
             collect restart)))
 
 (defun told-restarts (restarts)
-  "Return the first *RESTART-LIMIT* of RESTARTS, each as a list of the restart, its name and its
-report. Of restarts with the same name and report only the newest is returned, the one that
-INVOKE-RESTART would find. The second value is the number of the other restarts, or NIL."
+  "Return a list of the first *RESTART-LIMIT* of RESTARTS. Each element is a list of the restart,
+its name and its report. Of several restarts with the same name and report, include only the newest,
+which INVOKE-RESTART would find. The second value is the number of the remaining restarts, or NIL."
   (loop with seen = '()
         for (restart . more) on restarts
         for name = (let ((name (restart-name restart))) (if name (symbol-name name) "(no name)"))
@@ -37,8 +37,9 @@ INVOKE-RESTART would find. The second value is the number of the other restarts,
         finally (return (values told (and more (length more))))))
 
 (defun restarts-data (condition)
-  "Return the first restarts for CONDITION as JSON objects, and the number of the other restarts, or
-NIL. If the test function of a restart signals an error, return an empty list."
+  "Return a list of JSON objects for the first restarts that are available for CONDITION. The second
+value is the number of the remaining restarts, or NIL. If the test function of a restart signals an
+error, return an empty list."
   (handler-case
       (multiple-value-bind (told more) (told-restarts (active-restarts condition))
         (values (loop for (nil name report) in told collect (object "name" name "report" report))
@@ -48,13 +49,14 @@ NIL. If the test function of a restart signals an error, return an empty list."
 (defun unbound-name (condition)
   "If CONDITION says that a variable is unbound, return its name with its package as text. Else
 return NIL. The report of CONDITION would omit the package of an accessible symbol."
-  ;; The program can make such a condition without a name.
+  ;; The program can make a condition of this type without a name.
   (let ((name (and (typep condition 'unbound-variable)
                    (ignore-errors (cell-error-name condition)))))
     (and name (symbolp name) (symbol-text name))))
 
 (defun condition-data (condition calls &optional more)
-  "Return CONDITION as a JSON object. CALLS and MORE are the values of CALLS-ON-STACK."
+  "Return CONDITION as a JSON object. CALLS is a list of the newest calls on the stack, and MORE the
+number of older ones or NIL, both from CALLS-ON-STACK."
   (multiple-value-bind (restarts more-restarts) (restarts-data condition)
     (let ((type (type-of condition)))
       (object "type" (if (symbolp type) (symbol-text type) (print-safely 200 type))

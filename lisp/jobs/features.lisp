@@ -1,5 +1,5 @@
-;;;; Sends *FEATURES* to the server. The server reads files too, and must skip the same forms after
-;;;; #+ and #-.
+;;;; Sends *FEATURES* to the server. The server also reads Lisp files, and must skip the same forms
+;;;; after #+ and #- as this image.
 
 (in-package "LIVE-LISP.JOBS")
 

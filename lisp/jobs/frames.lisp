@@ -1,4 +1,4 @@
-;;;; Finds the frames of user code on the stack, without the frames of the system and of the agent
+;;;; Finds the frames of user code on the stack, and leaves out the frames of SBCL and of the agent
 ;;;; at both ends.
 
 (in-package "LIVE-LISP.JOBS")
@@ -41,15 +41,16 @@ argument that SBCL has not kept."
                       argument))))
 
 (defun frame-lambda-list (frame)
-  "Return the lambda list of the function of FRAME, or NIL when it is unknown."
+  "Return the lambda list of the function of FRAME, without parameters that SBCL adds for methods.
+Return NIL when it is unknown."
   (let ((name (frame-name frame))
         (parameters (ignore-errors (plain-lambda-list (function-of-frame (frame-function frame))))))
     (and (listp parameters)
          (if (method-name-p name) (methods-own name parameters) parameters))))
 
 (defun frame-keywords (frame)
-  "If the function of FRAME has &KEY and no &REST, return two values: the parameters after &KEY, and
-the number of parameters before it. Else return NIL."
+  "If the function of FRAME has &KEY and no &REST, return two values: the list of the parameters
+after &KEY, and the number of parameters before &KEY. Else return NIL."
   (let* ((parameters (frame-lambda-list frame))
          (keywords (and (listp parameters)
                         (not (member '&rest parameters))
@@ -107,8 +108,9 @@ can be the default value."
 agent.")
 
 (defun name-symbols (name)
-  "Return the symbols in the debug name NAME, which may be a list such as (FLET X :IN Y). A program
-can make long or circular names: then return only the first symbols."
+  "Return a list of the symbols in the debug name NAME, which may be a symbol or a list such as
+\(FLET X :IN Y). A program can make long or circular names. Of these, return only the first
+symbols."
   (let ((symbols '()) (left 200))
     (labels ((note (part depth)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
@@ -118,8 +120,8 @@ can make long or circular names: then return only the first symbols."
     (nreverse symbols)))
 
 (defun function-symbols (name)
-  "Return the symbols in the debug name NAME. For a method, return those in the name of its generic
-function."
+  "Return a list of the symbols in the debug name NAME. If NAME belongs to a method, return those in
+the name of its generic function."
   (name-symbols (if (method-name-p name) (second name) name)))
 
 (defun named-p (name names)
@@ -133,7 +135,7 @@ list NAMES."
                            (eql 0 (search "SB-" (package-name package)))))))
 
 (defun ours-p (name)
-  "True when the debug name NAME is that of a function of the agent."
+  "True when the debug name NAME belongs to a function of the agent."
   (some (lambda (symbol) (own-package-p (symbol-package symbol))) (function-symbols name)))
 
 (defun machinery-p (name)
@@ -165,8 +167,9 @@ on, evaluated forms have such names too."
         (and (top-level-form-p name) (null (frame-file frame))))))
 
 (defun loader-p (name)
-  "True when the debug name NAME is that of a function of the compiler or loader, or of one that
-begins a thread. Such frames stand between the agent and a top-level form in a file."
+  "True when the debug name NAME belongs to a function of the compiler or loader, or to a function
+with which a thread begins. Frames of such functions stand between the agent and a top-level form in
+a file."
   (let ((symbols (set-difference (name-symbols name) '(flet labels lambda :in))))
     (and (not (top-level-form-p name))
          (or (null symbols)
@@ -212,7 +215,7 @@ the agent called user code, without frames of the agent and of SBCL's functions 
                       while (and frame (not (eq role :user-code)))
                       unless (eq role :between) collect frame)))
     ;; The agent's hooks, such as the one for new methods, have frames between those of user code.
-    ;; They would not help a reader.
+    ;; These frames would not help a reader.
     (remove-if (lambda (frame) (ours-p (frame-name frame)))
                (reverse (without-machinery (reverse (without-machinery
                                                      (below-wait (below-entry frames))))
@@ -239,7 +242,7 @@ function."
        (not (method-name-p name))))
 
 (defun asdf-symbol-p (symbol)
-  "True when SYMBOL is of a package that comes with ASDF, or of Common Lisp."
+  "True when the home package of SYMBOL is COMMON-LISP or one that comes with ASDF."
   (let ((package (symbol-package symbol)))
     (and package
          (or (eq package (find-package "COMMON-LISP")) (asdf-package-p (package-name package))))))
@@ -268,7 +271,7 @@ loaded from any file."
         (and file (eql 0 (search "SYS:" file))))))
 
 (defstruct (folded (:constructor make-folded (count)))
-  "Stands for COUNT frames of the system that are not shown."
+  "Takes the place of COUNT frames of the system in a list of frames. These frames are not shown."
   count)
 
 (defun without-inner (run newest oldest)
@@ -279,7 +282,8 @@ all frames but the first NEWEST and the last OLDEST ones. A single frame is not 
         (append (subseq run 0 newest) (list (make-folded inner)) (last run oldest))
         run)))
 
-(defparameter *system-frames* 4 "If all frames are of the system, this many are shown.")
+(defparameter *system-frames* 4
+  "The number of frames that are shown if all frames belong to the system.")
 
 (defun folded-frames (frames)
   "Return FRAMES, a list with the newest first, with a FOLDED in place of most frames of each run of

@@ -14,14 +14,15 @@ hold no errors.")
 of the job. If that is impossible, it returns the reason as text.")
 
 (sb-ext:defglobal **on-break** nil
-  "NIL, or a function that is called first with each condition that reaches the debugger.")
+  "NIL, or a function of one argument. It is called first with each condition that reaches the
+debugger.")
 
 (defvar *so-far* '()
   "A list of functions without parameters. Each returns a property list of answer members about what
 this call has done so far. They are called when an error is held before the call has ended.")
 
 (defvar *debug-level* nil
-  "The DEBUG quality with which this call compiles. NIL stands for the session's.")
+  "The DEBUG quality with which this call compiles, or NIL for the DEBUG quality of the session.")
 
 ;;; Restarts chosen in advance
 
@@ -29,8 +30,8 @@ this call has done so far. They are called when an error is held before the call
   "The names of the restarts that this call invokes when they are available, most wanted first.")
 
 (defun names-among (value)
-  "Return the strings in VALUE, a list of names of restarts from a message. In a damaged journal,
-VALUE can be anything."
+  "Return a list of the strings in VALUE, which should be a list of names of restarts from a
+message. If the journal is damaged, VALUE can be anything."
   (and (listp value) (remove-if-not #'stringp value)))
 
 (defvar *taken* nil
@@ -52,7 +53,7 @@ since a later call could not choose it."
 without duplicates, oldest first."
   (remove-duplicates (reverse (ldiff *went-on-by* before)) :test #'string= :from-end t))
 
-(defparameter *taken-told* 20 "An answer lists at most this many restarts of *TAKEN*.")
+(defparameter *taken-told* 20 "The number of restarts in *TAKEN* that an answer lists at most.")
 
 (defvar *program-breaks* nil
   "The value of *BREAK-ON-SIGNALS* when the program entered the debugger.")
@@ -60,8 +61,8 @@ without duplicates, oldest first."
   "The value of *INVOKE-DEBUGGER-HOOK* when the program entered the debugger.")
 
 (defun call-as-program (function)
-  "Call FUNCTION, code of the program, from within the debugger hook, with *INVOKE-DEBUGGER-HOOK*
-and *BREAK-ON-SIGNALS* as the program had set them."
+  "Call FUNCTION, which calls code of the program from within the debugger hook. Meanwhile
+*INVOKE-DEBUGGER-HOOK* and *BREAK-ON-SIGNALS* have the values that the program had set."
   (let ((sb-ext:*invoke-debugger-hook* *program-hook*) (*break-on-signals* *program-breaks*))
     (funcall function)))
 

@@ -30,6 +30,6 @@ false, return NIL instead."
         (concatenate 'string "@" (decimal-digits id))))))
 
 (defun object-of-id (id)
-  "Return two values: the object with ID, a number, and whether it still exists."
+  "Return two values: the object with the number ID, and true if the object still exists."
   (let ((pointer (gethash id **objects**)))
     (if pointer (sb-ext:weak-pointer-value pointer) (values nil nil))))

@@ -4,7 +4,7 @@
 (in-package "LIVE-LISP.JOBS")
 
 (defun collected-milliseconds ()
-  "Return the milliseconds of garbage collection since the image began."
+  "Return the number of milliseconds that garbage collections have taken since the image began."
   (let ((time sb-ext:*gc-run-time*))
     (if (realp time) (floor (* 1000 time) internal-time-units-per-second) 0)))
 
@@ -59,13 +59,13 @@ heap, to make room for the next job.")
   "The number of octets that live objects can take in the heap.")
 
 (sb-ext:defglobal **before-jobs** '()
-  "Functions without arguments, the last added first. Each job calls them in its thread before
-anything else.")
+  "A list of functions without parameters, the one added last first. Each job calls them in its
+thread before it does anything else.")
 
 (defvar *job* nil "The job that this thread runs or helps with, or NIL.")
 
 (sb-ext:defglobal **jobs** (make-hash-table :synchronized t)
-  "The running jobs, by the id of their request.")
+  "A hash table from the ids of requests to the running jobs.")
 
 (sb-ext:defglobal **begun** 0 "The number of jobs that have begun.")
 
@@ -76,8 +76,8 @@ anything else.")
   "The stream that writes to **BACKGROUND**.")
 
 (defun answer-frame (id members)
-  "Return the wire frame of the answer to the request ID with MEMBERS. If it is too long for a
-frame, return an error as the answer."
+  "Return the wire frame of the answer to the request ID. MEMBERS is a property list of answer
+members. If they are too long for a frame, return the frame of an answer with an error instead."
   (let* ((frame (frame-octets (make-json-object (list* "id" id members))))
          (length (buffer-fill frame)))
     (if (> length +frame-limit+)
@@ -108,7 +108,8 @@ output of the job's threads goes into **BACKGROUND**, which the next answer show
     (setf (capture-successor (job-output job)) **background**)))
 
 (defun job-collected (job)
-  "Return the milliseconds of garbage collection since JOB began, or NIL if there were none."
+  "Return the number of milliseconds that garbage collections have taken since JOB began, or NIL if
+it is 0."
   (let ((milliseconds (- (collected-milliseconds) (job-collected-before job))))
     (and (plusp milliseconds) milliseconds)))
 
@@ -193,9 +194,9 @@ must still be on the stack of this thread."
         "notHeld" (and *job* (job-unheld *job*))))
 
 (defun leave-by-condition (job condition)
-  "Throw the answer members about CONDITION to the end of JOB. If the stack is exhausted, it has no
-room to describe CONDITION. Then throw a function that returns the members: it is called once the
-stack is unwound."
+  "Throw a property list of answer members about CONDITION to the end of JOB. If the stack is
+exhausted, there is no room to describe CONDITION. Then throw a function that returns the members,
+which is called once the stack is unwound."
   (throw job
     (cond ((job-looking job)
            (list "condition"
@@ -239,8 +240,8 @@ VALUE."
         (error () value)))))
 
 (defun end-thread (condition)
-  "End this thread, which has no job, because of CONDITION, an unhandled condition. Keep and print
-CONDITION."
+  "End this thread, which has no job, because nobody has handled CONDITION. Keep CONDITION as an
+error, and print a message about it."
   (let ((name (current-thread-name)))
     (unless-broken nil (lambda ()
                          (unless (typep condition 'storage-condition)
@@ -255,21 +256,21 @@ CONDITION."
   (leave-thread))
 
 (defun fail-job (job condition)
-  "Answer JOB with a fault, and end its thread: code of the agent signalled CONDITION, so the agent
-is broken. The server then replaces the image."
+  "Answer JOB with a fault, and end its thread. CONDITION was signalled by code of the agent, so the
+agent is broken. The server then replaces the image."
   (unless (shiftf (job-answered job) t)
     (send (object "id" (job-id job) "fault" (report-text 500 condition))))
   (sb-thread:abort-thread))
 
 (defun damage-p (condition)
-  "True when CONDITION says that a function or variable of the agent is undefined. Then evaluated
-code has removed it."
+  "True when CONDITION says that a function or variable of the agent is undefined. This means that
+evaluated code has removed it."
   (and (typep condition 'cell-error)
        ;; A program can make a condition of this type without a name.
        (ours-p (ignore-errors (cell-error-name condition)))))
 
 (defun thread-name-for (operation)
-  "Return the name for the thread of a job of OPERATION."
+  "Return the name, a string, for the thread of a job of OPERATION."
   (concatenate 'string "live-lisp " operation))
 
 (defun job-to-begin ()
@@ -279,7 +280,8 @@ yet. Else return NIL. A condition that is signalled so early is a failure of the
     (sb-ext:with-locked-hash-table (**jobs**)
       (loop for job being the hash-values of **jobs**
             when (and (not (job-begun job))
-                      ;; The thread can get here before the reader thread has stored it in the job.
+                      ;; The thread can get here before the reader thread has stored the thread in
+                      ;; the job.
                       (member (job-thread job) (list thread nil))
                       (equal name (thread-name-for (job-operation job))))
               return job))))
@@ -314,8 +316,8 @@ manager, invoke a chosen restart, or hold the error. Return if all of these are 
   (when *hold* (setf (job-unheld *job*) (funcall **holder** condition *job*))))
 
 (defun answer-condition (condition)
-  "End the job or the thread in which nobody handled CONDITION. The answer of the job describes
-CONDITION. For a thread without a job, CONDITION is printed."
+  "End the job or the thread in which CONDITION was signalled and not handled. Describe CONDITION in
+the answer of the job. For a thread without a job, print a message about CONDITION."
   ;; FORMAT uses *PRINT-PPRINT-DISPATCH* even for strings, and the program may have set it.
   (let ((*print-pprint-dispatch* **pretty-printers**))
     (cond ((null *job*)

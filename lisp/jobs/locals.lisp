@@ -1,5 +1,6 @@
-;;;; Renders frames with their local variables, for errors that are shown later. Locals are printed
-;;;; when the error happens, and without user code: a print method could fail or never end.
+;;;; Renders frames with their local variables, for errors that are shown later. The values of
+;;;; locals are printed when the error happens, and without user code, since a print method could
+;;;; fail or never end.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -11,8 +12,8 @@ left out.")
 
 (defun standard-slots (object)
   "Return the bound slots of OBJECT, an instance of a STANDARD-CLASS, as an alist from names to
-values. Return NIL if its class was redefined and OBJECT is not updated yet, as the slots are still
-in their old places."
+values. If the class was redefined and OBJECT is not updated yet, return NIL, because the slots are
+still in their old places."
   (unless (outdated-layout-p (layout-of object))
     (loop for slot in (sb-mop:class-slots (class-of object))
           for location = (sb-mop:slot-definition-location slot)
@@ -29,9 +30,9 @@ in their old places."
         collect (cons name (slot-value object name))))
 
 (defun condition-slots (condition)
-  "Return the slots of CONDITION with values from initargs or SETF, as an alist from names to
-values. Other slots are left out: to get their values, SBCL would evaluate initforms, which are user
-code."
+  "Return an alist from names to values of those slots of CONDITION that got their values from
+initargs or SETF. Leave out other slots: to get their values, SBCL would evaluate initforms, which
+are user code."
   (let* ((start (first-condition-word))
          (given (loop for index from start below (1- (instance-length condition)) by 2
                       append (list (instance-word condition index)
@@ -56,8 +57,8 @@ values."
           ((typep object 'structure-object) (structure-slots object)))))
 
 (defun system-class-p (object)
-  "True when the class of OBJECT is SBCL's own, so that printing OBJECT runs no user code, and
-neither does printing its report if it is a condition."
+  "True when the class of OBJECT belongs to SBCL, so that printing OBJECT, or the report of OBJECT
+if it is a condition, runs no user code."
   (let* ((name (class-name (class-of object))) (package (and (symbolp name) (symbol-package name))))
     (and package (sb-ext:package-locked-p package) t)))
 
@@ -67,7 +68,8 @@ neither does printing its report if it is a condition."
 (defvar *gone-stacks* '() "The start addresses of stacks from which objects may be gone.")
 
 (defun left-stack-p (object)
-  "True when OBJECT was on one of *GONE-STACKS*. Only the address of OBJECT is used."
+  "True when OBJECT was on one of the stacks in *GONE-STACKS*. Only the address of OBJECT is used,
+because the object itself may be gone."
   (let ((address (object-address object)) (octets (or stack-octets 0)))
     (and (not (typep object '(or fixnum character single-float)))
          (loop for start in *gone-stacks* thereis (< -1 (- address start) octets)))))
@@ -88,9 +90,9 @@ is the number of levels of nested lists and vectors to look at."
           (t list))))
 
 (defun without-gone (object &optional (depth 4))
-  "Return OBJECT, or a copy in which a text replaces each object that is gone from a stack. Only the
-first nine elements of lists and vectors are looked at, at most DEPTH levels deep: no more would be
-printed."
+  "Return OBJECT, or a copy in which a text replaces each object that is gone from a stack. Look
+only at the first nine elements of lists and vectors, and at most DEPTH levels deep, because no more
+would be printed."
   (cond ((null *gone-stacks*) object)
         ((left-stack-p object) (make-unprintable "gone from the stack"))
         ((zerop depth) object)
@@ -108,8 +110,8 @@ printed."
   "A hash table with the PRINT-OBJECT methods of SBCL and the agent as keys.")
 
 (defun system-printed-p (object)
-  "True when PRINT-OBJECT prints OBJECT with methods of SBCL only, and reads nothing that can be
-gone from a stack."
+  "True when only methods of SBCL and the agent are called to print OBJECT, and they read no object
+that can be gone from a stack."
   (and (null *gone-stacks*)
        (or (system-class-p object) (typep object 'structure-object))
        (loop for method in (sb-mop:generic-function-methods #'print-object)
@@ -128,8 +130,8 @@ gone from a stack."
              (prin1 (without-gone value) stream)))
 
 (defun print-inside (stream object)
-  "Print OBJECT on STREAM: as SBCL does when that runs no user code, else as its class and its
-slots."
+  "Print OBJECT on STREAM without user code. Print it as SBCL does if that runs no user code. Else
+print its class and its slots."
   (flet ((print-unreadably (about)
            (pprint-logical-block (stream nil :prefix "#<" :suffix ">")
              (prin1 (type-of object) stream)
@@ -220,8 +222,8 @@ NIL."
 exists.")
 
 (defun frame-locals (frame)
-  "Return the locals of FRAME as JSON objects, at most *LOCAL-LIMIT*. If SBCL has not kept the value
-of a local, it has no member \"value\"."
+  "Return the locals of FRAME as a list of JSON objects, at most *LOCAL-LIMIT*. If SBCL has not kept
+the value of a local, its object has no member \"value\"."
   (handler-case
       (loop with place = (frame-place frame)
             for variable in (frame-variables frame)
@@ -245,8 +247,8 @@ of a local, it has no member \"value\"."
       (frame-object (frame-text (car call)) (cdr call))))
 
 (defun run-milliseconds ()
-  "Return the CPU time of this thread in milliseconds, since an arbitrary time. Where there is no
-such clock, return the real time."
+  "Return the CPU time of this thread in milliseconds, counted from an arbitrary time. On a system
+without a clock for this, return the real time."
   (if thread-clock
       (multiple-value-bind (seconds nanoseconds) (clock-time thread-clock)
         (+ (* 1000 seconds) (floor nanoseconds 1000000)))
@@ -288,13 +290,15 @@ has taken *LOCALS-MILLISECONDS*, the remaining frames have only the function's n
 (sb-ext:defglobal **errors-lock** (sb-thread:make-mutex :name "live-lisp errors")
   "The mutex that a thread holds while it changes **ERRORS**.")
 
-(defvar *form-text* nil "The source text of the form being evaluated, if it came as text.")
+(defvar *form-text* nil
+  "The source text of the form being evaluated, or NIL if the form did not come as text.")
 
 (defun keep-error (condition on-stack)
   "Keep CONDITION in **ERRORS**, with the locals of its frames if ON-STACK says that they are still
 on the stack. Return a function that must be called later with the CONDITION-DATA of CONDITION:
 making this data runs user code, and may never end."
-  (let* (;; CONDITION may be signalled while a value is printed with *PRINT-CIRCLE*.
+  ;; Turn *PRINT-CIRCLE* off: CONDITION may be signalled while a value is being printed with it.
+  (let* (
          (*print-circle* nil)
          (frames (and on-stack (frames-with-locals (shown-frames))))
          (kept (list "time" (unix-time)

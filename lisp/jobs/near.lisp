@@ -1,5 +1,5 @@
-;;;; Suggests at most three existing names for a missing name, by edit distance. This goes once
-;;;; through the symbols of one package, and only after something has failed.
+;;;; Suggests at most three existing names for a missing name, by edit distance. This goes through
+;;;; the symbols of one package once, and happens only after something has failed.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -27,9 +27,9 @@ NAME is too short for suggestions."
         (put-characters (simple-array character (*))))))
 
 (defun next-row (i one other width before above row)
-  "Fill ROW of the table of edit distances: distances between the first I characters of ONE and each
-prefix of OTHER up to WIDTH characters. Return the least of them. ABOVE is the row before ROW,
-BEFORE the row before ABOVE."
+  "Fill ROW of the table of edit distances with the distances between the first I characters of ONE
+and each prefix of OTHER of up to WIDTH characters. Return the least of these distances. ABOVE is
+the row before ROW, and BEFORE the row before ABOVE."
   (declare (type (simple-array character (*)) one other)
            (type (integer 1 10000) i) (type (integer 0 10000) width)
            (type (simple-array fixnum (*)) before above row) (optimize speed))
@@ -71,14 +71,15 @@ neighbour. Letter case is ignored."
 
 (defun nearer-p (one other)
   "True when ONE ranks before OTHER. Both are lists of a text, its edit distance and the rank of its
-package (0 is best). Further elements are ignored."
+package, where 0 is best. Further elements are ignored."
   (cond ((/= (second one) (second other)) (< (second one) (second other)))
         ((/= (third one) (third other)) (< (third one) (third other)))
         (t (string< (first one) (first other)))))
 
 (defun nearest-three (found)
-  "Return the texts of the nearest three of FOUND, lists as for NEARER-P, without duplicates. Leave
-out texts farther than the nearest, unless their distance is at most 1."
+  "FOUND is a list of lists that begin with a text and its edit distance, as for NEARER-P. Return a
+list of the three nearest texts, without duplicates. Leave out texts that are farther than the
+nearest one, unless their distance is at most 1."
   (let* ((found (sort found #'nearer-p)) (most (max 1 (or (second (first found)) 0))) (texts '()))
     (loop for (text far) in found
           while (and (<= far most) (< (length texts) 3))
@@ -100,8 +101,8 @@ out texts farther than the nearest, unless their distance is at most 1."
   "The packages of SBCL that are searched for a name that is missing elsewhere.")
 
 (defun namesakes (name)
-  "Return two lists of the symbols named NAME in all packages: exported symbols, and internal ones.
-Internal packages and symbols of SBCL are left out."
+  "Return two lists of the symbols named NAME in all packages: exported symbols, and internal
+symbols. Leave out SBCL's undocumented packages, and the internal symbols of its documented ones."
   (let ((exported '()) (internal '()))
     (dolist (package (list-all-packages) (values exported (set-difference internal exported)))
       (let* ((called (package-name package))
@@ -158,9 +159,9 @@ true of a candidate."
   (and (find-class symbol nil) t))
 
 (defun near-name (name wanted)
-  "Return suggestions for NAME, a symbol or (SETF symbol): symbols of which the predicate WANTED is
-true, or for (SETF symbol) those with a SETF function. Return NIL if NAME itself is defined: a
-warning may come after a later form has defined it."
+  "NAME is a symbol or (SETF symbol). Return suggestions for NAME: near symbols for which the
+predicate WANTED is true, or for (SETF symbol), near symbols with a SETF function. Return NIL if
+NAME itself is defined, since a form that follows the one with the warning may have defined it."
   (let* ((symbol (if (consp name) (second name) name))
          (package (and symbol (symbolp symbol) (not (keywordp symbol)) (symbol-package symbol)))
          (wanted (if (consp name) (lambda (each) (fboundp (list 'setf each))) wanted)))

@@ -1,5 +1,5 @@
-;;;; Operations that the server can ask for. An operation is a function with keyword parameters. A
-;;;; table has all operations by name.
+;;;; The operations that the server can ask for. An operation is a function with keyword parameters.
+;;;; A table has all operations by name.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -15,10 +15,10 @@ list."
   (error 'lookup-failure :members members))
 
 (defstruct (operation (:constructor make-operation (name function parameters inline starter)))
-  "An operation. NAME is its name in messages. PARAMETERS are pairs of a JSON key and a keyword.
-INLINE is true if the reader thread runs it, as it is short and runs no user code. STARTER is NIL or
-a function that is called in place of START-JOB, with the same arguments and the arguments of the
-message."
+  "An operation that the server can ask for. NAME is its name in messages. PARAMETERS is a list of
+pairs of a JSON key and a keyword. INLINE is true if the reader thread runs the operation, which it
+does if the operation is short and runs no user code. STARTER is NIL or a function that is called in
+place of START-JOB, with the same arguments and the arguments of the message."
   name function parameters inline starter)
 
 (defvar *operations* (make-hash-table :test 'equal)
@@ -60,7 +60,7 @@ members."
   (handler-case
       (apply (operation-function operation)
              (loop for (key . keyword) in (operation-parameters operation)
-                   ;; The argument \"value\" is data for a tool, which is not converted.
+                   ;; The argument "value" is data for a tool, so it is not converted.
                    for value = (if (eq keyword :value)
                                    (gethash key arguments)
                                    (whole (gethash key arguments)))
@@ -69,8 +69,8 @@ members."
       (list "value" (make-json-object (lookup-failure-members failure))))))
 
 (defun perform (message)
-  "Call the operation that MESSAGE names: inline, or in a job. If it cannot be started, answer with
-a fault."
+  "Call the operation that MESSAGE, a hash table, names: in this thread if the operation is inline,
+else in a job. If it cannot be started, answer with a fault."
   (let* ((id (gethash "id" message))
          (operation (gethash (gethash "op" message) *operations*))
          (arguments (or (gethash "args" message) (make-hash-table))))
@@ -113,7 +113,7 @@ stands for 0."
   t)
 
 (define-operation ("interrupt" :inline t) (job reason)
-  "Interrupt the job JOB, a request's id, for REASON."
+  "Interrupt the job JOB, a request's id. REASON is a text for the answer."
   (interrupt-job job reason)
   t)
 
@@ -123,7 +123,8 @@ stands for 0."
   t)
 
 (defun job-written (id)
-  "Return the output of the job ID so far as a JSON object, or NIL."
+  "Return the output of the job ID so far as a JSON object. Return NIL if the job has ended, has no
+output, or is writing now."
   (let ((job (gethash id **jobs**)))
     (and job (captured (job-output job) :wait nil))))
 

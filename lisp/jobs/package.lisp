@@ -1,4 +1,4 @@
-;;;; Jobs: runs requests in threads, captures their output and errors, and ends them.
+;;;; Runs requests in threads, as jobs: captures their output and errors, and ends them.
 
 (defpackage "LIVE-LISP.JOBS"
   (:use "COMMON-LISP" "LIVE-LISP.BASE")

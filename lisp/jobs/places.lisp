@@ -1,4 +1,4 @@
-;;;; Finds the source place of a frame: the file, and the form in it.
+;;;; Finds the source place of a frame: the file, and the form in the file.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -23,22 +23,23 @@ file or the file is unknown."
     (and source (source-name source))))
 
 (defun root-name (name)
-  "Return the symbol of the top-level definition of the function with the debug name NAME, such as
-FOO for (FLET X :IN FOO). Return NIL if there is none."
+  "Return the symbol that names the top-level definition which contains the function with the debug
+name NAME, such as FOO for (FLET X :IN FOO). Return NIL if there is none."
   (let ((outer (and (consp name) (second (member :in name)))))
     (cond ((symbolp name) name)
-          ;; In the name of code evaluated during a load, the file stands after :IN.
+          ;; In the debug name of code that was evaluated during a load, the name of the file
+          ;; follows :IN.
           ((and outer (not (stringp outer))) (root-name outer))
           ((typep name '(cons t (cons symbol))) (second name)))))
 
 (defun packed-xrefs (function)
-  "Return the packed cross references of the simple FUNCTION, or NIL."
+  "Return the packed cross references of FUNCTION, a SIMPLE-FUNCTION, or NIL if it has none."
   (let ((xrefs (function-xrefs function)))
     (and (simple-vector-p xrefs) (> (length xrefs) 0) xrefs)))
 
 (defun uses-in (function)
-  "Return a list of the cross references of the simple FUNCTION. Each is a list of a name, the
-number of a form, and SBCL's number for the kind of use."
+  "Return a list of the cross references of FUNCTION, a SIMPLE-FUNCTION. Each is a list of a name,
+the number of a form, and SBCL's number for the kind of use."
   (let ((uses '()) (xrefs (packed-xrefs function)))
     (when xrefs
       (map-xrefs (lambda (kind used number) (push (list used number kind) uses)) xrefs))
@@ -52,13 +53,14 @@ of the offsets of all forms."
 (defun form-of-file (place source)
   "Return the number, within the file of the debug source SOURCE, of the top-level form that
 contains the code location PLACE. Return NIL if it is unknown."
-  ;; For code without a file, SBCL would signal an error, which a watch for errors would record.
+  ;; For code without a file, SBCL would signal an error here, and a watch for errors would record
+  ;; this error.
   (unless (and (typep source 'core-source) (source-form source))
     (ignore-errors (place-top-level-form place))))
 
 (defun call-place (frame)
-  "Return the place of the call that FRAME is executing, as a plist of JSON members.
-Return NIL when its file is unknown."
+  "Return a property list of JSON members with the place of the call that FRAME is executing. Return
+NIL when its file is unknown."
   ;; SBCL signals an error for each unknown part of the place.
   (ignore-errors
    (let* ((place (frame-place frame)) (source (place-source place)) (file (source-name source)))

@@ -1,6 +1,6 @@
 ;;;; Describes a readtable: whether forms can be read with it, and how it differs from the standard
-;;;; readtable. The difference is a text: a rebuilt image compares it with the text of its own
-;;;; readtable.
+;;;; readtable. The difference is described by a text. A rebuilt image compares the text of the lost
+;;;; image's readtable with the text of its own.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -41,7 +41,8 @@ syntax types."
           (readtable-case readtable))))
 
 (defun differing (part standard)
-  "Return a string of the characters below 128 at which the vectors PART and STANDARD differ."
+  "Return a string of the characters below 128 for which the vectors PART and STANDARD, indexed by
+character code, have different elements."
   (coerce (loop for code below (min 128 (length part) (length standard))
                 unless (eql (elt part code) (elt standard code)) collect (code-char code))
           'string))
@@ -63,7 +64,8 @@ not differ."
                   (and (plusp extended) extended)))))))
 
 (defstruct (mark (:constructor make-mark (readtable parts text)))
-  "A snapshot of READTABLE: copies of its READTABLE-PARTS and its READTABLE-TEXT."
+  "A snapshot of READTABLE. PARTS is a copy of the list that READTABLE-PARTS returned for it, and
+TEXT is its READTABLE-TEXT."
   readtable parts text)
 
 (sb-ext:defglobal **mark** nil "The MARK that was made last, or NIL.")

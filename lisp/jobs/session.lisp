@@ -15,8 +15,8 @@
     "Variables that each evaluation binds, and that keep their values until the next evaluation."))
 
 (defmacro with-session-variables (values &body body)
-  "Evaluate BODY with *SESSION-VARIABLES* bound to the elements of the list VALUES. LET is used,
-since PROGV checks for each variable whether it may be bound, which takes longer than a short
+  "Evaluate BODY with *SESSION-VARIABLES* bound to the elements of the list VALUES. This uses LET,
+because PROGV checks for each variable whether it may be bound, and this takes longer than a short
 evaluation."
   (let ((left (gensym "LEFT")))
     `(let* ((,left ,values))
@@ -65,8 +65,8 @@ the global value of *READTABLE*, replace it there too."
              fresh))))
 
 (defun call-rebinding (function)
-  "Call FUNCTION with the session's variables bound to their current values again, as the next
-evaluation would do."
+  "Call FUNCTION with the session's variables bound to their current values once more, as the next
+evaluation would bind them."
   (with-session-variables (mapcar #'symbol-value *session-variables*)
     (funcall function)))
 
@@ -83,8 +83,8 @@ is NIL. Afterwards, even after a throw, store the values that FUNCTION has chang
     (setf (car cell) (or package (usable-package (car cell)))
           (car readtable) (usable-readtable (car readtable)))
     (with-session-variables before
-      ;; *READ-SUPPRESS* is not kept: if it were true, no form of a later call could be read to
-      ;; reset it.
+      ;; *READ-SUPPRESS* is not a session variable. If it stayed true, no form of a later call could
+      ;; be read to reset it.
       (unwind-protect (let ((*read-suppress* nil))
                         (funcall function))
         (let ((after (mapcar #'symbol-value *session-variables*)))

@@ -11,10 +11,10 @@ the list with number N, in characters of the file. Both are 0 when unknown."
   '(simple-array (unsigned-byte 32) (*)))
 
 (defstruct (file-spans (:constructor make-file-spans (date)))
-  "The places of lists in a file as it was when its date was DATE. FORMS is a vector of SPANS or
-NIL, indexed by the number of the top-level form. OFFSETS is NIL, except for a file that was read
-again: then it has the octet offset at which reading each form began. If SBCL recorded other
-offsets, the places are of another text."
+  "The places of the lists in a file, in the version with the write date DATE. FORMS is a vector,
+indexed by the number of the top-level form, of SPANS or NIL. OFFSETS is NIL unless the file was
+read again. Then it is a vector of the octet offsets at which reading each form began. If SBCL
+recorded other offsets, the places belong to another text."
   date (forms #() :type simple-vector) (offsets nil))
 
 (sb-ext:defglobal **spans** (make-hash-table :test 'equal :synchronized t)
@@ -24,13 +24,14 @@ offsets, the places are of another text."
   "The number of versions of a file for which FILE-SPANS are kept at most.")
 
 (defun spans-known (path date)
-  "Return the FILE-SPANS of the file PATH with DATE, or NIL. If DATE is NIL, return the newest."
+  "Return the FILE-SPANS of the file PATH, in the version with the write date DATE, or NIL. If DATE
+is NIL, return the newest FILE-SPANS."
   (let ((known (gethash path **spans**)))
     (if date (find date known :key #'file-spans-date) (first known))))
 
 (defun spans-for (path date)
-  "Return the FILE-SPANS of the file PATH with DATE. If there is none, store and return an empty
-one."
+  "Return the FILE-SPANS of the file PATH, in the version with the write date DATE. If there is
+none, store and return an empty one."
   (sb-ext:with-locked-hash-table (**spans**)
     (or (spans-known path date)
         (let ((new (make-file-spans date)) (known (gethash path **spans**)))
@@ -60,12 +61,12 @@ reader may have made another object when the file was loaded."
   file (read (make-array 384 :adjustable t :fill-pointer 0)) (doubtful nil))
 
 (sb-ext:defglobal **recorders** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "The RECORDER of each stream observer, with the observer function as key.")
+  "A weak hash table from stream observers, which are functions, to their RECORDERs.")
 
 (defun observer (recorder &optional inner)
-  "Return a stream observer, which SBCL calls with the start, the end and the object whenever it has
-read an object. It records lists in RECORDER, and calls INNER, another observer, unless this is
-NIL."
+  "Return a stream observer: a function that SBCL calls with the start, the end and the object
+whenever it has read an object. The function records lists in RECORDER. It also calls INNER, another
+observer, unless INNER is NIL."
   (let* ((read (recorder-read recorder))
          (observer (lambda (start end object)
                      ;; START can also be a keyword.
@@ -86,12 +87,14 @@ NIL."
           thereis (eq cell list)))
 
 (defun tail-read-p (list read)
-  "True when LIST is a tail of a list in READ, a RECORDER's slot, as (c) is of (a b . (c))."
+  "READ is a vector with the start, the end and the list itself for each list that was read. True
+when LIST is a tail of one of these lists, as (c) is a tail of (a b . (c))."
   (loop for index from 2 below (length read) by 3 thereis (tail-of-p list (aref read index))))
 
 (defun fill-gaps (spans depths)
-  "Give each list that has no place in SPANS the place of the nearest enclosing list. The reader has
-not reported such a list. DEPTHS is a vector from the numbers of lists to their depths in the form."
+  "The reader does not report every list. Give each list that has no place in SPANS the place of the
+nearest enclosing list, and return SPANS. DEPTHS is a vector, indexed by the numbers of lists, of
+their depths in the form."
   (declare (type spans spans) (type simple-vector depths))
   (let ((around (make-array (1+ (reduce #'max depths)) :initial-element 0)))
     (loop for number from 0 below (length depths)
@@ -104,8 +107,9 @@ not reported such a list. DEPTHS is a vector from the numbers of lists to their 
     spans))
 
 (defun read-spans (read paths)
-  "Return the SPANS of a form. READ, a RECORDER's slot, has its lists. PATHS is SBCL's hash table
-from each list to its path, a list with the number of the list as second element."
+  "Return the SPANS of a form. READ is a vector with the start, the end and the list itself for each
+list of the form. PATHS is SBCL's hash table from each list to its path, a list with the number of
+the list as the second element."
   ;; A path is (symbol number position ...). It has one position for each list around the list, so a
   ;; longer path belongs to a deeper list.
   (let ((last 0))
@@ -162,7 +166,7 @@ some of the forms of FILE.")
 **SPANS**. It is set when the compiled code will not be loaded.")
 
 (defun recorder-for (file)
-  "Return a new RECORDER for FILE, an open file that is being read."
+  "Return a new RECORDER for FILE, a stream from which a file is being read."
   (when *spans-read* (return-from recorder-for (make-recorder *spans-read*)))
   (let* ((file (truename file)) (name (sb-ext:native-namestring file))
          (path (if (equal name (car *file-of-copy*)) (cdr *file-of-copy*) name))
@@ -171,7 +175,7 @@ some of the forms of FILE.")
     (make-recorder spans)))
 
 (defun compiler-observes (function information)
-  "Hook: call FUNCTION, which returns SBCL's observer for a file to be compiled, with INFORMATION.
+  "Hook: call FUNCTION with INFORMATION. FUNCTION returns SBCL's observer for a file to be compiled.
 Return an observer that calls SBCL's observer and also records lists."
   (let ((observer (funcall function information)))
     (or (apart (observer (recorder-for *compile-file-truename*) observer))
@@ -217,8 +221,8 @@ loaded, the reader may have made another object here."
   list)
 
 (defun form-numbers (form number)
-  "Return SBCL's table of the lists in FORM, the top-level form with NUMBER. The value for a list is
-its path, a list with the number of the list as second element."
+  "Return SBCL's hash table from each list in FORM, the top-level form with NUMBER, to its path. A
+path is a list with the number of the list as the second element."
   (progv (list +form-paths+ +source-information+) (list (make-hash-table :test 'eq) nil)
     (number-forms form number)
     form-paths))
@@ -310,9 +314,10 @@ file again, its places may end early."
                 (list nil (and (file-spans-offsets loaded) (length known)))))))
 
 (defun span-of (file form number offsets)
-  "Return the LIST-SPAN of the list with NUMBER in the top-level form number FORM of FILE, a
-FILE-SPANS or NIL. OFFSETS are the octet offsets of the forms that SBCL recorded. If FILE has
-offsets, those of FORM and of the next form must be the same."
+  "Return a list of the start and the end of the list with NUMBER in the top-level form number FORM,
+or NIL. FILE is the FILE-SPANS of the file, or NIL. OFFSETS are the octet offsets of the forms that
+SBCL recorded. If FILE has offsets, its offsets of FORM and of the next form must be the same as in
+OFFSETS."
   (let ((span (list-span (form-spans file form) number))
         (read (and file (file-spans-offsets file))))
     (flet ((same-p (form)

@@ -1,5 +1,5 @@
-;;;; Measures how long a thread ran and how long it waited for a CPU. A slow thread may only lack
-;;;; CPU time, and not be stuck.
+;;;; Measures how long a thread has run, and how long it has waited for a CPU. A thread that seems
+;;;; stuck may only lack CPU time.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -8,8 +8,9 @@
   (ignore-errors (with-open-file (in path) (read-line in))))
 
 (defun spent (thread)
-  "Return a list of the milliseconds that THREAD has run, the milliseconds that it has waited for a
-CPU, and whether it runs or waits for a CPU now. Return NIL if the system does not disclose these."
+  "Return a list of three elements: the milliseconds that THREAD has run, the milliseconds that it
+has waited for a CPU, and true if it runs or waits for a CPU now. Return NIL if the system does not
+provide these data."
   (let* ((folder (thread-folder thread))
          (times (first-line-of (concatenate 'string folder "schedstat")))
          (state (first-line-of (concatenate 'string folder "stat"))))

@@ -10,7 +10,7 @@
   "The number of seconds that the reader thread waits at most for jobs to record their frames.")
 
 (defun job-file (job)
-  "Return the native name of the file that JOB compiles or loads, or NIL."
+  "Return the native name of the file that JOB is compiling or loading, or NIL."
   (flet ((value (symbol)
            (ignore-errors (sb-thread:symbol-value-in-thread symbol (job-thread job)))))
     (let ((file (or (value '*compile-file-truename*) (value '*load-truename*))))
@@ -52,14 +52,14 @@ too, since programs use it to overwrite a line."
 half of them are the guard pages at the end of the stack.")
 
 (defun room-on-stack-p ()
-  "True when this thread has enough free stack to look at its frames. After an exhausted stack, this
-matters: the end of the stack must not be reached again before it is unwound."
+  "True when this thread has enough free stack to look at its frames. This matters after the stack
+was exhausted: until the stack is unwound, its end must not be reached again."
   (let ((left (stack-left)))
     (or (null left) (> left *glance-stack*))))
 
 (defun glance-data ()
-  "Return the newest calls of user code on the stack of this thread as strings, printed without user
-code."
+  "Return a list of the newest calls of user code on the stack of this thread, as strings that are
+printed without user code."
   (loop with *may-read-spans* = nil
         for call in (page (remove-if #'folded-p (calls-on-stack)) 0 *glance-frames*)
         collect (on-one-line (printing-locals (print-safely 200 (car call))))))
@@ -104,7 +104,7 @@ them. A job that has not answered an earlier request is not asked again."
           (t (on-one-line name)))))
 
 (defun program-threads (threads)
-  "Return those of THREADS that the program has made."
+  "Return a list of those of THREADS that the program has made."
   (remove-if (lambda (thread)
                (let ((name (sb-thread:thread-name thread)))
                  (or (eq thread (sb-thread:main-thread))

@@ -17,27 +17,27 @@ session, except for objects that code can modify: for those, return a new object
     (t first)))
 
 (defun call-in-fresh-session (function)
-  "Call FUNCTION with the session's variables bound as in a fresh SBCL. Changes of them are not
-kept."
+  "Call FUNCTION with the session's variables bound to their values in a fresh SBCL. The session
+does not keep changes of these variables."
   (with-session-variables (mapcar #'fresh-value *session-variables* **first-session**)
     (funcall function)))
 
 (defun call-in-session-copy (function)
-  "Call FUNCTION with the session's variables bound to their values in the session. Changes of them
-are not kept."
+  "Call FUNCTION with the session's variables bound to their values in the session. The session does
+not keep changes of these variables."
   (with-session-variables (sb-thread:with-mutex (**session-lock**) (copy-list **session**))
     (funcall function)))
 
 (define-operation ("renew-session" :inline t) ()
-  "Reset the session's settings for reading and printing to those of a fresh SBCL, and nothing
-else."
+  "Reset only the session's settings for reading and printing, to those of a fresh SBCL."
   (sb-thread:with-mutex (**session-lock**)
     (loop for symbol in *session-variables*
           for firsts on **first-session**
           for place on **session**
           do (when (member symbol *style-variables* :test #'eq)
                (let ((fresh (fresh-value symbol (car firsts))))
-                 ;; If the object is also the global value, other threads use it.
+                 ;; If the object is also the global value of the variable, other threads use it, so
+                 ;; replace it there too.
                  (when (eq (car place) (sb-ext:symbol-global-value symbol))
                    (ignore-errors (setf (sb-ext:symbol-global-value symbol) fresh)))
                  (setf (car firsts) fresh
@@ -77,8 +77,8 @@ variable."
                         (printing-plainly (print-safely 100 value))))))
 
 (defun style-members ()
-  "Return the answer member \"styles\", with those settings from STYLES that were not in the last
-answer. Return NIL if there are none."
+  "Return a property list with the answer member \"styles\": those settings from STYLES that the
+last answer did not have. Return NIL if there are none."
   (let* ((*print-pprint-dispatch* **pretty-printers**) (styles (styles)) (told **told-styles**))
     (unless (equal styles told)
       (setf **told-styles** styles)

@@ -1,7 +1,7 @@
-;;;; Threads of jobs. Creating a thread takes longer than all else in a short job, so a spare thread
-;;;; is kept ready. Each thread serves only one job, so no state of an evaluation reaches another.
-;;;; After its answer, each job makes the spare for the next one: so a program that looks at the
-;;;; threads sees none come or go while it runs.
+;;;; Runs jobs in threads. Making a thread takes longer than everything else in a short job, so a
+;;;; spare thread is kept ready. Each thread runs only one job, so no state of an evaluation reaches
+;;;; another one. After its answer, each job makes the spare thread for the next job. So a program
+;;;; that looks at the threads sees none come or go while it runs.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -31,7 +31,7 @@ and a new thread would inherit, and make the spare thread of a later job."
 
 (defun run-in-new-thread (job function)
   "Make a thread that calls RUN-LAST with JOB and FUNCTION. If the system cannot make a thread,
-answer JOB with that error."
+answer JOB with the error."
   (handler-case
       (setf (job-thread job)
             (funcall **make-thread** #'run-last :name (thread-name-for (job-operation job))
@@ -39,7 +39,8 @@ answer JOB with that error."
     (error (condition)
       (remhash (job-id job) **jobs**)
       (let ((why (report-text 500 condition)))
-        ;; Any other error is a failure of the agent: the server then replaces the image.
+        ;; If the error has another reason, it is a failure of the agent, and the server then
+        ;; replaces the image.
         (unless (search "OS thread" why) (error condition))
         (send
          (object "id" (job-id job)
@@ -82,8 +83,8 @@ runs the job."
               (t (run-in-new-thread job (spare-function spare))))))))
 
 (defun hand-over (spare job function)
-  "Have SPARE run JOB with FUNCTION. Return true, or NIL if the spare thread does not wait yet or
-has ended."
+  "Give JOB and its FUNCTION to the thread of SPARE. Return true, or NIL if this thread does not
+wait yet or has ended."
   (let ((thread (spare-thread spare)))
     (setf (spare-function spare) function
           (job-thread job) thread)
@@ -122,8 +123,8 @@ thread."
         when (eq spare (sb-ext:compare-and-swap (symbol-value '**spare**) spare nil)) return spare))
 
 (defun start-job (id operation function)
-  "Start a job for the request ID of OPERATION. The job calls FUNCTION, which returns the answer
-members."
+  "Start a job for the request ID of OPERATION. The job calls FUNCTION, which returns a property
+list of answer members."
   (let ((job (make-job id operation)) (spare (take-spare)))
     (setf **begun** (logand (1+ **begun**) most-positive-fixnum))
     (setf (gethash id **jobs**) job)
@@ -141,7 +142,7 @@ members."
 ;;; Threads that other threads end, and threads that end without being unwound
 
 (defun note-ender (thread)
-  "Record that this thread ends THREAD, if THREAD runs another job."
+  "Record that this thread ends THREAD, if THREAD runs a job and is not this thread."
   (unless (eq thread sb-thread:*current-thread*)
     (sb-ext:with-locked-hash-table (**jobs**)
       (loop for job being the hash-values of **jobs**
@@ -159,7 +160,7 @@ members."
           path 0)))
 
 (defun gone-p (thread)
-  "True when THREAD has ended without being unwound, so that Lisp thinks that it is alive."
+  "True when THREAD has ended without being unwound, so that SBCL still considers it alive."
   (and (plusp (thread-number thread))
        (not (there-p (thread-folder thread)))
        ;; Without this folder, the system lists no threads at all, and then a missing folder of a

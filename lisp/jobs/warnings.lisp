@@ -58,14 +58,15 @@ Return NIL if it is unknown."
     (first (span-of (spans-known file nil) (path-top-level-form path) (path-number path) '()))))
 
 (defun definition-text (context)
-  "Return the innermost definition in CONTEXT, from CONTEXT-DATA, as text. Return NIL if there is
-none, or only a PROGN."
+  "Return the innermost definition in CONTEXT, a list of definitions from CONTEXT-DATA, as text.
+Return NIL if there is none, or only a PROGN."
   (let ((form (first (last context))))
     (when (and (consp form) (not (string= "PROGN" (princ-to-string (first form)))))
       (without-middle-digits (printing-plainly (print-safely 120 form "~{~A~^ ~}"))))))
 
 (defun reader-text (condition)
-  "Return the report of CONDITION, from the reader, without the description of the stream."
+  "Return the report of CONDITION, a condition from the reader, without the description of the
+stream."
   (typecase condition
     (end-of-file "the text ends inside this form")
     ((and simple-condition reader-error)
@@ -88,8 +89,8 @@ needs to show only one of them."
                   (string= (symbol-name operator) (princ-to-string (first definition))))))))
 
 (defun unreadable-place (condition)
-  "Return a text about the place of the unreadable form that CONDITION is about: where the form
-begins, or else where reading stopped. Return NIL if SBCL knows neither."
+  "CONDITION says that a file cannot be read. Return a text about where the unreadable form begins,
+or else where reading stopped. Return NIL if SBCL knows neither."
   (destructuring-bind (&optional line . column)
       (unreadable-line condition)
     (if line
@@ -142,7 +143,7 @@ is none. Keywords in FORM are kept, and all other arguments are replaced by vari
                           collect (if (keywordp each)
                                       each
                                       (first (push (gensym "ARGUMENT") parameters))))))
-    ;; No NOTINLINE declaration here: with it, the compiler would not check the call.
+    ;; Do not declare the function NOTINLINE here: then the compiler would not check the call.
     (handler-bind ((warning (lambda (condition)
                               (setf text (or text (warning-text condition)))
                               (muffle-warning condition)))
@@ -163,7 +164,8 @@ and the name. Else return NIL."
               (list kind name)))))
 
 (defun defined-now-p (kind name)
-  "True when NAME names a function, variable or type, as KIND says."
+  "True when NAME is now defined as a function, variable or type. KIND says which: :FUNCTION,
+:VARIABLE or :TYPE."
   (ecase kind
     (:function (and (typep name '(or symbol (cons (eql setf) (cons symbol null)))) (fboundp name)))
     (:variable (or (boundp name) (not (member (known :variable :kind name) '(:unknown nil)))))
@@ -238,8 +240,8 @@ CONDITION if the compiler has signalled an equal warning before."
                   (remarks-calls *remarks*))))))))
 
 (defun uninteresting-p (redefinition)
-  "True when REDEFINITION, a warning, is about a definition from the same place as the new one, as
-when a file is loaded again."
+  "True when REDEFINITION, a warning, is about a new definition from the same place in the source as
+the old one, for example when a file is loaded again."
   (ignore-errors (typep redefinition 'uninteresting-redefinition)))
 
 (defun keep-remark (condition)
@@ -289,7 +291,7 @@ has ASDF retry."
     (when (captured-p *error-output*) (keep-warning "error" problem))))
 
 (defun call-in-unit (function)
-  "Call FUNCTION in one compilation unit, which prints nothing."
+  "Call FUNCTION in one compilation unit. The unit itself prints nothing."
   (let ((output *error-output*)
         (*error-output* (capturing (make-capture 0 0))))
     ;; Override an outer unit. An error can be held for debugging during this unit, and then another
@@ -327,7 +329,7 @@ the error says which of the names matters."
     (decf (remarks-count *remarks*) (length undefined))))
 
 (defun warning-members ()
-  "Return the answer members about the warnings of this call."
+  "Return a property list of answer members about the warnings of this call."
   (let* ((warnings (remove nil (mapcar #'warning-now (reverse (remarks-warnings *remarks*)))))
          (count (- (remarks-count *remarks*)
                    (- (length (remarks-warnings *remarks*)) (length warnings)))))
