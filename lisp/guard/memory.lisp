@@ -71,7 +71,7 @@ the job's code runs."
           (t thread))))
 
 (defun grower-lives-p (key)
-  "True while KEY, a job or a thread, runs."
+  "True while KEY, a job or a thread, still runs."
   (if (job-p key) (running-job-p key) (sb-thread:thread-alive-p key)))
 
 (defun possible-growers ()
@@ -82,8 +82,8 @@ of **GROWERS**."
 
 (defun put-down-growth (usage)
   "USAGE octets are in use now. Charge the growth since the previous collection to the job or thread
-that caused this collection. If the agent caused it, charge all jobs that run code and all known
-growers."
+that caused this collection. If the agent caused it, charge all jobs that run code, and all jobs and
+threads in **GROWERS**."
   (let ((delta (- usage (shiftf **usage** usage)))
         (here (growing-here)))
     (dolist (key (if here (list here) (possible-growers)))
@@ -248,7 +248,7 @@ garbage of ended jobs."
     (setf (sb-ext:bytes-consed-between-gcs) **nursery-before**)))
 
 (defun watch-memory ()
-  "Begin to guard the heap. SBCL has three times the heap that the user asked for."
+  "Begin to guard the heap, which has three times the size that the user asked for."
   (setf **nursery-before** (sb-ext:bytes-consed-between-gcs)
         **heap-size** (floor (sb-ext:dynamic-space-size) 3)
         **large-pages-known** (ignore-errors (large-pages-known-p)))

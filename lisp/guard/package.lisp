@@ -1,4 +1,4 @@
-;;;; Guards that keep code of the user from ending the image.
+;;;; Keeps code of the user from ending the image.
 
 (defpackage "LIVE-LISP.GUARD"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS")
