@@ -107,7 +107,7 @@ FORM-READER. The second value is NIL, or a JSON object that says why a form coul
     (values (reverse forms) unreadable)))
 
 (defun forms-in (text)
-  "Return the list of the forms of TEXT. The second value is NIL, or a JSON object that says why a
+  "Return a list of the forms of TEXT. The second value is NIL, or a JSON object that says why a
 form could not be read."
   (multiple-value-bind (forms unreadable) (forms-with-texts text)
     (values (mapcar #'first forms) unreadable)))
@@ -121,8 +121,8 @@ form could not be read."
       (file-position stream place))))
 
 (defun last-form (text)
-  "Evaluate all forms of TEXT but the last, each before the next is read. Return the last form
-unevaluated. The second value is NIL, or a JSON object that says why a form could not be read."
+  "Evaluate all forms of TEXT except the last, each one before the next is read. Return the last
+form unevaluated. The second value is NIL, or a JSON object that says why a form could not be read."
   (let* ((*form-number* 0) (last nil)
          (unreadable (map-forms (lambda (form start stream)
                                   (if (last-p stream)
@@ -225,7 +225,8 @@ an array, or the slot values of a structure. VALUE is not a cons."
       (and (not (numberp value)) (holds value *print-level*)))))
 
 (defun with-short-numbers ()
-  "Return a copy of the current pprint dispatch table in which PRINT-NUMBER prints numbers."
+  "Return a copy of the current pprint dispatch table that prints large numbers with PRINT-NUMBER,
+which shortens them."
   (let ((table (copy-pprint-dispatch)))
     (set-pprint-dispatch '(or bignum ratio) #'print-number 100 table)
     table))

@@ -3,7 +3,8 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun call-with-quiet-compiler (function)
-  "Call FUNCTION while COMPILE-FILE and LOAD print no progress messages, and muffle compiler notes."
+  "Call FUNCTION, and muffle the compiler's notes. COMPILE-FILE and LOAD print no progress messages
+meanwhile."
   (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
     (handler-bind ((sb-ext:compiler-note #'muffle-warning))
       (funcall function))))
@@ -18,7 +19,8 @@ exists."
   (sb-ext:native-namestring (found-name file)))
 
 (defun load-compiled (fasl source)
-  "Load FASL, which was made from SOURCE, with *LOAD-TRUENAME* bound to SOURCE."
+  "Load FASL, which was compiled from the file SOURCE, with *LOAD-TRUENAME* bound to the truename of
+SOURCE."
   (call-user-code
    (lambda ()
      (with-open-file (stream fasl :element-type '(unsigned-byte 8))

@@ -49,8 +49,8 @@ BEFORE and certainly does not come from *FORM-FILE*."
   "The categories of information about types in SBCL's info database.")
 
 (defun other-categories ()
-  "Return the categories of SBCL's info database other than those of functions, variables and
-types."
+  "Return a list of the categories of information in SBCL's info database, except those about
+functions, variables and types."
   (set-difference (loop for kind across known-kinds
                         for category = (and kind (kind-category kind))
                         when category collect category)
@@ -95,7 +95,9 @@ macro."
     (and function (not (typep (plain-function-name function) '(cons (eql :macro)))) function)))
 
 (defun function-aspect (name)
-  "The aspect of the function name NAME as a function or macro."
+  "Return two values for NAME as the name of a function or macro: a list of functions and source
+locations that show where its definition comes from, and a function without parameters that restores
+this definition."
   (let* ((info (known-info name '(:function)))
          (macro (and (symbolp name) (macro-function name)))
          (function (plain-function name)))
@@ -113,12 +115,14 @@ macro."
                 (restore-info name '(:function) info))))))
 
 (defun setf-function-aspect (symbol)
-  "The aspect of the function (SETF SYMBOL)."
+  "Return the same two values as FUNCTION-ASPECT, for the function (SETF SYMBOL)."
   (function-aspect (list 'setf symbol)))
 
 (defun variable-aspect (symbol)
-  "The aspect of SYMBOL as a variable. The value of SYMBOL stays, unless SYMBOL was unbound before
-and got a value as a constant or as a global variable."
+  "Return two values for SYMBOL as a variable: a list of source locations that show where its
+definition comes from, and a function without parameters that restores this definition. That
+function keeps the value of SYMBOL, unless SYMBOL was unbound before and got a value as a constant
+or as a global variable."
   (let ((bound (boundp symbol)) (info (known-info symbol *variable-categories*)))
     (values (mapcar #'cdr info)
             (lambda ()
@@ -129,8 +133,9 @@ and got a value as a constant or as a global variable."
                 (when unbind (makunbound symbol)))))))
 
 (defun other-aspect (symbol)
-  "The aspect of SYMBOL for all other information that SBCL has about it, such as its SETF
-expander."
+  "Return two values for all other information that SBCL has about SYMBOL, such as its SETF
+expander: a list of functions and source locations that show where it comes from, and a function
+without parameters that restores it."
   (let* ((categories (other-categories)) (info (known-info symbol categories)))
     (values (mapcar #'cdr info)
             (lambda () (restore-info symbol categories info)))))
@@ -186,7 +191,9 @@ classoid. In this case, give it back to OLD."
       (setf (layout-classoid layout) old))))
 
 (defun class-aspect (symbol)
-  "The aspect of SYMBOL as a class or another type."
+  "Return two values for SYMBOL as the name of a class or another type: a list of source locations
+that show where its definition comes from, and a function without parameters that restores this
+definition."
   (multiple-value-bind (old class) (classoid-of symbol)
     (let ((info (known-info symbol *class-categories*))
           (layout (and old (classoid-layout old)))
@@ -201,15 +208,16 @@ classoid. In this case, give it back to OLD."
 
 (defparameter *aspects*
   '(function-aspect setf-function-aspect class-aspect variable-aspect other-aspect)
-  "The names of the functions for the aspects of a symbol. The aspects are independent of each
-other.")
+  "The names of functions that take a symbol. Each handles one meaning of the symbol (an aspect),
+independently of the others. It returns a list of functions and source locations that show where the
+definition comes from, and a function that restores this definition.")
 
 ;;; Saving the state before the compilation
 
 (defun remember-symbol (symbol)
-  "Save the aspects of SYMBOL in *REMEMBERED*, unless SYMBOL is a keyword, uninterned, or in a
-locked package. Save an aspect again only if something other than *FORM-FILE* has defined it since
-it was saved."
+  "Save the definitions of SYMBOL, as each of *ASPECTS* returns them, in *REMEMBERED*. Do nothing if
+SYMBOL is a keyword, uninterned, or in a locked package. Save a definition again only if something
+other than *FORM-FILE* has made it since it was saved."
   (let ((package (symbol-package symbol)))
     (unless (or (null package) (keywordp symbol) (sb-ext:package-locked-p package))
       (setf (gethash symbol *remembered*)
@@ -222,7 +230,7 @@ it was saved."
                                 (cons now restore))))))))
 
 (defun remember-symbols (form)
-  "Save the aspects of all symbols in FORM, which may be circular."
+  "Save the definitions of all symbols in FORM, which may be circular, in *REMEMBERED*."
   (let ((seen (make-hash-table :test 'eq)) (left (list form)))
     (loop while left
           do (let ((part (pop left)))
@@ -266,8 +274,8 @@ that the compiled code compiles or loads."
 ;;; Restoring
 
 (defun restore-symbol (symbol kept)
-  "Restore the aspects of SYMBOL. KEPT is its value in *REMEMBERED*. Do not restore an aspect that
-something other than *FORM-FILE* has defined since."
+  "Restore the definitions of SYMBOL. KEPT is its value in *REMEMBERED*. Keep a definition that
+something other than *FORM-FILE* has made since."
   (loop for aspect in *aspects*
         for (before . restore) in kept
         unless (defined-elsewhere-p before (funcall aspect symbol))
