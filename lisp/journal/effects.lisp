@@ -131,7 +131,8 @@ record the single changes that FUNCTION makes."
   (let ((*effects* nil)) (apply function arguments)))
 
 (defun building-called (function &rest arguments)
-  "Hook: record that calling FUNCTION changes the image, and call FUNCTION with ARGUMENTS."
+  "Hook: record that calling FUNCTION changes the image, and call FUNCTION with ARGUMENTS. Also
+record the single changes that FUNCTION makes."
   (note-building)
   (apply function arguments))
 
@@ -164,19 +165,19 @@ symbols."
   (apply function arguments))
 
 (defun variable-defined (function symbol &rest arguments)
-  "Hook: record that FUNCTION defines the variable SYMBOL, and call FUNCTION with SYMBOL and
+  "Hook: FUNCTION defines the variable SYMBOL. Record that, and call FUNCTION with SYMBOL and
 ARGUMENTS."
   (touch-variable symbol)
   (apply function symbol arguments))
 
 (defun constructors-declared (function description)
-  "Hook: record that the structure of DESCRIPTION is defined, and call FUNCTION, which declares its
-constructors."
+  "Hook: FUNCTION declares the constructors of the structure that DESCRIPTION describes. Record that
+the structure is defined, and call FUNCTION with DESCRIPTION."
   (touch (description-name description))
   (funcall function description))
 
 (defun name-defined (function name &rest arguments)
-  "Hook: record that FUNCTION defines NAME, and call it with NAME and ARGUMENTS."
+  "Hook: FUNCTION defines NAME. Record that, and call FUNCTION with NAME and ARGUMENTS."
   (touch name)
   (apply function name arguments))
 

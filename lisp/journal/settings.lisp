@@ -36,7 +36,8 @@ runs for each evaluated form, so it must be fast."
                      (t (and tree (member tree symbols :test #'eq))))))
       (shown-p form))))
 
-(defvar *seen* '() "The THREAD-SETTINGS of this thread when they were last compared.")
+(defvar *seen* '()
+  "A list, from THREAD-SETTINGS, of the settings of this thread when they were last compared.")
 
 (defun thread-settings ()
   "Return a list, as from SETTINGS-NOW, of the settings of this thread."
