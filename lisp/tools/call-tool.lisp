@@ -22,8 +22,8 @@ ANSWERED."
   "A list of one number, for atomic increments: the number of the last call.")
 
 (defun designated-tool (designator)
-  "Return the name of a tool as the server spells it. DESIGNATOR is a string or symbol in any case,
-with - or _."
+  "DESIGNATOR is a string or symbol that names a tool, in upper or lower case, with - or _ between
+words. Return the name as the server spells it."
   (typecase designator
     ((or string symbol) (substitute #\_ #\- (string-downcase (string designator))))
     (t (let ((*tool* "(no name)"))
@@ -31,8 +31,8 @@ with - or _."
                     (symbol-text (class-name (class-of designator))))))))
 
 (defun call-frame (call members)
-  "Return the wire frame that asks the server for CALL. MEMBERS are the other members of the
-request, a property list."
+  "Return the wire frame of the request to the server for CALL, a TOOL-CALL. MEMBERS is a property
+list of the other members of the request."
   (let ((frame (frame-octets (make-json-object (list* "call" (tool-call-number call)
                                                       "job" (and *job* (job-id *job*))
                                                       members)))))

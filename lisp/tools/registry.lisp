@@ -81,8 +81,8 @@ and keep the last accepted tool of the same name."
          (offer (make-offer tool (next-registration) (if before (offer-client-name before) name)
                             before)))
     (when before (setf (offer-before before) nil))
-    ;; The offer is stored first, since clients can call the tool before the answer arrives, even if
-    ;; this wait is interrupted.
+    ;; Store the offer before the answer arrives: clients can call the tool earlier than that, even
+    ;; if this wait is interrupted.
     (setf (gethash name **offered**) offer)
     (handler-case (progn (setf (offer-client-name offer)
                                (ask-server "register" (definition-json tool)
@@ -129,13 +129,14 @@ server itself has a tool of this name, they see TOOL as lisp_NAME. Signals an IN
   (values (gethash name live-lisp:*agent-q-registry*)))
 
 (defun registered-tools ()
-  "Return the tools in *AGENT-Q-REGISTRY* in the order of registration."
+  "Return a list of the tools in *AGENT-Q-REGISTRY*, in the order of their registration."
   (let ((tools (loop for tool being the hash-values of live-lisp:*agent-q-registry*
                      when (typep tool 'live-lisp:tool) collect tool)))
     (sort tools #'< :key (lambda (tool) (or (tool-order tool) most-positive-fixnum)))))
 
 (defun live-lisp:list-registered-tools ()
-  "Return the names of the tools in *AGENT-Q-REGISTRY* in the order of registration."
+  "Return a list of the names of the tools in *AGENT-Q-REGISTRY*, in the order of their
+registration."
   (mapcar #'live-lisp:tool-name (registered-tools)))
 
 (defun live-lisp:get-agent-q-tools (&key max-safety-level categories)
@@ -167,7 +168,8 @@ the name by which clients call the tool."
   (intern (string-upcase text) "KEYWORD"))
 
 (defun parameter-from (table)
-  "Return TABLE, a parameter as the server sent it, as a property list."
+  "TABLE is a hash table from the server that describes a parameter. Return the parameter as a
+property list."
   (loop for key in *parameter-keys*
         for value = (gethash (string-downcase key) table)
         when value

@@ -3,7 +3,8 @@
 (in-package "LIVE-LISP.TOOLS")
 
 (defun name-keyword (name)
-  "Return the keyword for the parameter NAME: in upper case, unless it has capitals of its own."
+  "Return the keyword for the parameter NAME, a string. If NAME has upper-case letters, keep its
+case. Else convert it to upper case."
   (intern (if (some #'upper-case-p name) name (string-upcase name)) "KEYWORD"))
 
 (defun parameter-schema (parameter)
