@@ -184,9 +184,9 @@ it, and let the thread go on. If it still waits for the main thread, answer it w
          (end-if-dead job)))))
 
 (defun condition-members (condition &rest calls)
-  "Keep CONDITION by *ERROR-KEEPER*, and return a property list of answer members about it. CALLS
-are the values that CALLS-ON-STACK returned when CONDITION was signalled. Without CALLS, the frames
-must still be on the stack of this thread."
+  "Have *ERROR-KEEPER* keep CONDITION, and return a property list of answer members about CONDITION.
+CALLS are the values that CALLS-ON-STACK returned when CONDITION was signalled. Without CALLS, the
+frames must still be on the stack of this thread."
   (list "condition" (if calls
                         (apply #'described condition *error-keeper* nil calls)
                         (multiple-value-call #'described condition *error-keeper* t
