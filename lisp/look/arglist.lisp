@@ -4,12 +4,13 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun setf-expander (symbol)
-  "Return SBCL's record of the DEFSETF or DEFINE-SETF-EXPANDER of SYMBOL, or NIL."
+  "Return SBCL's record of the DEFSETF or DEFINE-SETF-EXPANDER form for SYMBOL, or NIL if there is
+none."
   (known :setf :expander symbol))
 
 (defun function-kind (name)
-  "Return the kind of the function name NAME as in answers, such as \"MACRO\", or NIL if it names no
-function."
+  "Return a string for what NAME, a symbol or (SETF symbol), names as a function: \"MACRO\",
+\"SPECIAL OPERATOR\", \"SETF EXPANDER\" and so on. Return NIL if it names no function."
   (cond ((not (fboundp name))
          (and (consp name) (setf-expander (second name)) "SETF EXPANDER"))
         ((typep (plain-definition name) 'generic-function) "GENERIC-FUNCTION")
@@ -18,52 +19,53 @@ function."
         (t (callable-nature name))))
 
 (defun short-expander-arglist (function)
-  "FUNCTION is the function in a short DEFSETF. Return the lambda list of the place as text: the one
-of FUNCTION without the last parameter, the new value. If FUNCTION has other than required
-parameters, it is unknown: return \"(&REST ARGUMENTS)\". Return NIL if SBCL has not kept the lambda
-list of FUNCTION."
+  "Return the lambda list of a place, as text. FUNCTION is the update function of the place, given
+in a short DEFSETF. Its last parameter takes the new value and is left out. If FUNCTION has optional
+parameters, the last one is unknown, so return \"(&REST ARGUMENTS)\". Return NIL if SBCL has not
+kept the lambda list of FUNCTION."
   (multiple-value-bind (arglist unknown) (introspect "FUNCTION-LAMBDA-LIST" function)
     (cond (unknown nil)
           ((intersection arglist lambda-list-keywords) "(&REST ARGUMENTS)")
           (t (arglist-text (butlast arglist))))))
 
 (defun expander-arglist (expander)
-  "Return the lambda list of EXPANDER, from SETF-EXPANDER, as text, without the new value. Return
-NIL if SBCL has not kept it."
+  "Return the lambda list of a place as text, without the new value, or NIL if SBCL has not kept it.
+EXPANDER is SBCL's record of the DEFSETF or DEFINE-SETF-EXPANDER form, as SETF-EXPANDER returns it."
   (typecase expander
     (function (recorded-arglist expander))
     ((cons t function) (recorded-arglist (cdr expander)))
     ((cons symbol) (short-expander-arglist (car expander)))))
 
 (defun name-arglist-members (name)
-  "Return a plist of JSON members about the lambda list of NAME, the name of a function or of a setf
-expander."
+  "Return a plist such as (\"arglist\" \"(X &OPTIONAL Y)\") with the lambda list of the function or
+setf expander NAME. Its first value is NIL if SBCL has not kept the lambda list."
   (if (fboundp name)
       (arglist-members name)
       (list "arglist" (expander-arglist (setf-expander (second name))))))
 
 (defun arglist-data (name)
-  "Return a plist of JSON members about the lambda list of the function name NAME. If SBCL has not
-kept it, add the places of the function's definitions."
+  "Return a plist with the lambda list of the function NAME, for a JSON object. If SBCL has not kept
+the lambda list, add \"sources\", the source locations of the function."
   (let ((members (name-arglist-members name)))
     (if (or (second members) (not (fboundp name)))
         members
         (list* "sources" (function-sources name) members))))
 
 (defun call-text (name)
-  "Return NAME, a function name, with its lambda list as text."
+  "Return text with the function name NAME and its lambda list, or that this is not recorded."
   (format nil "~A~:[, arguments not recorded~; ~:*~A~]" (name-text name)
           (second (name-arglist-members name))))
 
 (defun declaimed (name)
-  "Return a list of what was declaimed about the function NAME, such as (\"FTYPE\" \"INLINE\")."
+  "Return a list with \"FTYPE\" if the type of the function NAME was declaimed, and with \"INLINE\"
+or \"NOTINLINE\" if one of these was."
   (let ((inline (known :function :inlinep name)))
     (remove nil (list (and (declared-type-p name) "FTYPE")
                       (and (member inline '(inline notinline)) (symbol-name inline))))))
 
 (defun setf-text (symbol)
-  "Return (SETF SYMBOL) with its lambda list as text. Return NIL if it is neither a function nor an
-expander."
+  "Return text with the name (SETF SYMBOL) and its lambda list. Return NIL if this name has neither
+a function nor a setf expander."
   (let ((name (list 'setf symbol)))
     (and (function-kind name)
          (call-text name))))
@@ -87,8 +89,8 @@ expander."
                          (list (subseq others 1 (1- (length others)))))))))
 
 (defun combination-text (function)
-  "Return the method combination of FUNCTION, a generic function, as text, or NIL for the standard
-one."
+  "Return the method combination of the generic function FUNCTION, with its options, as text. Return
+NIL for the standard combination."
   (let* ((combination (sb-mop:generic-function-method-combination function))
          (type (combination-name combination))
          (options (combination-options combination)))
@@ -96,8 +98,8 @@ one."
          (format nil "~A~@[ ~A~]" (symbol-text type) (and options (plain-text 200 options))))))
 
 (defun generic-members (function methods offset limit)
-  "Return a plist of JSON members about FUNCTION, a generic function. If METHODS is true, include
-LIMIT of its methods from OFFSET on."
+  "Return a plist for a JSON object: the method combination of the generic function FUNCTION and the
+number of its methods. If METHODS is true, add the lambda lists of LIMIT methods from OFFSET on."
   (let ((all (sb-mop:generic-function-methods function)))
     (list "combination" (combination-text function)
           "methodCount" (length all)
@@ -106,8 +108,9 @@ LIMIT of its methods from OFFSET on."
 ;;; The operation
 
 (define-operation "arglist" (name package methods offset limit)
-  "Return how the function NAME of PACKAGE is called. If METHODS is true, add the lambda lists of a
-generic function's methods, LIMIT of them from OFFSET on."
+  "Return a JSON object that says how to call the function NAME of PACKAGE: lambda list, type,
+documentation. If METHODS is true, add the lambda lists of LIMIT methods of a generic function,
+starting at OFFSET."
   (multiple-value-bind (target symbol setf) (named-target name package)
     (let ((kind (function-kind target)))
       (call-user-code

@@ -4,22 +4,23 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun class-place (class)
-  "Return a JSON object with the name of CLASS and the place of its definition, as far as it is
-known."
+  "Return a JSON object with the name of CLASS and, if SBCL has recorded it, the source location of
+its definition."
   (or (place-data (introspect "FIND-DEFINITION-SOURCE" class) (class-text class))
       (object "description" (class-text class))))
 
 (defun prototypes (class)
-  "Return a table with the prototypes of CLASS and of its subclasses as keys: instances that the
-program did not make."
+  "Return a hash table. Its keys are the prototypes (CLASS-PROTOTYPE) of CLASS and its subclasses,
+which SBCL allocates and the program has not made."
   (let ((table (make-hash-table :test 'eq)))
     (dolist (each (cons class (classes-below class)) table)
       (when (sb-mop:class-finalized-p each)
         (setf (gethash (ignore-errors (sb-mop:class-prototype each)) table) t)))))
 
 (defun instance-count (class)
-  "Return the number of instances of CLASS and its subclasses, including garbage, excluding
-prototypes. Return NIL if *SEARCHED-HEAP* octets of the heap or more are in use."
+  "Return the number of instances of CLASS and its subclasses in the heap. Garbage that was not
+collected yet counts. Prototypes do not. Return NIL if *SEARCHED-HEAP* octets or more are in use,
+since counting would take too long."
   (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS"))
         (count 0)
         (prototypes (prototypes class)))
@@ -37,9 +38,9 @@ prototypes. Return NIL if *SEARCHED-HEAP* octets of the heap or more are in use.
 ;;; The functions made by the definition of a class
 
 (defun others-methods (name class)
-  "NAME is a slot accessor of CLASS, so its generic function has a method for CLASS. Return :ABOVE
-if it also has a method for a superclass of CLASS, T if it has other methods, but none for a
-superclass, and NIL if it has no others. Methods with qualifiers are ignored."
+  "Compare the methods of the generic function NAME, an accessor of a slot of CLASS. Return :ABOVE
+if a superclass of CLASS has a method of its own, T if only unrelated classes have one, and NIL if
+the method for CLASS is the only one. Ignore methods with qualifiers."
   (let ((specializers (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                             unless (method-qualifiers method)
                               collect (first (last (sb-mop:method-specializers method))))))
@@ -47,9 +48,10 @@ superclass, and NIL if it has no others. Methods with qualifiers are ignored."
           ((remove class specializers) t))))
 
 (defun slot-accessor-data (class)
-  "Return JSON objects for the readers and writers of the direct slots of CLASS, which is no
-structure. Leave out accessors that also have a method for a superclass. \"kept\" is true for those
-that also have a method for another class."
+  "Return a list of JSON objects for the readers and writers of the direct slots of CLASS, which is
+no structure. \"kept\" is true for a generic function that would keep a method for another class.
+Accessors that also have a method for a superclass are left out: calls with a CLASS would still
+work."
   (loop for name in (remove-duplicates
                      (loop for slot in (sb-mop:class-direct-slots class)
                            append (sb-mop:slot-definition-readers slot)
@@ -62,7 +64,8 @@ that also have a method for another class."
           collect (object "name" (name-text name) "kept" (and kept t))))
 
 (defun structure-function-names (class)
-  "Return the names of the functions that DEFSTRUCT made for CLASS, a structure."
+  "Return a list of the names of functions that DEFSTRUCT made for the structure CLASS:
+accessors, (SETF accessor), copier, predicate and constructors."
   (let ((description (structure-description class)))
     (remove nil (append (loop for slot in (sb-mop:class-direct-slots class)
                               append (multiple-value-bind (accessor read-only)
@@ -76,12 +79,14 @@ that also have a method for another class."
                         (mapcar #'first (description-constructors description))))))
 
 (defun structure-function-data (class)
-  "Return JSON objects for the functions that DEFSTRUCT made for CLASS, a structure."
+  "Return a list of JSON objects, one for each function that DEFSTRUCT made for the structure
+CLASS."
   (loop for name in (structure-function-names class) collect (object "name" (name-text name))))
 
 (defun included-function-data (class below)
-  "Return JSON objects for functions of BELOW, structures that include CLASS: their accessors for
-slots of CLASS, and their keyword constructors."
+  "Return a list of JSON objects for functions that other DEFSTRUCTs made and that a change of the
+structure CLASS affects. BELOW are the structures that include CLASS. The functions are their own
+accessors for slots of CLASS, and their keyword constructors."
   (let ((slots (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class))))
     (loop for sub in below
           for description = (structure-description sub)
@@ -102,15 +107,15 @@ slots of CLASS, and their keyword constructors."
 ;;; The superclasses of a class
 
 (defun default-superclass (class)
-  "Return the direct superclass that CLASS gets if its definition names none."
+  "Return the direct superclass that CLASS gets if its definition lists no superclass."
   (find-class (cond ((typep class 'sb-mop:funcallable-standard-class)
                      'sb-mop:funcallable-standard-object)
                     ((member (find-class 'condition) (ancestors class)) 'condition)
                     (t 'standard-object))))
 
 (defun ancestors-with (each class superclasses)
-  "Return the class EACH and all its superclasses as they will be when SUPERCLASSES are the direct
-superclasses of CLASS."
+  "Return a list of the class EACH and all its superclasses, as they will be after a change that
+gives CLASS the direct SUPERCLASSES."
   (let ((found '()))
     (labels ((visit (other)
                (unless (member other found)
@@ -123,12 +128,13 @@ superclasses of CLASS."
     found))
 
 (defun slot-names (class)
-  "Return the names of the direct slots of CLASS."
+  "Return a list of strings: the names of the direct slots of CLASS."
   (loop for slot in (sb-mop:class-direct-slots class)
         collect (symbol-name (sb-mop:slot-definition-name slot))))
 
 (defun read-classes (texts package)
-  "Return two lists: the classes that TEXTS name in PACKAGE, and those TEXTS that name no class."
+  "Look up class names, given as TEXTS, in PACKAGE. Return a list of the classes found, and a list
+of those TEXTS that name no class."
   (loop for text in texts
         for symbol = (symbol-read text package)
         for class = (and symbol (find-class symbol nil))
@@ -137,10 +143,10 @@ superclasses of CLASS."
         finally (return (values classes unknown))))
 
 (defun superclass-members (class superclasses unknown)
-  "Return a plist of JSON members about what changes when SUPERCLASSES become the direct
-superclasses of CLASS: the superclasses and inherited slots that it loses, and the superclasses that
-it gains. UNKNOWN are texts for superclasses that name no class. If there are any, the losses are
-unknown."
+  "Return a plist for a JSON object: what CLASS loses and gains when SUPERCLASSES become its direct
+superclasses. It loses superclasses and the slots inherited from them, and gains superclasses.
+UNKNOWN is a list of names of new superclasses that are not defined. If there are any, nothing is
+known about losses, and none are returned."
   (let* ((before (ancestors class))
          (now (ancestors-with class class superclasses))
          (kept-slots (mapcan #'slot-names (remove class now)))
@@ -155,14 +161,16 @@ unknown."
 ;;; Initialization arguments
 
 (defun keyword-name (parameter)
-  "Return the name of the keyword for PARAMETER, a parameter after &KEY in a lambda list."
+  "Return as a string the name of the keyword argument for PARAMETER, an element after &KEY in a
+lambda list, such as X, (X 1) or ((:Y X) 1)."
   (symbol-name (cond ((atom parameter) parameter)
                      ((consp (first parameter)) (first (first parameter)))
                      (t (first parameter)))))
 
 (defun method-initargs (classes)
-  "Return the names of the keywords accepted by methods for CLASSES when an instance is made, such
-as methods of INITIALIZE-INSTANCE. Return :ANY if one of them accepts any keyword."
+  "Return a list of strings: the keyword parameters of the methods on CLASSES that run when an
+instance is made, such as INITIALIZE-INSTANCE. Return :ANY if one of these methods has
+&ALLOW-OTHER-KEYS."
   (loop for name in '(allocate-instance initialize-instance shared-initialize)
         append (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                      for arglist = (sb-mop:method-lambda-list method)
@@ -173,23 +181,24 @@ as methods of INITIALIZE-INSTANCE. Return :ANY if one of them accepts any keywor
                                   (mapcar #'keyword-name (ldiff behind (member '&aux behind)))))))
 
 (defun slot-initargs (class)
-  "Return the names of the keyword initargs of the direct slots of CLASS."
+  "Return a list of strings: the names of the keywords that are initargs of direct slots of CLASS."
   (loop for slot in (sb-mop:class-direct-slots class)
         append (mapcar #'symbol-name
                        (remove-if-not #'keywordp (sb-mop:slot-definition-initargs slot)))))
 
 (defun taken-initargs (classes)
-  "Return the names of the initargs accepted by methods for CLASSES and by direct slots of CLASSES.
-Return :ANY if a method accepts any."
+  "Return a list of strings: the initargs that methods for CLASSES, or direct slots of CLASSES,
+accept. Return :ANY if a method has &ALLOW-OTHER-KEYS."
   (let ((others (method-initargs classes)))
     (if (eq others :any)
         :any
         (append others (mapcan #'slot-initargs (remove-if #'forward-referenced-p classes))))))
 
 (defun lost-initargs (each class superclasses)
-  "Return the names of the initargs that instances of EACH, a class, may no longer accept after a
-change of CLASS. SUPERCLASSES are the direct superclasses of CLASS after the change. These initargs
-are accepted now only because of direct slots of CLASS, or of superclasses that CLASS loses."
+  "Return a list of strings: the initargs that instances of the class EACH may no longer accept
+after a change of CLASS. After the change, CLASS has the direct SUPERCLASSES. The initargs come from
+direct slots of CLASS and from superclasses that CLASS loses. An initarg that another class or a
+method accepts is not included."
   (let* ((now (ancestors-with each class superclasses))
          (kept (remove class now))
          (gone (remove-if (lambda (other) (member other now)) (ancestors each)))
@@ -201,8 +210,8 @@ are accepted now only because of direct slots of CLASS, or of superclasses that 
                       (append others own) :test #'string=))))
 
 (defun initarg-data (class below superclasses)
-  "Return JSON objects for those of CLASS and BELOW, its subclasses, that have LOST-INITARGS.
-SUPERCLASSES is as for LOST-INITARGS."
+  "Return a list of JSON objects for those of CLASS and its subclasses, BELOW, that may accept fewer
+initargs after a change that gives CLASS the direct SUPERCLASSES."
   (loop for each in (cons class below)
         for initargs = (lost-initargs each class superclasses)
         when (and initargs (class-name each))
@@ -218,9 +227,9 @@ SUPERCLASSES is as for LOST-INITARGS."
 ;;; All together
 
 (defun class-members (class limit superclasses unknown)
-  "Return a plist of JSON members about what a change of CLASS affects, with LIMIT of its
-subclasses. SUPERCLASSES are its direct superclasses after the change. UNKNOWN is as for
-SUPERCLASS-MEMBERS."
+  "Return a plist for a JSON object about what a change of CLASS affects, with LIMIT of its
+subclasses. SUPERCLASSES are its direct superclasses after the change. UNKNOWN is a list of names of
+new superclasses that are not defined."
   (let ((below (classes-below class)) (structure (structure-description class)))
     (list* "class" (class-nature class)
            "slots" (slot-names class)

@@ -5,7 +5,8 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun no-class (symbol)
-  "Call FAIL-LOOKUP because SYMBOL names no class. The answer says what SYMBOL names instead."
+  "End the operation with an error answer: SYMBOL names no class. The answer says what SYMBOL names
+instead."
   (fail-lookup "failure" "no-class"
                "class" (symbol-text symbol)
                "natures" (append (natures symbol)
@@ -13,18 +14,18 @@
                                        ((type-name-p symbol) '("TYPE"))))))
 
 (defun named-class (text package-name)
-  "Return the class that TEXT names, in the package PACKAGE-NAME unless TEXT has a prefix. Calls
-FAIL-LOOKUP if there is none."
+  "Return the class that TEXT names. Without a package prefix in TEXT, look in the package
+PACKAGE-NAME. If there is no such class, end the operation with an error answer."
   (let ((symbol (named-symbol text package-name)))
     (or (find-class symbol nil) (no-class symbol))))
 
 (defun forward-referenced-p (class)
-  "True when CLASS is only mentioned as a superclass and not defined."
+  "Return true if CLASS is not defined, but only named as a superclass of another class."
   (typep class 'sb-mop:forward-referenced-class))
 
 (defun class-head (class symbol)
-  "Return a plist of JSON members that identify CLASS. It was found by SYMBOL, which can differ from
-its proper name."
+  "Return a plist for a JSON object: the name, kind and state of CLASS. SYMBOL is the name by which
+it was found. If its CLASS-NAME is another symbol, \"properName\" is that."
   (list "name" (symbol-text symbol)
         "properName" (let ((name (class-text class)))
                        (and (string/= name (symbol-text symbol)) name))
@@ -48,13 +49,13 @@ which each class precedes its superclasses."
 ;;; neither, so these come from SBCL's own records.
 
 (defun structure-description (class)
-  "Return SBCL's description of the structure CLASS, or NIL."
+  "Return SBCL's DEFSTRUCT description of CLASS, or NIL if CLASS is no structure class."
   (and (typep class 'structure-class)
        (ignore-errors (defstruct-description (class-name class)))))
 
 (defun structure-accessor (class name)
-  "Return two values: the accessor that DEFSTRUCT made for the slot NAME of CLASS, or NIL, and
-whether the slot is read-only."
+  "Return two values: the accessor that DEFSTRUCT made for the slot NAME of the structure CLASS, and
+true if the slot is read-only. The accessor is NIL if there is none."
   (let* ((description (structure-description class))
          (slot (and description
                     (find name (description-slots description)
@@ -64,7 +65,7 @@ whether the slot is read-only."
               (structure-slot-read-only-p slot)))))
 
 (defun condition-slot-documentation (class name)
-  "Return the documentation of the slot NAME that the condition CLASS defines, or NIL."
+  "Return the documentation of the slot NAME in the DEFINE-CONDITION of CLASS, or NIL."
   (let ((slot (find name (classoid-slots (classoid (class-name class)))
                     :key (lambda (slot) (condition-slot-name slot)))))
     (and slot (condition-slot-text slot))))
@@ -79,8 +80,8 @@ whether the slot is read-only."
     (and (stringp text) (shortened 1000 text))))
 
 (defun slot-functions (classes name)
-  "Return two lists without duplicates: the readers and the writers of the slot NAME in CLASSES,
-those of the most specific class first."
+  "Return two lists without duplicates: the readers and the writers of the slot NAME in CLASSES.
+They are in the order of CLASSES."
   (let ((readers '()) (writers '()))
     (dolist (class classes)
       (multiple-value-bind (accessor read-only) (structure-accessor class name)
@@ -98,15 +99,15 @@ those of the most specific class first."
 ;;; Slots
 
 (defun definers (name classes)
-  "Return a list of pairs (CLASS . SLOT) for those of CLASSES that define a slot NAME. SLOT is the
-direct slot definition."
+  "Return a list of (CLASS . SLOT) pairs, one for each of CLASSES that has a direct slot NAME. SLOT
+is the direct slot definition."
   (loop for class in classes
         for slot = (find name (sb-mop:class-direct-slots class) :key #'sb-mop:slot-definition-name)
         when slot collect (cons class slot)))
 
 (defun initform-text (initform)
-  "Return INITFORM as one line of text. DEFINE-CONDITION quotes even self-evaluating objects: this
-quote is left out."
+  "Return INITFORM as one line of text. DEFINE-CONDITION quotes even self-evaluating objects. The
+text leaves this quote out."
   (let ((form (if (typep initform
                          '(cons (eql quote)
                            (cons (or boolean keyword number string character) null)))
@@ -117,7 +118,7 @@ quote is left out."
         (code-text 300 (lambda (form) (copied-code #'identity form)) form)))))
 
 (defun function-names (names)
-  "Return NAMES, function names, as strings."
+  "Return a list of strings for NAMES, a list of function names."
   (mapcar #'name-text names))
 
 (defun slot-initform (slots)
@@ -126,9 +127,9 @@ quote is left out."
     (values (and slot (sb-mop:slot-definition-initform slot)) (and slot t))))
 
 (defun slot-data (name effective class classes)
-  "Return the slot NAME of CLASS as a JSON object. CLASSES are the ancestors of CLASS. EFFECTIVE is
-the effective slot definition. It is NIL if CLASS is not finalized: then the direct definitions in
-CLASSES are combined."
+  "Return a JSON object about the slot NAME of CLASS. CLASSES are CLASS and its superclasses.
+EFFECTIVE is the effective slot definition, or NIL if CLASS is not finalized. In that case the
+direct slot definitions in CLASSES are combined."
   (let* ((definers (definers name classes))
          (slots (if effective (list effective) (mapcar #'cdr definers)))
          (type (find t (mapcar #'sb-mop:slot-definition-type slots) :test-not #'eq))
@@ -155,8 +156,8 @@ CLASSES are combined."
   (and (sb-mop:class-finalized-p class) (sb-mop:class-slots class)))
 
 (defun slots-data (class classes)
-  "Return two lists of JSON objects: the own slots of CLASS, and the inherited ones. CLASSES are the
-ancestors of CLASS."
+  "Return two lists of JSON objects: the direct slots of CLASS, and its inherited slots. CLASSES are
+CLASS and its superclasses."
   (let* ((effective (effective-slots class))
          (names (remove-duplicates
                  (append (mapcar #'sb-mop:slot-definition-name effective)
@@ -173,8 +174,8 @@ ancestors of CLASS."
               (data (remove-if (lambda (name) (member name own)) names))))))
 
 (defun default-initargs (classes)
-  "Return the default initargs that CLASSES define, most specific first, as lists of two strings:
-the initarg and its form."
+  "Return the default initargs of CLASSES as a list of (INITARG FORM) lists of strings. CLASSES are
+ordered from most to least specific. If several of them give the same initarg, the first one wins."
   (remove-duplicates
    (loop for class in classes
          append (loop for (key form) in (ignore-errors (sb-mop:class-direct-default-initargs class))
@@ -182,17 +183,17 @@ the initarg and its form."
    :key #'first :test #'string= :from-end t))
 
 (defun constructors (class)
-  "Return the constructors of CLASS, a structure, as texts with their lambda lists."
+  "Return a list of texts, each the name and lambda list of a constructor of the structure CLASS."
   (let ((description (structure-description class)))
     (when description
-      ;; A constructor does not exist if the DEFSTRUCT failed half-way.
+      ;; If the DEFSTRUCT failed half-way, SBCL has recorded constructors that it has not defined.
       (loop for (name) in (description-constructors description)
             when (fboundp name)
               collect (call-text name)))))
 
 (define-operation "class-slots" (name package offset limit)
-  "Return LIMIT slots, from OFFSET on, of the class NAME of PACKAGE. Its own slots come first, then
-inherited ones."
+  "Return a JSON object about the class NAME of PACKAGE with LIMIT of its slots, starting at OFFSET.
+Direct slots come first, then inherited slots."
   (let* ((class (named-class name package)) (symbol (named-symbol name package)))
     (call-user-code
      (lambda ()

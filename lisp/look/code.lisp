@@ -1,30 +1,31 @@
-;;;; Prints code, types and lambda lists on one line, with limits, with package prefixes where they
-;;;; matter, and without running user code.
+;;;; Prints code, types and lambda lists as limited text on one line, without running print methods
+;;;; of the program. Prints package prefixes except in lambda lists.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defparameter *plain-packages* (list (find-package "COMMON-LISP") (find-package "KEYWORD"))
-  "Symbols of these packages are printed unchanged in lambda lists. Other symbols are printed
-without their package there.")
+  "The packages whose symbols ARGLIST-TEXT prints as the printer does. It prints other symbols in
+lambda lists without a package prefix.")
 
 (defun plain-symbol-p (symbol)
-  "True when SYMBOL is printed unchanged in a lambda list. This includes SBCL's QUASIQUOTE, which
-prints as a backquote."
+  "Return true if SYMBOL is printed unchanged in a lambda list. This holds for symbols of
+COMMON-LISP, keywords, and SBCL's QUASIQUOTE, which prints as a backquote."
   (or (member (symbol-package symbol) *plain-packages*)
       (eq symbol +quasiquote+)))
 
 (defun map-comma (function tree)
-  "If TREE is a comma in a backquoted form, return a comma with FUNCTION applied to the expression
-after it. Else return NIL."
+  "If TREE is an SBCL comma object from a backquoted form, return a new comma. Its expression is the
+result of FUNCTION for the expression of TREE. If TREE is anything else, return NIL."
   (and (comma-p tree)
        (make-comma (funcall function (comma-expression tree)) (comma-kind tree))))
 
-(defvar *conses-left* 0 "COPIED-CODE may copy at most this many more conses.")
+(defvar *conses-left* 0 "The number of conses that COPIED-CODE may still copy for the current
+text.")
 
 (defun copied-code (function code &optional (depth 10))
-  "Return a copy of CODE, at most DEPTH levels deep, with FUNCTION applied to its atoms. Only what
-can be shown is copied: code can contain a huge or circular literal, and the pretty printer would go
-through all of it. Conses are copied in printing order until *CONSES-LEFT* is 0."
+  "Return a copy of CODE, at most DEPTH levels deep, with each atom replaced by the result of
+FUNCTION for it. Stop copying when *CONSES-LEFT* is 0. Code can contain a huge or circular literal,
+and the pretty printer would go through all of it. So the copy has only what will be printed."
   (flet ((copy (part) (copied-code function part (1- depth))))
     (cond ((zerop depth) nil)
           ((consp code)
@@ -46,14 +47,14 @@ through all of it. Conses are copied in printing order until *CONSES-LEFT* is 0.
           (t (funcall function code)))))
 
 (defun class-stub (object)
-  "Return an object that prints as #<CLASS>, where CLASS is the class of OBJECT. If OBJECT is a
-class itself, its name is printed too."
+  "Return an object that prints as #<CLASS>, where CLASS is the class name of OBJECT. If OBJECT is a
+class, its own name follows."
   (let ((text (format nil "~A~@[ ~A~]" (class-text (class-of object))
                       (and (typep object 'class) (class-text object)))))
     (make-unprintable text)))
 
 (defun without-printer (atom)
-  "Return ATOM, or a CLASS-STUB if printing ATOM would run user code."
+  "Return ATOM itself. If printing ATOM would run code of the program, return a CLASS-STUB for it."
   (typecase atom
     ((or pathname package) atom)
     ((or standard-object condition structure-object (and (array t) (not simple-vector)))
@@ -61,15 +62,15 @@ class itself, its name is printed too."
     (t atom)))
 
 (defun plain-text (limit object)
-  "Return OBJECT, code or a type, as text of at most LIMIT characters, with package prefixes. No
-user code runs."
+  "Return text of at most LIMIT characters for OBJECT, which is code or a type specifier. Symbols
+have package prefixes. No print method of the program runs."
   (printing-plainly
     (let ((*print-length* 60) (*print-level* 8) (*conses-left* (* 2 limit)))
       (print-safely limit (copied-code #'without-printer object)))))
 
 (defun type-text (limit type)
-  "Return TYPE, a function's type, as text of at most LIMIT characters. An empty parameter list is
-printed as (). Return NIL if TYPE says nothing, as FUNCTION alone."
+  "Return text of at most LIMIT characters for TYPE, the type of a function. Print an empty
+parameter list as (), not as NIL. Return NIL for the type FUNCTION, which says nothing."
   (unless (member type '(nil function))
     (let ((text (plain-text limit type)) (none "(FUNCTION NIL"))
       (if (eql 0 (search none text))
@@ -77,23 +78,24 @@ printed as (). Return NIL if TYPE says nothing, as FUNCTION alone."
           text))))
 
 (defun bare-symbol (atom)
-  "Return ATOM, from code in a lambda list. If it is a symbol that is not PLAIN-SYMBOL-P, return an
-uninterned symbol, which prints without a package prefix."
+  "Return an atom to print in place of ATOM, which is from a default form in a lambda list. For a
+symbol that is not PLAIN-SYMBOL-P, it is an uninterned symbol of the same name, so that no package
+prefix is printed. Else it is ATOM."
   (if (or (null atom) (not (symbolp atom)) (plain-symbol-p atom))
       atom
       (make-symbol (symbol-name atom))))
 
 (defun bare-parameter (part)
-  "PART is a name or a list of names in a lambda list. Return a copy with an uninterned symbol in
-place of each symbol, so that it can be printed without package prefixes. A list such as (QUOTE X)
-is a list of two names here."
+  "Return a copy of PART, a name or a list of names in a lambda list, to print without package
+prefixes: each symbol is replaced by an uninterned one. (QUOTE X) here is a list of two parameter
+names, not a quoted form."
   (cond ((consp part) (bare-lambda-list part))
         ((and part (symbolp part) (not (keywordp part))) (make-symbol (symbol-name part)))
         (t part)))
 
 (defun bare-lambda-list (arglist)
-  "Return ARGLIST with symbols that print without package prefixes: these say nothing about
-parameters. Only default forms are treated as code."
+  "Return a copy of the lambda list ARGLIST that prints without package prefixes, which say nothing
+about parameters. Default forms keep symbols that are PLAIN-SYMBOL-P."
   (loop with defaults = nil
         for rest = arglist then (cdr rest)
         while (and (consp rest) (plusp *conses-left*))
@@ -118,8 +120,8 @@ parameters. Only default forms are treated as code."
   "The pprint dispatch table for code, or NIL before its first use.")
 
 (defun code-printers ()
-  "Return the pprint dispatch table that prints code without print methods of the user, which can
-fail or never end."
+  "Return the pprint dispatch table for printing code. It prints objects with a print method of the
+program as #<CLASS>, since such a method can fail or never end."
   (or **code-printers**
       (let ((table (copy-pprint-dispatch nil)))
         (set-pprint-dispatch '(or standard-object condition (and array (not vector))
@@ -128,16 +130,16 @@ fail or never end."
         (setf **code-printers** table))))
 
 (defmacro printing-code (&body body)
-  "Evaluate BODY with printer settings for code on one line. (QUOTE X) prints as 'X."
+  "Evaluate BODY with the printer set up to print code on one line. (QUOTE X) prints as 'X."
   `(let ((*print-pprint-dispatch* (code-printers)))
      (printing-plainly
        (let ((*print-pretty* t) (*print-right-margin* most-positive-fixnum))
          ,@body))))
 
 (defun code-text (limit copy code)
-  "Return CODE, after copying by the function COPY, as one line of at most LIMIT characters. COPY
-may copy 2 * LIMIT conses, since each cons but a quote's prints as at least one character. Lines are
-joined, since the printer breaks them in forms such as LOOP whatever its settings."
+  "Return CODE as one line of at most LIMIT characters. The function COPY first copies it, with
+*CONSES-LEFT* set to 2 * LIMIT: each cons prints as at least one character, except that of a QUOTE.
+The printer breaks lines in forms such as LOOP in spite of its settings, so join the lines."
   (let* ((*conses-left* (* 2 limit))
          (text (print-safely limit (funcall copy code))))
     (if (find #\Newline text) (on-one-line text) text)))

@@ -1,10 +1,10 @@
 ;;;; Finds the order in which a call of a generic function enters its methods, from its method
-;;;; combination. No code of the program runs that may have effects. If such code would decide the
-;;;; order, the answer names it.
+;;;; combination. Does not run code of the program that may have effects. If such code would decide
+;;;; the order, the answer names that code.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; Whether the standard's rules decide, or methods of the program
+;;; Checks whether the rules of the standard decide, or methods of the program
 
 (defparameter *protocol*
   '(compute-applicable-methods sb-mop:compute-applicable-methods-using-classes
@@ -13,14 +13,14 @@
   "Generic functions with which a program can replace the standard's choice of methods.")
 
 (defun system-method-p (method)
-  "True when METHOD is SBCL's own."
+  "Return true if METHOD is part of SBCL."
   (let ((path (introspect "DEFINITION-SOURCE-PATHNAME"
                           (introspect "FIND-DEFINITION-SOURCE" method))))
     (and path (eql 0 (search "SYS:" (namestring path))) t)))
 
 (defun deciding-method (function methods)
-  "Return the name of a function in *PROTOCOL* that the program has specialized for FUNCTION or one
-of METHODS, or NIL."
+  "Return the name of a function in *PROTOCOL* that the program has specialized for the generic
+function FUNCTION or one of its METHODS. Return NIL if there is none, so the standard's rules hold."
   (loop for name in *protocol*
         when (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                    for specializer = (first (sb-mop:method-specializers method))
@@ -31,21 +31,21 @@ of METHODS, or NIL."
           return name))
 
 (defun strange-specializer-p (method)
-  "True when METHOD has a specializer of a kind that the program defines: neither a class nor an EQL
-specializer."
+  "Return true if METHOD has a specializer that is neither a class nor an EQL specializer, of a kind
+that the program has defined."
   (notevery (lambda (specializer) (typep specializer '(or class sb-mop:eql-specializer)))
             (sb-mop:method-specializers method)))
 
-;;; Whether a function of the program is safe to call: all functions and objects that its code
-;;; refers to must be harmless
+;;; Checks whether a function of the program is safe to call: all functions and objects that its
+;;; code refers to must be harmless
 
 (defparameter *harmless-attributes* '("FLUSHABLE" "UNSAFELY-FLUSHABLE" "FOLDABLE" "CALL"
                                       "IMPORTANT-RESULT")
-  "SBCL's attributes for functions that only return, signal, call their arguments, or change lists
-that they have made.")
+  "SBCL's attributes for functions that change no object except lists that they have made. Such a
+function may signal, and may call functions given as arguments.")
 
 (defun harmless-name-p (name)
-  "True when calling the function NAME cannot change an existing object."
+  "Return true if a call of the SBCL function NAME cannot change an existing object."
   (or (member name '(nconc gensym method-qualifiers sb-mop:method-specializers
                      method-combination-error invalid-method-error
                      sb-mop:generic-function-lambda-list sb-mop:generic-function-name))
@@ -58,12 +58,12 @@ that they have made.")
                          (not (member "ANY" names :test #'string=)))))))))
 
 (deftype instance-like ()
-  "An object with slots that code could set."
+  "The type of objects with slots that code could set."
   '(or standard-object condition (and structure-object (not cell))))
 
 (defun code-names (function)
-  "Return two lists: the names of global functions that the code of FUNCTION calls, and those of its
-constants that it could change: global variables, functions and instances."
+  "Return two lists about the code of FUNCTION: the names of the global functions that it calls, and
+those of its constants that it could change (global variables, functions and instances)."
   (let* ((code (function-code (simple-function function))) (names (linked-names code)) (others '()))
     (loop for index from words-before-functions below (code-words code)
           do (let ((constant (code-word code index)))
@@ -76,9 +76,9 @@ constants that it could change: global variables, functions and instances."
     (values names others)))
 
 (defun harmful-name (function &optional (depth 5))
-  "Return a text that names the first function or object to which the code of FUNCTION refers and
-that is not harmless, or NIL. Functions of the program that it calls are examined too, DEPTH calls
-deep."
+  "Return NIL if the code of FUNCTION refers only to harmless functions and objects. Else return
+text with the first one that is not known as harmless. Functions of the program that it calls are
+checked too, up to DEPTH calls deep."
   (if (not (typep function 'compiled-function))
       "code that is not compiled"
       (multiple-value-bind (names others) (code-names function)
@@ -99,21 +99,21 @@ deep."
 ;;; Effective method forms. Only CALL-METHOD and MAKE-METHOD matter in them.
 
 (defun of-qualifier (methods &rest qualifiers)
-  "Return those of METHODS whose qualifiers are exactly QUALIFIERS."
+  "Return a list of those METHODS that have exactly the list QUALIFIERS as qualifiers."
   (remove-if-not (lambda (method) (equal (method-qualifiers method) qualifiers)) methods))
 
 (defun call-forms (methods)
-  "Return a list of forms, one for each of METHODS, that call the methods."
+  "Return a list with a form (CALL-METHOD method) for each of METHODS."
   (loop for method in methods collect `(call-method ,method)))
 
 (defun around-form (around form)
   "Return a form that calls the methods AROUND, most specific first. CALL-NEXT-METHOD in the last of
-them evaluates FORM. If AROUND is empty, return FORM."
+these methods evaluates FORM. If AROUND is empty, return FORM."
   (if around `(call-method ,(first around) (,@(rest around) (make-method ,form))) form))
 
 (defun standard-form (methods)
-  "Return the effective method form of METHODS in the standard combination, or NIL if there is no
-primary method."
+  "Return the effective method form of METHODS in the standard method combination. Return NIL if no
+method is primary."
   (let ((primary (of-qualifier methods)))
     (and primary
          (around-form (of-qualifier methods :around)
@@ -122,8 +122,8 @@ primary method."
                          ,@(call-forms (reverse (of-qualifier methods :after))))))))
 
 (defun short-form (combination methods)
-  "Return the effective method form of METHODS in COMBINATION, a SHORT-COMBINATION, or NIL if there
-is no primary method."
+  "Return the effective method form of METHODS. COMBINATION is a method combination from the short
+form of DEFINE-METHOD-COMBINATION. Return NIL if no method is primary."
   (let* ((primary (of-qualifier methods (combination-name combination)))
          (ordered (if (eq (first (combination-options combination)) :most-specific-last)
                       (reverse primary)
@@ -135,8 +135,8 @@ is no primary method."
                           `(,(combination-operator combination) ,@(call-forms ordered)))))))
 
 (defun stray-method (combination methods)
-  "Return the first of METHODS with qualifiers that COMBINATION, the standard or a short one, does
-not allow, or NIL."
+  "Return the first of METHODS with qualifiers that COMBINATION does not allow, or NIL. COMBINATION
+is the standard method combination, or one from the short form of DEFINE-METHOD-COMBINATION."
   (let ((allowed (if (typep combination 'short-combination)
                      (list (list (combination-name combination)) '(:around))
                      '(() (:before) (:after) (:around)))))
@@ -144,9 +144,9 @@ not allow, or NIL."
                  methods)))
 
 (defun long-form (function combination methods)
-  "Return the effective method form of METHODS of FUNCTION in COMBINATION, a LONG-COMBINATION.
-Return NIL and a problem, as METHOD-FORM does, if the code of the combination signals an error, or
-is not called because it might do more than return a form."
+  "Return the effective method form of METHODS of the generic function FUNCTION. COMBINATION is from
+the long form of DEFINE-METHOD-COMBINATION. Return NIL and a (WORD TEXT) list of strings if the body
+of COMBINATION signals an error (\"error\"), or is not run because it may have effects (\"code\")."
   (let* ((maker (gethash (combination-name combination) long-combinations))
          (harmful (if maker (harmful-name maker) "unknown code")))
     (if harmful
@@ -156,8 +156,8 @@ is not called because it might do more than return a form."
 
 (defun method-form (function methods)
   "Return the effective method form of METHODS, the applicable methods of FUNCTION, most specific
-first. If there is none, return NIL and the problem: a list of a word, such as \"primary\", and a
-text."
+first. If there is no form, return NIL and the reason, a (WORD TEXT) list of strings, such
+as (\"primary\" \"\") when no method is primary."
   (let* ((combination (sb-mop:generic-function-method-combination function))
          (standard (typep combination 'standard-combination))
          (stray (and standard
@@ -174,7 +174,7 @@ text."
 ;;; The order in which a form enters methods
 
 (defun calls-no-next-p (method)
-  "True when the code of METHOD certainly has no CALL-NEXT-METHOD."
+  "Return true if the code of METHOD certainly does not contain CALL-NEXT-METHOD."
   (let* ((function (and (not (typep method 'sb-mop:standard-accessor-method))
                         (method-function method)))
          (simple (and function (simple-function function)))
@@ -187,26 +187,27 @@ text."
                         (when (eq used +next-method-call+) (return-from calls-no-next-p nil)))
                       xrefs)
            t)
-          ;; Some SBCLs have no such cross references. There the debug information helps: the second
-          ;; parameter of a method's function is the next method, and is :DELETED if unused. It is
-          ;; the third if SBCL has merged the function with its entry point, which takes the
-          ;; argument count first.
+          ;; Some SBCLs record no such cross references, but their debug information shows it. The
+          ;; second parameter of a method's function is the next method, and SBCL marks it :DELETED
+          ;; if the code does not use it. It is the third parameter if SBCL has merged the function
+          ;; with its entry point, which takes the argument count first.
           (t (let ((debug (function-debug simple)))
                (eq :deleted
                    (nth (if (eq :external (debug-kind debug)) 2 1) (debug-parameters debug))))))))
 
-(defparameter *most-entries* 1000 "At most this many method entries are returned.")
+(defparameter *most-entries* 1000 "The maximum number of method calls that ENTRIES returns.")
 
 (defstruct (entry (:constructor make-entry (method from entered)))
-  "A call of METHOD during a call of a generic function. Entries are numbered from 1. FROM is NIL if
-the effective method form itself calls METHOD, or the number of the entry whose method calls METHOD
-as its next method. ENTERED is false if METHOD is certainly not called: the method of entry FROM has
-no CALL-NEXT-METHOD."
+  "A possible call of METHOD during a call of a generic function. ENTRIES returns a list of these.
+FROM is the position, counted from 1, of the entry whose method calls METHOD by CALL-NEXT-METHOD. It
+is NIL if the effective method form itself calls METHOD. ENTERED is false if METHOD is certainly not
+called, because the method of entry FROM contains no CALL-NEXT-METHOD."
   method from entered)
 
 (defun entries (form)
-  "Return two values: a list of ENTRYs for the method calls in FORM, an effective method form, in
-order, and a copy of FORM with the numbers of the entries in place of the calls."
+  "Find the method calls in FORM, an effective method form. Return a list of ENTRY structures in the
+order of the calls, and a copy of FORM in which each call is replaced by the number of its ENTRY,
+counted from 1."
   (let ((entries '()) (count 0) (left 10000))
     (labels ((enter (method next from entered)
                (when (>= count *most-entries*) (return-from enter count))
@@ -215,8 +216,8 @@ order, and a copy of FORM with the numbers of the entries in place of the calls.
                  (if (null next)
                      number
                      (let ((inner (follow (first next) (rest next) (if entered number from) on)))
-                       ;; A next method has its own entry. A form from MAKE-METHOD is shown only
-                       ;; here.
+                       ;; A next method gets an ENTRY of its own. A form from MAKE-METHOD gets none,
+                       ;; so it is shown beside the number.
                        (if (typep (first next) 'method) number (list number inner))))))
              (follow (method next from entered)
                (if (typep method 'method)
@@ -232,9 +233,9 @@ order, and a copy of FORM with the numbers of the entries in place of the calls.
         (values (nreverse entries) numbered)))))
 
 (defun entered-methods (function methods)
-  "Return those of METHODS, the applicable methods of FUNCTION, the most specific first, that a call
-enters, or may enter, in order. Return all METHODS when the order in their combination is not
-known."
+  "Return a list of those METHODS that a call of the generic function FUNCTION enters or may enter,
+in order. METHODS are its applicable methods, most specific first. If the order is not known from
+the method combination, return METHODS."
   (let ((form (method-form function methods)))
     (if form
         (remove-duplicates (mapcar #'entry-method (remove-if-not #'entry-entered (entries form)))
@@ -244,22 +245,22 @@ known."
 ;;; The operation
 
 (defun entry-data (entry)
-  "Return ENTRY as a JSON object."
+  "Return a JSON object for ENTRY, an ENTRY structure."
   (object "method" (method-data (entry-method entry))
           "from" (entry-from entry)
           "entered" (json-boolean (entry-entered entry))))
 
 (defun order-members (function arguments offset limit)
-  "Return a plist of JSON members about the methods that a call of FUNCTION with ARGUMENTS enters,
-LIMIT of them from OFFSET on. Add methods that the call perhaps enters, if ARGUMENTS are not
-specific enough to decide."
+  "Return a plist for a JSON object: the methods that a call of the generic function FUNCTION with
+ARGUMENTS enters, LIMIT of them from OFFSET on. ARGUMENTS are lists as PARSED-ARGUMENT returns.
+Methods whose applicability these ARGUMENTS do not decide are listed apart, as \"perhaps\"."
   (multiple-value-bind (methods perhaps) (applicable-methods function arguments)
     (multiple-value-bind (form problem)
         (if methods (method-form function methods) (values nil (list "none" "")))
       (multiple-value-bind (entries numbered) (and form (entries form))
         (unless entries
-          ;; A long combination returns a form that signals an error for methods that it does not
-          ;; accept.
+          ;; The body of a long method combination can return a form without CALL-METHOD, to signal
+          ;; an error about METHODS.
           (when form (setf problem (list "error" (plain-text 300 form)) form nil))
           (setf entries (loop for method in methods collect (make-entry method nil t))))
         (list "problem" (first problem)
@@ -277,16 +278,17 @@ specific enough to decide."
                                               "condition" (condition-text method positions))))))))
 
 (defun undefined-class (arguments)
-  "Return the name of the first undefined class among the classes of ARGUMENTS and their
-superclasses, or NIL."
+  "Return the name of the first class, among the classes of ARGUMENTS and their superclasses, that
+is not defined. Return NIL if all are. ARGUMENTS are lists as PARSED-ARGUMENT returns."
   (loop for argument in arguments
         for class = (argument-class argument)
         unless (precedence class)
           return (class-text (or (find-if #'forward-referenced-p (ancestors class)) class))))
 
 (defun dispatch-members (function arguments offset limit)
-  "Return a plist of JSON members about a call of FUNCTION, a generic function, with ARGUMENTS. NIL
-in ARGUMENTS stands for a text that denotes nothing."
+  "Return a plist for a JSON object about a call of the generic function FUNCTION with ARGUMENTS:
+the methods entered, or the problem because of which they are unknown. ARGUMENTS are lists as
+PARSED-ARGUMENT returns. An element is NIL if the argument's text denotes nothing."
   (let ((methods (sb-mop:generic-function-methods function))
         (required (required-parameters function)))
     (flet ((refuse (problem &optional detail) (list "problem" problem "detail" detail)))
@@ -299,9 +301,9 @@ in ARGUMENTS stands for a text that denotes nothing."
             (t (order-members function arguments offset limit))))))
 
 (define-operation "effective-method" (name package arguments offset limit)
-  "Return the methods of the generic function NAME of PACKAGE that a call with ARGUMENTS enters, in
-order, LIMIT of them from OFFSET on. Each of ARGUMENTS is a hash table with the keys \"kind\" and
-\"text\"."
+  "Return a JSON object with the methods of the generic function NAME of PACKAGE that a call with
+ARGUMENTS enters, in order, LIMIT of them from OFFSET on. Each element of ARGUMENTS is a hash table
+with the keys \"kind\" and \"text\", such as \"name\" and \"INTEGER\"."
   (multiple-value-bind (target symbol setf) (named-target name package)
     (let ((function (and (fboundp target)
                          (not (and (symbolp target) (macro-function target)))

@@ -1,26 +1,27 @@
-;;;; The operation describe, which returns all that a symbol names.
+;;;; The operation describe, which returns all definitions that a symbol names.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun recorded-arglist (function)
   "Return the lambda list of FUNCTION, a function or its name, as text. For a generic function, it
-covers what all its methods together accept. Return NIL if SBCL has not kept it, as with a debug
-quality of 0."
+includes the keywords of all its methods. Return NIL if SBCL has not kept the lambda list, as with a
+DEBUG quality of 0."
   (handler-case
       (multiple-value-bind (arglist unknown) (introspect "FUNCTION-LAMBDA-LIST" function)
         (and (not unknown) (arglist-text arglist)))
-    ;; SBCL warns about a generic function without lambda list and methods.
+    ;; SBCL warns about a generic function that has neither a lambda list nor methods.
     (warning () nil)))
 
 (defun own-arglist (function)
-  "Return the lambda list of FUNCTION, a generic function, as text, or NIL when it has none."
+  "Return the lambda list of the generic function FUNCTION, without keywords of its methods, as
+text. Return NIL if it has none."
   (handler-case (arglist-text (sb-mop:generic-function-lambda-list function))
     (warning () nil)))
 
 (defun arglist-members (name)
-  "Return a plist of JSON members about the lambda list of the function NAME. For a generic
-function, \"arglist\" is its own lambda list, and \"accepted\" covers what its methods together
-accept, or is NIL if this is the same."
+  "Return a plist with \"arglist\", the lambda list of the function NAME as text or NIL. For a
+generic function, add \"accepted\": the lambda list with the keywords of all its methods, or NIL if
+they add nothing."
   (let ((function (and (not (and (symbolp name) (macro-function name))) (plain-definition name)))
         (recorded (recorded-arglist name)))
     (if (typep function 'generic-function)
@@ -34,13 +35,13 @@ accept, or is NIL if this is the same."
     (and known (listp arglist) (arglist-text arglist))))
 
 (defun place-data (source &optional description function)
-  "Return the place of SOURCE, a definition source of SB-INTROSPECT, as a JSON object with
-DESCRIPTION. Return NIL if it has no file. For a method, FUNCTION must be given, since SB-INTROSPECT
-does not know the date of a method's file."
+  "Return a JSON object with the file, the position and the DESCRIPTION of a definition, or NIL if
+it has no file. SOURCE is a definition source of SB-INTROSPECT. For a method, pass its FUNCTION too,
+since SB-INTROSPECT does not know when a method's file was written."
   (let* ((path (introspect "DEFINITION-SOURCE-PATHNAME" source))
          (file (and path (translated (namestring path))))
          (written (or (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)
-                      ;; The date that the agent gave the compiler for a class.
+                      ;; The date of the file, which the agent passed to the compiler with a class.
                       (getf (introspect "DEFINITION-SOURCE-PLIST" source) :live-lisp-date)
                       (and function (fourth (function-place function)))))
          (changed (changed-p file written)))
@@ -58,8 +59,8 @@ does not know the date of a method's file."
                               '())))))))
 
 (defun source-data (name type)
-  "Return JSON objects for the places where NAME is defined as TYPE, such as :FUNCTION, a word of
-SB-INTROSPECT."
+  "Return a list of JSON objects with the source locations of NAME as TYPE, a definition type of
+SB-INTROSPECT such as :FUNCTION."
   (remove nil (mapcar #'place-data (introspect "FIND-DEFINITION-SOURCES-BY-NAME" name type))))
 
 (defun method-description (method)
@@ -69,13 +70,13 @@ SB-INTROSPECT."
                 collect (specializer-text specializer))))
 
 (sb-ext:defglobal **evaluation-of** (constantly nil)
-  "The function that EVALUATION-DATA calls. Its arguments are a name or a method, and keywords for
-kinds of definitions, such as :FUNCTION. It returns a JSON object about the evaluation that made the
-current definition of one of these kinds, or NIL if no such evaluation is known.")
+  "A function that takes a name or a method, and keywords for kinds of definitions, such as
+:FUNCTION. It returns a JSON object about the evaluation that made the current definition of one of
+these kinds, or NIL if no such evaluation is known.")
 
 (defun evaluation-data (name &rest kinds)
-  "Return a JSON object about the evaluation that defined NAME, a name or a method, as one of KINDS,
-or NIL. KINDS are keywords such as :FUNCTION."
+  "Return a JSON object about the evaluation that defined NAME, a name or a method, as one of KINDS.
+These are keywords such as :FUNCTION. Return NIL if no such evaluation is known."
   (apply **evaluation-of** name kinds))
 
 (sb-ext:defglobal **maker-of** (constantly nil)
@@ -83,7 +84,7 @@ or NIL. KINDS are keywords such as :FUNCTION."
 whose load made the method, or NIL.")
 
 (defun method-data (method)
-  "Return a JSON object with the place, the qualifiers and the specializers of METHOD."
+  "Return a JSON object with the source location, qualifiers and specializers of METHOD."
   (let ((description (method-description method))
         (function (and (not (typep method 'sb-mop:standard-accessor-method))
                        (method-function method))))
@@ -93,18 +94,18 @@ whose load made the method, or NIL.")
                 "maker" (funcall **maker-of** method)))))
 
 (defvar *holders* nil
-  "A cache while many methods are described: a table from packages to VARIABLES-BY-VALUE. Or NIL for
-no cache.")
+  "NIL, or a hash table from packages to results of VARIABLES-BY-VALUE. Bound to a table while many
+methods are described, so that each package is searched once.")
 
 (defun variables-by-value (package)
-  "Return a table from values to variables of PACKAGE. If several variables have the same value, it
-has the first by name."
+  "Return an EQ hash table from values to the variables of PACKAGE that have them. If several
+variables have the same value, the table has the one whose name sorts first."
   (let ((table (make-hash-table :test 'eq)))
     (with-package-iterator (next package :internal :external)
       (loop
         (multiple-value-bind (more symbol) (next)
           (unless more (return table))
-          ;; Another thread can unbind SYMBOL meanwhile.
+          ;; Another thread can unbind SYMBOL between BOUNDP and SYMBOL-VALUE.
           (let ((value (and (eq package (symbol-package symbol))
                             (boundp symbol)
                             (ignore-errors (symbol-value symbol)))))
@@ -114,7 +115,7 @@ has the first by name."
                   (setf (gethash value table) symbol))))))))))
 
 (defun variable-holding (object packages)
-  "Return a variable of PACKAGES whose value is OBJECT, or NIL."
+  "Return a variable in one of PACKAGES whose value is OBJECT, or NIL."
   (loop for package in packages
           thereis (gethash object (if *holders*
                                       (or (gethash package *holders*)
@@ -123,9 +124,9 @@ has the first by name."
                                       (variables-by-value package)))))
 
 (defun specializer-packages (specializer)
-  "SPECIALIZER is an EQL specializer. Return packages whose variables are likely to have its object
-as value: the package of the name of the object's class, and the packages of the names of generic
-functions with methods for SPECIALIZER."
+  "Return a list of packages that are likely to have a variable for the object of SPECIALIZER, an
+EQL specializer. They are the home packages of the name of the object's class, and of the names of
+the generic functions with methods for SPECIALIZER."
   (let ((names (list* (class-name (class-of (sb-mop:eql-specializer-object specializer)))
                       (loop for method in (sb-mop:specializer-direct-methods specializer)
                             for function = (sb-mop:method-generic-function method)
@@ -136,17 +137,16 @@ functions with methods for SPECIALIZER."
                                collect (symbol-package name)))))
 
 (defun identity-text (object)
-  "Return OBJECT as text: its class and its address."
+  "Return text such as #<CLASS {1001234567}> for OBJECT, without calling its print method."
   (let ((*print-readably* nil))
     (with-output-to-string (stream)
       (print-unreadable-object (object stream :identity t)
         (write-string (class-text (class-of object)) stream)))))
 
 (defun specializer-text (specializer)
-  "Return SPECIALIZER as in a DEFMETHOD form, with package prefixes. If the object of an EQL
-specializer is no literal, return a variable with this value, or else the class and the address of
-the object, as SBCL prints objects. The object itself is not printed, since its print method may
-fail or never end."
+  "Return SPECIALIZER as text, as a DEFMETHOD form has it. For an EQL specializer whose object is no
+literal, show a variable that has this value, else the class and address of the object. Never print
+the object itself, since its print method may fail or never end."
   (if (typep specializer 'class)
       (class-text specializer)
       (let ((object (sb-mop:eql-specializer-object specializer)))
@@ -158,20 +158,20 @@ fail or never end."
                   (format nil "(EQL ~A)" (identity-text object))))))))
 
 (defun doc-text (name type)
-  "Return the documentation of NAME as TYPE, at most 4000 characters, or NIL."
+  "Return at most 4000 characters of the documentation of NAME as TYPE, or NIL."
   (let ((text (ignore-errors (documentation name type))))
     (and (stringp text) (shortened 4000 text))))
 
 (defun function-sources (name)
-  "Return JSON objects for the places where the function name NAME is defined."
+  "Return a list of JSON objects with the source locations of the function NAME."
   (loop for type in (if (consp name)
                         '(:function :generic-function)
                         '(:function :generic-function :macro :special-operator))
         append (source-data name type)))
 
 (defun methods-members (function offset limit)
-  "Return a plist of JSON members about the methods of FUNCTION: their number, and LIMIT of them
-from OFFSET on. The values are NIL unless FUNCTION is a generic function."
+  "Return a plist with \"methodCount\" and \"methods\" for FUNCTION, with LIMIT of its methods from
+OFFSET on. Both values are NIL unless FUNCTION is a generic function."
   (let ((methods (and (typep function 'generic-function)
                       (sb-mop:generic-function-methods function)))
         (*holders* (make-hash-table :test 'eq)))
@@ -179,8 +179,8 @@ from OFFSET on. The values are NIL unless FUNCTION is a generic function."
           "methods" (mapcar #'method-data (page methods offset limit)))))
 
 (defun callable-data (symbol offset limit)
-  "Return the function, macro or special operator SYMBOL as a JSON object, or NIL. For a generic
-function, include at most LIMIT of its methods, starting at OFFSET."
+  "Return a JSON object about the function, macro or special operator SYMBOL, or NIL if there is
+none. For a generic function, include at most LIMIT of its methods, starting at OFFSET."
   (when (fboundp symbol)
     (let ((type (and (not (macro-function symbol)) (not (special-operator-p symbol))
                      (introspect "FUNCTION-TYPE" symbol)))
@@ -199,8 +199,8 @@ function, include at most LIMIT of its methods, starting at OFFSET."
                      "sources" (function-sources symbol)))))))
 
 (defun setf-data (symbol offset limit)
-  "Return the setf function or setf expander of SYMBOL as a JSON object, or NIL. For a generic
-function, include at most LIMIT of its methods, starting at OFFSET."
+  "Return a JSON object about the function or setf expander for (SETF SYMBOL), or NIL if there is
+none. For a generic function, include at most LIMIT of its methods, starting at OFFSET."
   (let ((name (list 'setf symbol)))
     (cond ((fboundp name)
            (make-json-object
@@ -217,15 +217,15 @@ function, include at most LIMIT of its methods, starting at OFFSET."
                    "sources" (source-data symbol :setf-expander))))))
 
 (defun slot-text (slot)
-  "Return the name of SLOT, a slot definition."
+  "Return as text the name of SLOT, a slot definition."
   (symbol-text (sb-mop:slot-definition-name slot)))
 
 (defun condition-class-p (class)
-  "True when CLASS was made by DEFINE-CONDITION."
+  "Return true if DEFINE-CONDITION made CLASS."
   (typep class 'condition-class))
 
 (defun class-nature (class)
-  "Return the kind of CLASS as in answers, such as \"STRUCTURE CLASS\"."
+  "Return a string that names the kind of CLASS, such as \"STRUCTURE CLASS\"."
   (typecase class
     (structure-class "STRUCTURE CLASS")
     (built-in-class "BUILT-IN CLASS")
@@ -233,7 +233,7 @@ function, include at most LIMIT of its methods, starting at OFFSET."
     (t (if (condition-class-p class) "CONDITION CLASS" "CLASS"))))
 
 (defun class-data (symbol)
-  "Return the class or other type SYMBOL as a JSON object, or NIL."
+  "Return a JSON object about the class, typed structure or type SYMBOL, or NIL if there is none."
   (let ((class (find-class symbol nil)))
     (cond (class
            (object "nature" (class-nature class)
@@ -261,8 +261,9 @@ function, include at most LIMIT of its methods, starting at OFFSET."
                    "sources" (source-data symbol :type))))))
 
 (defun global-value-data (symbol kind)
-  "Return a JSON object with the value of SYMBOL, a variable of KIND, as text, and with the value's
-type. For a symbol macro, return its expansion. Return NIL when SYMBOL is unbound."
+  "Return a JSON object with the global value of the variable SYMBOL, as text, and the type of this
+value. KIND is from VARIABLE-KIND. For a symbol macro (:MACRO), return its expansion. Return NIL if
+SYMBOL is unbound."
   (cond ((eq kind :macro)
          (object "text" (plain-text 1000 (macroexpand-1 symbol))))
         ((boundp symbol)
@@ -271,7 +272,7 @@ type. For a symbol macro, return its expansion. Return NIL when SYMBOL is unboun
                    "type" (plain-text 200 (class-name (class-of value))))))))
 
 (defun variable-data (symbol)
-  "Return the variable SYMBOL as a JSON object, or NIL."
+  "Return a JSON object about the variable SYMBOL, or NIL if SYMBOL is no variable."
   (let ((kind (variable-kind symbol)))
     (when kind
       (object "nature" (ecase kind
@@ -286,18 +287,19 @@ type. For a symbol macro, return its expansion. Return NIL when SYMBOL is unboun
                               append (source-data symbol type))))))
 
 (defun named-package-data (symbol)
-  "Return the package named like SYMBOL as a JSON object, or NIL."
+  "Return a JSON object about the package that has the name of SYMBOL, or NIL if there is none."
   (let ((package (find-package (symbol-name symbol))))
     (when package
       (object "nature" "PACKAGE" "documentation" (doc-text package t)))))
 
 (defun declared-type-p (name)
-  "True when the type of the function NAME was declaimed, and not derived by the compiler."
+  "Return true if the program declaimed the type of the function NAME, so that the compiler did not
+derive it."
   (eq :declared (known :function :where-from name)))
 
 (defun function-type-text (name)
-  "Return the type of the function NAME as text, or NIL when it is unknown. A type can be declaimed
-before the function exists."
+  "Return the type of the function NAME as text, or NIL if it is unknown. The program may have
+declaimed the type of a function that does not exist yet."
   (type-text 1000
              (cond ((and (symbolp name) (or (macro-function name) (special-operator-p name))) nil)
                    ((fboundp name) (introspect "FUNCTION-TYPE" name))
@@ -306,7 +308,8 @@ before the function exists."
                       (type-specifier type))))))
 
 (defun further-data (symbol)
-  "Return JSON objects for other things that SYMBOL names, such as a method combination."
+  "Return a list of JSON objects about rare definitions that SYMBOL names: a method combination, a
+compiler macro or declaimed type without a function, a declaration, an alien variable or type."
   (flet ((thing (present nature type &rest members)
            (and present
                 (make-json-object
@@ -328,17 +331,17 @@ before the function exists."
              :alien-type)))))
 
 (defun things (symbol offset limit)
-  "Return JSON objects for all definitions that SYMBOL names. For a generic function, include at
-most LIMIT of its methods, starting at OFFSET."
+  "Return a list of JSON objects, one for each definition that SYMBOL names. For a generic function,
+include at most LIMIT of its methods, starting at OFFSET."
   (append (remove nil (list (callable-data symbol offset limit) (setf-data symbol offset limit)
                             (class-data symbol) (variable-data symbol)))
           (further-data symbol)
           (remove nil (list (named-package-data symbol)))))
 
 (define-operation "describe" (name package offset limit)
-  "Return all definitions that the symbol NAME of PACKAGE names. For a generic function, include at
-most LIMIT of its methods, starting at OFFSET. If the symbol names nothing, return similar names,
-since a form with a misspelt name may have created the symbol."
+  "Return a JSON object about all definitions that the symbol NAME of PACKAGE names. For a generic
+function, include at most LIMIT of its methods, starting at OFFSET. If the symbol names nothing, add
+similar names: reading a form with a misspelt name may have created the symbol."
   (multiple-value-bind (symbol status setf in) (named-symbol name package)
     (declare (ignore setf))
     (let ((home (symbol-package symbol)) (*package* (session-package)))

@@ -4,40 +4,42 @@
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; An argument is one of the lists (:VALUE object), followed by the variable that was given for the
-;;; object, if any; (:CLASS class) for any instance of the class; and (:UNDEFINED class) for a class
-;;; that is not defined yet
+;;; The functions in this file represent an argument by a list. It is (:VALUE object) or (:VALUE
+;;; object variable) if the object is known, and the latter if it was given as a variable. It is
+;;; (:CLASS class) for an unknown instance of a class, and (:UNDEFINED class) if the class is not
+;;; defined yet.
 
 (defun literal (kind text)
-  "Return the object that TEXT denotes. KIND is the kind of the literal, which the server has
-checked."
+  "Return the object that TEXT denotes. KIND is \"string\", \"character\" or the name of another
+kind of literal. The server has checked that TEXT is such a literal."
   (cond ((string= kind "string") (coerce text 'simple-string))
         ((string= kind "character") (if (= 1 (length text)) (char text 0) (name-char text)))
         (t (with-standard-io-syntax (let ((*read-eval* nil)) (values (read-from-string text)))))))
 
 (defun global-value (symbol)
-  "Return a list of :VALUE, the value of the global variable or constant SYMBOL, and SYMBOL, or
-NIL."
+  "Return the list (:VALUE object SYMBOL), where the object is the value of the global variable or
+constant SYMBOL. Return NIL if SYMBOL is no such variable or is unbound."
   (and (member (variable-kind symbol) '(:special :constant :global :always-bound))
        (boundp symbol)
        (list :value (symbol-value symbol) symbol)))
 
 (defun named-argument (symbol)
-  "Return the argument that SYMBOL denotes: the class SYMBOL, or else the value of the variable
-SYMBOL, or else NIL."
+  "Return a list (:CLASS class) or (:UNDEFINED class) if SYMBOL names a class, else (:VALUE object
+SYMBOL) if it is a bound variable, else NIL."
   (let ((class (find-class symbol nil)))
     (cond ((and class (forward-referenced-p class)) (list :undefined class))
           (class (list :class class))
           (t (global-value symbol)))))
 
 (defun parsed-argument (argument package)
-  "Return the argument that ARGUMENT, a hash table with the keys \"kind\" and \"text\", denotes, or
-NIL. Names are looked up in PACKAGE."
+  "Return a list such as (:CLASS class) or (:VALUE object) for ARGUMENT, or NIL if it denotes
+nothing. ARGUMENT is a hash table with the strings \"kind\" and \"text\". Names in the text are
+looked up in PACKAGE."
   (let ((kind (gethash "kind" argument)) (text (gethash "text" argument)))
     (flet ((symbol-of () (values (named-symbol text package))))
       (cond ((string= kind "name") (named-argument (symbol-of)))
-            ;; No method specializes on a keyword that does not exist, and asking must not create
-            ;; the keyword.
+            ;; A keyword that does not exist is the object of no EQL specializer. So use an
+            ;; uninterned symbol, since the question must not create the keyword.
             ((and (string= kind "symbol")
                   (eql 0 (position #\: text))
                   (not (find-symbol (token-name (subseq text 1)) "KEYWORD")))
@@ -48,18 +50,20 @@ NIL. Names are looked up in PACKAGE."
                  (and value (list :value value))))))))
 
 (defun argument-class (argument)
-  "Return the class of ARGUMENT."
+  "Return the class of ARGUMENT, a list such as (:CLASS class) or (:VALUE object)."
   (if (eq (first argument) :value) (class-of (second argument)) (second argument)))
 
 (defun value-text (object)
-  "Return OBJECT, the value of an argument, as text, without running code of the program."
+  "Return text for OBJECT: a literal as it is printed, any other object as #<CLASS>. No print method
+of the program runs."
   (typecase object
     ((or symbol number character string) (plain-text 100 object))
     (t (format nil "#<~A>" (class-text (class-of object))))))
 
 (defun argument-text (argument)
-  "Return ARGUMENT as text for answers: a class by its name, a value as an EQL specializer, an
-object that is no literal by the variable that was given for it."
+  "Return text for ARGUMENT, a list (:CLASS class), (:UNDEFINED class) or (:VALUE object
+[variable]). A class is shown by its name, and an object as an EQL specializer. If the object is no
+literal, the specializer has the variable."
   (destructuring-bind (kind value &optional variable) argument
     (cond ((not (eq kind :value)) (class-text value))
           ((and variable (not (typep value '(or symbol number character string))))
@@ -67,9 +71,10 @@ object that is no literal by the variable that was given for it."
           (t (format nil "(EQL ~A)" (value-text value))))))
 
 (defun argument-source (argument)
-  "Return a JSON object that says how code gets an object as ARGUMENT says, or NIL if its text would
-be too long: by the name of a \"variable\", by allocating an \"instance\" of a class or taking its
-\"prototype\", or as a \"symbol\" or other \"literal\"."
+  "Return a JSON object that says how Lisp code can get an object to pass for ARGUMENT, a list as
+PARSED-ARGUMENT returns. The code can use the value of a \"variable\", allocate an \"instance\" of a
+class, take the \"prototype\" of a class, or use a \"symbol\" or other \"literal\". Return NIL if
+the literal would be longer than 200 characters."
   (destructuring-bind (kind value &optional variable) argument
     (cond (variable (object "by" "variable" "text" (symbol-text variable)))
           ((not (eq kind :value))
@@ -84,8 +89,8 @@ be too long: by the name of a \"variable\", by allocating an \"instance\" of a c
 ;;; Applicable methods and their order
 
 (defun precedence (class)
-  "Return the precedence list of CLASS without finalizing it, or NIL when a superclass is
-undefined."
+  "Return the class precedence list of CLASS without finalizing CLASS. Return NIL if a superclass is
+not defined."
   (if (sb-mop:class-finalized-p class)
       (sb-mop:class-precedence-list class)
       (and (notany #'forward-referenced-p (ancestors class))
@@ -93,12 +98,14 @@ undefined."
                                                     (sb-mop:class-direct-superclasses class))))))
 
 (defun abstract-p (class)
-  "True when CLASS, such as INTEGER, has no instances other than those of its subclasses."
+  "Return true if CLASS is a built-in class, such as INTEGER, all of whose instances are instances
+of subclasses."
   (and (typep class 'built-in-class) (sb-mop:class-direct-subclasses class) t))
 
 (defun fits (specializer argument precedence)
-  "Return T when ARGUMENT matches SPECIALIZER, NIL when it does not. Return :PERHAPS when this
-depends on the object and only its class is known. PRECEDENCE is the precedence list of this class."
+  "Return T if ARGUMENT matches SPECIALIZER, NIL if it does not, and :PERHAPS if that depends on an
+object of which only the class is known. ARGUMENT is a list (:VALUE object) or (:CLASS class).
+PRECEDENCE is the class precedence list of its class."
   (let ((of-class (eq (first argument) :class)))
     (cond ((typep specializer 'class)
            (cond ((member specializer precedence) t)
@@ -115,9 +122,9 @@ depends on the object and only its class is known. PRECEDENCE is the precedence 
           (t (eql (sb-mop:eql-specializer-object specializer) (second argument))))))
 
 (defun more-specific-p (one other order precedences)
-  "True when the method ONE is more specific than OTHER. ORDER is a list of the positions of
-arguments, in the order in which they are compared. PRECEDENCES has, for each argument, the
-precedence list of its class."
+  "Return true if the method ONE is more specific than OTHER. ORDER lists the positions of
+arguments, from 0, in the order in which their specializers are compared. PRECEDENCES lists the
+class precedence list of each argument's class."
   (loop for position in order
         for a = (elt (sb-mop:method-specializers one) position)
         for b = (elt (sb-mop:method-specializers other) position)
@@ -129,9 +136,10 @@ precedence list of its class."
                       t)))
 
 (defun applicable-methods (function arguments)
-  "Return the methods of FUNCTION, a generic function, that are applicable to ARGUMENTS, most
-specific first. The second value is a list for the methods that may be applicable, of lists of the
-method and of the positions of the arguments that decide."
+  "Return a list of the methods of the generic function FUNCTION that are applicable to ARGUMENTS,
+most specific first. The second value is a list of (METHOD POSITIONS) lists for methods that may be
+applicable: that depends on objects, of which ARGUMENTS give only the classes, at these positions
+from 0. ARGUMENTS are lists as PARSED-ARGUMENT returns."
   (let ((precedences (loop for argument in arguments
                            collect (precedence (argument-class argument))))
         (order (precedence-positions function))
@@ -154,15 +162,15 @@ method and of the positions of the arguments that decide."
     (ldiff arglist (member-if (lambda (part) (member part lambda-list-keywords)) arglist))))
 
 (defun precedence-positions (function)
-  "Return the positions of the required parameters of FUNCTION, a generic function, in argument
-precedence order."
+  "Return a list of the positions, from 0, of the required parameters of the generic function
+FUNCTION, in argument precedence order."
   (let ((required (required-parameters function)))
     (loop for parameter in (sb-mop:generic-function-argument-precedence-order function)
           collect (position parameter required))))
 
 (defun condition-text (method positions)
-  "Return a text that says what the arguments at POSITIONS, a list of indices, must be so that
-METHOD is applicable."
+  "Return text that says which arguments would make METHOD applicable, such as \"argument 1 is of
+class INTEGER\". POSITIONS lists the positions of these arguments, from 0."
   (format nil "~{~A~^ and ~}"
           (loop for position in positions
                 for specializer = (elt (sb-mop:method-specializers method) position)

@@ -3,19 +3,19 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun class-before-p (one other)
-  "True when the class ONE precedes OTHER in answers: by name, then by package, by code point
-(contract C10 in docs/develop/contracts.md). Classes without a name come last."
+  "Return true if answers show the class ONE before OTHER: by name, then by package, by code
+point (contract C10 in docs/develop/contracts.md). Classes without a name come last."
   (let ((name-1 (class-name one)) (name-2 (class-name other)))
     (cond ((not (and name-1 (symbolp name-1))) nil)
           ((not (and name-2 (symbolp name-2))) t)
           (t (symbol-before-p name-1 name-2)))))
 
 (defun subclasses (class)
-  "Return the direct subclasses of CLASS, sorted."
+  "Return a list of the direct subclasses of CLASS, sorted by name."
   (sort (copy-list (sb-mop:class-direct-subclasses class)) #'class-before-p))
 
 (defun classes-below (class)
-  "Return all direct and indirect subclasses of CLASS, in the order of answers."
+  "Return a list of all direct and indirect subclasses of CLASS, sorted by name."
   (let ((seen (make-hash-table :test 'eq)))
     (labels ((visit (class)
                (dolist (subclass (sb-mop:class-direct-subclasses class))
@@ -24,9 +24,9 @@
     (sort (loop for each being the hash-keys of seen collect each) #'class-before-p)))
 
 (defun tree-rows (class depth)
-  "Return rows for the classes below CLASS, DEPTH levels down (NIL: all), in depth-first order. A
-row is a list of the class, its level from 0, and a mark. The mark is :AGAIN when an earlier row has
-the same class with its subclasses, :CUT when the subclasses are too deep to show, else NIL."
+  "Return a depth-first list of the classes below CLASS, at most DEPTH levels down, or all if DEPTH
+is NIL. Each element is a (CLASS LEVEL MARK) list with a level from 0. MARK is :AGAIN if the class
+and its subclasses were listed before, :CUT if its subclasses are too deep to list, else NIL."
   (let ((shown (make-hash-table :test 'eq)) (rows '()))
     (labels ((visit (class level)
                (dolist (subclass (subclasses class))
@@ -41,7 +41,7 @@ the same class with its subclasses, :CUT when the subclasses are too deep to sho
     (nreverse rows)))
 
 (defun row-data (row)
-  "Return ROW, from TREE-ROWS, as a JSON object."
+  "Return a JSON object for ROW, a list (CLASS LEVEL MARK) from TREE-ROWS."
   (destructuring-bind (class level mark) row
     (object "name" (class-text class)
             "level" level
@@ -49,8 +49,8 @@ the same class with its subclasses, :CUT when the subclasses are too deep to sho
             "below" (and (eq mark :cut) (length (classes-below class))))))
 
 (defun up-members (class)
-  "Return a plist of JSON members about the classes above CLASS. A class that is not finalized has
-no precedence list: then all its known superclasses are listed."
+  "Return a plist for a JSON object: the direct superclasses and all superclasses of CLASS. If CLASS
+is not finalized, it has no precedence list, so all its known superclasses are listed."
   (flet ((texts (classes)
            (loop for class in classes
                  collect (format nil "~A~:[~; (not defined)~]" (class-text class)
@@ -59,8 +59,8 @@ no precedence list: then all its known superclasses are listed."
           "ancestors" (texts (ancestors class)))))
 
 (define-operation "class-hierarchy" (name package up down depth offset limit)
-  "Describe the class NAME of PACKAGE. With UP, return the classes above it. With DOWN, return the
-tree of its subclasses, DEPTH levels deep: LIMIT rows from OFFSET on."
+  "Return a JSON object about the class NAME of PACKAGE. If UP is true, add its superclasses. If
+DOWN is true, add the tree of its subclasses to DEPTH levels, LIMIT classes of it from OFFSET on."
   (let* ((class (named-class name package)) (symbol (named-symbol name package)))
     (call-user-code
      (lambda ()

@@ -6,8 +6,8 @@
 ;;; The functions in a code object
 
 (defun code-of (function)
-  "Return the code object of FUNCTION, which can be a closure. Return NIL for a generic function,
-and when FUNCTION is not compiled."
+  "Return the code object of FUNCTION, or NIL if FUNCTION is a generic function or not compiled. For
+a closure, this is the code object of its underlying function."
   (typecase function
     (simple-function (function-code function))
     (generic-function nil)
@@ -19,10 +19,10 @@ and when FUNCTION is not compiled."
   (ignore-errors (source-name (information-source (code-information code)))))
 
 (defun root-in (code function)
-  "Return the root of FUNCTION, which is in CODE: the name of the outermost function around it, or
-:TOP-LEVEL. ROOT-OF derives this from the debug name. SBCL names some inner functions only after a
-block or a file, so their ROOT-OF is not the name of a function in CODE. For these return the first
-function of CODE that is its own root, if there is one."
+  "Return the name of the outermost function around FUNCTION, a function in the code object CODE.
+Return :TOP-LEVEL if that has no name. ROOT-OF derives it from the debug name of FUNCTION. But SBCL
+names some inner functions only after a block or a file, so ROOT-OF gives a name that no function in
+CODE has. For these, return the name of the first outermost function in CODE, if there is one."
   (let* ((name (simple-function-name function)) (root (root-of name)))
     (if (or (= 1 (code-functions code)) (equal name root) (form-name-p name))
         root
@@ -34,13 +34,14 @@ function of CODE that is its own root, if there is one."
                 (t root))))))
 
 (defun roots-in (code)
-  "Return the distinct roots of the functions in CODE."
+  "Return a list without duplicates: the ROOT-IN of each function in the code object CODE, which is
+a function name, a list such as (FAST-METHOD F (T)), or :TOP-LEVEL."
   (let ((roots '()))
     (dotimes (index (code-functions code) roots)
       (pushnew (root-in code (code-function code index)) roots :test #'equal))))
 
 (defun nameless-functions (code)
-  "Return the functions of CODE that are not nested in a function with a name."
+  "Return a list of the functions in the code object CODE that are not inside a named function."
   (loop for index below (code-functions code)
         for function = (code-function code index)
         when (eq :top-level (root-in code function)) collect function))
@@ -48,12 +49,13 @@ function of CODE that is its own root, if there is one."
 ;;; The functions that a code object calls
 
 (defun map-constants (visit code)
-  "Call VISIT with each constant of CODE, which all functions of CODE share."
+  "Call VISIT with each constant of the code object CODE. All functions in CODE share its
+constants."
   (loop for index from (first-constant code) below (code-words code)
         do (funcall visit (code-word code index))))
 
 (defun called-names (code)
-  "Return the names of the global functions that CODE calls or refers to."
+  "Return a list of the names of global functions that the code object CODE calls or refers to."
   (let ((names (remove-if-not #'plain-name-p (linked-names code))))
     (map-constants (lambda (constant)
                      (when (typep constant 'cell)
@@ -63,7 +65,7 @@ function of CODE that is its own root, if there is one."
     names))
 
 (defun names-in-xrefs (code)
-  "Return the names in the cross references of all functions of CODE."
+  "Return a list of the names in the cross references of all functions in the code object CODE."
   (let ((names '()))
     (dotimes (index (code-functions code) names)
       (let ((xrefs (packed-xrefs (code-function code index))))
@@ -82,7 +84,8 @@ function of CODE that is its own root, if there is one."
 the agent was loaded.")
 
 (defun told-name-p (name)
-  "True when answers may show NAME: it belongs to the program, or a system package exports it."
+  "Return true if answers may show the function name NAME: its symbol belongs to the program, or is
+external in a package of SBCL."
   (and (plain-name-p name)
        (let* ((symbol (name-symbol name)) (package (symbol-package symbol)))
          (and package
@@ -90,19 +93,20 @@ the agent was loaded.")
                   (eq :external (nth-value 1 (find-symbol (symbol-name symbol) package))))))))
 
 (defun mentioned-p (symbol)
-  "True when SYMBOL, from a constant, belongs to the program."
+  "Return true if SYMBOL belongs to the program: it has a home package, and this is not one of
+SBCL's."
   (let ((package (symbol-package symbol)))
     (and package (not (gethash package **system-packages**)))))
 
 (defun data-p (constant)
-  "True when CONSTANT is data that may contain symbols."
+  "Return true if CONSTANT, from a code object, is of a type that may contain symbols."
   (typep constant '(or symbol cons (simple-array t))))
 
 (defun map-symbols (visit constant)
-  "Call VISIT with each symbol of the program in CONSTANT, an atom or a tree of conses and arrays.
-At most 2000 elements are examined. The second argument of VISIT is true when the symbol names a
-handler of HANDLER-BIND. For a clause of it, SBCL keeps a pair: the condition class, or a function
-that tests for this class, and the name of the handler."
+  "Call VISIT with each symbol of the program in CONSTANT, an atom or a tree of conses and arrays,
+and with a boolean. At most 2000 elements are examined. The boolean is true if the symbol names a
+handler of a HANDLER-BIND clause. SBCL keeps such a clause as a pair of a condition class, or a
+function that tests for the class, and the name of the handler."
   (let ((left 2000))
     (labels ((walk (part depth &aux before)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
@@ -118,9 +122,9 @@ that tests for this class, and the name of the handler."
       (walk constant 50))))
 
 (defun kept-parameters-p (list &optional defaults (depth 10))
-  "True when LIST has the shape of a lambda list as SBCL keeps it: at most 200 names, without
-default forms. DEFAULTS is true for a part after &OPTIONAL or &KEY. Lists may be nested DEPTH levels
-deep."
+  "Return true if LIST has the shape of a lambda list as SBCL keeps it in a code object: at most 200
+parameters, without default forms, nested at most DEPTH levels. DEFAULTS is true if LIST is the rest
+of a lambda list after &OPTIONAL or &KEY."
   (loop for rest = list then (cdr rest)
         repeat 201
         while (consp rest)
@@ -135,10 +139,10 @@ deep."
         finally (return (symbolp rest))))
 
 (defun behind-check-p (list code)
-  "True when, among the constants of CODE, only lambda lists stand between LIST and a function
-before it that checks arguments, such as +CHECKS-LIST+. Then SBCL keeps LIST for error messages of
-this check. Some SBCLs keep no functions among the constants. There it is enough that only lambda
-lists precede LIST."
+  "Return true if SBCL seems to keep LIST, a constant of the code object CODE, for the error
+messages of an argument check. This is so if LIST follows a function such as +CHECKS-LIST+ among the
+constants of CODE, with only lambda lists between. Some SBCLs keep no functions among the constants.
+In these, it is enough that only lambda lists precede LIST."
   (let ((behind +name-of-cell+))
     (map-constants (lambda (constant)
                      (when (eq constant list) (return-from behind-check-p behind))
@@ -150,8 +154,9 @@ lists precede LIST."
                    code)))
 
 (defun beside-lambda-lists-p (list code)
-  "True when LIST is data of CODE, although it is BEHIND-CHECK-P: most of its symbols name
-functions, and CODE has more such lists than calls of functions that check arguments."
+  "Return true if LIST, a constant of the code object CODE, is data of the program although it is
+BEHIND-CHECK-P: most of its symbols name functions, and CODE has more such lists than calls of
+functions that check arguments."
   (let ((functions 0) (lists 0))
     (labels ((visit (part)
                (cond ((consp part) (visit (car part)) (visit (cdr part)))
@@ -167,9 +172,9 @@ functions, and CODE has more such lists than calls of functions that check argum
                       (names-in-xrefs code))))))
 
 (defun lambda-list-p (constant code)
-  "True when CONSTANT of CODE is a lambda list that SBCL keeps for errors about arguments, and not
-data of the program. The one of a macro begins with a list that names the macro. The one of a
-DESTRUCTURING-BIND has lambda list keywords, or is BEHIND-CHECK-P."
+  "Return true if CONSTANT of the code object CODE is no data of the program, but a lambda list that
+SBCL keeps for errors about arguments. For a macro, such a list begins with a list that names the
+macro. For a DESTRUCTURING-BIND, it has lambda list keywords or is BEHIND-CHECK-P."
   (and (consp constant)
        (let ((of (first constant)))
          (or (and (consp of) (eq :macro (first of)) (consp (rest of)) (cddr of) (symbolp (cddr of)))
@@ -184,12 +189,12 @@ DESTRUCTURING-BIND has lambda list keywords, or is BEHIND-CHECK-P."
                               thereis (member (car rest) lambda-list-keywords))))))))
 
 (defun method-alone-p (code)
-  "True when CODE has the functions of one method, and no other code except what makes the method's
-function."
+  "Return true if the code object CODE has the functions of only one method. It may also have code
+that makes the method's function, but no other code."
   (let ((roots (remove :top-level (roots-in code))))
     (and (null (rest roots))
          (typep (first roots) '(cons symbol))
          (member (symbol-name (first (first roots))) '("FAST-METHOD" "SLOW-METHOD") :test #'string=)
-         ;; Code that also adds the method to its generic function comes from a larger form. For a
-         ;; mere DEFMETHOD, the evaluator calls the function that adds it.
+         ;; Code that also adds the method to its generic function comes from a larger form. A
+         ;; DEFMETHOD at top level compiles to no such code: the evaluator calls ADD-METHOD.
          (not (and +add-method+ (member +add-method+ (called-names code)))))))

@@ -3,14 +3,16 @@
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; Direct and indirect users of a name
+;;; Direct and indirect users of a name. A user is a function, or a top-level form, whose code uses
+;;; the name.
 
 (defparameter *most-reaching* 5000
-  "At most this many functions are followed from use to use to find the tests that reach a name.")
+  "The maximum number of direct and indirect users that REACHING visits for one name.")
 
 (defun reaching (index target)
-  "Return the functions in INDEX that use TARGET, a function name, directly or through other
-functions. The second value is true if there were too many to follow all."
+  "Return a list of the users in INDEX that use the function name TARGET, directly or through other
+functions. A user is a USER or TOP-FORM structure. The second value is true if the search stopped
+after *MOST-REACHING* users."
   (let ((seen (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq))
         (pending (list target)) (found '())
         (left *most-reaching*))
@@ -32,10 +34,10 @@ functions. The second value is true if there were too many to follow all."
                          index used)))
     (values found (and pending t))))
 
-;;; Tests: forms in the files of a system that tests another
+;;; Tests. A test is a top-level form in a file of a system that tests another system.
 
 (defun tested-by (system)
-  "Return the names of the systems that SYSTEM lists for its TEST-OP."
+  "Return a list of strings: the systems that the ASDF system SYSTEM lists for its TEST-OP."
   (let ((operation (contrib-symbol "ASDF" "TEST-OP")) (names '()))
     (dolist (entry (asdf-value "COMPONENT-IN-ORDER-TO" system) names)
       (when (eq (if (consp entry) (first entry) entry) operation)
@@ -45,8 +47,8 @@ functions. The second value is true if there were too many to follow all."
               (push (string-downcase (string name)) names))))))))
 
 (defun defined-around-p (system name)
-  "True when the system NAME is not SYSTEM, and is defined in the folder of SYSTEM or in an
-enclosing folder."
+  "Return true if the ASDF system NAME is not SYSTEM, and its .asd file is in the folder of SYSTEM's
+or in an enclosing folder."
   (flet ((folder (system)
            (let ((file (asdf-value "SYSTEM-SOURCE-FILE" system)))
              (and file (pathname-directory file)))))
@@ -59,8 +61,8 @@ enclosing folder."
            (eql (length outer) (or (mismatch outer inner :test #'equal) (length outer)))))))
 
 (defun performs-test-p (system)
-  "True when SYSTEM seems to contain the tests of another system: it has a TEST-OP method of its
-own, and depends on a system that is DEFINED-AROUND-P."
+  "Return true if the ASDF system SYSTEM seems to contain tests of another system: it has its own
+TEST-OP method, and depends on a system defined in the same or an enclosing folder."
   (let ((perform (contrib-function "ASDF" "PERFORM")) (operation (contrib-symbol "ASDF" "TEST-OP")))
     (and perform operation (find-class operation nil)
          (some (lambda (method)
@@ -73,8 +75,8 @@ own, and depends on a system that is DEFINED-AROUND-P."
                (asdf-value "SYSTEM-DEPENDS-ON" system)))))
 
 (defun test-systems ()
-  "Return the ASDF systems that contain tests of others: another system names them for its TEST-OP,
-or they are PERFORMS-TEST-P."
+  "Return a list of the ASDF systems that contain tests of other systems: another system lists them
+for its TEST-OP, or they are PERFORMS-TEST-P."
   (let* ((systems (remove nil (mapcar (lambda (name) (asdf-value "REGISTERED-SYSTEM" name))
                                       (asdf-value "REGISTERED-SYSTEMS"))))
          (named (loop for system in systems
@@ -86,8 +88,9 @@ or they are PERFORMS-TEST-P."
                    systems)))
 
 (defun use-place (user)
-  "Return the place of USER as a list of its file, the number of its top-level form, and the file's
-date when it was compiled. Return NIL if USER is from no file."
+  "Return a list (FILE FORM DATE) about the code of USER, a USER or TOP-FORM structure: the native
+name of its source file, the number of its top-level form there, and the file's date when it was
+loaded. Return NIL if USER is from no file."
   (if (top-form-p user)
       (let ((source (top-form-source user)))
         (list (told-file (file-load-name source)) (top-form-number user)
@@ -98,22 +101,23 @@ date when it was compiled. Return NIL if USER is from no file."
         (and file (list file form created)))))
 
 (defun place-before-p (one other)
-  "True when ONE, a place from USE-PLACE, precedes OTHER: by file, then by form."
+  "Return true if ONE precedes OTHER by file, then by form number. Both are lists (FILE FORM DATE)."
   (if (string= (first one) (first other))
       (< (second one) (second other))
       (string< (first one) (first other))))
 
 (defun test-files ()
-  "Return two values: a table with the native names of files of TEST-SYSTEMS as keys, and the number
-of these systems."
+  "Return a hash table with the native names of the files of all TEST-SYSTEMS as keys, and the
+number of these systems."
   (let ((systems (test-systems)) (files (make-hash-table :test 'equal)))
     (dolist (system systems)
       (dolist (file (component-files system)) (setf (gethash file files) t)))
     (values files (length systems))))
 
 (defun test-data (index target limit)
-  "Return a plist of JSON members about the tests that reach TARGET, a function name, in INDEX, with
-LIMIT tests. A test is a top-level form in a file of a system in TEST-SYSTEMS."
+  "Return a plist for a JSON object about the tests that use the function name TARGET, directly or
+through other functions, with LIMIT of the tests. INDEX is the index of uses. A test is a top-level
+form in a file of a system in TEST-SYSTEMS."
   (multiple-value-bind (files systems) (test-files)
     (multiple-value-bind (users more) (if (plusp systems) (reaching index target) '())
       (let ((tests (sort (remove-duplicates (loop for user in users
@@ -137,7 +141,7 @@ LIMIT tests. A test is a top-level form in a file of a system in TEST-SYSTEMS."
 ;;; The operation
 
 (defun classes-with-slot (symbol)
-  "Return the names of the classes, as texts in order, of which SYMBOL is a direct slot."
+  "Return a sorted list of the names, as texts, of the classes with a direct slot SYMBOL."
   (sort (loop for class in (classes-below (find-class t))
               when (find symbol (ignore-errors (sb-mop:class-direct-slots class))
                          :key #'sb-mop:slot-definition-name)
@@ -145,7 +149,8 @@ LIMIT tests. A test is a top-level form in a file of a system in TEST-SYSTEMS."
         #'string<))
 
 (defun users-data (users limit)
-  "Return JSON objects with names and places for the first LIMIT of USERS."
+  "Return a list of JSON objects with the name and source location of the first LIMIT of USERS, a
+list of USER structures."
   (loop for user in users
         repeat limit
         for (file offset form created) = (function-place (user-function user))
@@ -153,8 +158,9 @@ LIMIT tests. A test is a top-level form in a file of a system in TEST-SYSTEMS."
                         "changed" (changed-p file created))))
 
 (defun naming-data (index target limit)
-  "Return JSON objects with names and places for LIMIT functions in INDEX whose code calls the
-function TARGET. This includes calls in inlined code, for which there is no cross reference."
+  "Return a list of JSON objects with names and source locations of at most LIMIT functions in INDEX
+whose code calls the function TARGET. Calls in inlined code, for which SBCL has no cross reference,
+are included."
   (let ((found '()))
     (map-uses (lambda (user kind)
                 (when (and (member kind '(0 5)) (name-of user) (reached-p user)
@@ -164,15 +170,16 @@ function TARGET. This includes calls in inlined code, for which there is no cros
     (users-data found limit)))
 
 (defun finding-members (index symbol limit)
-  "Return a plist of JSON members about functions in the packages of SYMBOL that look up symbols by
-name, and so may call the function SYMBOL: the first LIMIT by name, and their number."
+  "Return a plist for a JSON object: the number of functions that may call the function SYMBOL
+because they look up symbols by name, and the first LIMIT of these. Only functions in packages that
+have SYMBOL count. INDEX is the index of uses."
   (let ((users (functions-finding-names index (packages-with symbol))))
     (list "finding" (users-data users limit)
           "findingCount" (length users))))
 
 (defun structure-users (index class)
-  "Return the names, as texts, of the functions in INDEX that call functions made by DEFSTRUCT for
-CLASS or for a structure that includes CLASS."
+  "Return a list of the names, as texts, of the functions in INDEX that call a function made by
+DEFSTRUCT, for the structure CLASS or for one that includes CLASS."
   (let ((names (mapcan #'structure-function-names
                        (remove-if-not #'structure-description (cons class (classes-below class)))))
         (found '()))
@@ -187,13 +194,13 @@ CLASS or for a structure that includes CLASS."
     (mapcar #'shown-name (sort found #'user-before-p))))
 
 (defun method-lambda-data (method)
-  "Return a JSON object with the place and the lambda list of METHOD."
+  "Return a JSON object with the source location and the lambda list of METHOD."
   (object "place" (method-data method) "arglist" (arglist-text (sb-mop:method-lambda-list method))))
 
 (define-operation "impact" (name package limit redefined superclasses)
-  "Return what a change of the function, macro or class NAME of PACKAGE affects besides its callers,
-LIMIT of each kind. If the class gets a new definition, REDEFINED is true, and SUPERCLASSES are the
-names of its new direct superclasses."
+  "Return a JSON object about what a change of the function, macro or class NAME of PACKAGE affects
+besides its callers, at most LIMIT of each kind. REDEFINED is true if a class gets a new definition.
+Then SUPERCLASSES are the names of its new direct superclasses."
   (multiple-value-bind (target symbol setf in) (named-target name package)
     (let* ((kind (function-kind target))
            (class (and (not setf) (find-class symbol nil)))

@@ -1,29 +1,31 @@
-;;;; Builds the index of users at the first question. Later questions add the news: code and names
-;;;; that the hooks in loads.lisp have reported since.
+;;;; Builds the index of uses at the first question. A later question adds the code and names that
+;;;; the hooks in loads.lisp have recorded in **NEWS** since then.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; Users that are not in the index yet
+;;; Finding functions that are not in the index yet
 
 (defun noted-p (index code)
-  "True when the uses by CODE, a code object, are in INDEX."
+  "Return true if INDEX already has the uses by CODE, a code object."
   (let ((serial (code-serial code)) (noted (use-index-noted index)))
     (and serial (< serial (length noted)) (= 1 (bit noted serial)))))
 
 (defun other-name-p (name function)
-  "True when the debug name of the simple FUNCTION, which NAME reaches, is not NAME."
+  "Return true if FUNCTION, a simple function found as the definition of NAME, has another name in
+its debug name."
   (let ((own (simple-function-name function)))
     (not (or (eq own name) (equal name (name-in-root (root-of own)))))))
 
 (defun loose-p (code)
-  "True when CODE is from no file and has a function without a name. Such code may be reached by no
-name, and only data may refer to it."
+  "Return true if the code object CODE is from no file and has a function without a name. Such a
+function may be the definition of no name, so that only data refers to it."
   (and (plusp (code-functions code))
        (null (code-file code))
        (member :top-level (roots-in code))))
 
 (defun users-by-name (index name)
-  "Return new users for those functions reached by NAME that are not in INDEX."
+  "Return a list of new USER structures for those functions found as a definition of NAME that INDEX
+does not have."
   (let ((users '()))
     (map-reached (lambda (kind function)
                    (when (or (not (noted-p index (function-code function)))
@@ -35,25 +37,28 @@ name, and only data may refer to it."
     users))
 
 (defun loose-users (code)
-  "Return a list of one new user of kind :LOOSE if CODE is LOOSE-P. Else return NIL."
+  "If the code object CODE is LOOSE-P, return a list of one new USER structure of kind :LOOSE. Else
+return NIL."
   (and (typep code 'code)
        (loose-p code)
        (list (make-user nil :loose (sb-ext:make-weak-pointer code)))))
 
 (defun all-users (index)
-  "Return all users in the image for INDEX, which is empty."
+  "Return a list of new USER structures for all functions in the image. INDEX is empty."
   (let ((users '()))
     (map-global-names (lambda (name) (setf users (nconc (users-by-name index name) users))))
     (map-code (lambda (code) (setf users (nconc (loose-users code) users))))
     users))
 
 (defun names-in (code)
-  "Return the names that may reach functions of CODE, from its debug names."
+  "Return a list of the names whose definitions may be in the code object CODE, from its debug
+names."
   (remove nil (mapcar #'name-in-root (roots-in code))))
 
 (defun users-among (index news)
-  "Return new users for NEWS, names and code objects: functions, not in INDEX, that are reached by
-these names, or by names of functions in this code."
+  "Return a list of new USER structures for functions that INDEX does not have. NEWS is a list of
+names and code objects. The functions are definitions of these names, or of the names of functions
+in this code."
   (let ((names (make-hash-table :test 'equal)))
     (dolist (each news)
       (dolist (name (if (typep each 'code) (names-in each) (list each)))
@@ -63,8 +68,9 @@ these names, or by names of functions in this code."
 ;;; Adding users to the index
 
 (defun note-file (index code)
-  "Record the file of CODE in INDEX, unless it is SBCL's or the agent's. If the file has no
-FILE-LOAD, because it was loaded before the hooks were installed, record the load now."
+  "Add the source file of the code object CODE to the files of INDEX, unless it is a file of SBCL or
+of the agent. If no FILE-LOAD records a load of this file, because it was loaded before the hooks
+were installed, record one now."
   (let ((file (code-file code)) (files (use-index-files index)))
     (unless (or (not (stringp file))
                 (eql 0 (search "SYS:" file :end2 (min 4 (length file))))
@@ -76,7 +82,7 @@ FILE-LOAD, because it was loaded before the hooks were installed, record the loa
         (note-source (information-source (code-information code)))))))
 
 (defun note-known (index user code)
-  "Record in INDEX that CODE, of USER, is in it."
+  "Mark the code object CODE as known in INDEX. USER is the USER structure for a function of CODE."
   (let ((serial (code-serial code)) (name (user-name user)))
     (when (and name serial)
       (when (>= serial (length (use-index-noted index)))
@@ -87,7 +93,7 @@ FILE-LOAD, because it was loaded before the hooks were installed, record the loa
         (setf (gethash name (use-index-others index)) (user-function user))))))
 
 (defun add-users (index users)
-  "Add USERS and their uses to INDEX."
+  "Add USERS, a list of new USER structures, and their uses of names to INDEX."
   (dolist (user users)
     (let ((code (user-code user)))
       (when code
@@ -96,8 +102,8 @@ FILE-LOAD, because it was loaded before the hooks were installed, record the loa
         (note-known index user code)))))
 
 (defun note-packages (index)
-  "Record in INDEX that all its users are sorted, and the names of their packages, by which they are
-sorted."
+  "Record in INDEX that all its users are sorted, and the current names of their packages. When a
+package is renamed, the order is no longer right."
   (let ((known (make-hash-table :test 'eq)))
     (loop for user across (use-index-users index)
           for package = (and (user-name user) (symbol-package (name-symbol (user-name user))))
@@ -115,12 +121,12 @@ sorted."
             do (setf (gethash name table) (subseq uses 0 (1+ (aref uses 0)))))))
 
 (defun all-heard-p ()
-  "True when the hooks report all new code and names in this SBCL."
+  "Return true if this SBCL has hooks that record all new code and names in **NEWS**."
   (and **listening** +name-check+))
 
 (defun stale-p (index)
-  "True when INDEX is NIL or must be built again: the hooks reported too little or too much, a
-package was renamed, or more users were added later than there were at first."
+  "Return true if INDEX is NIL or must be built again: the hooks have missed code or recorded too
+much, a package was renamed, or most users were added after INDEX was built."
   (or (null index)
       (and (eq t **news**)
            (or (all-heard-p) (null next-serial) (/= next-serial (use-index-serial index))))
@@ -129,8 +135,8 @@ package was renamed, or more users were added later than there were at first."
               thereis (not (eq name (package-name package))))))
 
 (defun new-index ()
-  "Return a new index of the whole image. Code and names that are defined while it is built are
-added to **NEWS**."
+  "Return a new index of the whole image. Meanwhile the hooks add code and names to **NEWS** that
+are defined by other threads."
   (setf **news-count** 0
         **news** (if (all-heard-p) '() t))
   (let ((index (make-use-index)))
@@ -141,29 +147,31 @@ added to **NEWS**."
     index))
 
 (defmacro changing ((index) &body body)
-  "Evaluate BODY, which changes INDEX, without interrupts. Meanwhile **INDEX** is NIL. It stays so
-if BODY fails, since INDEX may be incomplete then: the next question builds a new one."
+  "Evaluate BODY, which changes INDEX, without interrupts. **INDEX** is NIL meanwhile, and stays NIL
+if BODY fails, since INDEX may then be incomplete. The next question builds a new index."
   `(sb-sys:without-interrupts
      (setf **index** nil)
      ,@body
      (setf **index** ,index)))
 
 (defun taken-news ()
-  "Return the list **NEWS**, and empty it. If **NEWS** is T, return NIL and leave it."
+  "Return the list **NEWS** and set **NEWS** to NIL. If **NEWS** is T, return NIL and leave it as
+T."
   (setf **news-count** 0)
   (loop for news = **news**
         when (or (eq t news) (eq news (sb-ext:compare-and-swap (symbol-value '**news**) news '())))
           return (and (consp news) news)))
 
 (defun still-there (news)
-  "Return the list NEWS with code objects in place of weak pointers, without collected code."
+  "Return the list NEWS with the code object in place of each weak pointer. Leave out code that was
+garbage collected."
   (loop for each in news
         for there = (if (typep each 'sb-ext:weak-pointer) (sb-ext:weak-pointer-value each) each)
         when there collect there))
 
 (defun add-news (index)
-  "Add the users in **NEWS** to INDEX. Also look again at the code in USE-INDEX-UNREACHED: a name
-may reach it by now."
+  "Add the functions in **NEWS** to INDEX. Also try the code in USE-INDEX-UNREACHED again, since it
+may belong to the definition of a name by now."
   (let* ((news (still-there (taken-news)))
          (all (append (still-there (use-index-unreached index)) news)))
     (add-users index (nconc (mapcan #'loose-users news) (users-among index all)))
@@ -184,6 +192,6 @@ may reach it by now."
 (declaim (notinline updated-index))
 
 (defun current-index ()
-  "Return UPDATED-INDEX, and scrub the stack: the garbage collector would mistake words left there
-for references to code."
+  "Return UPDATED-INDEX. Then clear the unused stack, since the garbage collector would mistake
+words left there for references to code."
   (prog1 (updated-index) (scrub-stack)))

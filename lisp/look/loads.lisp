@@ -1,21 +1,23 @@
-;;;; Hooks in functions of SBCL that report loaded files, evaluated forms, new code and defined
-;;;; names to the index.
+;;;; Hooks in functions of SBCL that record loaded files, evaluated forms, new code and defined
+;;;; names for the index of uses.
 
 (in-package "LIVE-LISP.LOOK")
 
-(sb-ext:defglobal **listening** nil "True when SBCL's hook for new code is installed.")
+(sb-ext:defglobal **listening** nil "True if SBCL's hook for new code objects is installed.")
 (sb-ext:defglobal **news** t
-  "What the index lacks: a list of weak pointers to new code, and of names that were defined or
-undefined. Or T, if the index must be built again.")
+  "What the index does not have yet: a list of weak pointers to new code objects, and of names that
+were defined or undefined. T if the index must be built again.")
 (sb-ext:defglobal **news-count** 0
-  "About the number of elements added to **NEWS** since it was emptied.")
+  "The approximate number of elements added to **NEWS** since it was emptied.")
 (defconstant +most-news+ 30000
-  "If there are more news, building a new index takes less time than adding them.")
+  "The greatest length of **NEWS**. Beyond it, building a new index is faster than adding to the
+old.")
 (sb-ext:defglobal **interpreted** nil
-  "True once a form was interpreted, not compiled: this leaves no code in which to find uses.")
+  "True once SBCL has interpreted a form instead of compiling it. The index cannot find uses in
+interpreted code.")
 
 (defun note-news (news)
-  "Add NEWS, a code object or a name, to **NEWS**."
+  "Add NEWS, a code object or a name, to **NEWS**. If **NEWS** is too long, set it to T."
   (if (> (incf **news-count**) +most-news+)
       (setf **news** t)
       (let ((kept (if (typep news 'code) (sb-ext:make-weak-pointer news) news)))
@@ -29,11 +31,13 @@ undefined. Or T, if the index must be built again.")
   "True while this thread loads code that will soon be removed again, so that its file and form are
 not recorded.")
 
-(sb-ext:defglobal **last-load** nil "The FILE-LOAD from which new code came last, or NIL.")
+(sb-ext:defglobal **last-load** nil
+  "The FILE-LOAD structure for the file from which the last new code came, or NIL.")
 
 (defun note-claim (code)
-  "Record in **CLAIMED** what made CODE, a new code object from no file: the form being evaluated or
-the file being loaded."
+  "CODE is a new code object from no file. Record its maker in **CLAIMED**: the TOP-FORM
+structure of the form being evaluated, if it may be a definition, or the FILE-LOAD structure of the
+file being loaded."
   (let ((form evaluated-form))
     (cond ((and (consp form) (not *load-truename*))
            (when (definer-head-p form) (setf (gethash code **claimed**) (note-definer form))))
@@ -43,15 +47,15 @@ the file being loaded."
                  (union (called-names code) (file-load-made **last-load**) :test #'equal))))))
 
 (defun contrib-p (source)
-  "True when a library that comes with SBCL is being loaded, and the file of SOURCE, the source of
-new code, is not on this disk."
+  "Return true if a library that comes with SBCL is being loaded and its source file is not on this
+disk. SOURCE is the debug source of new code."
   (and *load-truename*
        (equal "contrib" (first (last (pathname-directory *load-truename*))))
        (not (ignore-errors (probe-file (source-name source))))))
 
 (defun code-noted (function code reason)
-  "Hook: record CODE, a new code object, with its file or form. Then call FUNCTION with CODE and
-REASON."
+  "Hook: record CODE, a new code object, and the file or form that made it. Then call FUNCTION,
+which is SBCL's own, with CODE and REASON."
   (apart
    (when (typep code 'code) (note-news code))
    (when (and (typep code 'code) (not *passing*))
@@ -63,8 +67,9 @@ REASON."
   (funcall function code reason))
 
 (defun part-evaluated (function form environment)
-  "Hook: call FUNCTION, which evaluates FORM in ENVIRONMENT. Before this, record the source file
-being loaded, or else the whole top-level form that FORM is part of, if it may be a definition."
+  "Hook: call FUNCTION, SBCL's function that evaluates FORM in ENVIRONMENT. Before this, record the
+source file that is being loaded. If there is none, record the whole top-level form around FORM if
+it may be a definition."
   (let ((whole evaluated-form))
     (when (consp whole)
       (apart
@@ -81,15 +86,15 @@ being loaded, or else the whole top-level form that FORM is part of, if it may b
   (apply function arguments))
 
 (defun name-defined (function &rest arguments)
-  "Hook: call FUNCTION, SBCL's check before a name is defined, with ARGUMENTS. Then report the name
-as news."
+  "Hook: call FUNCTION, SBCL's check before a name is defined, with ARGUMENTS. Then add the name,
+the first of ARGUMENTS, to **NEWS**."
   (multiple-value-prog1 (apply function arguments)
     (note-news (first arguments))))
 
 (defun finalizers-run (function &rest arguments)
   "Hook: call FUNCTION, which the finalizer thread calls after a garbage collection, with ARGUMENTS.
-Then scrub the stack: FUNCTION leaves addresses of dead code there, and new code at such an address
-would never be collected."
+Then clear the unused stack. FUNCTION leaves addresses of dead code there, and they would keep new
+code at the same address from being collected."
   (multiple-value-prog1 (apply function arguments)
     (scrub-stack)))
 
@@ -103,8 +108,8 @@ would never be collected."
 (define-hook +run-finalizers+ finalizers-run)
 
 (defun listen-for-code ()
-  "Install the hooks of this file and of runs.lisp, which from now on record new code, evaluated
-forms and new names."
+  "Install the hooks of this file and of runs.lisp, so that new code, evaluated forms and new names
+are recorded."
   (install-hooks 'code-noted 'part-evaluated 'run-once 'interpreted 'name-defined 'slot-expanded
                  'expansion-recorded 'finalizers-run)
   (setf **listening** (and +note-code+ t)))

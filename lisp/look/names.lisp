@@ -1,12 +1,12 @@
-;;;; Finds the packages and symbols that strings from a model name, and the natures of symbols.
-;;;; Nothing here interns. Contract numbers, such as S3.2, are those of docs/develop/contracts.md.
+;;;; Finds the packages and symbols that the strings of a request name, and the kinds of definitions
+;;;; of a symbol. Interns nothing. Contract numbers, such as S3.2, are in docs/develop/contracts.md.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun named-package (name &optional (within (session-package)))
   "Return the package called NAME. Try NAME as given, then in upper case, then without a leading #:
-or :. Nicknames count, and so do package-local nicknames of the package WITHIN (contract S0.9).
-Calls FAIL-LOOKUP when no package matches (contract S3.4)."
+or : in upper case. Nicknames count, and package-local nicknames of the package WITHIN (contract
+S0.9). If there is no such package, end the operation with an error answer (contract S3.4)."
   (let ((*package* within))
     (or (find-package name)
         (find-package (string-upcase name))
@@ -14,8 +14,8 @@ Calls FAIL-LOOKUP when no package matches (contract S3.4)."
         (fail-lookup "failure" "no-package" "package" name "near" (near-packages name)))))
 
 (defun token-end (text start)
-  "Return the index in TEXT at which the symbol name that begins at START ends, respecting bars and
-backslashes."
+  "Return the index in TEXT after the symbol name that begins at START. Spaces and parentheses end
+the name, unless bars or a backslash quote them."
   (loop with bar = nil
         with i = start
         while (< i (length text))
@@ -27,7 +27,7 @@ backslashes."
         finally (return (min i (length text)))))
 
 (defun token-name (token)
-  "Return the symbol name that TOKEN spells: upper case except where bars or backslashes quote."
+  "Return the symbol name that TOKEN spells, in upper case except where bars or a backslash quote."
   (with-output-to-string (name)
     (loop with bar = nil
           with i = 0
@@ -41,8 +41,8 @@ backslashes."
              (incf i))))
 
 (defun split-prefix (token)
-  "Return two strings: the package prefix of TOKEN (NIL without one, \"KEYWORD\" for a lone colon),
-and the rest."
+  "Return two strings: the package prefix of TOKEN, and the rest. The prefix is NIL if there is
+none, and \"KEYWORD\" for a leading colon."
   (let ((colon (loop with bar = nil
                      for i from 0 below (length token)
                      do (case (char token i)
@@ -55,16 +55,16 @@ and the rest."
                        (subseq token start)))))))
 
 (defun symbol-read (token package)
-  "Return the symbol that the reader would find for TOKEN with PACKAGE as the current package, or
-NIL when there is none."
+  "Return the symbol that the reader would find for the string TOKEN in PACKAGE, or NIL if there is
+none. Nothing is interned."
   (multiple-value-bind (prefix rest) (split-prefix token)
     (let ((home (if prefix (let ((*package* package)) (find-package (token-name prefix))) package)))
       (and home (values (find-symbol (token-name rest) home))))))
 
 (defun strip-wrapping (text)
-  "Return two values: the name in TEXT, and whether TEXT is a SETF name. A leading #' or ' is
-removed. For \"(SETF NAME)\", the name is \"NAME\". For \"P::(SETF NAME)\", the spelling in answers,
-it is \"P::NAME\"."
+  "Return two values: the symbol name in TEXT, and true if TEXT is a SETF function name. Remove a
+leading #' or '. For \"(SETF NAME)\", the first value is \"NAME\". For \"P::(SETF NAME)\", as
+answers spell it, it is \"P::NAME\"."
   (let ((text (string-trim '(#\Space #\Tab #\Newline #\Return) text)))
     (cond ((eql 0 (search "#'" text)) (setf text (subseq text 2)))
           ((and (> (length text) 1) (char= (char text 0) #\')) (setf text (subseq text 1))))
@@ -86,10 +86,10 @@ it is \"P::NAME\"."
     (if (string= name "COMMON-LISP-USER") "CL-USER" name)))
 
 (defun package-for (prefix package-name default)
-  "Return the package in which to look up a symbol, and the name of this package for answers. It is
-the first of these that is not NIL: PREFIX, the package prefix of the symbol's text; PACKAGE-NAME;
-DEFAULT; and the session's package. With a PREFIX, the package PACKAGE-NAME must exist too, and its
-local nicknames apply to PREFIX (contracts S3.2, C25, C26)."
+  "Return two values: the package in which to look up a symbol, and its name for answers. Use the
+first of these that is not NIL: PREFIX, the package prefix in the symbol's text; PACKAGE-NAME;
+DEFAULT; the session's package. If PREFIX is given, the package PACKAGE-NAME must exist too, and
+PREFIX may be one of its local nicknames (contracts S3.2, C25, C26)."
   (let* ((given (and package-name (named-package package-name)))
          (package (cond (prefix (named-package prefix (or given (session-package))))
                         (given)
@@ -98,11 +98,11 @@ local nicknames apply to PREFIX (contracts S3.2, C25, C26)."
     (values package (or prefix package-name default (current-package-text)))))
 
 (defun named-symbol (text package-name &optional default)
-  "Return four values: the symbol that TEXT names, its status as from FIND-SYMBOL, whether TEXT was
-(SETF NAME), and the package searched. PACKAGE-NAME and DEFAULT are as for PACKAGE-FOR. If the
-package or the symbol does not exist, call FAIL-LOOKUP, which ends the operation with an answer that
-says so. If neither TEXT nor PACKAGE-NAME gives a package, the answer also says whether the
-session's package has the symbol."
+  "Return four values: the symbol that TEXT names, its status as from FIND-SYMBOL, true if TEXT was
+\"(SETF NAME)\", and the package searched. A package prefix in TEXT wins, then the package
+PACKAGE-NAME, then DEFAULT, then the session's package. If there is no such package or symbol, end
+the operation with an error answer. If neither TEXT nor PACKAGE-NAME gives a package, this answer
+also says whether the session's package has the symbol."
   (multiple-value-bind (token setf) (strip-wrapping text)
     (multiple-value-bind (prefix rest) (split-prefix token)
       (multiple-value-bind (package called) (package-for prefix package-name default)
@@ -121,9 +121,9 @@ session's package has the symbol."
             (values symbol status setf package)))))))
 
 (defun named-target (text package-name &optional default)
-  "Return four values: the function name in TEXT (a symbol or (SETF symbol)), the symbol alone,
-whether TEXT was (SETF NAME), and the package searched. Arguments and failures are as for
-NAMED-SYMBOL."
+  "Return four values: the function name in TEXT (a symbol or (SETF symbol)), its symbol, true if
+TEXT was \"(SETF NAME)\", and the package searched. TEXT, PACKAGE-NAME, DEFAULT and errors are as
+for NAMED-SYMBOL."
   (multiple-value-bind (symbol status setf in) (named-symbol text package-name default)
     (declare (ignore status))
     (values (if setf (list 'setf symbol) symbol) symbol setf in)))
@@ -131,8 +131,8 @@ NAMED-SYMBOL."
 ;;; What a symbol names
 
 (defun callable-nature (symbol)
-  "Return \"MACRO\", \"GENERIC-FUNCTION\", \"FUNCTION\" (also for a special operator), or NIL when
-SYMBOL names none of these (contract C15)."
+  "Return the string \"MACRO\", \"GENERIC-FUNCTION\" or \"FUNCTION\" (also for a special operator),
+or NIL if SYMBOL names none of these (contract C15)."
   (cond ((not (fboundp symbol)) nil)
         ((special-operator-p symbol) "FUNCTION")
         ((macro-function symbol) "MACRO")
@@ -140,42 +140,44 @@ SYMBOL names none of these (contract C15)."
         (t "FUNCTION")))
 
 (defun variable-kind (symbol)
-  "Return :SPECIAL, :CONSTANT, :GLOBAL, :ALWAYS-BOUND, :MACRO (a symbol macro), or NIL when SYMBOL
-names no variable."
+  "Return :SPECIAL, :CONSTANT, :GLOBAL, :ALWAYS-BOUND, or :MACRO for a symbol macro. Return NIL if
+SYMBOL names no variable."
   (let ((kind (known :variable :kind symbol)))
     (case kind
       ((:special :constant :global :macro :always-bound) kind)
       (t (and (boundp symbol) :special)))))
 
 (defun typed-structure (symbol)
-  "Return SBCL's description of SYMBOL, the name of a structure that is a vector or a list
-(DEFSTRUCT option :TYPE), or NIL."
+  "Return SBCL's description of SYMBOL, the name of a structure that is a vector or a
+list (DEFSTRUCT option :TYPE), or NIL."
   (values (known :typed-structure :info symbol)))
 
 (defun type-name-p (symbol)
-  "True when SYMBOL names a type, even a type that needs arguments, such as SATISFIES."
+  "Return true if SYMBOL names a type, even one that requires arguments, such as SATISFIES."
   (or (member (known :type :kind symbol) '(:defined :primitive :instance))
       (and (known :type :expander symbol) t)
       (sb-ext:valid-type-specifier-p symbol)))
 
 (defun other-natures (symbol)
-  "Return a list of \"CLASS\" and \"VARIABLE\", as far as SYMBOL names these."
+  "Return a list with \"CLASS\" if SYMBOL names a class, and with \"VARIABLE\" if it names a
+variable."
   (append (and (classp symbol) '("CLASS"))
           (and (variable-kind symbol) '("VARIABLE"))))
 
 (defun natures (symbol)
-  "Return words for all kinds of definitions that SYMBOL names, such as \"FUNCTION\" and \"CLASS\".
-The first is the one that apropos_search shows (contract C15)."
+  "Return a list of strings for the kinds of definitions of SYMBOL, such as (\"FUNCTION\"
+\"CLASS\"). The tool apropos_search shows the first of them (contract C15)."
   (let ((callable (callable-nature symbol)) (others (other-natures symbol)))
     (if callable (cons callable others) others)))
 
 (defun natures-or-type (symbol)
-  "Return the NATURES of SYMBOL, or a list of only \"TYPE\" when SYMBOL names nothing but a type."
+  "Return the NATURES of SYMBOL, a list of strings. If it is empty and SYMBOL names a type,
+return (\"TYPE\")."
   (or (natures symbol) (and (type-name-p symbol) '("TYPE"))))
 
 (defun names-something-p (symbol)
-  "True when SYMBOL names anything at all."
-  ;; Checking each kind is expensive, and SBCL knows nothing about most symbols of a program.
+  "Return true if SYMBOL has a definition of any kind."
+  ;; Checking each kind is slow, and SBCL has no information about most symbols of a program.
   (and (or (boundp symbol) (fboundp symbol) (symbol-knowledge symbol))
        (or (natures symbol)
            (type-name-p symbol)
@@ -184,6 +186,6 @@ The first is the one that apropos_search shows (contract C15)."
        t))
 
 (defun label (symbol)
-  "Return the first of the NATURES of SYMBOL, which lists show, or \"SYMBOL\" if it has none
-(contract C15)."
+  "Return one string for SYMBOL in lists: the first of its NATURES, or \"SYMBOL\" if it has
+none (contract C15)."
   (or (callable-nature symbol) (first (other-natures symbol)) "SYMBOL"))

@@ -8,7 +8,7 @@
     (object "count" (length names) "names" (page names 0 100))))
 
 (defun local-nicknames (package)
-  "Return the local nicknames of PACKAGE, sorted, as lists of a nickname and a package name."
+  "Return a sorted list of (NICKNAME PACKAGE-NAME) lists for the local nicknames of PACKAGE."
   (sort (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
               collect (list nickname (or (package-name actual) "#")))
         #'string< :key #'first))
@@ -24,7 +24,8 @@
           (case status
             (:external (vector-push-extend symbol (first found)))
             (:internal (vector-push-extend symbol (second found)))
-            ;; The iterator repeats a symbol that is inherited twice, or present and inherited.
+            ;; The iterator returns a symbol twice that is inherited from two packages, or both
+            ;; present and inherited.
             (t (unless (or (shiftf (gethash symbol inherited) t)
                            (not (eq :inherited
                                     (nth-value 1 (find-symbol (symbol-name symbol) package)))))
@@ -32,12 +33,14 @@
 
 (defparameter *accesses*
   '(("external" 0) ("internal" 1) ("inherited" 2) ("present" 0 1) ("accessible" 0 1 2))
-  "For each word for access, the indices of the vectors from SYMBOLS-BY-STATUS that it selects.")
+  "For each value of the tool's argument access, the indices of the vectors in the result of
+SYMBOLS-BY-STATUS.")
 
 (defun listed-symbols (by-status access type)
-  "Return a list for each status that ACCESS, a word of *ACCESSES*, selects: the word for the
-status, and a sorted vector of its symbols. BY-STATUS is from SYMBOLS-BY-STATUS. If TYPE is not NIL
-but a word such as \"MACRO\", return only symbols that name such a definition."
+  "Return a list of (STATUS SYMBOLS) lists, one for each status that the string ACCESS includes,
+such as \"external\". SYMBOLS is a sorted vector. BY-STATUS is the list of three vectors that
+SYMBOLS-BY-STATUS returns. If TYPE is a string such as \"MACRO\", include only symbols with such a
+definition."
   (loop for index in (rest (assoc access *accesses* :test #'string=))
         for symbols = (elt by-status index)
         collect (list (elt '("external" "internal" "inherited") index)
@@ -47,8 +50,8 @@ but a word such as \"MACRO\", return only symbols that name such a definition."
                             #'symbol-before-p))))
 
 (defun nature-list (symbol)
-  "Return a text with the kinds of all definitions of SYMBOL, such as \"FUNCTION, CLASS\", for the
-list of a package."
+  "Return text for the list of a package: the kinds of all definitions of SYMBOL, such as
+\"FUNCTION, CLASS\", or \"SYMBOL\" if it has none."
   (let* ((class (find-class symbol nil)) (type (and (not class) (type-name-p symbol)))
          (callable (callable-nature symbol)))
     (format nil "~{~A~^, ~}"
@@ -61,8 +64,9 @@ list of a package."
                 '("SYMBOL")))))
 
 (defun symbol-rows (listed type offset limit)
-  "LISTED is from LISTED-SYMBOLS. Return LIMIT rows for its symbols, from OFFSET on. A row has the
-status, the home package and the name of a symbol, and its NATURE-LIST, or TYPE if that is not NIL."
+  "Return a list of (STATUS PACKAGE NAME KINDS) lists of strings for LIMIT symbols from OFFSET on.
+LISTED is a list of (STATUS SYMBOLS) lists from LISTED-SYMBOLS. PACKAGE is the symbol's home
+package. KINDS is TYPE, or the kinds of the symbol's definitions if TYPE is NIL."
   (let ((start (or offset 0)) (left limit) (rows '()))
     (loop for (status symbols) in listed
           do (loop for index from start below (length symbols)
@@ -76,9 +80,9 @@ status, the home package and the name of a symbol, and its NATURE-LIST, or TYPE 
     (nreverse rows)))
 
 (define-operation "package-symbols" (package access type offset limit)
-  "Return a description of PACKAGE, the number of its symbols with each status, and the number of
-symbols selected by ACCESS, a word of *ACCESSES*, and by TYPE, a word such as \"MACRO\". Also return
-LIMIT rows of the selected symbols, from OFFSET on."
+  "Return a JSON object that describes PACKAGE and counts its symbols by status. ACCESS, such as
+\"external\", and TYPE, NIL or a string such as \"MACRO\", select symbols. Add the number of these,
+and LIMIT of them from OFFSET on."
   (let* ((package (named-package package))
          (by-status (symbols-by-status package))
          (listed (listed-symbols by-status access type)))

@@ -1,28 +1,29 @@
-;;;; The operation ranked-apropos: a symbol search without knowing the exact name. Results are
-;;;; ranked by how well the pattern fits, then by package, the user's packages first. It goes once
-;;;; through the symbols, with limited work for each.
+;;;; The operation ranked-apropos: a symbol search that does not need the exact name. Results are
+;;;; ranked by how well the pattern fits, then by package: packages of the user come first. The
+;;;; search visits each symbol once and does limited work for it.
 
 (in-package "LIVE-LISP.LOOK")
 
 ;;; How well a pattern fits a name. Both are in upper case.
 
 (defun word-start-p (name i)
-  "True when a word, of letters and digits, begins at index I of NAME."
+  "Return true if index I of NAME is the first character of a word, a run of letters and digits."
   (declare (type (simple-array character (*)) name) (type fixnum i))
   (and (alphanumericp (schar name i))
        (or (zerop i) (not (alphanumericp (schar name (1- i)))))))
 
 (defun whole-word-p (name start end)
-  "True when no letter or digit stands directly before START or at END in NAME."
+  "Return true if there is no letter or digit in NAME directly before index START or at index END."
   (declare (type (simple-array character (*)) name) (type fixnum start end))
   (flet ((part-p (i) (and (< -1 i (length name)) (alphanumericp (schar name i)))))
     (not (or (part-p (1- start)) (part-p end)))))
 
 (defun fuzzy-words (pattern name length)
-  "If PATTERN consists of beginnings of words of NAME, in order, return the number of words in NAME.
-Else return NIL. Only the first LENGTH characters of NAME count, and at most 60."
+  "If PATTERN is a concatenation of beginnings of words of NAME, in order, return the number of
+words in NAME. Else return NIL. For example, MVB is one of MULTIPLE-VALUE-BIND. Only the first
+LENGTH characters of NAME are examined, and at most 60."
   (declare (type (simple-array character (*)) pattern name) (type fixnum length) (optimize speed))
-  ;; ENDS has a bit for each index of NAME at which the characters of PATTERN so far can end.
+  ;; Each 1 bit in ENDS is an index of NAME at which the characters of PATTERN so far can end.
   (let ((length (min length 60)) (ends 0) (starts 0))
     (declare (type (unsigned-byte 61) ends starts) (type (integer 0 60) length))
     (dotimes (i length)
@@ -30,8 +31,8 @@ Else return NIL. Only the first LENGTH characters of NAME count, and at most 60.
     (loop for char across pattern
           for first = t then nil
           do (let ((places 0)
-                   ;; A bit for each index of NAME at which this character of PATTERN may match: the
-                   ;; index after the previous match, and the beginning of each later word.
+                   ;; Each 1 bit is an index of NAME at which this character of PATTERN may match:
+                   ;; the index after the previous match, or the beginning of a later word.
                    (allowed (if first
                                 starts
                                 (logior (ldb (byte 60 0) (ash ends 1))
@@ -46,9 +47,10 @@ Else return NIL. Only the first LENGTH characters of NAME count, and at most 60.
           finally (return (and (plusp (length pattern)) (logcount starts))))))
 
 (defun fit-of (pattern bare name length)
-  "Return how PATTERN fits the first LENGTH characters of NAME: 0 exactly, 1 at the beginning, 2 as
-whole words, 3 elsewhere, 4 if FUZZY-WORDS fits BARE, the letters and digits of PATTERN. Else return
-NIL. For 4, the second value is the number of words in NAME: fewer are better."
+  "Return a number for how PATTERN fits the first LENGTH characters of NAME: 0 if they are equal, 1
+if NAME begins with PATTERN, 2 if PATTERN is whole words of NAME, 3 if it is elsewhere in NAME, 4 if
+FUZZY-WORDS matches BARE, the letters and digits of PATTERN, or NIL for no match. For 4, the second
+value is the number of words in NAME: fewer are better."
   (declare (type (simple-array character (*)) pattern bare name) (type fixnum length))
   (let ((found (search pattern name :end2 length)))
     (cond ((null found)
@@ -63,9 +65,10 @@ NIL. For 4, the second value is the number of words in NAME: fewer are better."
           (t 3))))
 
 (defun fit-function (pattern)
-  "Return a function that takes a symbol and returns how well PATTERN fits its name in any letter
-case: a number from FIT-OF, 5 if the name differs by typos, or NIL. The second value ranks equal
-fits; lower is better."
+  "Return a function of one argument, a symbol. It returns a number from 0 to 5 for how well PATTERN
+fits the symbol's name in any letter case, or NIL for no match. 0 to 4 are from FIT-OF, and 5 is a
+name that differs from PATTERN by typos. Its second value ranks symbols with the same number. Lower
+is better for both values."
   (let* ((pattern (map '(simple-array character (*)) #'char-upcase pattern))
          (bare (remove-if-not #'alphanumericp pattern))
          (most (nearness pattern))
@@ -80,19 +83,18 @@ fits; lower is better."
               (values fit (or words 0))
               (let ((far (and slips (funcall slips name)))) (and far (values 5 far)))))))))
 
-;;; Whether a package belongs to the user
+;;; Finding the packages of the user
 
 (defun within-p (file roots)
-  "True when FILE, a native name, is below one of the directories ROOTS."
+  "Return true if FILE, a native name, is below one of the directories ROOTS, a list of strings."
   (some (lambda (root)
           (let ((root (concatenate 'string (string-right-trim "/" root) "/")))
             (eql 0 (search root file))))
         roots))
 
 (defun functions-file (package)
-  "Return the source file of a function whose symbol is at home in PACKAGE, among the first hundred.
-Return :TYPED if PACKAGE has functions, but none of these is from a file. Return NIL if it has
-none."
+  "Return the source file of one of the functions named by symbols at home in PACKAGE. At most 100
+functions are examined. Return :TYPED if none of them is from a file, and NIL if there are none."
   (let ((seen 0) (typed nil))
     (do-symbols (symbol package typed)
       (when (and (eq (symbol-package symbol) package) (fboundp symbol))
@@ -105,21 +107,22 @@ none."
           (when (>= (incf seen) 100) (return typed)))))))
 
 (defun package-file (package)
-  "Return the file that defines PACKAGE, or else one of its functions. Return :TYPED if an evaluated
-form made PACKAGE, and NIL if its origin is unknown."
+  "Return the file that defines PACKAGE, or else a file that defines a function of PACKAGE. Return
+:TYPED if an evaluated form defined PACKAGE or its functions, and NIL if the origin is unknown."
   (let* ((location (package-location package)) (name (and location (location-name location))))
     (cond (name (translated name))
           ((functions-file package))
           (location :typed))))
 
 (defun users-package-p (package roots)
-  "True when PACKAGE is the user's: it was defined by an evaluated form or in a file below the
-directories ROOTS, and is not SBCL's or the agent's."
+  "Return true if PACKAGE belongs to the user: an evaluated form or a file below the directories
+ROOTS defined it, and it is no package of the agent."
   (let ((file (and (not (own-package-p package)) (package-file package))))
     (or (eq file :typed) (and (stringp file) (within-p file roots)))))
 
 (defun users-packages (roots)
-  "Return a table with the user's packages as keys. ROOTS are directories."
+  "Return a hash table with the packages of the user as keys. ROOTS lists the directories of the
+user's files."
   (let ((table (make-hash-table :test 'eq)))
     (dolist (package (list-all-packages) table)
       (when (users-package-p package roots) (setf (gethash package table) t)))))
@@ -127,10 +130,10 @@ directories ROOTS, and is not SBCL's or the agent's."
 ;;; The search
 
 (defun map-candidates (visit package inherited users)
-  "Call VISIT with the symbols to search, some perhaps more than once. With PACKAGE, these are its
-present symbols, and with INHERITED also its inherited ones. Without PACKAGE, these are the external
-symbols of all packages except KEYWORD, and those internal symbols of the packages in the table
-USERS that name something."
+  "Call VISIT with each symbol to search, with some perhaps more than once. If PACKAGE is given,
+these are its present symbols, and if INHERITED is true, also its inherited symbols. Else they are
+the external symbols of all packages except KEYWORD, and internal symbols of the packages in the
+hash table USERS, if they have a definition."
   (if package
       (multiple-value-bind (present inheritable) (matching-symbols "" package)
         (mapc visit present)
@@ -145,16 +148,16 @@ USERS that name something."
                            (when (names-something-p symbol) (funcall visit symbol)))))))))
 
 (defun found-before-p (one other)
-  "True when ONE ranks before OTHER. Both are lists of four numbers and a symbol: the fit, the rank
-of the package, the rank within the fit, the length of the name, and the symbol. Lower numbers rank
-first."
+  "Return true if the search result ONE ranks before OTHER. Both are lists of four numbers and a
+symbol: the fit, the rank of the package, the rank within the fit, the length of the name, and the
+symbol. Lower numbers rank first."
   (loop for a in one for b in other
         do (cond ((not (integerp a)) (return (symbol-before-p a b)))
                  ((/= a b) (return (< a b))))))
 
 (defun package-rank (package users)
-  "Return 0 if PACKAGE is in the table USERS, 2 if it is an SBCL package other than COMMON-LISP,
-else 1."
+  "Return 0 if PACKAGE is a key of the hash table USERS, the packages of the user. Return 2 if it is
+an SBCL package other than COMMON-LISP, else 1."
   (cond ((gethash package users) 0)
         ((and package
               (sb-ext:package-locked-p package)
@@ -163,8 +166,10 @@ else 1."
         (t 1)))
 
 (defun ranked-symbols (pattern package type inherited users)
-  "Return the symbols that PATTERN fits, best first. PACKAGE, TYPE and INHERITED are as for the
-operation. USERS is a table with the user's packages as keys."
+  "Return a list of the symbols whose names PATTERN fits, best first. Search PACKAGE, and with
+INHERITED also the symbols it inherits, or all packages if PACKAGE is NIL. If TYPE is a string such
+as \"MACRO\", include only symbols with such a definition. USERS is a hash table with the packages
+of the user as keys."
   (let ((fit (fit-function pattern)) (found '()) (seen (make-hash-table :test 'eq)))
     (map-candidates (lambda (symbol)
                       (multiple-value-bind (fits far) (funcall fit symbol)
@@ -178,7 +183,8 @@ operation. USERS is a table with the user's packages as keys."
     (mapcar #'fifth (sort found #'found-before-p))))
 
 (defun first-line (text)
-  "Return the first line of TEXT that is not blank, at most 120 characters of it, or NIL."
+  "Return at most 120 characters of the first line of TEXT that is not blank. Return NIL if TEXT is
+NIL or blank."
   (when text
     (let* ((text (string-left-trim '(#\Space #\Tab #\Newline) text))
            (line (string-right-trim " " (subseq text 0 (position #\Newline text)))))
@@ -187,8 +193,8 @@ operation. USERS is a table with the user's packages as keys."
             (t line)))))
 
 (defun label-documentation (symbol label)
-  "Return the first line of the documentation of SYMBOL, or NIL. LABEL says whether the symbol's
-function, variable or class is meant."
+  "Return the first line of the documentation of SYMBOL, or NIL. LABEL is a string such as
+\"VARIABLE\" for the kind of definition whose documentation is wanted."
   (let ((type (cond ((string= label "VARIABLE") 'variable)
                     ((string= label "CLASS") 'type)
                     ((string/= label "SYMBOL") 'function))))
@@ -206,9 +212,10 @@ Else return NIL and PATTERN."
       (if package (values package rest) (values nil pattern)))))
 
 (define-operation "ranked-apropos" (pattern package type inherited roots offset limit)
-  "Search for PATTERN in the names of symbols. Return LIMIT rows from OFFSET on, best first, the
-user's packages before others, each with a line of documentation. ROOTS are the directories of the
-user's files."
+  "Search for PATTERN in the names of symbols. Return a JSON object with LIMIT results from OFFSET
+on, best first, and with packages of the user before others. A result has a line of documentation.
+ROOTS lists the directories of the user's files. PACKAGE, TYPE and INHERITED are as for the
+operation apropos."
   (let ((found (multiple-value-bind (home rest)
                    (if package (values (named-package package) pattern) (prefixed pattern))
                  (ranked-symbols rest home type inherited (users-packages roots)))))

@@ -1,14 +1,15 @@
-;;;; Makes the rows of answers about the users of a name: finds the users that still exist, and
-;;;; describes them.
+;;;; Makes the answer rows about the users of a name, which are functions and top-level forms: finds
+;;;; the users that still exist, and describes each as a JSON object.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; Which users exist
+;;; Finding the users that still exist
 
 (defun free-p (code name)
-  "True when only CODE itself, a code object from no file, would show its use of NAME. Return NIL if
-CODE is a form that has run. Return NIL also if, by **CLAIMED**, a current top-level form has made
-CODE, or a file load with a form that uses NAME: these are shown instead."
+  "CODE is a code object from no file that uses NAME. Return true if an answer must show CODE
+itself. Return NIL if CODE is a form that was compiled to run once and has run. Return NIL also if
+**CLAIMED** says that CODE was made by a current top-level form, or by loading a file with a form
+that uses NAME. Then the answer shows this form instead."
   (let ((claim (gethash code **claimed**)))
     (not (or (run-p code)
              (typecase claim
@@ -16,29 +17,29 @@ CODE, or a file load with a form that uses NAME: these are shown instead."
                (file-load
                 (some (lambda (place) (use-kinds place name)) (file-load-places claim))))))))
 
-(defvar *collected* nil "True when garbage was collected already for this answer.")
+(defvar *collected* nil "True if the agent has already collected garbage for the current answer.")
 
 (sb-ext:defglobal **collected-in** nil
-  "The id of the evaluation during which an answer last collected garbage, or NIL.")
+  "The job id of the evaluation during which garbage was last collected for an answer, or NIL.")
 
 (defun asking-evaluation ()
-  "Return the lowest job id of the running evaluations, or NIL. Evaluated code can ask many
-questions: this id shows which of them belong together."
+  "Return the lowest job id of the running evaluations, or NIL if none is running. An evaluation can
+ask many questions through tools, and this id shows that they belong to one evaluation."
   (sb-ext:with-locked-hash-table (**jobs**)
     (let ((ids (loop for job being the hash-values of **jobs**
                      when (equal "evaluate" (job-operation job)) collect (job-id job))))
       (and ids (reduce #'min ids)))))
 
 (defun doubtful-p (code)
-  "True when only a garbage collection can show whether anything still refers to CODE, which is
-FREE-P."
+  "Return true if only a garbage collection can show whether anything still refers to the code
+object CODE."
   (not (or *collected*
            (running-p code)
            (>= (generation code) +never-collected+))))
 
 (defun there-p (user name)
-  "True when USER still exists and uses NAME. If only a garbage collection can show this, throw to
-DOUBTFUL."
+  "Return true if USER, a USER or TOP-FORM structure, still exists and uses NAME. If only a garbage
+collection can show this, throw to DOUBTFUL."
   (if (top-form-p user)
       (place-there-p user)
       (case (user-kind user)
@@ -50,14 +51,14 @@ DOUBTFUL."
         (t (reached-p user)))))
 
 (defun user-file (user)
-  "Return the name of USER's source file, or NIL."
+  "Return the name of the source file of USER, a USER or TOP-FORM structure, or NIL."
   (if (top-form-p user)
       (let ((source (top-form-source user))) (and source (file-load-name source)))
       (let ((code (user-code user))) (and code (code-file code)))))
 
 (defun map-uses (visit index name)
-  "Call VISIT with each user of NAME in INDEX and the kind of its use, a position in *USE-KINDS*.
-Users come in the order in which they were added, then top-level forms."
+  "Call VISIT with each user of NAME in INDEX and the kind of its use, a position in *USE-KINDS*. A
+user is a USER structure, in the order in which they were added, or after these a TOP-FORM."
   (flet ((visit-use (use)
            (declare (type (unsigned-byte 32) use))
            (funcall visit (aref (use-index-users index) (use-user use)) (use-kind use))))
@@ -70,8 +71,8 @@ Users come in the order in which they were added, then top-level forms."
       (dolist (kind (use-kinds place name)) (funcall visit place kind)))))
 
 (defun in-order (users)
-  "Return the list USERS, sorted as in answers. Only users added after the index was built are out
-of order."
+  "Return the list USERS, sorted as in answers. The users that were in the index when it was built
+come first and are already sorted."
   (let ((last (loop for rest on users
                     while (and (rest rest) (not (user-before-p (second rest) (first rest))))
                     finally (return rest))))
@@ -81,8 +82,8 @@ of order."
         users)))
 
 (defun users-now (index name kinds)
-  "Do as USERS-OF does, but without a garbage collection. If only a collection can show whether a
-user exists, throw to DOUBTFUL."
+  "Return the same as USERS-OF, but never collect garbage. If only a garbage collection can show
+whether a user still exists, throw to DOUBTFUL."
   (declare (type (unsigned-byte 8) kinds))
   (let ((found '()) (last nil))
     (map-uses (lambda (user kind)
@@ -97,17 +98,17 @@ user exists, throw to DOUBTFUL."
 (declaim (notinline users-now))
 
 (defparameter *searched-heap* (* 512 1024 1024)
-  "A heap of more octets is neither walked nor fully collected.")
+  "The agent walks or fully collects the heap only if fewer octets than this are in use.")
 
 (defun users-of (index name kinds)
-  "Return the users (functions and top-level forms) of NAME that still exist and are in the files of
-*WITHIN*, in the order of answers. KINDS is a bit mask of positions in *USE-KINDS*. If only a
-garbage collection can show whether a function still exists, collect garbage. In a large heap only
-new objects are collected. All questions of one evaluation collect only once."
+  "Return a sorted list of the users of NAME in INDEX that still exist and are in the files of
+*WITHIN*. A user is a USER or TOP-FORM structure. KINDS is a bit mask of positions in *USE-KINDS*.
+If only a garbage collection can show whether a function still exists, collect garbage first. In a
+large heap, collect only new objects. For all questions of one evaluation, collect only once."
   (catch 'doubtful
     (return-from users-of (users-now index name kinds)))
   (let ((evaluation (asking-evaluation)))
-    ;; Otherwise an evaluation that asks about many names would collect garbage for each of them.
+    ;; Otherwise an evaluation that asks about many names would collect garbage for each name.
     (unless (and evaluation (eql evaluation **collected-in**))
       ;; The collector would mistake words left on this stack for references to the code.
       (clear-stack)
@@ -117,7 +118,7 @@ new objects are collected. All questions of one evaluation collect only once."
   (users-now index name kinds))
 
 (defun shown-name (user)
-  "Return the name of USER as text. USER caches the text."
+  "Return the name of USER, a USER structure, as text. The structure caches the text."
   (let* ((name (user-name user))
          (package (symbol-package (name-symbol name)))
          (known (user-text user)))
@@ -128,15 +129,15 @@ new objects are collected. All questions of one evaluation collect only once."
           text))))
 
 (defun sort-of (user)
-  "Return how answers show USER: :PLACE for a top-level form, :LOOSE or :OWN as its USER-KIND, the
-word for its kind, such as \"setf expander\", or else :FUNCTION."
+  "Return how answers show USER, a USER or TOP-FORM structure: :PLACE for a TOP-FORM, :LOOSE or :OWN
+for users of these kinds, a string such as \"setf expander\" for other expanders, else :FUNCTION."
   (cond ((top-form-p user) :place)
         ((member (user-kind user) '(:own :loose)) (user-kind user))
         ((kind-text user))
         (t :function)))
 
 (defun grouped (users)
-  "Return USERS, in the order of answers, as a list of groups: lists of users with the same name."
+  "Return a list of lists: consecutive elements of USERS that have the same name form one list."
   (let ((groups '()) (last nil))
     (dolist (user users (nreverse groups))
       (let ((name (name-of user)))
@@ -151,20 +152,22 @@ return NIL."
   (let ((known (and (symbolp name) (known :function :source-transform name))))
     (and (consp known) (eq (cdr known) :constructor) (description-name (car known)))))
 
-;;; How top-level forms and other users are described
+;;; Describing top-level forms and other users
 
-(defparameter *most-names* 500 "At most this many symbols in the data of a form are sent.")
+(defparameter *most-names* 500
+  "The maximum number of symbols that an answer lists for the data of one top-level form.")
 
 (defun data-names (place)
-  "Return the symbols in the data of PLACE, a TOP-FORM, as texts, without variables. They include
-names that the form defines."
+  "Return a list of the symbols in the data of PLACE, a TOP-FORM structure, as texts, without
+variables. Names that the form defines are among them."
   (page (loop for symbol in (form-uses-data (top-form-uses place))
               unless (variable-kind symbol) collect (symbol-text symbol))
         0 *most-names*))
 
 (defun form-data (place possible)
-  "Return PLACE, a TOP-FORM, as a JSON object with its file and number, or with the name that it
-defines if it is from no file. POSSIBLE is true when it only mentions the name in question."
+  "Return a JSON object about PLACE, a TOP-FORM structure: its file and number, or, if it is from no
+file, the name that it defines. POSSIBLE is true if the form only has the name of the question in
+its data."
   (let ((source (top-form-source place)) (name (top-form-name place)))
     (if source
         (multiple-value-bind (file date) (told-file (file-load-name source))
@@ -180,15 +183,16 @@ defines if it is from no file. POSSIBLE is true when it only mentions the name i
                 "possible" possible))))
 
 (defun other-package-names ()
-  "Return a JSON object with the nicknames of packages as keys, and the packages' names as values."
+  "Return a JSON object with the nicknames of all packages as keys, and the packages' names as
+values."
   (make-json-object
    (loop for package in (list-all-packages)
          append (loop for nickname in (package-nicknames package)
                       append (list nickname (package-name package))))))
 
 (defun loose-text (code)
-  "Return a text for CODE, of a :LOOSE user: the source of its last function without a name, or \"a
-function\". CODE is NIL if it was just collected."
+  "Return text for CODE, a code object with functions that have no name: the source of the last of
+these functions, or \"a function\" if it is unknown. CODE is NIL if it was garbage collected."
   (let* ((functions (reverse (and code (nameless-functions code))))
          (function (or (find-if-not (lambda (each) (stringp (simple-function-name each))) functions)
                        (first functions)))
@@ -199,12 +203,12 @@ function\". CODE is NIL if it was just collected."
     (if form (plain-text 80 form) "a function")))
 
 (defun own-text (user)
-  "Return the debug name of USER, one of SBCL's own functions, as text."
+  "Return the debug name of USER, a USER structure for a function of SBCL, as text."
   (printing-plainly (print-safely 200 (root-of (simple-function-name (user-function user))))))
 
 (defun same-function-text (name)
-  "If the function of NAME was defined under another name, of which NAME is an alias, return that
-name as text. Else return NIL."
+  "Return as text the name under which the function NAME was defined, if it is another name and
+still has the same function. Else return NIL."
   (let* ((known (and (plain-name-p name) (global-function name)))
          ;; TRACE wraps a function in a closure.
          (function (if (closure-p known) (plain-definition name) known))
@@ -217,10 +221,10 @@ name as text. Else return NIL."
          (name-text own))))
 
 (defun user-data (group name kinds &key kind text sites possible)
-  "Return a JSON object for GROUP, a list of functions (or forms) with the same name that use NAME
-as one of KINDS, SBCL's kinds of cross references. KIND and TEXT, unless NIL, replace the kind and
-the name of GROUP. SITES is true when the places of the uses are wanted. POSSIBLE is true when NAME
-only occurs in the data of GROUP."
+  "Return a JSON object about GROUP, a list of users with the same name that use NAME. Each user is
+a USER or TOP-FORM structure. KINDS lists the kinds of uses, such as :CALLS. KIND and TEXT, unless
+NIL, replace the kind and the name to show. If SITES is true, add the source locations of the uses.
+POSSIBLE is true if the users only have NAME in their data."
   (let* ((user (first group)) (sort (sort-of user)))
     (case sort
       (:place (form-data user possible))
@@ -233,13 +237,14 @@ only occurs in the data of GROUP."
                  "sites" (and sites (sites-of group name kinds))
                  "possible" possible)))))
 
-;;; Files that may contain users that the index lacks
+;;; Files that may contain users that the index does not have
 
-(defparameter *most-files* 3000 "At most this many source files of loaded code are sent.")
+(defparameter *most-files* 3000
+  "The maximum number of source files of loaded code that an answer lists.")
 
 (defun files-of (index)
-  "Return the native names of the source files of the code in INDEX, without SBCL's and the agent's.
-Files whose code only ran while they were loaded are included."
+  "Return a list of the native names of the source files of the code in INDEX, without files of SBCL
+and of the agent. Files whose code only ran while they were loaded are included."
   (let ((names '()) (files (use-index-files index)))
     (loop for name being the hash-keys of files do (push name names))
     ;; Forms that only define constants leave no code, for example.

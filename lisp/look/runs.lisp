@@ -1,63 +1,63 @@
-;;;; Records what SBCL itself does not: which code is a form that was compiled to run once, and
-;;;; where slots of structures are set without calling their setters.
+;;;; Records what SBCL itself does not record: code objects of forms that were compiled to run once,
+;;;; and places where the slot of a structure is set without a call of its setter.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; Forms that are compiled to run once
+;;; Forms that were compiled to run once
 
 (defvar *run* nil
-  "NIL, or a list of the form that this thread compiles to run once, and a flag that is T until the
-form has run.")
+  "A list (FORM RUNNING), or NIL. FORM is the form that this thread is compiling to run once.
+RUNNING is T until FORM has run.")
 
 (sb-ext:defglobal **runs** (make-hash-table :test 'eq :synchronized t :weakness :key)
-  "A table from code objects to the value of *RUN* when they were made, for code of the form in
-*RUN*.")
+  "A weak hash table from code objects of forms compiled to run once to lists (FORM RUNNING), the
+values of *RUN* when the code objects were made.")
 
 (defun run-once (function form &rest more)
-  "Hook: call FUNCTION, which compiles FORM and runs it once, with FORM and MORE. Meanwhile *RUN* is
-bound. Afterwards its flag is NIL."
+  "Hook: call FUNCTION, SBCL's function that compiles FORM and runs it once, with FORM and MORE.
+Meanwhile *RUN* is bound to (FORM T). Afterwards set its second element to NIL."
   (let ((*run* (list form t)))
     (unwind-protect (apply function form more)
       (setf (second *run*) nil))))
 
 (defun whole-run-p (function)
-  "True when the simple FUNCTION was compiled from the whole form in *RUN*, not from a function
-within it."
+  "Return true if FUNCTION, a simple function, was compiled from the whole form in *RUN* and not
+from a function within the form."
   (let ((expression (function-lambda-expression function)))
     (if (consp expression)
         (and (null (second expression)) (eq (third expression) (first *run*)))
         (stringp (simple-function-name function)))))
 
 (defun note-run (code)
-  "Record *RUN* for CODE if CODE contains a function that is WHOLE-RUN-P."
+  "Record *RUN* for the code object CODE if CODE contains the function for the whole form in *RUN*."
   (when (and *run*
              (loop for index below (code-functions code)
                    thereis (whole-run-p (code-function code index))))
     (setf (gethash code **runs**) *run*)))
 
 (defun running-p (code)
-  "True while the form from which CODE was compiled to run once is running."
+  "Return true if the code object CODE is of a form compiled to run once that is still running."
   (second (gethash code **runs**)))
 
 (defun run-p (code)
-  "True when CODE was compiled from a form that has run, and contains no other function without a
-name. Then nothing can use CODE any more."
+  "Return true if the code object CODE is of a form compiled to run once that has run, and contains
+no other function without a name. Nothing can call such code any more."
   (let ((run (gethash code **runs**)))
     (and run (not (second run)) (null (rest (nameless-functions code))))))
 
-;;; Slots of structures that are set in place
+;;; Slots of structures that SETF sets without a call of the setter
 
 (defvar *set-in-place* '()
-  "Lists of the source path of a form and of readers of slots: the expansion of the form sets these
-slots without calling their setters. EXPANSION-RECORDED removes an entry when the compiler records
-the expansion, which may never happen. Only one thread uses the compiler at a time, so there is no
-lock.")
+  "A list of (PATH READER...) lists. The expansion of the form with the source path PATH sets the
+slots of these readers without calling their setters. EXPANSION-RECORDED removes an element when the
+compiler records the expansion, which may never happen. There is no lock, since only one thread uses
+the compiler at a time.")
 
-(defparameter *most-set-in-place* 100 "*SET-IN-PLACE* keeps at most this many entries.")
+(defparameter *most-set-in-place* 100 "The maximum length of *SET-IN-PLACE*.")
 
 (defun slot-expanded (function place environment)
-  "Hook: call FUNCTION with PLACE and ENVIRONMENT. For SETF and similar macros, it finds out whether
-PLACE is a slot of a structure. If so, add the reader to *SET-IN-PLACE*."
+  "Hook: call FUNCTION, which SETF and similar macros call with PLACE and ENVIRONMENT to find out
+whether PLACE is a slot of a structure. If so, add the slot's reader to *SET-IN-PLACE*."
   (let ((slot (funcall function place environment)) (path source-path))
     (when (and slot path)
       (let ((known (or (assoc path *set-in-place* :test #'eq)
@@ -68,9 +68,9 @@ PLACE is a slot of a structure. If so, add the reader to *SET-IN-PLACE*."
     slot))
 
 (defun expansion-recorded (function macro block path)
-  "Hook: call FUNCTION, which records in BLOCK at PATH that MACRO was expanded. Then record calls of
-the setters that the expansion replaces, as SBCL does not. If MACRO is not SETF, also record calls
-of the readers: PUSH, for example, reads the slot too."
+  "Hook: call FUNCTION, with which SBCL records in BLOCK at PATH that MACRO was expanded. If the
+expansion sets slots in place of calling setters, record calls of these setters. If MACRO is not
+SETF, also record calls of the readers, since macros such as PUSH read the slot too."
   (funcall function macro block path)
   (let ((known (assoc path *set-in-place* :test #'eq)))
     (when known

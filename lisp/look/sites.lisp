@@ -1,19 +1,19 @@
-;;;; Finds the places in source files where users use a name, as SBCL recorded them.
+;;;; Finds the positions in source files of the uses of a name, from SBCL's cross references.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun introspect (name &rest arguments)
-  "Return what the function NAME of SB-INTROSPECT returns for ARGUMENTS, or NIL when it fails or is
-missing."
+  "Call the function of SB-INTROSPECT with the string NAME as name, and return its values. Return
+NIL if it signals an error or does not exist."
   (let ((function (contrib-function "SB-INTROSPECT" name)))
     (and function (ignore-errors (apply function arguments)))))
 
 (defvar *told-files* nil
-  "A cache for one answer: a table from the name of a source file to a list of its native name and
-its date. Or NIL for no cache.")
+  "NIL, or a hash table from names of source files to lists (NATIVE-NAME DATE). It caches these
+during one answer.")
 
 (defun told-file (name)
-  "Return the native name of the source file NAME, and its date. Both are cached during an answer."
+  "Return the native name of the source file NAME, and its current date. *TOLD-FILES* caches them."
   (values-list
    (or (and *told-files* (gethash name *told-files*))
        (let* ((native (translated name)) (known (list native (date-of native))))
@@ -21,9 +21,10 @@ its date. Or NIL for no cache.")
          known))))
 
 (defun function-place (function)
-  "Return the place of the definition of FUNCTION, or NIL if it is from no file. It is a list of the
-file, the octet offset and the number of the top-level form, the file's date when it was compiled,
-its date now, and the offsets of all its top-level forms."
+  "Return a list (FILE OFFSET FORM DATE NOW OFFSETS) for the definition of FUNCTION: the native name
+of its source file, the octet offset and the number of its top-level form, the file's date when it
+was compiled, the file's date now, and the offsets of all top-level forms. Return NIL if FUNCTION is
+from no file."
   (let* ((code (code-of function))
          (source (and code (information-source (code-information code))))
          (name (and source (source-name source))))
@@ -34,8 +35,8 @@ its date now, and the offsets of all its top-level forms."
           (list file (form-offset offsets form) form (source-date source) date offsets))))))
 
 (defun packages-with (symbol)
-  "Return the names of the packages in which SYMBOL is accessible, with their global and local
-nicknames."
+  "Return a list of the names, nicknames and local nicknames of the packages in which SYMBOL is
+accessible."
   (let ((packages (remove-if-not (lambda (package)
                                    (multiple-value-bind (found status)
                                        (find-symbol (symbol-name symbol) package)
@@ -48,12 +49,13 @@ nicknames."
                                when (member actual packages) collect nickname)))))
 
 (defun qualified-text (object)
-  "Return OBJECT, a specializer, as text with package prefixes and without bars."
+  "Return text for OBJECT, a specializer in a debug name, with package prefixes and without bars."
   (printing-plainly
     (if (symbolp object) (symbol-text object) (print-safely 100 object))))
 
 (defun method-text (user)
-  "Return the qualifiers and specializers of USER as text if it is a method, else NIL."
+  "If USER, a USER structure, is a method, return its qualifiers and specializers as text. Else
+return NIL."
   (when (eq (user-kind user) :method)
     (let ((root (root-of (simple-function-name (user-function user)))))
       (when (consp root)
@@ -63,8 +65,9 @@ nicknames."
                                       (mapcar #'qualified-text (first (last root)))))))))))
 
 (defun site-data (user function numbers)
-  "Return JSON objects for the places in FUNCTION, of USER, where it uses a name. NUMBERS are the
-numbers that SBCL recorded for the forms at these places. Number 0 stands for the whole definition."
+  "Return a list of JSON objects for the forms in FUNCTION that use a name. USER is the USER
+structure that FUNCTION belongs to. NUMBERS lists the numbers of these forms in SBCL's cross
+references. 0 stands for the whole definition."
   (destructuring-bind (&optional file offset form created date offsets) (function-place function)
     (let ((changed (and created (not (eql created date)))) (method (method-text user)))
       (loop for number in numbers
@@ -77,9 +80,9 @@ numbers that SBCL recorded for the forms at these places. Number 0 stands for th
                             (and file (span-members file created form number offsets))))))))
 
 (defun sites-of (users name kinds)
-  "Return JSON objects for the places in USERS, functions and forms, where they use NAME as one of
-KINDS, SBCL's kinds of cross references. For a function of which SBCL recorded no such use, return
-the place of its definition."
+  "Return a list of JSON objects with the source locations at which USERS, a list of USER
+structures, use NAME. KINDS lists the kinds of uses, such as :CALLS. For a user without a cross
+reference of these kinds, return the location of its definition."
   (loop for user in users
         append (or (loop for function in (functions-of user)
                          for found = (loop for (used number kind) in (uses-in function)

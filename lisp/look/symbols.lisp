@@ -1,5 +1,5 @@
-;;;; Symbol search: in one package, or among the external symbols of all packages. For a fast search
-;;;; of the latter, one octet vector has the names of all external symbols, case-folded and sorted.
+;;;; Symbol search, in one package or among the external symbols of all packages. To make the latter
+;;;; fast, one octet vector contains the names of all external symbols, case-folded and sorted.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -7,7 +7,7 @@
 ;;; treats as equal fold to the same octets. 255 never occurs in UTF-8, so it separates names.
 
 (defun put-folded (string buffer)
-  "Append STRING to BUFFER as case-folded UTF-8. Lone surrogates are encoded like other characters."
+  "Append STRING to BUFFER as case-folded UTF-8. Encode lone surrogates like other characters."
   (loop for char across (the string string)
         for code = (char-code (char-downcase char))
         do (cond ((< code #x80) (put code buffer))
@@ -20,37 +20,37 @@
              (put (logior #x80 (ldb (byte 6 0) code)) buffer))))
 
 (defun folded (string)
-  "Return STRING as octets of case-folded UTF-8."
+  "Return STRING in case-folded UTF-8, as a vector of octets."
   (let ((buffer (make-buffer (+ 8 (* 4 (length string))))))
     (put-folded string buffer)
     (subseq (buffer-octets buffer) 0 (buffer-fill buffer))))
 
 (defun symbol-before-p (one other)
-  "True when ONE precedes OTHER in answers: by name, then by package, by code point (contract C10 in
-docs/develop/contracts.md)."
+  "Return true if answers show the symbol ONE before OTHER: by name, then by package, by code
+point (contract C10 in docs/develop/contracts.md)."
   (let ((name-1 (symbol-name one)) (name-2 (symbol-name other)))
     (cond ((string< name-1 name-2) t)
           ((string= name-1 name-2)
            (string< (package-text one) (package-text other))))))
 
 (defun package-text (symbol)
-  "Return the name of the home package of SYMBOL, or \"#\" without one."
+  "Return the name of the home package of SYMBOL, or \"#\" if it has none."
   (let ((package (symbol-package symbol)))
     (or (and package (package-name package)) "#")))
 
-;;; The index of external symbols. The changes of each package are merged into it, since sorting
-;;; everything again takes twenty times as long.
+;;; The index of external symbols. When packages change, only the changes are merged into it, since
+;;; sorting all symbols again takes twenty times as long.
 
 (defstruct (name-index (:constructor make-name-index (symbols starts octets)))
-  "The names of external symbols in one octet vector. SYMBOLS is sorted by name, and has each symbol
-once for every package that exports it. The folded name of symbol number I begins at index STARTS[I]
-of OCTETS, and ends with 255."
+  "An index of external symbols by name. SYMBOLS is sorted by name, and contains a symbol once for
+each package that exports it. OCTETS has the folded names in the same order, each followed by 255.
+STARTS has for each symbol the index in OCTETS at which its name begins."
   (symbols #() :type simple-vector)
   (starts (error "required") :type (simple-array (unsigned-byte 32) (*)))
   (octets (error "required") :type octets))
 
 (defun index-of (symbols)
-  "Return a new name index of the list SYMBOLS."
+  "Return a new NAME-INDEX for the list SYMBOLS."
   (let* ((symbols (coerce (sort (copy-list symbols) #'string< :key #'symbol-name) 'simple-vector))
          (starts (make-array (length symbols) :element-type '(unsigned-byte 32)))
          (buffer (make-buffer 1024)))
@@ -62,8 +62,8 @@ of OCTETS, and ends with 255."
     (make-name-index symbols starts (subseq (buffer-octets buffer) 0 (buffer-fill buffer)))))
 
 (defun name-place (name symbols low)
-  "Return the first index at or after LOW where NAME is, or would be inserted, in SYMBOLS, a vector
-sorted by name."
+  "Return the first index, at or after LOW, at which SYMBOLS has a symbol called NAME or would have
+it inserted. SYMBOLS is a vector sorted by name."
   (declare (type simple-vector symbols) (type fixnum low))
   (let ((high (length symbols)))
     (loop while (< low high)
@@ -74,8 +74,9 @@ sorted by name."
     low))
 
 (defun marked-places (gone symbols)
-  "Return a bit vector as long as SYMBOLS, the vector of an index. For each symbol in the list GONE,
-mark one of its places with 1: SYMBOLS has a symbol once for every package that exports it."
+  "Return a bit vector as long as SYMBOLS, the vector of symbols in a NAME-INDEX. For each element
+of the list GONE, one index at which SYMBOLS has this symbol is marked with 1. A symbol can be in
+both more than once: once for each package that exports it."
   (let ((marks (make-array (length symbols) :element-type 'bit :initial-element 0)))
     (dolist (symbol gone marks)
       (let ((place
@@ -85,9 +86,9 @@ mark one of its places with 1: SYMBOLS has a symbol once for every package that 
         (when place (setf (aref marks place) 1))))))
 
 (defun append-run (index from end symbols-to starts-to octets-to count fill)
-  "Append the entries from FROM below END of INDEX to SYMBOLS-TO, STARTS-TO and OCTETS-TO, the
-vectors of a new index. Before, these have COUNT symbols and FILL octets. Return the new COUNT and
-FILL."
+  "Append the symbols of INDEX, a NAME-INDEX, from position FROM below END, to the vectors of a new
+index: SYMBOLS-TO, STARTS-TO and OCTETS-TO. These already contain COUNT symbols and FILL octets of
+names. Return the new COUNT and FILL."
   (declare (type (simple-array (unsigned-byte 32) (*)) starts-to) (type octets octets-to)
            (type fixnum from end count fill))
   (let* ((starts (name-index-starts index)) (octets (name-index-octets index))
@@ -102,8 +103,8 @@ FILL."
     (values (+ count (- end from)) (+ fill (- last first)))))
 
 (defun merged-index (index gone new)
-  "Return a new index with the entries of INDEX, without one for each symbol in the list GONE, and
-all entries of NEW, another index."
+  "Return a new NAME-INDEX with the symbols of INDEX, except one occurrence of each symbol in the
+list GONE, and all symbols of NEW, another NAME-INDEX."
   (let* ((symbols (name-index-symbols index)) (added (name-index-symbols new))
          (marks (marked-places gone symbols)) (at 0) (count 0) (fill 0)
          (room (+ (length symbols) (length added)))
@@ -115,8 +116,8 @@ all entries of NEW, another index."
     (flet ((take (source from end)
              (setf (values count fill)
                    (append-run source from end symbols-to starts-to octets-to count fill))))
-      ;; For each symbol of NEW in order: copy the entries of INDEX with smaller names, without the
-      ;; marked ones, then the symbol itself. After the last one, copy the rest of INDEX.
+      ;; For each symbol of NEW in order: copy the symbols of INDEX with smaller names that are not
+      ;; marked, then the symbol itself. After the last symbol of NEW, copy the rest of INDEX.
       (loop for next from 0 to (length added)
             do (let ((place (if (< next (length added))
                                 (name-place (symbol-name (svref added next)) symbols at)
@@ -129,7 +130,7 @@ all entries of NEW, another index."
     (make-name-index (subseq symbols-to 0 count) (subseq starts-to 0 count)
                      (subseq octets-to 0 fill))))
 
-;;; What packages export, and whether that changed
+;;; Snapshots of what packages export, to notice changes
 
 (defun external-cells (package)
   "Return the vector in which SBCL keeps the external symbols of PACKAGE, or NIL if this SBCL has no
@@ -137,23 +138,24 @@ such vector."
   (second (package-cells package)))
 
 (defun exports-of (package)
-  "Return a snapshot of the exports of PACKAGE, for EXPORTS-TRUE-P. It is a list of PACKAGE, the
-vector in which SBCL keeps its external symbols, a copy of this vector, and a list of these
-symbols."
+  "Return a snapshot of the exports of PACKAGE: a list (PACKAGE CELLS COPY SYMBOLS). CELLS is the
+vector in which SBCL keeps the external symbols, COPY is a copy of it, and SYMBOLS is a list of
+these symbols. CELLS and COPY are NIL if this SBCL has no such vector."
   (let* ((cells (external-cells package)) (copy (and cells (copy-seq cells))) (symbols '()))
     (do-external-symbols (symbol package) (push symbol symbols))
     (list package cells copy symbols)))
 
 (defun same-cells-p (one other)
-  "True when two simple vectors of one length hold the same objects."
+  "Return true if the simple vectors ONE and OTHER have the same length and EQ elements."
   (declare (type simple-vector one other) (optimize speed (safety 0)))
   (and (= (length one) (length other))
        (loop for i of-type fixnum from 0 below (length one)
              always (eq (svref one i) (svref other i)))))
 
 (defun exports-true-p (exports)
-  "True when EXPORTS, from EXPORTS-OF, still shows the exports of its package. All elements of the
-vectors are compared, since a mere count would miss an export that replaces another."
+  "Return true if the package of EXPORTS still exports the same symbols. EXPORTS is a snapshot list
+from EXPORTS-OF. All elements of the vectors are compared, since a count would not change when one
+export replaces another."
   (destructuring-bind (package cells copy symbols) exports
     (declare (ignore symbols))
     (and copy
@@ -161,24 +163,25 @@ vectors are compared, since a mere count would miss an export that replaces anot
          (same-cells-p cells copy))))
 
 (defun all-exports-true-p (all packages)
-  "True when ALL, a list of snapshots from EXPORTS-OF, is current and covers exactly PACKAGES."
+  "Return true if ALL, a list of snapshots from EXPORTS-OF, is one current snapshot for each of
+PACKAGES, in the same order."
   (and (= (length packages) (length all))
        (loop for exports in all
              for package in packages
              always (and (eq package (first exports)) (exports-true-p exports)))))
 
 (defun list-differences (one other)
-  "Return two lists: the elements of the list ONE that are not in OTHER, and those of OTHER that are
-not in ONE."
+  "Return two lists: the elements of ONE that are not in OTHER, and those of OTHER that are not in
+ONE. Both arguments are lists."
   (let ((table (make-hash-table :test 'eq)))
     (dolist (element other) (setf (gethash element table) t))
     (values (remove-if (lambda (element) (remhash element table)) one)
             (loop for element being the hash-keys of table collect element))))
 
 (defun changed-exports (all packages)
-  "Return three lists: current snapshots of PACKAGES, the symbols that were exported since ALL, the
-old snapshots, and the symbols that are no longer exported. A symbol occurs once for each package
-that exports it, or did."
+  "Return three lists: current snapshots of PACKAGES, the symbols that packages have exported since
+the snapshots ALL were made, and the symbols that they no longer export. A symbol occurs once for
+each package that has changed its export. Snapshots are lists from EXPORTS-OF."
   (let ((known (make-hash-table :test 'eq)) (new '()) (gone '()))
     (dolist (exports all) (setf (gethash (first exports) known) exports))
     (let ((now (loop for package in packages
@@ -198,11 +201,12 @@ that exports it, or did."
 (sb-ext:define-load-time-global **exports**
     (list (make-name-index #() (make-array 0 :element-type '(unsigned-byte 32))
                            (make-array 0 :element-type '(unsigned-byte 8))))
-  "A cons of the last index of external symbols, and the snapshots of all packages, from EXPORTS-OF,
-from which it was made.")
+  "A cons of the last NAME-INDEX of external symbols, and the list of snapshots of all packages,
+from EXPORTS-OF, from which it was made.")
 
 (defun name-index ()
-  "Return the current index of the external symbols of all packages."
+  "Return a current NAME-INDEX of the external symbols of all packages. Make a new one only if
+packages have changed."
   (let ((packages (list-all-packages)))
     (destructuring-bind (index . all) **exports**
       (if (all-exports-true-p all packages)
@@ -211,7 +215,8 @@ from which it was made.")
             (first (setf **exports** (cons (merged-index index gone (index-of new)) now))))))))
 
 (defun find-octets (pattern octets start)
-  "Return the index of the next occurrence of PATTERN in OCTETS at or after START, or NIL."
+  "Return the index of the first occurrence of the octets PATTERN in OCTETS at or after START, or
+NIL."
   (declare (type octets pattern octets) (type fixnum start) (optimize speed))
   (sb-sys:with-pinned-objects (pattern octets)
     (let* ((base (sb-sys:vector-sap octets))
@@ -228,8 +233,8 @@ from which it was made.")
           (the fixnum (sb-sys:sap- found base))))))
 
 (defun owner (starts offset low)
-  "Return the number of the name that includes the octet at OFFSET. STARTS has the offset of each
-name's first octet. The search begins at name number LOW."
+  "Return the number of the name that contains the octet at OFFSET in the octets of a NAME-INDEX.
+STARTS has the index of each name's first octet. The result is at least LOW."
   (declare (type (simple-array (unsigned-byte 32) (*)) starts) (type fixnum offset low)
            (optimize speed))
   (let ((high (length starts)))
@@ -240,9 +245,10 @@ name's first octet. The search begins at name number LOW."
     low))
 
 (defun matching-externals (pattern)
-  "Return the external symbols of all packages whose names contain PATTERN. Symbols for a PATTERN
-with non-ASCII characters are checked again with CHAR-EQUAL: for a few such characters it depends on
-the order of its arguments, which folding cannot reproduce."
+  "Return a list of the external symbols of all packages whose names contain PATTERN in any letter
+case. If PATTERN has non-ASCII characters, check the symbols again with CHAR-EQUAL. For a few such
+characters, its result depends on the order of its arguments, which the folded names cannot
+reproduce."
   (let ((found (indexed-externals pattern)))
     (if (every (lambda (char) (< (char-code char) 128)) pattern)
         found
@@ -250,8 +256,8 @@ the order of its arguments, which folding cannot reproduce."
                        found))))
 
 (defun indexed-externals (pattern)
-  "Return, from the index, the external symbols of all packages whose folded names contain the
-folded PATTERN."
+  "Return a list of the external symbols of all packages whose case-folded names contain the
+case-folded PATTERN."
   (let* ((index (name-index)) (symbols (name-index-symbols index))
          (starts (name-index-starts index))
          (octets (name-index-octets index)) (wanted (folded pattern)))
@@ -266,9 +272,9 @@ folded PATTERN."
               collect (svref symbols last)))))
 
 (defun order-namesakes (symbols)
-  "Return SYMBOLS, which are sorted by name, without duplicates and with symbols of one name sorted
-by package. The index cannot keep this order, since it does not notice when a symbol gets another
-home or a package another name."
+  "Return the list SYMBOLS, sorted by name, without duplicates and with symbols of the same name
+sorted by package. The NAME-INDEX cannot keep this order, because it does not notice when a symbol
+gets another home package or a package gets another name."
   (loop while symbols
         append (let* ((name (symbol-name (first symbols))) (size (length name))
                       (end (member-if-not (lambda (other)
@@ -283,8 +289,8 @@ home or a package another name."
 ;;; One package
 
 (defun matching-symbols (pattern package)
-  "Return two lists of symbols whose names contain PATTERN: those present in PACKAGE, and those that
-it inherits (contract C11)."
+  "Return two lists of symbols with PATTERN in their names, in any letter case: those present in
+PACKAGE, and those that it inherits (contract C11)."
   (let ((present '()) (inherited '()))
     (with-package-iterator (next package :internal :external :inherited)
       (loop
@@ -294,23 +300,24 @@ it inherits (contract C11)."
             (if (eq status :inherited)
                 (push symbol inherited)
                 (push symbol present))))))
-    ;; The iterator repeats a symbol that is inherited twice, or imported and inherited.
+    ;; The iterator returns a symbol twice that is inherited from two packages, or both imported and
+    ;; inherited.
     (values present (set-difference (remove-duplicates inherited) present))))
 
 ;;; The operation
 
 (defun of-type-p (symbol label)
-  "True when LABEL, a word such as \"CLASS\", is one of the NATURES of SYMBOL."
+  "Return true if LABEL, a string such as \"CLASS\", is one of the NATURES of SYMBOL."
   (cond ((string= label "CLASS") (classp symbol))
         ((string= label "VARIABLE") (and (variable-kind symbol) t))
         (t (equal label (callable-nature symbol)))))
 
 (define-operation "apropos" (pattern package type inherited offset limit)
-  "Search for PATTERN in the names of the symbols in PACKAGE, or of the external symbols of all
-packages. TYPE, such as \"MACRO\", limits the search to symbols that name such a definition. With
-INHERITED, also search the symbols that PACKAGE inherits. Return the total number of matches, and at
-most LIMIT of them, starting at OFFSET: each as a list of home package, name and type. Without
-PACKAGE, if nothing matches, also count the matches in the session's package."
+  "Search for PATTERN in the names of the symbols of PACKAGE, or of the external symbols of all
+packages. If INHERITED is true, include symbols that PACKAGE inherits. If TYPE is a string such as
+\"MACRO\", include only symbols with such a definition. Return a JSON object with the number of
+matches and with LIMIT of them from OFFSET on, each a list of home package, name and type. If
+nothing matches in all packages, also count the matches in the session's package."
   (multiple-value-bind (found inheritable)
       (if package
           (matching-symbols pattern (named-package package))

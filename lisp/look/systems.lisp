@@ -1,16 +1,16 @@
-;;;; Finds the files of an ASDF system. ASDF's functions are looked up by name, as ASDF may not be
-;;;; loaded.
+;;;; Finds the files of an ASDF system. ASDF may not be loaded, so its functions are looked up by
+;;;; name.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun asdf-value (name &rest arguments)
-  "Return what the ASDF function NAME returns for ARGUMENTS. Return NIL when it fails or does not
-exist."
+  "Call the ASDF function with the string NAME as name, and return its values. Return NIL if it
+signals an error or does not exist."
   (let ((function (contrib-function "ASDF" name)))
     (and function (ignore-errors (apply function arguments)))))
 
 (defun component-files (component)
-  "Return the native names of the files of COMPONENT, an ASDF component such as a system."
+  "Return a list of the native names of all files in COMPONENT, an ASDF system, module or file."
   (let ((children (asdf-value "COMPONENT-CHILDREN" component)))
     (if children
         (loop for child in children append (component-files child))
@@ -18,19 +18,19 @@ exist."
           (and path (pathname-name path) (list (translated (namestring path))))))))
 
 (defun primary-name (name)
-  "Return the part of the system name NAME before a slash, such as \"a\" for \"a/tests\". All
-systems in one .asd file share it."
+  "Return the part of NAME, the name of an ASDF system, before a slash, such as \"a\" for
+\"a/tests\". All systems in one .asd file have this part in common."
   (subseq name 0 (position #\/ name)))
 
 (defun registered-system (name)
-  "Return the registered ASDF system NAME, a symbol or a string in any case, or NIL."
+  "Return the registered ASDF system called NAME, a symbol or a string in any letter case, or NIL."
   (and (typep name '(or string symbol))
        (or (asdf-value "REGISTERED-SYSTEM" (string name))
            (let ((known (find name (asdf-value "REGISTERED-SYSTEMS") :test #'string-equal)))
              (and known (asdf-value "REGISTERED-SYSTEM" known))))))
 
 (defun needed-name (dependency)
-  "Return the name of the system that DEPENDENCY, an element of :DEPENDS-ON, requires."
+  "Return the name of the system that DEPENDENCY, an element of an ASDF :DEPENDS-ON list, requires."
   (if (consp dependency)
       (case (first dependency)
         (:version (second dependency))
@@ -38,8 +38,8 @@ systems in one .asd file share it."
       dependency))
 
 (defun system-parts (name)
-  "Return a list of the system NAME and those of its direct and indirect dependencies that are
-defined in the same .asd file, as for a package-inferred system. It is empty when NAME is not
+  "Return a list of the ASDF system NAME and those of its direct and indirect dependencies that are
+defined in the same .asd file, as in a package-inferred system. Return NIL if NAME is not
 registered."
   (let ((parts '()))
     (labels ((visit (each)
@@ -55,18 +55,19 @@ registered."
     (reverse parts)))
 
 (defun system-files (name)
-  "Return a table with the native names of the files of the system NAME as keys. Calls FAIL-LOOKUP
-if the system is not registered."
+  "Return a hash table with the native names of the files of the ASDF system NAME as keys. If the
+system is not registered, end the operation with an error answer."
   (let ((parts (system-parts name)) (files (make-hash-table :test 'equal)))
     (unless parts (fail-lookup "failure" "no-system" "system" name))
     (dolist (part parts files)
       (dolist (file (component-files part)) (setf (gethash file files) t)))))
 
 (defvar *within* nil
-  "NIL, or a table with native file names as keys: only uses of a name in these files count.")
+  "NIL, or a hash table with native names of files as keys. If it is a table, answers show only uses
+of a name in these files.")
 
 (defun counts-p (file)
-  "True when uses of a name in FILE count according to *WITHIN*. FILE is the name of a source file,
-or NIL."
+  "Return true if answers show uses of a name in FILE: it is in the table *WITHIN*, or *WITHIN* is
+NIL. FILE is the name of a source file, or NIL."
   (or (null *within*)
       (and (stringp file) (gethash (told-file file) *within*) t)))

@@ -1,17 +1,18 @@
-;;;; Finds what the top-level forms of loaded files use. The code of these forms is gone after they
-;;;; have run. So the files are read again, at the first question after they were loaded.
+;;;; Finds which names the top-level forms of loaded files use. SBCL discards the code of these
+;;;; forms after they have run. So the agent reads the files again, at the first question after a
+;;;; load.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun read-unknown (stream character number)
-  "A dispatch macro function for # and a CHARACTER that has no meaning in this image: read the
-object after it. The file may have defined this syntax only at compile time."
+  "A reader macro function for # and a CHARACTER that has no meaning in this image: read the object
+after it. The file may have defined this syntax only at compile time."
   (declare (ignore character number))
   (doubtful (list 'progn (read stream t nil t))))
 
 (defun without-effect-p (form)
-  "True when evaluating FORM again has no effect: it only calls functions of the language without
-side effects, and passes them no functions that they could call."
+  "Return true if evaluating FORM again has no effect: it only calls functions of Common Lisp
+without side effects, and passes them no functions that they could call."
   (cond ((symbolp form) (boundp form))
         ((atom form) t)
         ((eq (first form) 'quote) (consp (second form)))
@@ -24,9 +25,9 @@ side effects, and passes them no functions that they could call."
                   (every #'without-effect-p (rest form)))))))
 
 (defun readtable-without-evaluation (readtable)
-  "Return a copy of READTABLE in which #. evaluates only forms without side effects, and returns
-other forms as data. After #+ and #-, where *PACKAGE* is KEYWORD, #. evaluates any form, since the
-value decides what is skipped."
+  "Return a copy of READTABLE in which #. evaluates only forms without side effects, and reads any
+other form as a quoted object. After #+ and #-, where *PACKAGE* is the KEYWORD package, #. evaluates
+any form, since its value decides what the reader skips."
   (let ((copy (copy-readtable readtable)))
     (ignore-errors
      (set-dispatch-macro-character #\# #\. (lambda (stream character number)
@@ -46,8 +47,8 @@ value decides what is skipped."
     copy))
 
 (defun scratch-package (package)
-  "Return a new package with all symbols of PACKAGE. New symbols are interned in it instead of
-PACKAGE, where another thread could find and keep them."
+  "Return a new package with all symbols and local nicknames of PACKAGE. While a file is read again,
+new symbols are interned in it. In PACKAGE, another thread could find and keep them."
   (let ((scratch (make-package (format nil "LIVE-LISP TEXT ~36R" (random (expt 36 8))) :use '())))
     (do-symbols (symbol package) (import (list symbol) scratch))
     (loop for (nickname . other) in (sb-ext:package-local-nicknames package)
@@ -55,8 +56,7 @@ PACKAGE, where another thread could find and keep them."
     scratch))
 
 (defun enter (package)
-  "Make a new scratch package for PACKAGE, and make it current. Delete the previous scratch
-package."
+  "Set *PACKAGE* to a new SCRATCH-PACKAGE for PACKAGE, and delete the previous scratch package."
   (let ((old *scratch*))
     (setf *scratch* (scratch-package package)
           *package* *scratch*)
@@ -65,11 +65,12 @@ package."
 (defparameter *reader-settings*
   '((set-macro-character . 3) (set-dispatch-macro-character . 3) (make-dispatch-macro-character . 2)
     (set-syntax-from-char . 2))
-  "Functions that set the syntax of a character, with the number of arguments after which comes
-another readtable than the current.")
+  "A list of (FUNCTION . COUNT) pairs for functions that set the syntax of a character. A call with
+more than COUNT arguments sets it in another readtable than the current one.")
 
 (defun sets-reader-p (form)
-  "True when FORM sets the syntax of a character in the current readtable and has no other effect."
+  "Return true if FORM sets the syntax of a character in the current readtable and has no other
+effect."
   (let ((most (and (consp form) (cdr (assoc (first form) *reader-settings*)))))
     (and most
          (<= (length (rest form)) most)
@@ -80,8 +81,8 @@ another readtable than the current.")
                 (rest form)))))
 
 (defun take-settings (parts)
-  "Set *PACKAGE* or *READTABLE*, which is a copy, for the next forms as PARTS do, which are from
-PARTS-OF-FORM of the form just read."
+  "Set *PACKAGE* or *READTABLE* for the next forms of a file as PARTS do. PARTS is the list of forms
+that PARTS-OF-FORM returned for the form just read. *READTABLE* must be a copy."
   (dolist (part parts)
     (cond ((sets-reader-p part) (ignore-errors (eval part)))
           ((typep part '(cons (eql setq) (cons symbol (cons t null))))
@@ -90,11 +91,12 @@ PARTS-OF-FORM of the form just read."
                (*package* (enter (eval form)))
                (*readtable* (setf *readtable* (readtable-without-evaluation (eval form))))))))))
 
-(defparameter *read-limit* (* 16 1024 1024) "Files with more octets are not read.")
+(defparameter *read-limit* (* 16 1024 1024)
+  "The maximum size, in octets, of a file that the agent reads again.")
 
 (defun regular-file (file)
   "Return the truename of FILE, a native name. Signal an error unless it is a regular file of at
-most *READ-LIMIT* octets: reading a FIFO would wait for a writer."
+most *READ-LIMIT* octets. To read a FIFO, the agent would wait for a writer."
   (let ((true (truename (sb-ext:parse-native-namestring file))))
     (unless (eq :file (file-kind (sb-ext:native-namestring true)))
       (error "it is not a regular file"))
@@ -103,9 +105,9 @@ most *READ-LIMIT* octets: reading a FIFO would wait for a writer."
     true))
 
 (defun read-forms (visit file &rest version)
-  "Call VISIT for each top-level form of FILE, a native name, with the number of the form, counted
-from 0, and its PARTS-OF-FORM. Return NIL, or the reason as text if reading ended early. VERSION are
-keyword arguments for CALL-READING-AGAIN."
+  "Call VISIT for each top-level form of FILE, a native name, with two arguments: the number of the
+form, from 0, and the list of forms that SBCL compiles separately for it. Return NIL, or text with
+the reason if reading ended early. VERSION are keyword arguments for CALL-READING-AGAIN."
   (let ((*package* *package*) (*scratch* nil)
         (*readtable* (readtable-without-evaluation *readtable*))
         (*read-suppress* nil))
@@ -138,23 +140,24 @@ keyword arguments for CALL-READING-AGAIN."
                         (without-traces (apply #'read-forms (constantly nil) file version))))
 
 (defun note-load (name mark created)
-  "Record a load of the file NAME, whose date is CREATED, and return its FILE-LOAD. MARK is an
-object unique to the load. If the recorded FILE-LOAD has the same MARK, return it."
+  "Return the FILE-LOAD structure for a load of the file NAME. CREATED is the date of the file. MARK
+is an object unique to the load. Make a new structure, unless the last one for the file has the same
+MARK."
   (let ((known (gethash name **sources**)))
     (if (and known (eq mark (file-load-mark known)))
         known
         (setf (gethash name **sources**) (make-file-load name mark created)))))
 
 (defun note-source (source)
-  "Record the load of the file of SOURCE, a debug source, and return its FILE-LOAD. Return NIL for
-code from no file and for SBCL's own files."
+  "Return the FILE-LOAD structure for the load of the file of SOURCE, a debug source, and make one
+if it is new. Return NIL for code from no file and for SBCL's own files."
   (let ((name (and source (source-name source))))
     (when (and (stringp name) (not (eql 0 (search "SYS:" name))))
       (note-load name source (source-date source)))))
 
 (defun read-again (load)
-  "Read the file of LOAD, a FILE-LOAD, again, and record what its forms use. If reading ends early,
-record the reason. The file is not read again for the same LOAD."
+  "Read the file of LOAD, a FILE-LOAD structure, again, and record which names its forms use. If
+reading ends early, record the reason. The file is not read again for the same LOAD."
   (setf (file-load-state load) "it was interrupted")
   (let ((file (translated (file-load-name load))) (places '()))
     (without-traces
@@ -172,7 +175,7 @@ record the reason. The file is not read again for the same LOAD."
     (mapc #'note-place places)))
 
 (defun unread-loads ()
-  "Return the FILE-LOADs whose files were not read again yet."
+  "Return a list of the FILE-LOAD structures whose files were not read again yet."
   (let ((unread '()))
     (sb-ext:with-locked-hash-table (**sources**)
       (loop for load being the hash-values of **sources**
@@ -180,13 +183,14 @@ record the reason. The file is not read again for the same LOAD."
     (nreverse unread)))
 
 (defun read-new-texts ()
-  "Find what was used by the top-level forms evaluated or loaded since the last question."
+  "Find the names used by the top-level forms that were evaluated or loaded since the last
+question."
   (dolist (place (unread-definers)) (read-definer place))
   (mapc #'read-again (unread-loads)))
 
 (defun unread-data ()
-  "Return JSON objects for the files that could not be read again to their ends, each with the name
-and the reason."
+  "Return a list of JSON objects for the files that could not be read again to their ends, each with
+the file's name and the reason."
   (let ((unread '()))
     (sb-ext:with-locked-hash-table (**sources**)
       (loop for load being the hash-values of **sources**

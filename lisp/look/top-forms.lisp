@@ -1,38 +1,40 @@
-;;;; Records the top-level forms that were evaluated or loaded, and what they use.
+;;;; Records the top-level forms that SBCL has evaluated or loaded, and the names that they use.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defstruct (file-load (:constructor make-file-load (name mark created)))
-  "The last load of a file. NAME is the file's name, CREATED its date at the load. MARK is an object
-unique to the load. STATE is :UNREAD until the agent has read the file again to find uses of names.
-Then it is T, or a text that says why the result may be wrong. PLACES are the TOP-FORMs of the file
-in which such uses were found. When forms of the file compile code at run time, MADE has the names
-of the functions that this code calls."
+  "The last load of a file. NAME is the file's name. CREATED is its date at the load. MARK is an
+object unique to the load. STATE is :UNREAD until the agent has read the file again to find uses of
+names, then T, or text that says why the result may be wrong. PLACES lists the TOP-FORM structures
+for forms of the file in which uses were found. MADE lists the names of the functions called by code
+that forms of the file compiled at run time."
   name mark created (state :unread) (places '()) (made '()))
 
 (sb-ext:defglobal **sources** (make-hash-table :test 'equal :synchronized t)
-  "A table from names of files to their FILE-LOADs.")
+  "A hash table from the names of loaded source files to their FILE-LOAD structures.")
 
 (defstruct (top-form (:constructor make-top-form (source number &key key part form package uses)))
-  "A top-level form that SBCL has run. A form of a file has SOURCE, a FILE-LOAD, and NUMBER, its
-number in the file. Other forms have KEY, from DEFINER-KEY, and PART, from PART-RUN. Until
-READ-DEFINER has examined such a form, it also has FORM, and PACKAGE, in which it was evaluated.
-USES is its FORM-USES."
+  "A top-level form that SBCL has run. For a form in a file, SOURCE is the FILE-LOAD structure of
+the file and NUMBER the number of the form. For any other form, KEY is the list from DEFINER-KEY,
+and PART is the text from PART-RUN. Until READ-DEFINER has examined such a form, FORM is the form
+itself and PACKAGE the package in which it was evaluated. USES is a FORM-USES structure."
   source number key part form package uses)
 
 (defun top-form-name (place)
-  "Return the name that PLACE, a TOP-FORM from no file, defines. Return NIL for a form of a file."
+  "Return the name that PLACE, a TOP-FORM structure for a form outside files, defines. Return NIL
+for a form in a file."
   (second (top-form-key place)))
 
 (sb-ext:defglobal **places** (make-hash-table :test 'equal :synchronized t)
-  "A table from names to lists of the TOP-FORMs that use them.")
+  "A hash table from names to lists of the TOP-FORM structures for forms that use them.")
 
 (sb-ext:defglobal **definers** (make-hash-table :test 'equal :synchronized t)
-  "A table from keys, from DEFINER-KEY, to TOP-FORMs from no file that may be definitions.")
+  "A hash table from DEFINER-KEY lists, such as (DEFVAR *X*), to TOP-FORM structures. These are for
+forms outside files that may be definitions.")
 
 (defun place-there-p (place)
-  "True when PLACE, a TOP-FORM, is current: its file was not loaded again, or the name that it
-defines was not defined again."
+  "Return true if PLACE, a TOP-FORM structure, is current: its file was not loaded again since, or
+no later form has defined the same name."
   (let ((source (top-form-source place)) (name (top-form-name place)))
     (if source
         (eq source (gethash (file-load-name source) **sources**))
@@ -40,8 +42,8 @@ defines was not defined again."
              (eq place (gethash (top-form-key place) **definers**))))))
 
 (defun note-place (place)
-  "Add PLACE, a TOP-FORM, to the lists in **PLACES** of the names that it uses. Drop outdated
-TOP-FORMs from these lists."
+  "Add PLACE, a TOP-FORM structure, to the lists in **PLACES** for the names that its form uses.
+Remove TOP-FORM structures that are not current from these lists."
   (flet ((note (name)
            (sb-ext:with-locked-hash-table (**places**)
              (setf (gethash name **places**)
@@ -56,7 +58,8 @@ TOP-FORMs from these lists."
                            :test #'equal)))))
 
 (defun use-kinds (place name)
-  "Return a list of the kinds of uses of NAME by PLACE, a TOP-FORM, as positions in *USE-KINDS*."
+  "Return a list of positions in *USE-KINDS*: 5 if the form of PLACE, a TOP-FORM structure, calls
+NAME, and 6 if it has NAME in its data or as a variable."
   (let* ((uses (top-form-uses place)) (data (member name (form-uses-data uses))))
     (append (and (or (member name (form-uses-calls uses) :test #'equal)
                      (member name (form-uses-inner uses) :test #'equal)
@@ -70,7 +73,7 @@ TOP-FORMs from these lists."
 ;;; Evaluated forms that are not from a file
 
 (defun definer-head-p (form)
-  "True when FORM may be a definition: a macro call whose first argument is a name."
+  "Return true if FORM may be a definition: it calls a macro with a name as first argument."
   (let ((operator (first form)) (name (and (consp (rest form)) (second form))))
     (and name
          (symbolp operator)
@@ -78,16 +81,16 @@ TOP-FORMs from these lists."
          (macro-function operator))))
 
 (defun definer-key (form)
-  "Return the key of FORM, which may be a definition: a list of its operator and its name. For a
-method, the list also has the qualifiers and specializers, as text. A later form with the same key
-replaces FORM."
+  "Return a list of the operator and the name in FORM, which may be a definition. For a DEFMETHOD,
+add the qualifiers and specializers as text. A later form with an EQUAL list replaces the
+definition."
   (list* (first form)
          (second form)
          (when (eq 'defmethod (first form)) (list (plain-text 500 (method-head form))))))
 
 (defun parts-run (form)
-  "Return a list of texts for those parts of FORM, a definition, that are evaluated outside its
-functions. Return NIL for operators that have only one such part."
+  "Return a list of strings such as \"specializer\" for the parts of FORM, a definition, that are
+evaluated outside its functions. Only DEFMETHOD, DEFCLASS and DEFINE-CONDITION have such names."
   (case (first form)
     (defmethod
      (append (when (load-time-forms form) '("load-time value"))
@@ -99,15 +102,16 @@ functions. Return NIL for operators that have only one such part."
              (when (assoc :default-initargs (nthcdr 4 form)) '("default initarg"))))))
 
 (defun part-run (form)
-  "Return a text for the part of FORM, a definition, that is evaluated: the one from PARTS-RUN, or
-the operator if there are several. Return NIL if there is none."
+  "Return text for the part of FORM, a definition, that is evaluated outside its functions, such as
+\"specializer\". If there are several such parts, return the operator in lower case. Return NIL if
+there is none."
   (let ((parts (parts-run form)))
     (if (rest parts) (string-downcase (first form)) (first parts))))
 
 (defun note-definer (form)
-  "Record FORM, which may be a definition and is evaluated outside a file. Return a new TOP-FORM for
-it, which replaces the TOP-FORM with the same key. If the old TOP-FORM has the same FORM, return the
-old one instead."
+  "Return a TOP-FORM structure for FORM, which may be a definition and is evaluated outside a file.
+Record it in **DEFINERS** in place of that for an earlier form with the same DEFINER-KEY. If the
+recorded one is for the same object FORM, return that."
   (let* ((key (definer-key form)) (known (gethash key **definers**)))
     (if (and known (eq form (top-form-form known)))
         known
@@ -115,11 +119,11 @@ old one instead."
               (make-top-form nil nil :key key :form form :package *package*)))))
 
 (sb-ext:defglobal **claimed** (make-hash-table :test 'eq :synchronized t :weakness :key)
-  "A table from code objects from no file to what made them: a TOP-FORM, or the FILE-LOAD during
-which they were made.")
+  "A weak hash table from code objects that are from no file to what has made them: a TOP-FORM
+structure, or the FILE-LOAD structure of the load during which they were made.")
 
 (defun unread-definers ()
-  "Return the TOP-FORMs from no file whose uses are not known yet."
+  "Return a list of the TOP-FORM structures, for forms outside files, whose uses are not known yet."
   (let ((unread '()))
     (sb-ext:with-locked-hash-table (**definers**)
       (loop for place being the hash-values of **definers**
@@ -127,8 +131,9 @@ which they were made.")
     (nreverse unread)))
 
 (defun read-definer (place)
-  "Find what PLACE, from UNREAD-DEFINERS, uses, and forget its form. Drop PLACE if it is not a
-definition. It is one if its operator is in *DEFINERS-OF-FUNCTIONS*, or its name is in its data."
+  "Record which names the form of PLACE uses, and forget the form. PLACE is a TOP-FORM structure
+from UNREAD-DEFINERS. Remove it from **DEFINERS** if the form is no definition: its operator is not
+in *DEFINERS-OF-FUNCTIONS*, and its name is not in its data."
   (let ((form (shiftf (top-form-form place) nil)) (name (top-form-name place))
         (key (top-form-key place))
         (*package* (if (package-name (top-form-package place)) (top-form-package place) *package*)))

@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun generated-p (symbol name)
-  "True when DEFSTRUCT made the function NAME, which is SYMBOL or (SETF SYMBOL). A program seldom
-uses all of these."
+  "Return true if DEFSTRUCT made the function NAME, which is SYMBOL or (SETF SYMBOL). A program
+seldom uses all functions that DEFSTRUCT makes."
   (or (consp (known :function :source-transform name))
       (and (symbolp name) (constructed-structure symbol) t)
       (and (symbolp name)
@@ -12,8 +12,8 @@ uses all of these."
            (consp (known :function :info name)))))
 
 (defun package-function-names (package)
-  "Return the sorted names of the functions and macros at home in PACKAGE, without those that
-DEFSTRUCT made."
+  "Return a sorted list of the names of the functions and macros whose symbols are at home in
+PACKAGE, without functions that DEFSTRUCT made."
   (let ((names '()))
     (do-symbols (symbol package)
       (when (eq package (symbol-package symbol))
@@ -23,13 +23,14 @@ DEFSTRUCT made."
     (sort names #'name-before-p)))
 
 (defun other-names (name users)
-  "Return the names of USERS other than NAME. Leave out top-level forms, which have no name: one of
-them is the form that defines NAME."
+  "Return a list of the names of USERS, without NAME. USERS is a list of USER and TOP-FORM
+structures. Top-level forms have no name and are left out: one of them is the form that defines
+NAME."
   (remove name (remove nil (mapcar #'name-of users)) :test #'equal))
 
 (defun declared-variable-p (symbol code)
-  "True when data of CODE, such as the template of a macro, has a declaration about SYMBOL as a
-variable."
+  "Return true if a constant of the code object CODE, such as the template of a macro, contains a
+declaration about SYMBOL as a variable."
   (labels ((bare-p (specifier)
              (and (consp specifier)
                   (not (member (first specifier) '(inline notinline ftype optimize)))
@@ -47,8 +48,8 @@ variable."
     nil))
 
 (defun mentioner (index name)
-  "Return the name of a function in INDEX that has the symbol NAME in its data, or NIL. Leave out
-functions in which NAME is a DECLARED-VARIABLE-P."
+  "Return the name of a function in INDEX that has the symbol NAME in its data, or NIL. Ignore
+functions whose data has a declaration about NAME as a variable."
   (first (other-names name
                       (remove-if (lambda (user)
                                    (let ((code (and (user-p user) (user-code user))))
@@ -56,7 +57,7 @@ functions in which NAME is a DECLARED-VARIABLE-P."
                                  (users-of index name #b1000000)))))
 
 (defun unused-data (index name)
-  "Return a JSON object about the function NAME if no user in INDEX uses it except NAME itself. Else
+  "If nothing in INDEX uses the function NAME except itself, return a JSON object about it. Else
 return NIL."
   (let* ((symbol (name-symbol name))
          (users (users-of index name #b0100011))
@@ -75,9 +76,9 @@ return NIL."
               "documentation" (first-line (ignore-errors (documentation name 'function)))))))
 
 (define-operation "unused-functions" (package within)
-  "Return the functions of PACKAGE that nothing uses but themselves, exported ones first. WITHIN is
-NIL or the name of a system: only uses in its files count. The answer also has the files that may
-contain uses which the index lacks."
+  "Return a JSON object with the functions of PACKAGE that nothing uses but themselves, exported
+ones first. WITHIN is NIL or the name of an ASDF system. If it is given, only uses in its files
+count. Add the files that may contain uses which the index does not have."
   (let* ((home (named-package package)) (names (package-function-names home))
          (*within* (and within (system-files within))))
     (with-index (index)

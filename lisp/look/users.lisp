@@ -1,12 +1,13 @@
-;;;; Users: functions that may use other names. A user is found by its own name, as the function,
-;;;; method, macro or expander of the name. In these files, the name is said to reach the user.
+;;;; Users: functions that may use other names. The agent finds a user by its own name: it is the
+;;;; function, a method, the macro or an expander of this name. These files say that the name
+;;;; reaches the user.
 
 (in-package "LIVE-LISP.LOOK")
 
 ;;; Names of functions
 
 (defun plain-name-p (name)
-  "True when NAME is a symbol, or of the form (SETF symbol) or SBCL's (CAS symbol)."
+  "Return true if NAME is a symbol, a list (SETF symbol), or SBCL's (CAS symbol)."
   (or (symbolp name)
       (and (consp name)
            (member (first name) '(setf sb-ext:cas) :test #'eq)
@@ -15,8 +16,8 @@
            (symbolp (second name)))))
 
 (defun name-text (name)
-  "Return NAME, a symbol or a list such as (SETF symbol), as text: PACKAGE::NAME or PACKAGE::(SETF
-NAME)."
+  "Return NAME, a symbol or a list such as (SETF symbol), as text with a package prefix:
+PACKAGE::NAME or PACKAGE::(SETF NAME)."
   (if (symbolp name)
       (symbol-text name)
       (format nil "~A::(~A ~A)" (package-text (second name)) (symbol-name (first name))
@@ -27,8 +28,8 @@ NAME)."
   (if (consp name) (second name) name))
 
 (defun name-before-p (one other)
-  "True when the function name ONE precedes OTHER in answers. FOO precedes (SETF FOO) (contract S3.9
-in docs/develop/contracts.md)."
+  "Return true if answers show the function name ONE before OTHER. FOO precedes (SETF FOO) (contract
+S3.9 in docs/develop/contracts.md)."
   (let ((key-1 (name-symbol one)) (key-2 (name-symbol other)))
     (cond ((eq key-1 key-2) (and (symbolp one) (not (symbolp other))))
           (t (symbol-before-p key-1 key-2)))))
@@ -36,9 +37,9 @@ in docs/develop/contracts.md)."
 ;;; SBCL's debug names of functions
 
 (defun root-of (name)
-  "NAME is the debug name of a function, which can be nested in others. Return the name of the
-outermost function around it, or NAME if it is not nested. Return :TOP-LEVEL when the outermost
-function has no name."
+  "Return the name of the outermost function around a function with the debug name NAME. That is
+NAME itself if the function is not nested in another. Return :TOP-LEVEL if the outermost function
+has no name."
   (let ((within (and (consp name) (ignore-errors (member :in name)))))
     (cond ((and within (consp (rest within)) (null (cddr within))) (root-of (second within)))
           ((stringp name) :top-level)
@@ -51,15 +52,15 @@ function has no name."
           (t name))))
 
 (defun name-in-root (root)
-  "Return the function name in ROOT, a value of ROOT-OF, or NIL. ROOT can be a function name or a
-list such as (FAST-METHOD F (T))."
+  "Return the function name in ROOT, a result of ROOT-OF, or NIL if there is none. ROOT can be a
+function name, a list such as (FAST-METHOD F (T)), or :TOP-LEVEL."
   (cond ((eq root :top-level) nil)
         ((plain-name-p root) root)
         ((and (consp root) (symbolp (first root)) (consp (rest root)) (plain-name-p (second root)))
          (second root))))
 
 (defun form-name-p (name)
-  "True when NAME is SBCL's debug name for the code of a whole top-level form."
+  "Return true if NAME is a debug name that SBCL gives to the code of a whole top-level form."
   (or (stringp name)
       (and (consp name)
            (symbolp (first name))
@@ -67,13 +68,13 @@ list such as (FAST-METHOD F (T))."
                (and (eq (first name) 'lambda) (null (second name)))))))
 
 (defun enclosing-name (caller)
-  "Return the global name of the outermost function around the function with the debug name CALLER,
-or NIL when it has none."
+  "Return the global name of the outermost function around a function with the debug name CALLER, or
+NIL if it has none."
   (name-in-root (root-of caller)))
 
 (defun system-name-p (caller)
-  "True when CALLER is the debug name of a function, perhaps nested, whose outermost function is
-named by a symbol of SBCL or Common Lisp."
+  "Return true if the function with the debug name CALLER, or the outermost function around it, has
+a name from Common Lisp or from an SBCL package."
   (let* ((name (enclosing-name caller)) (package (and name (symbol-package (name-symbol name)))))
     (and package
          (or (eq package (find-package "COMMON-LISP"))
@@ -85,18 +86,19 @@ named by a symbol of SBCL or Common Lisp."
   '((:function . nil) (:method . nil) (:macro . nil)
     (:compiler-macro . "compiler macro") (:type . "type expander") (:setf . "setf expander")
     (:report . "condition report"))
-  "The kinds of functions that a name can reach, with the word for each in answers, or NIL if none
-is shown.")
+  "The kinds of functions that can be found by a name, as (KIND . WORD) pairs. Answers show the
+string WORD with a function of this kind, or nothing if it is NIL.")
 
 (defun expander (category name)
-  "Return the function that expands uses of NAME, as a type if CATEGORY is :TYPE, or as a place if
-it is :SETF. Return NIL if there is none."
+  "Return the function that expands NAME as a type, if CATEGORY is :TYPE, or as a place, if it is
+:SETF. Return NIL if there is none."
   (let ((known (known category :expander name)))
     (if (consp known) (find-if #'functionp (list (car known) (cdr known))) known)))
 
 (defun map-reached (visit name)
-  "Call VISIT for each simple function that NAME reaches, with its kind, a key of *USER-KINDS*, and
-the function. Leave out closures made by a function with another name."
+  "Call VISIT with a kind, a key of *USER-KINDS*, and a simple function, for each function that is a
+definition of NAME: function, methods, macro, compiler macro, expanders, condition report. Leave out
+closures that a function with another name has made."
   (flet ((see (kind function)
            (let ((simple (and (functionp function)
                               (not (typep function
@@ -128,45 +130,47 @@ the function. Leave out closures made by a function with another name."
 ;;; Users
 
 (defstruct (user (:constructor make-user (name kind function)))
-  "Code that may use names: FUNCTION, a simple function which NAME reaches as KIND, a key of
-*USER-KINDS*. Users without NAME have other kinds. If KIND is :LOOSE, FUNCTION is a weak pointer to
-a code object that perhaps only data refers to. If KIND is :OWN, FUNCTION is a function of SBCL,
-such as a template of its compiler. TEXT is a cache: a pair of the package of NAME, and NAME as
-text."
+  "Code that may use names. FUNCTION is a simple function that is a definition of NAME. KIND is the
+kind of definition, a key of *USER-KINDS*. Code without a NAME has other kinds. If KIND is :LOOSE,
+FUNCTION is a weak pointer to a code object, to which perhaps only data refers. If KIND is :OWN,
+FUNCTION is a function of SBCL, such as a template of its compiler. TEXT caches a pair of the home
+package of NAME and of NAME as text."
   name kind function (text nil))
 
 (defun reached-p (user)
-  "True when the name of USER still reaches the same function, as the same kind."
+  "Return true if the function of USER, a USER structure, still is a definition of the same kind of
+its name."
   (let ((name (user-name user)) (kind (user-kind user)) (function (user-function user)))
     (flet ((see (kind-now function-now)
              (when (and (eq function function-now) (eq kind kind-now)) (return-from reached-p t))))
       (cond ((not (and (eq kind :function) (fboundp name) (eq function (plain-definition name))))
              (map-reached #'see name)
              nil)
-            ;; MAP-REACHED would find the same, but takes several times as long.
+            ;; MAP-REACHED would give the same result, but takes several times as long.
             ((symbol-package (name-symbol name)) t)))))
 
 (defun kind-word (kind)
-  "Return the word in answers for KIND, a key of *USER-KINDS*, or NIL."
+  "Return the string that answers show for KIND, a key of *USER-KINDS*, or NIL if they show none."
   (cdr (assoc kind *user-kinds*)))
 
 (defun kind-text (user)
-  "Return the word in answers for the kind of USER, or NIL."
+  "Return the string that answers show for the kind of USER, a USER structure, or NIL."
   (kind-word (user-kind user)))
 
 (defun user-code (user)
-  "Return the code object of USER, or NIL if it was garbage collected."
+  "Return the code object of USER, a USER structure, or NIL if the code was garbage collected."
   (let ((function (user-function user)))
     (cond ((typep function 'sb-ext:weak-pointer) (sb-ext:weak-pointer-value function))
           (function (function-code function)))))
 
 (defun name-of (user)
-  "Return the function name of USER for answers, or NIL. USER can be a TOP-FORM, which has none."
+  "Return the function name of USER, a USER structure. Return NIL if it has none, or if USER is a
+TOP-FORM structure."
   (and (user-p user) (user-name user)))
 
 (defun user-before-p (one other)
-  "True when the user ONE precedes OTHER in answers: by name, then by package. Users without a name
-come last."
+  "Return true if answers show ONE before OTHER, both USER or TOP-FORM structures: by name, then by
+package. Those without a name come last."
   (let ((name-1 (name-of one)) (name-2 (name-of other)))
     (cond ((null name-1) nil)
           ((null name-2) t)

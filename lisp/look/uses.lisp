@@ -1,55 +1,56 @@
-;;;; The index: a table from each name to its users, the functions whose code uses it. It is built
-;;;; at the first question. Later questions add new code. Before an answer shows a user, it is
-;;;; checked that the user still exists.
+;;;; The index: a table from each name to its users, the functions whose code uses the name. The
+;;;; agent builds it at the first question, and adds new code at later questions. Before an answer
+;;;; shows a user, the agent checks that the user still exists.
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; The contents of the index. A use is an integer: the lowest 3 bits are the position of its kind
-;;; in *USE-KINDS*, the others the number of the user.
+;;; The contents of the index. A use is an integer: its lowest 3 bits are a position in *USE-KINDS*,
+;;; and its other bits are the number of the user.
 
 (defparameter *use-kinds* #(:calls :macroexpands :references :sets :binds :constant :mention)
   "The kinds of uses of a name. The first five are SBCL's kinds of cross references. :CONSTANT means
-that the name's function is among the constants of the user's code, :MENTION that the name is a
-symbol in the data of this code.")
+that the user's code has the function of the name among its constants. :MENTION means that the code
+has the name as a symbol in its data.")
 
 (deftype uses ()
-  "The uses of one name, ordered by user, from element 1 on. Element 0 is the number of uses."
+  "The uses of one name, as integers that combine a user and a kind. They begin at element 1,
+ordered by user. Element 0 is their number."
   '(simple-array (unsigned-byte 32) (*)))
 
 (defstruct (use-index (:constructor make-use-index ()))
-  "The index. USERS are all users. The first SORTED of them are sorted for answers, by the names of
-packages at that time; PACKAGES has these as pairs (package . name). USES is a table from names to
-their uses: one use as an integer, or a vector of type USES. FILES is a table with the names of the
-code's files as keys. NOTED is a bit vector with 1 at the serial number of each code object in the
-index. OTHERS is a table from a name to the function that it reaches, if the function's own name is
-another. SERIAL is the serial number of the next new code object when the index was made. UNREACHED
-are weak pointers to newer code that no name has reached yet, as when its definition was not
-complete."
+  "The index of uses of names. USERS is a vector of all USER structures. The first SORTED of them
+are sorted by name and package. PACKAGES is a list of (PACKAGE . NAME) pairs with the names at the
+time of sorting. USES is a hash table from a name to its uses: one use as an integer, or a vector of
+type USES. FILES is a hash table with the names of source files as keys. NOTED is a bit vector with
+a 1 at the serial number of each code object in the index. OTHERS is a hash table from a name to its
+function, if the function has another name in its debug name. SERIAL is the serial number that the
+next new code object had when the index was made. UNREACHED is a list of weak pointers to newer code
+that was the definition of no name yet, as while its definition is not complete."
   (users (make-array 1000 :adjustable t :fill-pointer 0)) (sorted 0) (packages '())
   (uses (make-hash-table :test 'equal))
   (files (make-hash-table :test 'equal)) (noted (make-array 0 :element-type 'bit))
   (others (make-hash-table :test 'equal))
   (serial 0) (unreached '()))
 
-(sb-ext:defglobal **index** nil "The index, or NIL when it must be built at the next question.")
+(sb-ext:defglobal **index** nil "The USE-INDEX, or NIL if the next question must build it.")
 (sb-ext:defglobal **index-lock** (sb-thread:make-mutex :name "live-lisp index")
-  "Held while the index is used.")
+  "A lock that a thread holds while it uses **INDEX**.")
 
 (declaim (inline use-user use-kind))
 (defun use-user (use)
-  "Return the number of the user in USE."
+  "Return the number of the user in USE, an integer from the index."
   (declare (type (unsigned-byte 32) use))
   (ash use -3))
 
 (defun use-kind (use)
-  "Return the kind in USE, a position in *USE-KINDS*."
+  "Return the kind in USE, an integer from the index, as a position in *USE-KINDS*."
   (declare (type (unsigned-byte 32) use))
   (logand use 7))
 
 (defun covered-p (use known)
-  "True when USE adds nothing to KNOWN, another use of the same name. Both must be by the same user.
-Either they have the same kind, or USE is only a :MENTION, or USE is a :CONSTANT and KNOWN is a
-:CALLS."
+  "Return true if USE adds nothing to KNOWN. Both are integers for uses of one name. They must be by
+the same user. Either they have the same kind, or USE is only a :MENTION, or USE is a :CONSTANT and
+KNOWN is a :CALLS."
   (declare (type (unsigned-byte 32) use known) (optimize speed))
   (and (= (use-user use) (use-user known))
        (or (= use known)
@@ -57,8 +58,8 @@ Either they have the same kind, or USE is only a :MENTION, or USE is a :CONSTANT
            (and (= (use-kind use) 5) (= (use-kind known) 0)))))
 
 (defun note-use (index name user kind)
-  "Add a use of NAME to INDEX. USER is the number of the user; uses of a name must be added in the
-order of these numbers. KIND is a position in *USE-KINDS*."
+  "Add a use of NAME to INDEX. USER is the number of the user, and KIND is a position in
+*USE-KINDS*. The uses of a name must be added in the order of the users' numbers."
   (declare (type (unsigned-byte 29) user) (type (unsigned-byte 3) kind) (optimize speed))
   (let* ((use (logior (ash user 3) kind))
          (table (use-index-uses index))
@@ -82,12 +83,12 @@ order of these numbers. KIND is a position in *USE-KINDS*."
            (setf (aref uses (1+ fill)) use
                  (aref uses 0) (1+ fill))))))))
 
-;;; What a user uses
+;;; Finding the names that a user uses
 
 (defun removed-call-p (name called mentioned)
-  "True when SBCL has recorded a call of NAME, a function of a program, but the compiler has then
-removed this call. CALLED and MENTIONED are the names that the code still has. NAME is not among
-them. If NAME can be inlined or transformed, return NIL, since this explains the missing name too."
+  "Return true if SBCL has recorded a call of NAME, a function of the program, and the compiler has
+then removed this call. CALLED and MENTIONED list the names that are still in the code. If NAME can
+be inlined or transformed, return NIL, since that also explains why NAME is not in the code."
   (and (symbolp name)
        (symbol-package name)
        (mentioned-p name)
@@ -97,14 +98,15 @@ them. If NAME can be inlined or transformed, return NIL, since this explains the
        (not (known :function :inlinep name))
        (not (known :function :inlining-data name))
        (not (known :function :source-transform name))
-       ;; A function with :INFO may be open-coded.
+       ;; The compiler may open-code a function that has :INFO.
        (not (known :function :info name))
        (not (member name called :test #'eq))
        (not (member name mentioned :test #'eq))))
 
 (defun functions-of (user)
-  "Return the functions in the code of USER that belong to USER. If it has a name, these are its
-function and the functions nested in this. Else they are the functions without a name."
+  "Return a list of the functions in the code of USER, a USER structure, that belong to USER: its
+function and the functions nested in that. If USER has no name, return the functions without a
+name."
   (let* ((own (user-function user)) (code (user-code user)))
     (cond ((null code) '())
           ((null (user-name user)) (nameless-functions code))
@@ -118,8 +120,8 @@ function and the functions nested in this. Else they are the functions without a
                        collect function))))))
 
 (defun note-xrefs (index number user called mentioned)
-  "Add the cross references of USER to INDEX. NUMBER is the number of USER. CALLED and MENTIONED are
-as for REMOVED-CALL-P."
+  "Add the cross references of USER, a USER structure with position NUMBER in INDEX, to INDEX.
+CALLED lists the function names, and MENTIONED the symbols in data, that are in the code of USER."
   (dolist (function (functions-of user))
     (let ((xrefs (packed-xrefs function)))
       (when xrefs
@@ -134,10 +136,10 @@ as for REMOVED-CALL-P."
                    xrefs)))))
 
 (defun note-user (index number user)
-  "Add the uses by USER to INDEX. NUMBER is the number of USER. The functions of a code object share
-its constants, so constants count for each function with a name. But a top-level form in the same
-code object may have constants of its own. Then they count only as mentions for the others, unless
-all that the form does is to add a method."
+  "Add the uses of names by USER, a USER structure with position NUMBER in INDEX, to INDEX. All
+functions of a code object share its constants, so count the constants for each named function. But
+if the code object also contains a top-level form, a constant may belong to this form. Then count
+constants only as :MENTION for the functions, unless the form only adds a method."
   (let* ((code (user-code user)) (roots (and code (roots-in code)))
          (mixed (and (rest roots) (member :top-level roots)))
          (known (and (rest roots) (names-in-xrefs code))) (called (and code (called-names code)))

@@ -1,29 +1,30 @@
-;;;; Walks a top-level form, and collects what it uses outside the functions that it defines: calls,
-;;;; variables, and symbols in its data. Macros are expanded, but nothing is evaluated.
+;;;; Walks a top-level form, and collects the names that it uses outside the functions that it
+;;;; defines: functions called, variables, and symbols in data. Expands macros, evaluates nothing.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defvar *scratch* nil
-  "While the text of a file is read again, the package for new symbols. Else NIL.")
+  "The package for new symbols while the agent reads a file again. Else NIL.")
 
 (defmacro without-traces (&body body)
-  "Evaluate BODY, which reads or expands user code once more. Output is discarded,
-*MACROEXPAND-HOOK* is not called, no signal enters the debugger, and package locks are ignored."
+  "Evaluate BODY, which reads or expands code of the program once more, so that the program does not
+notice. Output is discarded, *MACROEXPAND-HOOK* is not called, *BREAK-ON-SIGNALS* is off, and
+package locks do not apply."
   `(let* ((silence (make-broadcast-stream)) (*standard-output* silence) (*error-output* silence)
           (*trace-output* silence)
           (*break-on-signals* nil) (*macroexpand-hook* #'funcall))
      (sb-ext:without-package-locks ,@body)))
 
 (defparameter *definers-of-functions* '(defun defmacro defgeneric defmethod defstruct)
-  "Macros that define functions, which the index finds by name. They are not expanded: this would
-take most of the time.")
+  "Macros that are not expanded, since this would take most of the time. The index finds the
+functions that they define by their names.")
 
 (defun loads-p (situations)
-  "True when EVAL-WHEN with SITUATIONS evaluates its body while a file is loaded."
+  "Return true if an EVAL-WHEN with SITUATIONS evaluates its body when the file is loaded."
   (and (intersection situations '(:load-toplevel :execute load eval)) t))
 
 (defun load-time-forms (form)
-  "Return the forms inside LOAD-TIME-VALUE in the first 20000 conses of FORM."
+  "Return a list of the forms in LOAD-TIME-VALUE within the first 20000 conses of FORM."
   (let ((left 20000) (found '()))
     (labels ((visit (part)
                (loop while (and (consp part) (plusp (decf left)))
@@ -34,8 +35,8 @@ take most of the time.")
     (nreverse found)))
 
 (defun method-head (form)
-  "FORM is a DEFMETHOD. Return a list of two lists: its qualifiers, and its specializers, with NIL
-for a parameter without one."
+  "Return a list of two lists for FORM, a DEFMETHOD: its qualifiers, and its specializers with NIL
+for a required parameter that has none."
   (let ((start (position-if #'listp (cddr form))))
     (list (subseq (cddr form) 0 start)
           (loop for parameter in (nth start (cddr form))
@@ -43,34 +44,35 @@ for a parameter without one."
                 collect (and (consp parameter) (second parameter))))))
 
 (defun specializer-forms (form)
-  "Return the forms of the EQL specializers in FORM, a DEFMETHOD."
+  "Return a list of the forms X in the EQL specializers (EQL X) of FORM, a DEFMETHOD."
   (loop for specializer in (second (method-head form))
         when (typep specializer '(cons (eql eql) (cons t null))) collect (second specializer)))
 
 (defun forms-beside-functions (form)
-  "FORM is a call of one of *DEFINERS-OF-FUNCTIONS*. Return the forms in it that are evaluated
-outside the functions that it defines."
+  "Return a list of the forms in FORM that are evaluated outside the functions that it defines. FORM
+is a call of one of *DEFINERS-OF-FUNCTIONS*."
   (append (load-time-forms form)
           (and (eq (first form) 'defmethod) (ignore-errors (specializer-forms form)))))
 
 (defun function-of-name-p (form)
-  "True when FORM is a NAMED-LAMBDA with the name of a global function or method. Its body is not
-walked, since the index of compiled code has it."
+  "Return true if FORM is a NAMED-LAMBDA with the name of a global function or method. The walk
+skips its body, since the index has the uses in its compiled code."
   (and (typep form '(cons symbol (cons t)))
        (eq (first form) +named-lambda+)
        (let ((name (name-in-root (root-of (second form)))))
          (and name (or (consp (second form)) (fboundp name))))))
 
 (defun local-function-p (name environment)
-  "True when NAME is a local function or macro of ENVIRONMENT."
+  "Return true if NAME is a local function or macro in the macro environment ENVIRONMENT."
   (let ((information (contrib-function "SB-CLTL2" "FUNCTION-INFORMATION")))
     (and information (nth-value 1 (funcall information name environment)))))
 
 (defun note-names (form note)
-  "Call NOTE with a kind and a name for each use in FORM. The kinds are :CALL for a function that
-FORM calls or refers to, :INNER for a function called inside a LAMBDA, :VARIABLE for a variable, and
-:DATA for a symbol of the program in quoted data. Names in code that never runs, as in (when nil
-...), count as :DATA. If the expansion of a macro fails, the rest of FORM is not walked."
+  "Call the function NOTE with a kind and a name for each use of a name in FORM. The kinds are :CALL
+for a function that FORM calls or refers to, :INNER for a function called inside a LAMBDA, :VARIABLE
+for a variable, and :DATA for a symbol of the program in quoted data. A name in code that never
+runs, as in (when nil ...), is :DATA. If the expansion of a macro fails, the rest of FORM is not
+walked."
   (let ((inner '()))
     (labels ((data (object kind)
                (map-symbols (lambda (symbol handled)
@@ -129,8 +131,9 @@ FORM calls or refers to, :INNER for a function called inside a LAMBDA, :VARIABLE
         (error () nil)))))
 
 (defun parts-of-form (form)
-  "Return a list of the forms that SBCL compiles separately for FORM, a top-level form. They are
-walked separately too, so that one that cannot be walked does not hide the others."
+  "Return a list of the forms that SBCL compiles separately for FORM, a top-level form: the forms in
+a PROGN, an EVAL-WHEN or a macro expansion. They are walked separately too, so that a failure in one
+does not hide the others."
   (let ((head (and (consp form) (first form))))
     (case head
       (progn (mapcan #'parts-of-form (rest form)))
@@ -146,13 +149,14 @@ walked separately too, so that one that cannot be walked does not hide the other
              (list form))))))
 
 (defstruct (form-uses (:constructor make-form-uses ()))
-  "What a top-level form uses outside the functions that it defines. CALLS are functions that it
-calls, INNER are functions called within its functions without a name, DATA are symbols of the
-program in its data, VARIABLES are variables."
+  "The names that a top-level form uses outside the functions that it defines. CALLS lists functions
+that it calls, INNER functions called within its LAMBDA expressions, DATA symbols of the program in
+quoted data, and VARIABLES variables."
   (calls '()) (inner '()) (data '()) (variables '()))
 
 (defun uses-of-parts (parts)
-  "Return the FORM-USES of PARTS, from PARTS-OF-FORM, or NIL if there are none."
+  "Return a FORM-USES structure with the names that PARTS, a list of forms from PARTS-OF-FORM, use.
+Return NIL if they use none."
   (let ((found (make-form-uses)))
     (flet ((note (kind name)
              (when (and (told-name-p name)

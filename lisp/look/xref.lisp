@@ -1,22 +1,23 @@
-;;;; The operations who-calls, about functions, and who-references, about variables.
+;;;; The operations who-calls, which finds users of a function, and who-references, which finds
+;;;; users of a variable.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun kept-p (symbol)
-  "True when this SBCL records cross references for SYMBOL (contract S3.12 in
+  "Return true if this SBCL records cross references for SYMBOL (contract S3.12 in
 docs/develop/contracts.md)."
-  ;; SBCL's predicate treats NIL as an empty list of names.
+  ;; SBCL's predicate takes a name or a list of names, and NIL is an empty list for it.
   (or (null symbol)
       (not (without-xrefs-p symbol))))
 
-;; Not every SBCL is built with cross references to its own functions.
+;; Some SBCLs are built without cross references to their own functions.
 (define-ability "cross-references to CL" "who_calls finds fewer callers of mapcar and the like")
 (define-check (kept-p 'mapcar))
 
 (defmacro with-index ((index) &body body)
-  "Evaluate BODY with INDEX bound to the current index, while the lock of the index is held. Before
-this, while the lock is not held, read files again that were loaded since the last question: reading
-them runs macros of the user."
+  "Evaluate BODY with the variable INDEX bound to the current index, while this thread holds the
+lock of the index. Before this, without the lock, read the files again that were loaded since the
+last question. This runs macros of the program, which must not hold the lock."
   `(progn
     (sb-thread:with-mutex (**index-lock**) (current-index))
     (read-new-texts)
@@ -28,18 +29,20 @@ them runs macros of the user."
         ,@body))))
 
 (defun loaded-files ()
-  "Return the native names of the source files of all loaded code, without SBCL's and the agent's."
+  "Return a list of the native names of the source files of all loaded code, without files of SBCL
+and of the agent."
   (with-index (index) (files-of index)))
 
 (defstruct (rows (:constructor make-rows ()))
-  "The users of a name, sorted for an answer. A group is a list of users with the same name.
-FUNCTIONS are groups of functions, PLACES groups of top-level forms. OTHERS has an entry for each
-group of other users: a list of the name to show, the word for their kind, and the group."
+  "The users of a name, sorted for an answer. Each user is a USER or TOP-FORM structure, and a group
+is a list of users with the same name. FUNCTIONS lists groups of functions. PLACES lists groups of
+top-level forms and of code without a name. OTHERS lists (NAME WORD GROUP) lists for other users,
+with the name to show and a string such as \"setf expander\"."
   (functions '()) (others '()) (places '()))
 
 (defun form-before-p (one other)
-  "True when the top-level form ONE precedes OTHER: by file, then by number. Forms from no file come
-last."
+  "Return true if ONE precedes OTHER, by file, then by form number. Both are TOP-FORM or USER
+structures. Those that are no top-level form of a file come last."
   (flet ((file (place)
            (let ((source (and (top-form-p place) (top-form-source place))))
              (and source (file-load-name source)))))
@@ -50,7 +53,8 @@ last."
             (t (string< file-1 file-2))))))
 
 (defun makes-p (place user)
-  "True when PLACE, a top-level form of a file, defines the function of USER."
+  "Return true if PLACE, a TOP-FORM structure for a form of a file, defines the function of USER, a
+USER structure."
   (let* ((function (user-function user)) (source (top-form-source place))
          (form (and (user-name user) (form-number (compiled-debug (function-debug function))))))
     (and source
@@ -61,16 +65,18 @@ last."
              (member (user-name user) (form-uses-data (top-form-uses place)) :test #'equal)))))
 
 (defun said-p (place users name)
-  "True when an answer that shows USERS need not show PLACE, a top-level form that uses NAME: it
-defines one of USERS, and does not call NAME outside its functions."
+  "Return true if PLACE need not be shown in an answer that shows USERS. PLACE is a USER or a
+TOP-FORM structure that uses NAME. It is not shown if it is a top-level form that defines one of
+USERS and does not call NAME outside its functions."
   (and (top-form-p place)
        (not (member name (form-uses-calls (top-form-uses place)) :test #'equal))
        (some (lambda (user) (and (user-p user) (makes-p place user))) users)))
 
 (defun different-places (places named name)
-  "Return those of PLACES, users of NAME, that an answer must show besides the groups NAMED, as
-groups of one user each. Leave out duplicates, users with the same code as one in NAMED, and
-top-level forms that are SAID-P."
+  "Return a sorted list of one-element lists of those PLACES that an answer about NAME must show.
+PLACES are TOP-FORM structures, and USER structures without a name. NAMED lists the groups of named
+users that the answer shows. Leave out duplicates, code that is also the code of a user in NAMED,
+and top-level forms that define one."
   (let* ((users (and places (apply #'append named))) (codes (mapcar #'user-code users)))
     (flet ((place-of (user) (if (top-form-p user) user (user-code user))))
       (mapcar #'list (stable-sort (remove-if (lambda (place)
@@ -80,8 +86,8 @@ top-level forms that are SAID-P."
                                   #'form-before-p)))))
 
 (defun rows-for (users name)
-  "Return USERS of NAME as ROWS. If a constructor made by DEFSTRUCT is among them, its structure
-gets an entry in OTHERS too."
+  "Return a ROWS structure for USERS, a list of USER and TOP-FORM structures that use NAME. If a
+constructor made by DEFSTRUCT is among them, add its structure to the OTHERS."
   (let ((rows (make-rows)) (functions '()) (places '()))
     (dolist (user users)
       (let ((sort (sort-of user)))
@@ -100,19 +106,22 @@ gets an entry in OTHERS too."
     rows))
 
 (defun macro-uses (users)
-  "Return entries for the OTHERS of ROWS, one for each group of USERS of a macro."
+  "Return a list of (NAME \"macro use\" GROUP) lists for the named functions among USERS, which use
+a macro. GROUP is a list of users called NAME."
   (loop for group in (grouped (remove-if-not #'name-of users))
         collect (list (user-name (first group)) "macro use" group)))
 
 (defun sorted-others (others)
-  "Return OTHERS, of ROWS, in the order of answers."
+  "Return the list OTHERS sorted by name, then by word. Its elements are (NAME WORD GROUP) lists, as
+in a ROWS structure."
   (stable-sort (copy-list others) (lambda (one other)
                                     (if (equal (first one) (first other))
                                         (string< (second one) (second other))
                                         (name-before-p (first one) (first other))))))
 
 (defun without-users (groups others)
-  "Return GROUPS without those whose name is also the name of one of the groups OTHERS."
+  "Return the list GROUPS without those that contain users with the same name as a group in OTHERS.
+A group is a list of users with the same name."
   (if (or (null groups) (null others))
       groups
       (let ((names (make-hash-table :test 'equal)))
@@ -121,11 +130,11 @@ gets an entry in OTHERS too."
                    groups))))
 
 (defun tell-rows (name rows kinds more possible)
-  "Return two blocks of rows for the answer. The first block is for the ROWS-FUNCTIONS of ROWS, the
-second for its ROWS-OTHERS and for MORE, a list of such entries. A block is a cons of a function and
-a list of items. To get the row of an item, call the function with the item and a boolean that says
-whether to include places. NAME is the name that is used, KINDS are the kinds of uses. POSSIBLE is
-true when NAME only occurs in the data of these definitions."
+  "Return a list of two blocks of answer rows. A block is a cons of a function and a list of items.
+The function makes the row of an item, and takes the item and a boolean: true to include source
+locations. The first block has the FUNCTIONS of ROWS, a ROWS structure. The second has its OTHERS,
+and MORE, a list of such (NAME WORD GROUP) lists. The rows are about uses of NAME of KINDS, a list
+of kinds such as :CALLS. POSSIBLE is true if NAME only occurs in the users' data."
   (flet ((row (group sites &optional kind text)
            (user-data group name kinds :kind kind :text text :sites (and sites (not possible))
                       :possible possible)))
@@ -136,25 +145,27 @@ true when NAME only occurs in the data of these definitions."
                 (sorted-others (append (rows-others rows) more))))))
 
 (defun rows-count (blocks)
-  "Return the number of rows in BLOCKS, from TELL-ROWS."
+  "Return the number of items in BLOCKS, a list of (FUNCTION . ITEMS) conses."
   (loop for (nil . items) in blocks sum (length items)))
 
-(defparameter *most-places* 100 "At most this many top-level forms are sent with an answer.")
+(defparameter *most-places* 100
+  "The maximum number of top-level forms that an answer lists.")
 
 (defun outside-members (places mentions)
-  "Return a plist of JSON members about top-level forms. PLACES are groups of forms that use a name,
-MENTIONS are groups of forms that only have it in their data. The server finds these forms in their
-files, and decides which of them count."
+  "Return a plist for a JSON object with the members \"outside\" and \"outsideCount\" about
+top-level forms. PLACES lists groups of forms that use a name. MENTIONS lists groups of forms that
+only have the name in their data. The server finds these forms in their files, and decides which of
+them count."
   (let ((all (append (mapcar (lambda (group) (user-data group nil '())) places)
                      (mapcar (lambda (group) (user-data group nil '() :possible t)) mentions))))
     (list "outside" (page all 0 *most-places*)
           "outsideCount" (and (> (length all) *most-places*) (length all)))))
 
 (defun mention-rows (users calls name)
-  "Return ROWS for USERS, functions and forms that have NAME in their data. CALLS are the ROWS of
-those that use NAME: leave out USERS with a name that is also in CALLS. Also leave out forms that
-still run. The form that asks this question may be one of them, and its code does not exist any more
-after it has run."
+  "Return a ROWS structure for USERS, functions and forms that have NAME in their data. CALLS is the
+ROWS structure of the functions and forms that use NAME. Leave out users with the same name as one
+in CALLS. Leave out forms that are still running: the form that asks this question may be one of
+them, and its code will be gone when it has run."
   (let ((rows (rows-for (remove-if (lambda (user)
                                      (and (eq :loose (sort-of user)) (running-p (user-code user))))
                                    users)
@@ -167,7 +178,7 @@ after it has run."
                      (rows-others rows) :key #'first)
           (rows-places rows)
           (without-users
-           ;; A form that defines one of CALLS has NAME in its data for this reason.
+           ;; A form that defines a user in CALLS has NAME in its data for this reason.
            (different-places (mapcar #'first (rows-places rows))
                              (append (rows-functions calls) (mapcar #'third (rows-others calls)))
                              name)
@@ -175,25 +186,25 @@ after it has run."
     rows))
 
 (defun mentioned-rows (index target nature calls)
-  "Return ROWS for the functions and forms in INDEX that have TARGET in their data and are not in
-CALLS. NATURE, such as \"FUNCTION\", is the kind of definition that the question is about. If TARGET
-names definitions, but none of this kind, return empty ROWS: the data refer to the other
-definitions."
+  "Return a ROWS structure for the functions and forms in INDEX that have TARGET in their data and
+are not in CALLS, the ROWS structure of its users. NATURE is the kind of definition in question,
+such as \"FUNCTION\". If TARGET only has definitions of other kinds, return an empty structure,
+since the data refers to these."
   (let ((natures (and (symbolp target) (natures target))))
     (if (and natures (notany (lambda (each) (search nature each)) natures))
         (make-rows)
         (mention-rows (users-of index target #b1000000) calls target))))
 
 (defun own-p (function)
-  "True when FUNCTION is SBCL's own and in no function with a name, such as a template of the
-compiler."
+  "Return true if FUNCTION is part of SBCL and not inside a named function. Templates of SBCL's
+compiler are such functions."
   (let ((file (code-file (function-code function)))
         (root (root-of (simple-function-name function))))
     (and (stringp file) (eql 0 (search "SYS:" file)) (consp root) (not (plain-name-p root)))))
 
 (defun own-users (index name)
-  "Return new users for those of SBCL's own functions that call NAME and that no name reaches.
-Functions that a name reaches are in INDEX."
+  "Return a list of new USER structures for functions of SBCL that call NAME and are the definition
+of no name, so that INDEX does not have them."
   (let ((users '()))
     (map-functions (lambda (own function)
                      (declare (ignore own))
@@ -206,19 +217,21 @@ Functions that a name reaches are in INDEX."
     users))
 
 (defun tell-own (index name)
-  "Return a block, as TELL-ROWS does, for the OWN-USERS of NAME in INDEX."
+  "Return a cons of a function and a list of items, as TELL-ROWS does, for functions of SBCL without
+a name that call NAME. INDEX is the index of uses."
   (cons (lambda (user sites) (user-data (list user) name '(:calls) :sites sites))
         (own-users index name)))
 
 (defun tell-functions (name kind word users)
-  "Return a block, as TELL-ROWS does, for the functions among USERS. They use the variable NAME as
-KIND, one of SBCL's kinds of cross references. WORD is the word for KIND in answers."
+  "Return a cons of a function and a list of items, as TELL-ROWS does, for the functions among
+USERS. They use the variable NAME as KIND, such as :SETS. Answers show the string WORD for this
+kind."
   (cons (lambda (group sites) (user-data group name (list kind) :kind word :sites sites))
         (rows-functions (rows-for users name))))
 
 (defun rows-data (blocks offset limit sites)
-  "Return answer rows for the items of BLOCKS, from TELL-ROWS: LIMIT rows from OFFSET on. If SITES
-is true, they have the places of the uses."
+  "Return a list of JSON objects, the answer rows for items LIMIT from OFFSET on of BLOCKS, a list
+of (FUNCTION . ITEMS) conses. If SITES is true, the rows have the source locations of the uses."
   (loop with offset = (or offset 0)
         for (row . items) in blocks
         for shown = (page items offset limit)
@@ -227,9 +240,9 @@ is true, they have the places of the uses."
                  limit (- limit (length shown)))))
 
 (defun other-members (places mentions unknown)
-  "Return a plist of JSON members about PLACES and MENTIONS, groups of top-level forms, and about
-possible users that the index lacks. If UNKNOWN is true, add the files that could not be read
-again."
+  "Return a plist for a JSON object about top-level forms that use a name (PLACES) or only have it
+in their data (MENTIONS), and about users that the index may not have. PLACES and MENTIONS are lists
+of groups of forms. If UNKNOWN is true, add the files that could not be read again."
   (list* "interpreted" (and **interpreted** t)
         "unheard" (not **listening**)
         "unread" (and unknown (unread-data))
@@ -237,27 +250,27 @@ again."
         (outside-members places mentions)))
 
 (defun unrecorded-text (name)
-  "If SBCL may not record uses of the function NAME, of a program, in top-level forms, return a
-word: \"macro\", \"inline\", or \"slot\" for the setter of a slot, which is open-coded everywhere.
-Else return NIL."
+  "If SBCL may record no uses of the function NAME of the program in top-level forms, return a
+string with the reason: \"macro\", \"inline\", or \"slot\" for the setter of a slot, which is
+open-coded everywhere. Else return NIL."
   (cond ((not (and (fboundp name) (mentioned-p (name-symbol name)))) nil)
         ((and (symbolp name) (macro-function name)) "macro")
         ((and (consp name) (consp (known :function :source-transform name))) "slot")
         ((known :function :inlining-data name) "inline")))
 
 (defun callers-left-out (index name)
-  "Return the number of groups of callers of NAME in INDEX that are left out because they are not in
-the files of *WITHIN*. Return NIL if *WITHIN* is NIL."
+  "Return the number of callers of NAME in INDEX that answers leave out because they are not in the
+files of *WITHIN*. Callers with the same name count once. Return NIL if *WITHIN* is NIL."
   (when *within*
     (let ((within (users-of index name #b0100001))
           (all (let ((*within* nil)) (users-of index name #b0100001))))
       (- (length (grouped all)) (length (grouped within))))))
 
 (defun functions-finding-names (index packages)
-  "Return the functions in INDEX with names in PACKAGES, names of packages, that get symbols by
-their names from INTERN, FIND-SYMBOL or the reader, sorted by name. They may call functions of these
-symbols without a cross reference. Leave out macros: code with their expansions contains the symbols
-itself."
+  "Return a sorted list of the functions in INDEX that look up symbols by INTERN, FIND-SYMBOL or the
+reader, and whose own names are in PACKAGES, a list of package names. They may call functions of
+such symbols without a cross reference. Leave out macros, since code with their expansions contains
+the symbols themselves."
   (let ((found '()))
     (dolist (finder '(intern find-symbol read read-preserving-whitespace read-from-string
                       read-delimited-list))
@@ -274,17 +287,18 @@ itself."
     (sort found #'string< :key #'shown-name)))
 
 (defun unseen-callers (index symbol)
-  "Return a plist of JSON members about FUNCTIONS-FINDING-NAMES in the packages of SYMBOL: some of
-their names, and their number."
+  "Return a plist for a JSON object about functions that look up symbols by name and so may call the
+function SYMBOL: three of their names, and their number. INDEX is the index of uses."
   (let ((users (functions-finding-names index (packages-with symbol))))
     (list "finding" (mapcar #'shown-name (page users 0 3))
           "findingCount" (length users))))
 
 (define-operation "who-calls" (name package sites internals within offset limit)
-  "Return the callers of NAME: LIMIT rows, from OFFSET on. Functions come first, then other callers.
-With INTERNALS, SBCL's own functions follow. Last come definitions that only have NAME in their
-data. WITHIN is NIL or the name of a system: only callers in its files count. Without PACKAGE, NAME
-is looked up in CL-USER (contract S3.3)."
+  "Return a JSON object with LIMIT callers of NAME from OFFSET on. Functions come first, then other
+callers. If INTERNALS is true, functions of SBCL without a name follow. Last come definitions that
+only have NAME in their data. If SITES is true, add source locations of the calls. WITHIN is NIL or
+the name of an ASDF system. If it is given, only callers in its files count. NAME is looked up in
+PACKAGE, or in CL-USER if that is NIL (contract S3.3)."
   (multiple-value-bind (target symbol setf) (named-target name package "CL-USER")
     (let ((*within* (and within (system-files within))))
       (with-index (index)
@@ -313,8 +327,8 @@ is looked up in CL-USER (contract S3.3)."
                                     unrecorded)
                   "accessibleIn" (and (or sites unseen) (packages-with symbol))
                   "rows" (rows-data (append others possible) offset limit sites)
-                  ;; If no user is certain, the server searches these files for code that ran when
-                  ;; they were compiled.
+                  ;; If no user is certain, the server searches these files for calls in code that
+                  ;; ran only while the files were compiled.
                   "files" (and unseen (files-of index))
                   (append
                    (and (zerop (+ (rows-count others) (rows-count possible)))
@@ -326,13 +340,14 @@ is looked up in CL-USER (contract S3.3)."
 
 (defparameter *reference-kinds* '((:references #b100 "read") (:sets #b1000 "set")
                                   (:binds #b10000 "bind"))
-  "For each use of a variable: SBCL's kind of cross reference, its bit in a mask of kinds, and the
-word in answers.")
+  "For each kind of use of a variable, a list of SBCL's kind of cross reference, the bit mask of the
+kind as USERS-OF takes it, and the word for answers.")
 
 (define-operation "who-references" (name package sites offset limit)
-  "Return the functions that read, set or bind the variable NAME, in this order, LIMIT rows from
-OFFSET on. A function with several kinds of use has several rows. Then come other definitions that
-use NAME, and last those that only have NAME in their data."
+  "Return a JSON object with the functions that read, set or bind the variable NAME of PACKAGE, in
+this order: LIMIT rows from OFFSET on. A function with several kinds of use has several rows. Then
+come other definitions that use NAME, and last those that only have NAME in their data. If SITES is
+true, add source locations of the uses."
   (multiple-value-bind (target symbol setf) (named-target name package)
     (with-index (index)
       (let* ((uses (rows-for (users-of index target #b11100) target))
