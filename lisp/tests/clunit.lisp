@@ -1,18 +1,19 @@
-;;;; CLUnit and CLUnit2. Each check, and each error, reaches a handler of the run as a condition.
+;;;; Support for the test frameworks CLUnit and CLUnit2. They signal a condition for each check and
+;;;; each error. Wrappers around their handlers record these conditions.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun clunit-call (package name function)
-  "Call FUNCTION, which runs the test NAME, without a report, and record the result. PACKAGE is
-CLUnit's."
+  "Call FUNCTION, which runs the test NAME, without CLUnit's report, and record the result. PACKAGE
+is CLUnit's."
   (call-as-test "clunit" name
                 (lambda ()
                   (with-home-values (package ("*REPORT-PROGRESS*" nil)) (funcall function)))))
 
 (defun clunit-run-case (package original arguments)
-  "Wrapper around CLUnit's EXECUTE-TEST-CASE: call ORIGINAL with ARGUMENTS, which begin with a
-test case. Record the result, unless CLUnit leaves the case for later, or skips it. PACKAGE is
-CLUnit's."
+  "Wrapper around CLUnit's EXECUTE-TEST-CASE: call ORIGINAL with ARGUMENTS, of which the first is a
+test case, and record the result. Record nothing if CLUnit skips the test case or runs it later.
+PACKAGE is CLUnit's."
   (let ((case (first arguments)))
     (flet ((run () (apply original arguments)))
       (if (eq :run (home-call package "TEST-CASE-EXECUTION-ACTION" case))
@@ -20,16 +21,15 @@ CLUnit's."
           (run)))))
 
 (defun clunit-function (package original arguments)
-  "Wrapper around CLUnit's TEST-FUNCTION: call ORIGINAL with ARGUMENTS, which begin with a test case
-that was left for later. It returns the function of the case. Return a function that calls it and
-records the result. PACKAGE is CLUnit's."
+  "Wrapper around CLUnit's TEST-FUNCTION, which returns the function of a test case that CLUnit has
+left for later. Call ORIGINAL with ARGUMENTS, of which the first is the test case. Return a function
+that calls the function of the test case and records the result. PACKAGE is CLUnit's."
   (let ((function (apply original arguments))
         (name (slot-value (first arguments) (home-symbol package "NAME"))))
     (lambda () (clunit-call package name function))))
 
 (defun clunit-skip (package original arguments)
-  "Wrapper around CLUnit's SKIP-TEST-CASE: call ORIGINAL with ARGUMENTS, and record that the test
-case is skipped."
+  "Wrapper around CLUnit's SKIP-TEST-CASE: call ORIGINAL with ARGUMENTS, and record a skipped test."
   (clunit-call package
                (home-call package "TEST-REPORT-NAME" (home-value package "*CLUNIT-TEST-REPORT*"))
                (lambda ()
@@ -37,8 +37,8 @@ case is skipped."
                  (apply original arguments))))
 
 (defun clunit-error (package original arguments)
-  "Wrapper around CLUnit's HANDLE-ERROR: hold or record the error, the first of ARGUMENTS, and call
-ORIGINAL with ARGUMENTS."
+  "Wrapper around CLUnit's HANDLE-ERROR. The first of ARGUMENTS is an error in a test. If *HOLD* is
+true, enter the debugger, else record the error. Then call ORIGINAL with ARGUMENTS."
   (when *result*
     (when *hold* (invoke-debugger (first arguments)))
     (note-checks 1)
@@ -46,14 +46,15 @@ ORIGINAL with ARGUMENTS."
   (apply original arguments))
 
 (defun clunit-said (check expected got)
-  "Return arguments for NOTE-FAILURE about CHECK, the form of a check, which returned GOT. EXPECTED
-is the form of the expected value: CLUnit does not keep this value itself."
+  "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, the form of a failed check,
+which returned GOT. EXPECTED is the form of the expected value, since CLUnit does not keep the
+value."
   (if (evident-p expected)
       (compared check (evident-value expected) got)
       (list :check check :got (value-text got))))
 
 (defun clunit-note (package condition)
-  "Record CONDITION, the outcome of a check. PACKAGE is CLUnit's."
+  "Record CONDITION, which CLUnit signals for a passed or failed check. PACKAGE is CLUnit's."
   (flet ((value (name) (slot-value condition (home-symbol package name)))
          (of-class-p (name) (home-type-p package name condition)))
     (cond ((of-class-p "ASSERTION-PASSED") (note-checks 1))
@@ -67,20 +68,21 @@ is the form of the expected value: CLUnit does not keep this value itself."
                          :text (message-text (value "FORMAT-STRING") (value "ARGS")))))))
 
 (defun clunit-check (package original arguments)
-  "Wrapper around CLUnit's HANDLE-ASSERTION: record the check, the first of ARGUMENTS, and call
-ORIGINAL with ARGUMENTS."
+  "Wrapper around CLUnit's HANDLE-ASSERTION: record the check for which the first of ARGUMENTS was
+signalled, and call ORIGINAL with ARGUMENTS."
   (when *result* (clunit-note package (first arguments)))
   (apply original arguments))
 
 (defun clunit-run (package original arguments)
-  "Wrapper around CLUnit's RUN-TEST and RUN-SUITE: call ORIGINAL with ARGUMENTS. The report goes to
-the current *STANDARD-OUTPUT*, instead of the one when CLUnit was loaded. PACKAGE is CLUnit's."
+  "Wrapper around CLUnit's RUN-TEST and RUN-SUITE: call ORIGINAL with ARGUMENTS. CLUnit's report
+goes to the current *STANDARD-OUTPUT*, not to its value from when CLUnit was loaded. PACKAGE is
+CLUnit's."
   (with-home-values (package ("*TEST-OUTPUT-STREAM*" *standard-output*))
     (apply original arguments)))
 
 (defun clunit-entries (package)
-  "Return an ENTRY for each test and suite that CLUnit has, in the order in which suites run them.
-PACKAGE is CLUnit's."
+  "Return a list of ENTRY structures for all tests and suites of CLUnit, in the order in which
+suites run them. PACKAGE is CLUnit's."
   (flet ((entries (suite names runner)
            (loop for name in (reverse (home-call package names))
                  collect (let ((name name))

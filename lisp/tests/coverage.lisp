@@ -6,24 +6,25 @@
 ;;; Files
 
 (defun folder-of (system)
-  "Return the native truename of the folder in which SYSTEM is defined, or NIL."
+  "Return the native truename of the folder that has the .asd file of SYSTEM, or NIL."
   (let ((file (ignore-errors (truename (asdf-call "SYSTEM-SOURCE-FILE" system)))))
     (and file
          (sb-ext:native-namestring (make-pathname :name nil :type nil :version nil
                                                   :defaults file)))))
 
 (defun paths-of (systems &optional others)
-  "Return the native truenames of the files of SYSTEMS. With OTHERS, include files of the systems
-that these need."
+  "Return a list of the native truenames of the source files of SYSTEMS. If OTHERS is true, add the
+files of the systems that these depend on."
   (remove-duplicates (loop for system in systems
                            append (mapcar #'cdr (source-components system others)))
                      :test #'string= :from-end t))
 
 (defun measured-paths (names root)
-  "Return the paths of the files to measure. When NAMES, systems, are tested, these are files of
-these systems and of the systems that they need, as far as they are below ROOT or below the folders
-of their .asd files. Without NAMES they are all loaded files below ROOT. Files of test systems are
-left out. If no other files remain, they are included: then the program's files have the tests."
+  "Return a list of the native truenames of the files whose coverage is measured. If NAMES, a list
+of the systems tested, is not empty, these are files of these systems and of the systems that they
+depend on, as far as they are below ROOT or below the folder of an .asd file of NAMES. Else they are
+all loaded files below ROOT. Leave out the files of test systems. But if there are no other files,
+program and tests share their files, so include them."
   (let* ((systems (remove nil (mapcar #'system-of names)))
          (folders (list* root (remove nil (mapcar #'folder-of systems))))
          (paths (remove-if-not (lambda (path) (within-p path folders))
@@ -32,25 +33,27 @@ left out. If no other files remain, they are included: then the program's files 
                                    (loaded-paths)))))
     (or (set-difference paths (paths-of (test-systems)) :test #'string=) paths)))
 
-;;; The forms of a file that can contain definitions
+;;; The forms of a file that can contain definitions of functions
 
 (defun operator-of (form package)
-  "Return the symbol that is the operator of FORM, a text read in PACKAGE, or NIL."
+  "Return the symbol that is the operator of FORM, a text, when it is read in PACKAGE. Return NIL if
+there is none."
   (symbol-read (or (first (form-parts form 1)) "") package))
 
 (defun occurrences (part text)
-  "Return how many times TEXT has PART, ignoring letter case."
+  "Return the number of times that PART occurs in TEXT, in any letter case."
   (loop for place = (search part text :test #'char-equal)
                   then (search part text :test #'char-equal :start2 (1+ place))
         while place count t))
 
 (defun note-all-missed (text)
-  "Count each function and method that TEXT defines as missed, that is not measured."
+  "Count each DEFUN and DEFMETHOD in TEXT as a definition that is not measured."
   (dolist (operator '("(defun " "(defmethod "))
     (loop repeat (occurrences operator text) do (note-missed))))
 
 (defun put-stand-in (form operator content start)
-  "Copy FORM, a text, into CONTENT at START, but replace its OPERATOR by the macro in *STAND-INS*."
+  "Copy FORM, a text, into the string CONTENT at index START, but with the macro that *STAND-INS*
+has for its OPERATOR in place of OPERATOR."
   (let* ((text (first (form-parts form 1)))
          (place (+ start (search text form)))
          (colon (position #\: text :from-end t))
@@ -61,17 +64,17 @@ left out. If no other files remain, they are included: then the program's files 
     (replace content name :start1 (+ place (if colon (1+ colon) 0)))))
 
 (defun can-define-p (operator)
-  "True when a form with OPERATOR may contain definitions, or affects how later forms are read or
-compiled."
+  "Return true if a form with OPERATOR, a symbol or NIL, may contain definitions, or may change how
+later forms are read or compiled."
   (and operator
        (macro-function operator)
        (or (member operator '(defun defmethod defgeneric in-package declaim))
            (not (of-system-p operator)))))
 
 (defun definitions-only (text)
-  "Return a copy of TEXT in which numbers replace those top-level forms that cannot contain
-definitions. Return NIL if TEXT cannot be read. The second value is a list of the packages that TEXT
-enters by IN-PACKAGE."
+  "Return a copy of TEXT, of a source file, with a number in place of each top-level form that
+cannot contain definitions of functions. The second value is a list of the packages in IN-PACKAGE
+forms of TEXT. Return NIL if TEXT cannot be read."
   (let ((bounds (form-bounds text)) (package (find-package "COMMON-LISP-USER"))
         (content (make-string (length text) :initial-element #\Space)) (packages '()))
     (when bounds
@@ -83,8 +86,8 @@ enters by IN-PACKAGE."
                (cond ((can-define-p operator) (replace content form :start1 start))
                      ((assoc operator *stand-ins*) (put-stand-in form operator content start))
                      (t (setf (char content start) #\0)
-                        ;; Functions in a LET share its variables. Compiled again, they would get
-                        ;; new ones.
+                        ;; Functions in a LET share its variables. Compiled in a second LET, they
+                        ;; would get variables of their own.
                         (when (and operator (special-operator-p operator))
                           (note-all-missed form)))))
       (values content packages))))
@@ -99,11 +102,11 @@ enters by IN-PACKAGE."
             (when (eq 'inline (known :function :inlinep name))
               (pushnew name names :test #'equal))))))))
 
-;;; Compiling and loading the reduced copies
+;;; Compiling and loading the copies of files that have only definitions
 
 (defun compile-quietly (copy fasl file)
-  "Compile COPY, the reduced copy of FILE, into FASL. Return the truename of FASL, or NIL if a form
-has an error."
+  "Compile COPY, a copy of FILE that has only its definitions, into the file FASL. Return the
+truename of FASL, or NIL if a form has an error. Print no warnings."
   (let ((wrong nil) (*error-output* (make-broadcast-stream))
         (*standard-output* (make-broadcast-stream))
         (*package* (find-package "COMMON-LISP-USER"))
@@ -117,8 +120,9 @@ has an error."
           (and (not wrong) made))))))
 
 (defun load-measured (fasl path)
-  "Load FASL, compiled from the reduced copy of the file PATH. Record its parts and the code that
-marks them in COVERING-RECORDS."
+  "Load FASL, compiled from a copy of the file PATH that has only its definitions. Add to
+COVERING-RECORDS a list of PATH, the parts of forms whose execution SB-COVER can mark, and the code
+that marks them."
   (let ((names (loop for name being the hash-keys of (first coverage-info) collect name))
         (codes (rest coverage-info))
         (*passing* t))
@@ -131,8 +135,9 @@ marks them in COVERING-RECORDS."
                (remhash name (first coverage-info)))))
 
 (defun measure-file (path content folder number)
-  "Measure the definitions in CONTENT, the reduced text of the file PATH. FOLDER is the native name
-of a directory for fasls. NUMBER is different for each file."
+  "Measure the coverage of the definitions in CONTENT, the text of the file PATH without other
+forms. FOLDER is the native name of a directory for fasls. NUMBER is a different integer for each
+file."
   (let* ((*measured-file* path)
          (*spans-loaded* (find-spans path nil))
          (*spans-read* (make-file-spans nil))
@@ -143,12 +148,14 @@ of a directory for fasls. NUMBER is different for each file."
          (made (progn (ensure-directories-exist fasl)
                       (compile-quietly (copy-beside fasl source content) fasl source))))
     (cond (made (load-measured made path))
-          ;; The definitions need forms that were left out, such as one that changes the readtable.
+          ;; The definitions depend on forms that were left out, such as one that changes the
+          ;; readtable.
           (t (setf (fill-pointer definitions) before)
              (note-all-missed content)))))
 
 (defun measure-files (paths folder)
-  "Measure the definitions of the files PATHS. FOLDER is the native name of a directory for fasls."
+  "Measure the coverage of the definitions in the files PATHS. FOLDER is the native name of a
+directory for fasls."
   (let ((contents '()) (*inline-names* '()))
     (dolist (path paths)
       (multiple-value-bind (content packages)
@@ -160,21 +167,22 @@ of a directory for fasls. NUMBER is different for each file."
           do (measure-file path content folder number))))
 
 (defun cover (paths folder left)
-  "Begin to measure the definitions of the files PATHS, except tests, whose names are LEFT. FOLDER
-is the native name of a directory for fasls."
+  "Begin to measure the coverage of the definitions in the files PATHS, except tests. LEFT lists the
+names of tests. FOLDER is the native name of a directory for fasls."
   (let ((*left-names* left) (*frameworks-homes* (all-homes)))
     (call-with-quiet-compiler
      (lambda ()
        (call-in-folder-of (sb-ext:parse-native-namestring (format nil "~A/made" folder))
                           (lambda () (measure-files paths folder)))))))
 
-;;; Which definitions a test reached
+;;; The definitions that a test reached
 
-(defvar *covering* nil "The COVERING of the run that this thread is in, or NIL.")
+(defvar *covering* nil
+  "The COVERING structure of the test run that this thread belongs to, or NIL.")
 
 (defun reached-text (definitions)
-  "Return a bit mask of those DEFINITIONS, a vector, that were reached, as hexadecimal text. Bit 0
-stands for the first."
+  "Return a bit mask as hexadecimal text. DEFINITIONS is a vector of MEASURED structures. Bit number
+I, where 0 is the lowest, is 1 if definition number I was reached."
   (let ((bits 0))
     (loop for definition across definitions
           for bit from 0
@@ -182,8 +190,8 @@ stands for the first."
     (format nil "~(~X~)" bits)))
 
 (defun call-noting-reached (function note)
-  "Call FUNCTION. If coverage is measured, then call NOTE with the REACHED-TEXT of the definitions
-that FUNCTION reached."
+  "Call FUNCTION. If coverage is measured, then call NOTE with a text that says which definitions
+FUNCTION reached, as REACHED-TEXT returns it."
   (if (null *covering*)
       (funcall function)
       (let* ((definitions (covering-definitions *covering*))
@@ -198,16 +206,17 @@ that FUNCTION reached."
 ;;; Results
 
 (defun marked-parts (codes)
-  "Return a table with those parts as keys that were marked, that is run. CODES are entries of
-COVERAGE-INFO."
+  "Return a hash table with the parts of forms that have run as keys. CODES lists elements of
+SB-COVER's COVERAGE-INFO, which mark the parts."
   (let ((marked (make-hash-table :test 'equal)))
     (dolist (code (mapcan #'marking-code codes) marked)
       (dolist (parts (and (marks-reader) (funcall (marks-reader) code)))
         (dolist (part parts) (setf (gethash part marked) t))))))
 
 (defun constant-branch (part form)
-  "PART is a branch of an IF that never ran, in the top-level form FORM. If the branch is an atom,
-return its path in FORM: SBCL does not mark atoms by themselves. Else return NIL."
+  "PART is SB-COVER's record of a branch of an IF in the top-level form FORM. It never ran according
+to SB-COVER. If the branch is an atom, return its path in FORM, a list of element numbers. Else
+return NIL. SB-COVER does not mark atoms by themselves."
   (destructuring-bind (kind &optional test &rest around) part
     (let* ((elements (rest (reverse around)))
            (choice (reduce (lambda (form element)
@@ -223,8 +232,9 @@ return its path in FORM: SBCL does not mark atoms by themselves. Else return NIL
            (append elements (list element))))))
 
 (defun parts-never-run (record forms)
-  "Return a table from form numbers to lists of the paths of parts that never ran. RECORD is an
-element of COVERING-RECORDS, FORMS is the table COVERING-FORMS."
+  "Return a hash table from the numbers of top-level forms to lists of paths. Each path, a list of
+element numbers, leads to a part of the form that never ran. RECORD is a list (PATH PARTS CODES)
+from COVERING-RECORDS. FORMS is the hash table COVERING-FORMS."
   (destructuring-bind (path parts codes) record
     (let ((marked (marked-parts codes)) (table (make-hash-table)))
       (loop for (part . state) in parts
@@ -238,10 +248,10 @@ element of COVERING-RECORDS, FORMS is the table COVERING-FORMS."
       table)))
 
 (defun part-place (part form spans numbers)
-  "Return the place of PART, a path in the top-level form FORM: the start and the end of that list
-in its file. For an atom, return a place from which on it is read, the end of the list around it,
-and how many atoms are before it from there on. Return NIL if the place is unknown. SPANS are those
-of FORM, NUMBERS are its FORM-NUMBERS."
+  "Return the position in its file of the part of FORM, a top-level form, to which the path PART
+leads. For a list, it is (START END). For an atom, it is (FROM END COUNT): the atom follows COUNT
+other atoms after FROM, in the list that ends at END. Return NIL if the position is unknown. SPANS
+are the recorded positions of the lists in FORM, and NUMBERS is the result of FORM-NUMBERS for it."
   (let ((around nil) (found form) (element (first (last part))))
     (dolist (each part) (setf around found found (nth each found)))
     (flet ((span (list)
@@ -251,13 +261,14 @@ of FORM, NUMBERS are its FORM-NUMBERS."
           (let* ((own (span around))
                  (before (position-if #'consp around :end element :from-end t))
                  (last (if before (span (nth before around)) (and own (list 0 (1+ (first own)))))))
-            ;; A list without a place of its own has that of the list around it.
+            ;; A list without a recorded position of its own has that of the list around it.
             (and own last (< (second last) (second own))
                  (list (second last) (second own) (- element (if before (1+ before) 0)))))))))
 
 (defun places-never-run (definition paths form spans)
-  "Return the places of those of PATHS, of parts in FORM that never ran, that are in DEFINITION, a
-MEASURED. An unknown place is an empty vector. SPANS are those of FORM, or NIL."
+  "Return a list of the positions of parts of DEFINITION, a MEASURED structure, that never ran.
+PATHS lists the paths of all such parts of FORM, its top-level form. A position is a vector as from
+PART-PLACE, or empty if it is unknown. SPANS are the recorded positions of lists in FORM, or NIL."
   (let ((part (measured-part definition))
         (numbers (and spans (form-numbers form (measured-form definition)))))
     (loop for path in paths
@@ -265,7 +276,7 @@ MEASURED. An unknown place is an empty vector. SPANS are those of FORM, or NIL."
             collect (coerce (and spans (part-place path form spans numbers)) 'vector))))
 
 (defun coverage-data (covering)
-  "Return the results of COVERING as a JSON object."
+  "Return the coverage measured with COVERING, a COVERING structure, as a JSON object."
   (let ((tables (loop for record in (covering-records covering)
                       collect (cons (first record)
                                     (parts-never-run record (covering-forms covering))))))
@@ -289,14 +300,14 @@ MEASURED. An unknown place is an empty vector. SPANS are those of FORM, or NIL."
                                                   "never" (never definition)))))))
 
 (defun check-measurable ()
-  "Call FAIL-LOOKUP if this SBCL cannot measure coverage."
+  "End the operation with an error answer if this SBCL cannot measure coverage."
   (unless (ignore-errors (require "SB-COVER") (and (marks-reader) +coverage-quality+))
     (fail-lookup "unmeasured" "missing")))
 
 (defun call-covering (function)
-  "Call FUNCTION with a new COVERING, and return its value. At the end, also after a non-local exit,
-remove the copies that the COVERING has put in place. Call FAIL-LOOKUP if another run is being
-measured."
+  "Call FUNCTION with a new COVERING structure, and return its value. When FUNCTION returns or exits
+non-locally, remove the measured copies of definitions. If another run is measuring coverage, end
+the operation with an error answer."
   (check-measurable)
   (let ((covering (make-covering)))
     (unwind-protect

@@ -1,22 +1,24 @@
-;;;; Finds the first difference of two values that are too long to show, or that print without their
-;;;; contents.
+;;;; Finds the first difference of two values whose texts do not show it, because they are too long
+;;;; or do not show the contents.
 
 (in-package "LIVE-LISP.TESTS")
 
-(defparameter *compared-parts* 100000 "At most this many parts of two values are compared.")
-(defparameter *characters-of-part* 20 "This many compared characters count as one part.")
-(defparameter *compared-depth* 50 "Objects nested deeper are not compared.")
+(defparameter *compared-parts* 100000 "The maximum number of pairs of parts compared in two
+values.")
+(defparameter *characters-of-part* 20
+  "The number of characters of a string that count as one part towards *COMPARED-PARTS*.")
+(defparameter *compared-depth* 50 "The nesting depth below which objects are not compared.")
 
 (defun nothing-p (part)
-  "True when PART stands for a missing part: one value has no such place."
+  "Return true if PART stands for a part that one of two compared values does not have."
   (eq part '%nothing))
 
-;;; The parts of two values, place by place
+;;; The parts of two values, pair by pair
 
 (defun call-with-elements (function one other)
-  "Call FUNCTION with each place of the lists ONE and OTHER, and with the two elements there. A
-place is an index, or :CDR for the tails of dotted lists. Stop after one or two rounds in circular
-lists."
+  "For each position in the lists ONE and OTHER, call FUNCTION with the position and the two
+elements there. A position is an index, or :CDR for the tails of dotted lists. An element that one
+list does not have is the symbol %NOTHING. In circular lists, stop after one or two rounds."
   (loop with mark = nil and other-mark = nil
         for index from 0
         while (and (consp one) (consp other) (not (and (eq one mark) (eq other other-mark))))
@@ -29,8 +31,9 @@ lists."
                       (t (funcall function :cdr one other)))))
 
 (defun call-with-places (function one other)
-  "Call FUNCTION as CALL-WITH-ELEMENTS does, for the arrays ONE and OTHER. Two vectors may differ in
-length; other arrays must have the same dimensions."
+  "For each position in the arrays ONE and OTHER, call FUNCTION with the position and the two
+elements there. Two vectors may differ in length, and the position is an index. Other arrays must
+have the same dimensions, and the position is (:SUBSCRIPTS subscript...)."
   (flet ((part (array index)
            (if (< index (array-total-size array)) (row-major-aref array index) '%nothing))
          (subscripts (index)
@@ -48,11 +51,11 @@ length; other arrays must have the same dimensions."
                    (part other index))))))
 
 (defparameter *parts-of-key* 1000
-  "A hash table key with more parts is not looked up in the other table.")
+  "A hash table key with more parts than this is not compared, since looking it up takes too long.")
 
 (defun finite-p (key)
-  "True when KEY is not circular and has at most *PARTS-OF-KEY* parts. To hash another KEY could
-take forever."
+  "Return true if KEY is not circular and has at most *PARTS-OF-KEY* parts. Hashing another key
+could take forever."
   (let ((left *parts-of-key*))
     (labels ((look (part)
                (when (minusp (decf left)) (return-from finite-p nil))
@@ -61,8 +64,8 @@ take forever."
       t)))
 
 (defun call-with-entries (function one other)
-  "Call FUNCTION as CALL-WITH-ELEMENTS does, for the hash tables ONE and OTHER. The places are
-keys."
+  "For each key in the hash tables ONE or OTHER, call FUNCTION with the position (:KEY key) and the
+two values of the key. A value that one table does not have is the symbol %NOTHING."
   (loop for key being the hash-keys of one using (hash-value value)
         when (finite-p key)
           do (funcall function (cons :key key) value (gethash key other '%nothing)))
@@ -71,8 +74,8 @@ keys."
           do (funcall function (cons :key key) '%nothing value)))
 
 (defun call-with-slots (function one other)
-  "Call FUNCTION as CALL-WITH-ELEMENTS does, for ONE and OTHER, instances of a class. The places are
-slots."
+  "For each slot of ONE and OTHER, two instances of one class, call FUNCTION with the
+position (:SLOT name) and the two values. The value of an unbound slot is the symbol %NOTHING."
   (let ((slots (inner-slots one)) (others (inner-slots other)))
     (loop for (name . value) in (union slots others :key #'car)
           for (one other) = (loop for known in (list slots others)
@@ -81,8 +84,8 @@ slots."
           do (funcall function (cons :slot name) one other))))
 
 (defun caller-of-places (one other)
-  "Return the CALL-WITH-... function that goes through the parts of ONE and OTHER. Return NIL if
-they have no parts, or parts of different kinds."
+  "Return the function that goes through the parts of both ONE and OTHER, such as CALL-WITH-SLOTS.
+Return NIL if they have no parts, or parts of different kinds."
   (flet ((both-p (type) (and (typep one type) (typep other type))))
     (cond ((both-p 'cons) #'call-with-elements)
           ((both-p 'string) nil)
@@ -95,16 +98,16 @@ they have no parts, or parts of different kinds."
            #'call-with-slots))))
 
 (defun alike-p (exactly one other)
-  "True when the atoms ONE and OTHER are equal, or objects with parts have the same class. Letter
-case and the types of numbers count only with EXACTLY."
+  "Return true if ONE and OTHER are equal symbols, numbers, characters or pathnames, or other
+objects of the same class. If EXACTLY is false, letter case and the types of numbers do not matter."
   (flet ((plain-p (object) (typep object '(or symbol number character pathname))))
     (if (or (plain-p one) (plain-p other))
         (if exactly (equal one other) (equalp one other))
         (eq (class-of one) (class-of other)))))
 
 (defun other-character (exactly one other limit)
-  "Return the first index below LIMIT at which the strings ONE and OTHER differ, or NIL. Letter case
-counts only with EXACTLY."
+  "Return the first index below LIMIT at which the strings ONE and OTHER differ, or NIL. If EXACTLY
+is false, letter case does not matter."
   (loop for index below (min limit (max (length one) (length other)))
         unless (and (< index (length one))
                     (< index (length other))
@@ -113,21 +116,22 @@ counts only with EXACTLY."
           return index))
 
 (defparameter *others-of-part* 8
-  "For each object at most this many comparisons with other objects are remembered.")
+  "The maximum number of comparisons with other objects that COMPARED-P remembers for one object.")
 
 (defun compared-p (seen depth one other)
-  "True when ONE and OTHER were compared before at nesting depth DEPTH or less. SEEN is a table from
-objects to alists from other objects to that depth. Else return NIL, and remember the comparison,
-unless ONE has *OTHERS-OF-PART* already."
+  "Return true if ONE and OTHER were compared before, at nesting depth DEPTH or less. Else remember
+that they are compared now, unless *OTHERS-OF-PART* comparisons of ONE are known already, and return
+NIL. SEEN is a hash table from objects to alists from other objects to depths."
   (let* ((known (gethash one seen)) (pair (assoc other known :test #'eq)))
     (cond (pair (or (<= (cdr pair) depth) (progn (setf (cdr pair) depth) nil)))
           ((< (length known) *others-of-part*) (push (cons other depth) (gethash one seen)) nil))))
 
 (defun first-difference (exactly one other)
   "Return a list of three elements: the path to the first difference of ONE and OTHER, and the two
-parts there. The path is a list of places, the outermost first. EXACTLY is as for ALIKE-P. Return
-NIL when no difference is found."
-  ;; Objects can refer to each other, as a child to its parent. SEEN prevents endless rounds.
+parts there. The path lists positions such as 3, :CDR or (:SLOT name), the outermost first. Return
+NIL if no difference is found. If EXACTLY is false, letter case and the types of numbers do not
+matter."
+  ;; Objects can refer to each other, as child and parent do. SEEN prevents endless loops.
   (let ((left *compared-parts*) (seen (make-hash-table :test 'eq)))
     (labels ((found (path one other) (return-from first-difference (list (reverse path) one other)))
              (look-strings (path one other)
@@ -151,22 +155,25 @@ NIL when no difference is found."
       nil)))
 
 (defun difference (one other)
-  "Return the first difference of ONE and OTHER, as FIRST-DIFFERENCE does. Letter case and the types
-of numbers count only if there is no other difference, as some predicates ignore them."
-  ;; Another thread can change the values meanwhile, which may signal an error.
+  "Return the first difference of ONE and OTHER as a list (PATH PART OTHER-PART), or NIL. Letter
+case and the types of numbers count only if there is no other difference, since predicates such as
+EQUALP ignore them."
+  ;; Another thread can change the values during the comparison, which may signal an error.
   (ignore-errors (or (first-difference nil one other) (first-difference t one other))))
 
 ;;; Rendering
 
-(defparameter *part-of-value* 24 "At most this many characters are shown of a part that differs.")
+(defparameter *part-of-value* 24
+  "The maximum number of characters shown of a part that differs.")
 (defparameter *before-difference* 6
-  "This many characters of a string are shown before the first difference.")
+  "The number of characters of a string shown before the first difference.")
 
 (defparameter *outer-places* 6
-  "For a long path, this many places at its beginning are shown, and as many at its end.")
+  "The number of positions shown at each end of a long path.")
 
 (defun path-text (path package)
-  "Return PATH, from DIFFERENCE, as text, with names as in PACKAGE."
+  "Return text such as \"[2].name\" for PATH, a list of positions as in the result of DIFFERENCE.
+Names are printed as in PACKAGE."
   (with-output-to-string (out)
     (dolist (place (if (<= (length path) (* 2 *outer-places*))
                        path
@@ -183,8 +190,8 @@ of numbers count only if there is no other difference, as some predicates ignore
         ((cons (eql :slot)) (format out ".~(~A~)" (cdr place)))))))
 
 (defun string-part (string place &optional (quote "\""))
-  "Return the part of STRING around the index PLACE as text between two QUOTEs. Line breaks in it
-are escaped."
+  "Return at most *PART-OF-VALUE* characters of STRING around index PLACE, between two strings
+QUOTE. Line breaks and other control characters are escaped."
   (let* ((start (if (> place (+ *before-difference* 3)) (- place *before-difference*) 0))
          (end (min (length string) (+ start *part-of-value*))))
     (with-output-to-string (out)
@@ -201,16 +208,17 @@ are escaped."
       (format out "~:[...~;~]~A" (= end (length string)) quote))))
 
 (defun part-text (part package &optional (limit *part-of-value*))
-  "Return PART, from FIRST-DIFFERENCE, as text of at most LIMIT characters, with names as in
-PACKAGE."
+  "Return text of at most LIMIT characters for PART, from the result of FIRST-DIFFERENCE. Names are
+printed as in PACKAGE. If the value has no such part, the text is \"nothing\"."
   (if (nothing-p part) "nothing" (printing-briefly limit part package)))
 
 (defparameter *printed-characters* 1000
-  "At most this many characters are compared of the texts of two parts that begin alike.")
+  "The maximum number of characters in which PART-TEXTS searches for the first difference of two
+texts.")
 
 (defun part-texts (one other package)
-  "Return ONE and OTHER, two parts that differ, as two texts, with names as in PACKAGE. If both
-texts begin alike, as paths do, return excerpts that begin near the first difference."
+  "Return two texts for ONE and OTHER, two parts that differ. If both texts begin alike, as paths
+do, return excerpts that begin near the first difference. Names are printed as in PACKAGE."
   (flet ((texts (limit) (values (part-text one package limit) (part-text other package limit))))
     (multiple-value-bind (text other-text) (texts *part-of-value*)
       (if (string/= text other-text)
@@ -222,8 +230,9 @@ texts begin alike, as paths do, return excerpts that begin near the first differ
                   (values text other-text))))))))
 
 (defun difference-texts (one other package)
-  "Return three texts: the first parts in which ONE and OTHER differ, and the path to these parts.
-The path is empty if the values differ as a whole. Return NIL when no difference is found."
+  "Return three texts: the first part of ONE and that of OTHER that differ, and the path to these
+parts, which is empty if the values differ as a whole. Return NIL if no difference is found. Names
+are printed as in PACKAGE."
   (destructuring-bind (&optional (path nil found) one other) (difference one other)
     (when found
       (multiple-value-call #'values

@@ -1,25 +1,27 @@
-;;;; Fiasco, the successor of Stefil. A test is a function, and a test with child tests is a suite.
+;;;; Support for the test framework Fiasco, the successor of Stefil. A Fiasco test is a function. A
+;;;; test with child tests is a suite.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun fiasco-suite-p (package test)
-  "True when TEST has child tests. PACKAGE is Fiasco's or Stefil's."
+  "Return true if TEST has child tests. PACKAGE is Fiasco's or Stefil's."
   (plusp (hash-table-count (home-call package "CHILDREN-OF" test))))
 
 (defun fiasco-count (package slot)
-  "Return the length of the list in SLOT of Fiasco's current context. PACKAGE is Fiasco's."
+  "Return the length of the list in the slot named SLOT of Fiasco's current context. PACKAGE is
+Fiasco's."
   (length (slot-value (home-value package "*CONTEXT*") (home-symbol package slot))))
 
 (defun fiasco-call-body (package original arguments)
-  "Call ORIGINAL with ARGUMENTS. If *HOLD* is true, have Fiasco leave errors to the debugger.
+  "Call ORIGINAL with ARGUMENTS. If *HOLD* is true, make Fiasco enter the debugger for errors.
 PACKAGE is Fiasco's."
   (if *hold*
       (with-home-values (package ("*DEBUG-ON-UNEXPECTED-ERROR*" t)) (apply original arguments))
       (apply original arguments)))
 
 (defun fiasco-run-body (package original arguments)
-  "Wrapper around Fiasco's RUN-TEST-BODY-IN-HANDLERS: call ORIGINAL with ARGUMENTS, which begin
-with a test, and record the result. PACKAGE is Fiasco's."
+  "Wrapper around Fiasco's RUN-TEST-BODY-IN-HANDLERS: call ORIGINAL with ARGUMENTS, of which the
+first is a test. Record the result unless the test is a suite. PACKAGE is Fiasco's."
   (let ((test (first arguments)))
     (if (fiasco-suite-p package test)
         (apply original arguments)
@@ -31,10 +33,10 @@ with a test, and record the result. PACKAGE is Fiasco's."
                             (incf (result-skipped *result*)))))))))
 
 (defun fiasco-said (form control arguments)
-  "Return arguments for NOTE-FAILURE about FORM, a failed assertion such as (IS (= A B)). CONTROL
-and ARGUMENTS format its message. In a message by Fiasco itself, ARGUMENTS are CALL PART VALUE PART
-VALUE for a call with two arguments, else CALL OUTCOME and then NUMBER PART VALUE for each
-argument."
+  "Return a plist of keyword arguments for NOTE-FAILURE about FORM, a failed assertion such
+as (IS (= A B)). CONTROL and ARGUMENTS are the format control and arguments of its message. In a
+message by Fiasco itself, ARGUMENTS are (CALL PART VALUE PART VALUE) for a call with two arguments,
+else (CALL OUTCOME) followed by NUMBER, PART and VALUE for each argument."
   (let ((check (and (typep form '(cons t cons)) (second form))))
     (or (and (typep arguments '(cons t cons))
              (said-of-check check (checked-form check)
@@ -46,8 +48,8 @@ argument."
         (and control (list :text (message-text control arguments))))))
 
 (defun fiasco-note (package type arguments)
-  "Record a failure. TYPE is the class of its condition, ARGUMENTS are the initargs of the
-condition. PACKAGE is the framework's."
+  "Record a failure in the result of the current test. TYPE is the class name of the condition that
+stands for the failure, and ARGUMENTS are its initargs. PACKAGE is Fiasco's or Stefil's."
   (destructuring-bind (&key (form nil form-given) error format-control format-arguments expected
                             expected-condition-type observed-condition &allow-other-keys)
       arguments
@@ -66,9 +68,10 @@ condition. PACKAGE is the framework's."
                      (fiasco-said form format-control format-arguments))))))
 
 (defun fiasco-note-failure (framework package type arguments)
-  "Record a failure that FRAMEWORK reports, as FIASCO-NOTE does, in the current test. In a suite
-without a current test, record the suite as a test. Do not record an error that is about to be held
-for debugging. PACKAGE is the framework's."
+  "Record a failure that FRAMEWORK, \"fiasco\" or \"stefil\", reports. TYPE is the class name of its
+condition, and ARGUMENTS are the initargs. In a suite outside a test, record the suite as a test
+with this failure. If the debugger is going to hold an error, record nothing. PACKAGE is the
+framework's."
   (let ((context (home-value package "*CONTEXT*")))
     (flet ((note () (fiasco-note package type arguments)))
       (cond ((and *hold* (eq type (home-symbol package "UNEXPECTED-ERROR"))))
@@ -79,13 +82,13 @@ for debugging. PACKAGE is the framework's."
                            #'note))))))
 
 (defun fiasco-record (package original arguments)
-  "Wrapper around Fiasco's RECORD-FAILURE: record the failure that ARGUMENTS describe, and call
-ORIGINAL with ARGUMENTS."
+  "Wrapper around Fiasco's RECORD-FAILURE: record the failure, and call ORIGINAL with ARGUMENTS.
+These are the class name of a condition and its initargs."
   (fiasco-note-failure "fiasco" package (first arguments) (rest arguments))
   (apply original arguments))
 
 (defun fiasco-entries (package)
-  "Return an ENTRY for each test and suite that Fiasco has. PACKAGE is Fiasco's."
+  "Return a list of ENTRY structures for all tests and suites of Fiasco. PACKAGE is Fiasco's."
   (loop for name being the hash-keys of (home-value package "*TESTS*") using (hash-value test)
         collect (let ((name name))
                   (make-entry name (fiasco-suite-p package test)

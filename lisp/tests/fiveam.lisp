@@ -1,19 +1,20 @@
-;;;; FiveAM. A test adds its results to the list of the run; the new ones are the test's.
+;;;; Support for the test framework FiveAM. A test adds its results to the list of results of the
+;;;; run, so the new elements of this list are the results of the test.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun fiveam-results (package)
-  "Return the results of FiveAM's run so far. PACKAGE is FiveAM's."
+  "Return the list of results of FiveAM's run so far. PACKAGE is FiveAM's."
   (home-value package "RESULT-LIST"))
 
 (defvar *fiveam-failing* '()
-  "Arguments for NOTE-FAILURE about the check that is failing in this thread.")
+  "A plist of keyword arguments for NOTE-FAILURE about the check that is failing in this thread.")
 
 (defun fiveam-values (form arguments)
-  "FORM is the form of a check, ARGUMENTS are those of the failure message. If the message is
-FiveAM's own, ARGUMENTS are an argument of FORM, its value, the predicate, and the value of another
-argument if there is one. Then return an alist from the arguments of FORM to their values. Else
-return NIL."
+  "Return an alist from the arguments of FORM, the form of a failed check, to their values.
+ARGUMENTS are the format arguments of the failure message. If the message is FiveAM's own, they are
+an argument of FORM, its value, the predicate, and the value of another argument if there is one. If
+the message is another, return NIL."
   (destructuring-bind (&optional part value predicate (other nil other-given) &rest more) arguments
     (when (and (consp form)
                (null more)
@@ -25,9 +26,9 @@ return NIL."
                         collect (cons each other)))))))
 
 (defun fiveam-said (check control arguments)
-  "Return arguments for NOTE-FAILURE about CHECK, the form of a check that failed. CONTROL and
-ARGUMENTS format the message. A message that shows no part of the form, such as one by the author of
-the test, is returned with the form."
+  "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, the form of a failed check.
+CONTROL and ARGUMENTS are the format control and arguments of the failure message. If the message
+shows no part of the form, as one by the author of the test, the plist has both message and form."
   (let* ((form (checked-form check)) (values (fiveam-values form arguments)))
     (or (and values (said-of-check check form values))
         (list* :text (message-text control arguments)
@@ -37,9 +38,9 @@ the test, is returned with the form."
                     (list :check check))))))
 
 (defun fiveam-fail (package original arguments)
-  "Wrapper around FiveAM's PROCESS-FAILURE: call ORIGINAL with ARGUMENTS, which begin with a check
-and a format control, and keep what answers show of the check. The message is formatted here, within
-limits, since FiveAM's own printing of a value may never end."
+  "Wrapper around FiveAM's PROCESS-FAILURE: call ORIGINAL with ARGUMENTS, of which the first two are
+a check and a format control. Keep in *FIVEAM-FAILING* the data to record for the check. Format the
+message here, within limits, since FiveAM's own printing of a value may never end."
   (declare (ignore package))
   (destructuring-bind (check &optional control &rest more) arguments
     (if (and *result* (stringp control))
@@ -48,8 +49,8 @@ limits, since FiveAM's own printing of a value may never end."
         (apply original arguments))))
 
 (defun fiveam-note (package object failed)
-  "Record OBJECT, a result of FiveAM. For a failure, FAILED are the arguments for NOTE-FAILURE.
-PACKAGE is FiveAM's."
+  "Record OBJECT, a FiveAM result of one check. If the check failed, FAILED is a plist of keyword
+arguments for NOTE-FAILURE. PACKAGE is FiveAM's."
   (note-checks 1)
   (flet ((reason () (format nil "~:[failed~;~:*~A~]" (home-call package "REASON" object))))
     (cond ((home-type-p package "TEST-PASSED" object))
@@ -61,9 +62,9 @@ PACKAGE is FiveAM's."
                     (if (cddr failed) failed (list* :text (reason) failed)))))))
 
 (defun fiveam-run-test (package original arguments)
-  "Wrapper around FiveAM's RUN-TEST-LAMBDA: call ORIGINAL with ARGUMENTS, which begin with a test,
-and record the results of the test. Errors enter the debugger if *HOLD* is true; failed checks never
-do. PACKAGE is FiveAM's."
+  "Wrapper around FiveAM's RUN-TEST-LAMBDA: call ORIGINAL with ARGUMENTS, of which the first is a
+test, and record its results. If *HOLD* is true, errors enter the debugger. Failed checks never do.
+PACKAGE is FiveAM's."
   (with-home-values (package ("*TEST-DRIBBLE*" (make-broadcast-stream)) ("*ON-FAILURE*" nil)
                              ("*ON-ERROR*" (and *hold* :debug)))
     (call-as-test "fiveam" (home-call package "NAME" (first arguments))
@@ -74,8 +75,8 @@ do. PACKAGE is FiveAM's."
                           (fiveam-note package object (getf (result-notes *result*) object)))))))))
 
 (defun fiveam-add-result (package original arguments)
-  "Wrapper around FiveAM's ADD-RESULT: call ORIGINAL with ARGUMENTS. For a failure, keep its place
-and what answers show of it."
+  "Wrapper around FiveAM's ADD-RESULT: call ORIGINAL with ARGUMENTS. For a failed check, keep its
+source location and *FIVEAM-FAILING* in the notes of the current result."
   (let ((results (apply original arguments)))
     (when (and *result* (home-type-p package "TEST-FAILURE" (first results))
                (< (length (result-notes *result*)) (* 2 *noted-in-test*)))
@@ -84,9 +85,9 @@ and what answers show of it."
     results))
 
 (defun fiveam-resolve (package original arguments)
-  "Wrapper around FiveAM's RUN-RESOLVING-DEPENDENCIES: call ORIGINAL with ARGUMENTS, which begin
-with a test. If the test is not run because of its dependencies, record it as skipped. PACKAGE is
-FiveAM's."
+  "Wrapper around FiveAM's RUN-RESOLVING-DEPENDENCIES: call ORIGINAL with ARGUMENTS, of which the
+first is a test. If FiveAM does not run the test because of its dependencies, record it as skipped.
+PACKAGE is FiveAM's."
   (let* ((test (first arguments))
          (new (and (home-type-p package "TEST-CASE" test)
                    (eq :unknown (home-call package "STATUS" test)))))
@@ -98,8 +99,8 @@ FiveAM's."
                         (incf (result-skipped *result*))))))))
 
 (defun fiveam-entries (package)
-  "Return an ENTRY for each test and suite that FiveAM has. PACKAGE is FiveAM's."
-  ;; Since FiveAM 1.4.3 an object holds the table.
+  "Return a list of ENTRY structures for all tests and suites of FiveAM. PACKAGE is FiveAM's."
+  ;; Since FiveAM 1.4.3, *TEST* is an object that holds the hash table.
   (loop with tests = (home-value package "*TEST*")
         for name being the hash-keys of (if (hash-table-p tests)
                                             tests

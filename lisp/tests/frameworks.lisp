@@ -1,108 +1,115 @@
-;;;; Test frameworks, and the wrappers around their functions that record which tests run.
+;;;; The supported test frameworks, and the wrappers around their functions that record which tests
+;;;; run.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defstruct (framework (:constructor make-framework
                                     (name packages probes entries holding finish protocol)))
-  "A test framework. PACKAGES are names that its package can have. PROBES are lists of the name of
-one of its functions and a wrapper: while tests run, the wrapper is called in place of the function,
+  "A test framework. NAME is a string. PACKAGES lists names that its package can have. PROBES is a
+list of (FUNCTION-NAME WRAPPER) lists. While tests run, WRAPPER is called in place of the function,
 with the package, the original function and the list of arguments. ENTRIES is a function that takes
-the package and returns its tests and suites as ENTRYs. HOLDING are lists of a variable's name and
-the value with which errors reach the debugger. FINISH is NIL or a function that takes the output of
-a run and records results that only the output shows. PROTOCOL are names of functions and variables:
-a package that has all of them is taken for a copy of the framework."
+the package and returns a list of ENTRY structures for its tests and suites. HOLDING is a list
+of (VARIABLE-NAME VALUE) lists: with these values, errors reach the debugger. FINISH is NIL, or a
+function that takes the output of a run and records results that only the output shows. PROTOCOL
+lists names of functions and variables. A package that has all of these is considered a copy of the
+framework."
   name packages probes entries holding finish protocol)
 
 (defstruct (entry (:constructor make-entry (name suite runner)))
-  "A test, or a suite of tests if SUITE is true. RUNNER is a function without arguments that runs it
-without a report."
+  "A test, or a suite of tests if SUITE is true. NAME is its name in the test framework. RUNNER is a
+function without arguments that runs it without a report."
   name suite runner)
 
-(sb-ext:defglobal **frameworks** '() "All FRAMEWORKs, the last defined first.")
+(sb-ext:defglobal **frameworks** '()
+  "A list of the FRAMEWORK structures of all supported test frameworks, the last defined first.")
 
 (defun define-framework (name packages &key probes entries holding finish protocol)
-  "Define the framework NAME; the other parameters are slots of FRAMEWORK. The names of the wrapped
-functions are added to PROTOCOL if it is given."
+  "Define the test framework NAME. The other parameters are slots of the FRAMEWORK structure. If
+PROTOCOL is given, add the names of the wrapped functions to it."
   (push (make-framework name packages probes entries holding finish
                         (and protocol (append (mapcar #'first probes) protocol)))
         **frameworks**))
 
 (defun home-symbol (package name)
-  "Return the symbol NAME of PACKAGE, or NIL."
+  "Return the symbol with the string NAME in PACKAGE, or NIL if there is none."
   (contrib-symbol (package-name package) name))
 
 (defun home-call (package name &rest arguments)
-  "Call the function NAME of PACKAGE with ARGUMENTS."
+  "Call the function with the string NAME in PACKAGE with ARGUMENTS, and return its values."
   (apply (home-symbol package name) arguments))
 
 (defun home-value (package name)
-  "Return the value of the variable NAME of PACKAGE, or NIL where it has none."
+  "Return the value of the variable with the string NAME in PACKAGE. Return NIL if it is unbound or
+does not exist."
   (let ((symbol (home-symbol package name)))
     (and symbol (boundp symbol) (symbol-value symbol))))
 
 (defun home-type-p (package name object)
-  "True when OBJECT is of the class NAME of PACKAGE."
+  "Return true if OBJECT is an instance of the class with the string NAME in PACKAGE."
   (let ((symbol (home-symbol package name)))
     (and symbol (find-class symbol nil) (typep object symbol))))
 
 (defmacro with-home-values ((package &rest names-and-values) &body body)
-  "Evaluate BODY with variables of PACKAGE bound. NAMES-AND-VALUES are lists of a variable's name
-and a form. Variables that do not exist are skipped."
+  "Evaluate BODY with variables of PACKAGE bound. NAMES-AND-VALUES are lists of a variable's name, a
+string, and a form. Ignore variables that do not exist."
   `(call-with-values-bound ,package
                            (list ,@(loop for (name value) in names-and-values
                                          collect `(cons ,name ,value)))
                            (lambda () ,@body)))
 
 (defun call-with-values-bound (package bindings function)
-  "Call FUNCTION while variables of PACKAGE are bound. BINDINGS is an alist from names to values.
-Variables that do not exist are skipped."
+  "Call FUNCTION with variables of PACKAGE bound. BINDINGS is an alist from their names, strings, to
+values. Ignore variables that do not exist."
   (let ((known (loop for (name . value) in bindings
                      for symbol = (home-symbol package name)
                      when symbol collect (cons symbol value))))
     (progv (mapcar #'car known) (mapcar #'cdr known) (funcall function))))
 
-;;; Probes, which are installed while tests run
+;;; Wrappers, which are installed while tests run
 
 (defmacro apart-from-tests (&body body)
-  "Evaluate BODY, which notes or prints what tests do, APART-FOR-LONG from them, but in the package
-that is current in them. Return its values, or NIL when it would have entered the debugger."
+  "Evaluate BODY, which records or prints results, in such a way that BODY and the tests do not
+notice each other, but with the *PACKAGE* of the tests. Return the values of BODY, or NIL if it
+would have entered the debugger."
   (let ((package (gensym "PACKAGE")))
     `(let ((,package *package*))
        (apart-for-long (let ((*package* ,package)) ,@body)))))
 
 (defstruct (run (:constructor make-run (skip seed)))
-  "A run of tests. SKIP is a list of names of tests to leave out. SEED is NIL or an integer that
-determines random numbers. RESULTS are RESULTs, newest first. NOTED counts the failures recorded in
-full, SEEN the tests that began or were left out. UNSEEN are the names of tested systems of which no
-test began."
+  "A run of tests. SKIP is a list of names of tests to leave out. SEED is NIL, or an integer that
+determines random numbers. RESULTS is a list of RESULT structures, newest first. NOTED is the number
+of failures recorded in full. SEEN is the number of tests that have begun or were left out. UNSEEN
+lists the names of tested systems of which no test has begun."
   skip seed (results '()) (noted 0) (seen 0) (unseen '()))
 
-(defvar *run* nil "The run of tests that this thread is in, or NIL.")
+(defvar *run* nil "The RUN structure of the run of tests that this thread belongs to, or NIL.")
 
 (defvar *tested-systems* '()
-  "The names of the systems that ASDF is testing in this thread, the innermost first.")
+  "A list of the names of the systems that ASDF is testing in this thread, the innermost first.")
 
-(sb-ext:defglobal **runs** 0 "The number of runs under way.")
-(sb-ext:defglobal **probed** '() "The names of the functions that have wrappers.")
+(sb-ext:defglobal **runs** 0 "The number of runs of tests in progress.")
+(sb-ext:defglobal **probed** '() "A list of the names of the functions that have wrappers.")
 (sb-ext:defglobal **probes-lock** (sb-thread:make-mutex :name "live-lisp probes")
-  "Guards **RUNS** and **PROBED**.")
+  "Held while a thread uses **RUNS** and **PROBED**.")
 
 (defun probe-for (package around)
-  "Return a function that SB-INT:ENCAPSULATE can put around a function of PACKAGE. During a run of
-tests, it calls the wrapper AROUND with PACKAGE, the original function and the list of arguments.
-Otherwise it only calls the original function."
+  "Return a function to give to SB-INT:ENCAPSULATE for a function of PACKAGE. During a run of tests,
+it calls the wrapper AROUND with PACKAGE, the original function and the list of arguments. Otherwise
+it only calls the original function."
   (lambda (original &rest arguments)
     (if *run*
         (funcall around package original arguments)
         (apply original arguments))))
 
 (defun own-p (name package)
-  "True when the symbol NAME is at home in PACKAGE and names a function, a macro or a variable."
+  "Return true if the symbol with the string NAME is at home in PACKAGE and names a function, a
+macro or a variable."
   (let ((symbol (find-symbol name package)))
     (and symbol (eq package (symbol-package symbol)) (or (fboundp symbol) (boundp symbol)))))
 
 (defun framework-homes (framework)
-  "Return the packages of FRAMEWORK and of copies of it; NIL if it is not loaded."
+  "Return a list of the packages of FRAMEWORK and of copies of it. It is empty if the framework is
+not loaded."
   (let ((protocol (framework-protocol framework)))
     (union (remove nil (mapcar #'find-package (framework-packages framework)))
            (and protocol
@@ -111,25 +118,27 @@ Otherwise it only calls the original function."
                         collect package)))))
 
 (defun all-homes ()
-  "Return the packages of all loaded frameworks."
+  "Return a list of the packages of all loaded test frameworks and of copies of them."
   (loop for framework in **frameworks** append (framework-homes framework)))
 
 (defun homes-with (package)
-  "Return the packages of the framework of PACKAGE, or a list of PACKAGE when it has no framework."
+  "Return a list of the packages of the test framework that PACKAGE belongs to. If it belongs to
+none, the list has only PACKAGE."
   (or (loop for framework in **frameworks**
             for homes = (framework-homes framework)
             when (member package homes) return homes)
       (list package)))
 
 (defun call-leaving-errors (hold function)
-  "Call FUNCTION. If HOLD is true, an error in it enters the debugger before the framework can
-handle it."
+  "Call FUNCTION. If HOLD is true, an error in it enters the debugger before the framework handles
+it."
   (if hold
       (handler-bind ((error #'invoke-debugger)) (funcall function))
       (funcall function)))
 
 (defun add-probes ()
-  "Install the wrappers of loaded frameworks on those functions that do not have theirs yet."
+  "Install the wrappers of the loaded frameworks on those of their functions that do not have a
+wrapper yet."
   (sb-thread:with-mutex (**probes-lock**)
     (dolist (framework **frameworks**)
       (dolist (package (framework-homes framework))
@@ -140,8 +149,9 @@ handle it."
                    (encapsulate function 'live-lisp-tests (probe-for package around))))))))
 
 (defun note-unseen (seen operation component)
-  "Record that no test of the system COMPONENT was seen, if OPERATION was its TEST-OP, the system
-defines itself how it is tested, and still only SEEN tests have begun."
+  "If no test has begun while ASDF tested the system COMPONENT, record that. SEEN is the number of
+tests that had begun before. Record nothing unless OPERATION is a TEST-OP, and the system has a
+TEST-OP method of its own."
   (when (and (= seen (run-seen *run*))
              (operation-p operation "TEST-OP")
              (typep component (contrib-symbol "ASDF" "SYSTEM"))
@@ -149,8 +159,9 @@ defines itself how it is tested, and still only SEEN tests have begun."
     (pushnew (component-name component) (run-unseen *run*) :test #'equal)))
 
 (defun perform-and-probe (original &rest arguments)
-  "Wrapper around ASDF's PERFORM: call ORIGINAL with ARGUMENTS. Then install the wrappers of
-frameworks that were loaded meanwhile, and record a tested system of which no test was seen."
+  "Wrapper around ASDF's PERFORM: call ORIGINAL with ARGUMENTS, an operation and a component. Then
+install the wrappers of frameworks that this call has loaded. If it tested a system, and no test has
+begun, record that."
   (destructuring-bind (operation component) arguments
     (let ((seen (and *run* (run-seen *run*)))
           (*tested-systems* (if (and *run* (operation-p operation "TEST-OP"))
@@ -163,8 +174,8 @@ frameworks that were loaded meanwhile, and record a tested system of which no te
             (note-unseen seen operation component)))))))
 
 (defun call-with-probes (function)
-  "Call FUNCTION while the wrappers are installed. The last of several simultaneous runs removes
-them."
+  "Call FUNCTION with the wrappers installed. If several runs of tests are in progress, the last one
+to end removes the wrappers."
   (sb-thread:with-mutex (**probes-lock**)
     (when (and (= 1 (incf **runs**)) (contrib-function "ASDF" "PERFORM"))
       (let ((performer (contrib-function "ASDF" "PERFORM")))
@@ -177,8 +188,8 @@ them."
           (unencapsulate name 'live-lisp-tests))))))
 
 (defun call-holding (function)
-  "Call FUNCTION. If the request holds errors, bind the frameworks' variables so that errors reach
-the debugger."
+  "Call FUNCTION. If *HOLD* is true, bind variables of the test frameworks so that errors reach the
+debugger."
   (let ((bindings
          (and *hold*
               (loop for framework in **frameworks**

@@ -1,14 +1,14 @@
-;;;; LIFT. A suite is a class; a test is a case of a suite.
+;;;; Support for the test framework LIFT. A suite is a class, and a test is a case of a suite.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun lift-name (suite case)
-  "Return the name of the test CASE as SUITE.CASE. SUITE is the name of a class."
+  "Return the name of a test as text, SUITE.CASE. SUITE is the name of a class."
   (format nil "~A.~A" (symbol-text suite) case))
 
 (defun lift-run-case (package original arguments)
-  "Wrapper around LIFT's RUN-TEST-INTERNAL: call ORIGINAL with ARGUMENTS, which begin with a suite
-and the name of a case, and record the result of the case."
+  "Wrapper around LIFT's RUN-TEST-INTERNAL: call ORIGINAL with ARGUMENTS, of which the first two are
+a suite and the name of a case, and record the result of the case."
   (declare (ignore package))
   (destructuring-bind (suite case &rest more) arguments
     (declare (ignore more))
@@ -18,8 +18,8 @@ and the name of a case, and record the result of the case."
                     (apply original arguments)))))
 
 (defun lift-do-case (package original arguments)
-  "Wrapper around LIFT's DO-TEST: call ORIGINAL with ARGUMENTS, which begin with a suite and the
-name of a case. If *HOLD* is true, errors enter the debugger here, since LIFT handles them and
+  "Wrapper around LIFT's DO-TEST: call ORIGINAL with ARGUMENTS, of which the first two are a suite
+and the name of a case. If *HOLD* is true, errors enter the debugger here. LIFT handles them and
 signals them again. PACKAGE is LIFT's."
   (destructuring-bind (suite case &rest more) arguments
     (declare (ignore more))
@@ -29,8 +29,8 @@ signals them again. PACKAGE is LIFT's."
                          (lambda () (apply original arguments)))))
 
 (defun lift-text (package condition)
-  "Return the report of CONDITION, of a failed check. If it compared two long values, show only the
-parts that differ. PACKAGE is LIFT's."
+  "Return the report of CONDITION, which LIFT signalled for a failed check. If the check compared
+two long values, the report has only the parts that differ. PACKAGE is LIFT's."
   (let ((slots (and (home-type-p package "FAILED-COMPARISON-CONDITION" condition)
                     (list (home-symbol package "FIRST-VALUE")
                           (home-symbol package "SECOND-VALUE")))))
@@ -47,7 +47,7 @@ parts that differ. PACKAGE is LIFT's."
 
 (defun lift-problem (package original arguments)
   "Wrapper around LIFT's REPORT-TEST-PROBLEM: call ORIGINAL with ARGUMENTS, and record the problem
-that it returns."
+that it returns: a failed check, an error or an expected failure."
   (let ((problem (apply original arguments)) (condition (fifth arguments)))
     (when *result*
       (flet ((of-class-p (name) (home-type-p package name problem)))
@@ -57,7 +57,7 @@ that it returns."
     problem))
 
 (defun lift-skipped (package original arguments)
-  "Wrapper around LIFT's SKIP-TEST-CASE: call ORIGINAL with ARGUMENTS, and record that the case is
+  "Wrapper around LIFT's SKIP-TEST-CASE: call ORIGINAL with ARGUMENTS, and record the case as
 skipped."
   (declare (ignore package))
   (destructuring-bind (result suite case) arguments
@@ -69,7 +69,7 @@ skipped."
                     (apply original arguments)))))
 
 (defun lift-entries (package)
-  "Return an ENTRY for each case and suite that LIFT has. PACKAGE is LIFT's."
+  "Return a list of ENTRY structures for all cases and suites of LIFT. PACKAGE is LIFT's."
   (loop for suite in (remove (home-symbol package "TEST-MIXIN") (home-call package "TESTSUITES"))
         for cases = (home-call package "TESTSUITE-TESTS" suite)
         collect (let ((suite suite))

@@ -1,9 +1,10 @@
-;;;; lisp-unit2. Each check signals a condition in the test.
+;;;; Support for the test framework lisp-unit2. Each check in a test signals a condition.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun lisp-unit2-note (package condition)
-  "Record CONDITION, signalled in a test, if it is a check or an error. PACKAGE is lisp-unit2's."
+  "If CONDITION, signalled in a test, stands for a check or is an error, record it. PACKAGE is
+lisp-unit2's."
   (flet ((of-class-p (name) (home-type-p package name condition)))
     (cond ((of-class-p "ASSERTION-PASS") (note-checks 1))
           ((of-class-p "ASSERTION-FAIL")
@@ -19,8 +20,9 @@
              (note-failure package "error" :condition condition)))))
 
 (defun lisp-unit2-run-test (package original arguments)
-  "Wrapper around lisp-unit2's %RUN-TEST: call ORIGINAL with ARGUMENTS, which begin with a test.
-Record the test's checks, and errors in the contexts around its body. PACKAGE is lisp-unit2's."
+  "Wrapper around lisp-unit2's %RUN-TEST: call ORIGINAL with ARGUMENTS, of which the first is a
+test. Record its checks, and errors in its contexts, which are functions around its body. PACKAGE is
+lisp-unit2's."
   (destructuring-bind (test &key test-contexts) arguments
     (call-as-test "lisp-unit2" (home-call package "NAME" test)
                   (lambda ()
@@ -40,8 +42,8 @@ Record the test's checks, and errors in the contexts around its body. PACKAGE is
                       result)))))
 
 (defun lisp-unit2-entries (package)
-  "Return an ENTRY for each test that lisp-unit2 has, and for each tag as a suite. PACKAGE is
-lisp-unit2's."
+  "Return a list of ENTRY structures for all tests of lisp-unit2, and for all tags, as suites.
+PACKAGE is lisp-unit2's."
   (flet ((entry (name suite key)
            (make-entry name suite (lambda () (home-call package "RUN-TESTS" key name)))))
     (append (loop for test in (home-call package "LIST-TESTS")

@@ -1,90 +1,96 @@
-;;;; Measures the coverage of definitions. For a while, a copy is called in place of each
-;;;; definition. The copy is compiled so that it marks which of its parts run. The definition itself
-;;;; stays as it is, and no other form of its file is evaluated.
+;;;; Measures the coverage of definitions. During a run of tests, calls go to a copy of each
+;;;; definition, compiled so that it marks which of its parts run. The definition itself stays
+;;;; unchanged, and no other form of its file is evaluated.
 ;;;;
-;;;; coverage.lisp compiles a copy of the file, reduced to its definitions, while MEASURING-HOOK is
-;;;; the *MACROEXPAND-HOOK*. The hook replaces each top-level form by forms that install marked
+;;;; coverage.lisp compiles a copy of the file that has only its definitions, while MEASURING-HOOK
+;;;; is the *MACROEXPAND-HOOK*. The hook replaces each top-level form by forms that install marking
 ;;;; copies (PUT-FUNCTION, PUT-METHOD). Loading the fasl runs these forms. TAKE-ALL removes the
 ;;;; copies after the tests.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defstruct (measured (:constructor make-measured (name file form part span)))
-  "A measured definition of the function NAME, in form number FORM of FILE, a native truename. PART
-is its path in this form, a list of element numbers from the outside in, or NIL for the whole form.
-SPAN is its start and end in the file, or NIL. REACHED is true when the definition was called."
+  "A definition whose coverage is measured. It defines the function NAME in top-level form number
+FORM of FILE, a native truename. PART is its path in this form, a list of element numbers from the
+outside in, which is empty for the whole form. SPAN is its start and end in the file, or NIL if
+unknown. REACHED is true if the definition was called."
   name file form part span (reached nil))
 
 (defstruct (covering (:constructor make-covering ()))
-  "The coverage of a run.
-DEFINITIONS: a vector of MEASUREDs.
+  "The coverage of a run of tests.
+DEFINITIONS: a vector of MEASURED structures.
 MISSED: the number of definitions that cannot be measured.
-PUT: the names of functions whose definitions are replaced by copies that record which parts run.
-METHODS: lists of a generic function, a method that was added to it, and the method that this one
-replaced, or NIL.
+PUT: a list of the names of functions whose calls go to copies that mark which parts run.
+METHODS: a list of lists (GENERIC-FUNCTION NEW OLD). NEW is a method that was added to measure it,
+and OLD is the method that NEW replaced, or NIL.
 OPEN: while a method is being added, a list of its generic function and the older methods, else NIL.
-RECORDS: lists of a file, the parts of its forms that the copies can record, and the entries of
-COVERAGE-INFO for the copies.
-FORMS: a table from lists of a file and a form number to top-level forms with definitions and their
-SPANS."
+RECORDS: a list of lists (FILE PARTS CODES). PARTS are the parts of the file's forms that can be
+marked, and CODES are the elements of SB-COVER's COVERAGE-INFO that mark them.
+FORMS: a hash table from lists (FILE NUMBER) to conses of a top-level form with definitions and the
+positions of its lists."
   (definitions (make-array 0 :adjustable t :fill-pointer t)) (missed 0) (put '()) (methods '())
   (open '()) (records '())
   (forms (make-hash-table :test 'equal)))
 
-(sb-ext:defglobal **covering** nil "The COVERING of the run under way, or NIL.")
+(sb-ext:defglobal **covering** nil "The COVERING structure of the run in progress, or NIL.")
 
 (defvar *measured-file* nil
-  "The native truename of the file whose definitions are being compiled to be measured.")
-(defvar *spans-loaded* nil "The FILE-SPANS of *MEASURED-FILE* as it was loaded, or NIL.")
+  "The native truename of the file that is being compiled to measure its definitions.")
+(defvar *spans-loaded* nil
+  "The FILE-SPANS structure of *MEASURED-FILE* for the version that was loaded, or NIL.")
 (defvar *as-loaded* t
-  "False while a form is processed that the compiler reads in another way than when the file was
-loaded, since another form, which is left out, sets a reader macro.")
+  "False while a form is processed that the compiler reads differently now than when the file was
+loaded. This happens if another form of the file sets a reader macro, since such forms are left
+out.")
 (defvar *left-names* '()
-  "Names of tests. Their functions are not measured if a macro of a test framework defines them.")
-(defvar *frameworks-homes* '() "The packages of the test frameworks, to recognize their macros.")
-(defvar *framework-made* nil "True while the expansion of a test framework's macro is processed.")
+  "A list of names of tests. Their functions are not measured if a macro of a test framework defines
+them.")
+(defvar *frameworks-homes* '()
+  "A list of the packages of the loaded test frameworks, by which their macros are recognized.")
+(defvar *framework-made* nil
+  "True while the expansion of a macro of a test framework is processed.")
 
 (defvar *inline-names* '()
-  "Names of inline functions. They are compiled as NOTINLINE, since inlined code would not be
-marked.")
+  "A list of the names of inline functions. They are declared NOTINLINE in measured copies, since
+inlined code would not be marked.")
 
 (defun measured-at (index)
-  "Return the MEASURED with INDEX, as returned by NOTE-MEASURED."
+  "Return the MEASURED structure with INDEX, a result of NOTE-MEASURED."
   (aref (covering-definitions **covering**) index))
 
 (defun own-path (form)
-  "Return SBCL's path of FORM, whose second element is FORM's number in the top-level form being
-compiled. Return NIL when FORM is not in the text but made by a macro."
+  "Return the compiler's source path of FORM, or NIL if FORM is not in the text but made by a macro.
+The second element of the path is the number of FORM, counted in the top-level form being compiled."
   (let* ((paths source-paths) (path (and (hash-table-p paths) (gethash form paths))))
     (and (consp path) path)))
 
 (defun path-of (form)
   "Return the path of FORM: the number of the top-level form being compiled, then element numbers in
-that form. Return NIL when FORM is not in the text but made by a macro."
+that form from the outside in. Return NIL if FORM is not in the text but made by a macro."
   (reverse (cddr (own-path form))))
 
 (defun note-measured (name form number)
-  "Record that FORM is measured: it defines NAME, in the top-level form with NUMBER. Return the
-index of the new MEASURED."
+  "Record that the coverage of FORM is measured. FORM defines NAME, and is in top-level form number
+NUMBER. Return the index of the new MEASURED structure in COVERING-DEFINITIONS."
   (let ((path (own-path form)) (spans (form-spans *spans-read* number)))
     (vector-push-extend (make-measured name *measured-file* number (rest (path-of form))
                                        (and path spans (list-span spans (second path))))
                         (covering-definitions **covering**))))
 
 (defun note-missed ()
-  "Count a definition that cannot be measured. Return NIL: no forms are compiled for it."
+  "Count a definition that cannot be measured. Return NIL, an empty list of forms to compile."
   (incf (covering-missed **covering**))
   '())
 
-;;; The forms that are compiled
+;;; The forms that are compiled to measure definitions
 
 (defun of-file-p (function)
-  "True when FUNCTION was defined by *MEASURED-FILE*."
+  "Return true if FUNCTION was defined by *MEASURED-FILE*."
   (let ((name (identity-file function)))
     (and name (equal *measured-file* (file-path name)))))
 
 (defun replaceable-p (name)
-  "True when NAME names an ordinary function defined by *MEASURED-FILE*, without wrappers."
+  "Return true if NAME names an ordinary function, defined by *MEASURED-FILE*, without wrappers."
   (and *as-loaded*
        (typep name '(or symbol (cons (eql setf) (cons symbol null))))
        (fboundp name)
@@ -95,8 +101,8 @@ index of the new MEASURED."
               (eq function (global-function name))))))
 
 (defun body-parts (body)
-  "Return two values: the declarations of BODY, a function's body, and the forms after them, without
-the docstring."
+  "Split BODY, the body of a function. Return two values: a list of its declarations, and a list of
+the forms after these, without the docstring."
   (loop for tail on body
         for form = (first tail)
         if (and (consp form) (eq (first form) 'declare)) collect form into declarations
@@ -104,8 +110,9 @@ the docstring."
         finally (return (values declarations '()))))
 
 (defun marking-body (body index &optional block)
-  "Return BODY, of the function of the MEASURED with INDEX, with code that marks which parts run.
-BLOCK is NIL or a list of a name: then the forms are in a block of this name."
+  "Return BODY, the body of a function, with code that marks which parts run. INDEX is the index of
+the function's MEASURED structure. If BLOCK is a list of a name, put the forms into a block of this
+name."
   (multiple-value-bind (declarations forms) (body-parts body)
     `(,@declarations
       (declare (optimize (,+coverage-quality+ 3)) (notinline ,@*inline-names*))
@@ -113,8 +120,8 @@ BLOCK is NIL or a list of a name: then the forms are in a block of this name."
       ,@(if block `((block ,(first block) ,@forms)) forms))))
 
 (defun measured-function (form number)
-  "Return a list of forms that put a marking copy in place of the function that FORM defines. FORM
-is a DEFUN in the top-level form with NUMBER."
+  "Return a list of forms that make calls of the function that FORM defines go to a copy that marks
+which parts run. FORM is a DEFUN in top-level form number NUMBER."
   (destructuring-bind (name lambda-list &rest body) (rest form)
     (cond ((and *framework-made* (member name *left-names* :test #'equal)) '())
           ((replaceable-p name)
@@ -127,8 +134,8 @@ is a DEFUN in the top-level form with NUMBER."
 
 (defun measured-method (name rest form number)
   "Return a list of forms that put a marking copy in place of a method of the generic function NAME.
-REST is the rest of its DEFMETHOD after NAME. The method is defined by FORM, a DEFMETHOD or an
-option of a DEFGENERIC, in the top-level form with NUMBER."
+REST is the rest of the method's definition after NAME. FORM is the definition, a DEFMETHOD or a
+:METHOD option of a DEFGENERIC, in top-level form number NUMBER."
   (let* ((tail (member-if #'listp rest)) (qualifiers (ldiff rest tail)))
     (if (and *as-loaded* (fboundp name) (typep (plain-definition name) 'generic-function))
         `((note-methods ',name)
@@ -139,22 +146,23 @@ option of a DEFGENERIC, in the top-level form with NUMBER."
         (note-missed))))
 
 (defun of-system-p (symbol)
-  "True when SYMBOL is of a locked package, such as SBCL's own, so that its definition does not
-change."
+  "Return true if SYMBOL is at home in a locked package, such as SBCL's own, so that its definition
+does not change."
   (let ((package (symbol-package symbol))) (and package (sb-ext:package-locked-p package))))
 
 (defparameter *stand-ins* '((progn . prog1) (eval-when . when))
-  "An alist from special operators to macros that replace them in the compiled text. The compiler
-calls *MACROEXPAND-HOOK* only for macros.")
+  "An alist from special operators to the macros that replace them in the compiled text, because the
+compiler calls *MACROEXPAND-HOOK* only for macros.")
 
 (defun measured-parts (parts environment number)
-  "Return the MEASURED-FORMS of all PARTS, which are forms in ENVIRONMENT and in the top-level form
-with NUMBER."
+  "Return a list of the forms to compile in place of all PARTS, as MEASURED-FORMS returns them.
+PARTS are forms in the macro environment ENVIRONMENT and in top-level form number NUMBER."
   (loop for part in parts append (measured-forms part environment number)))
 
 (defun measured-forms (form environment number)
-  "Return a list of forms to compile in place of FORM: marking copies of its definitions. FORM is in
-ENVIRONMENT and in the top-level form with NUMBER."
+  "Return a list of forms to compile in place of FORM. They install marking copies of the
+definitions in FORM. FORM is in the macro environment ENVIRONMENT and in top-level form number
+NUMBER."
   (destructuring-bind (&optional operator name &rest rest) (if (listp form) form '())
     (case operator
       (defun (measured-function form number))
@@ -175,20 +183,22 @@ ENVIRONMENT and in the top-level form with NUMBER."
                 (measured-forms (macroexpand-1 form environment) environment number)))))))
 
 (defun top-level-number (form)
-  "Return the number of FORM if it is the whole top-level form being compiled, else NIL."
+  "If FORM is the whole top-level form being compiled, return the number of this form. Else return
+NIL."
   (let ((path (path-of form))) (and path (null (rest path)) (first path))))
 
 ;;; Atoms. SBCL marks only forms that are lists. So an atom that a macro evaluates conditionally is
-;;; put into a PROGN.
+;;; replaced by a PROGN with the atom.
 
 (defparameter *loop-results*
   '("COLLECT" "COLLECTING" "APPEND" "APPENDING" "NCONC" "NCONCING" "COUNT" "COUNTING" "SUM"
     "SUMMING" "MAXIMIZE" "MAXIMIZING" "MINIMIZE" "MINIMIZING" "RETURN")
-  "Keywords of LOOP with a form that is evaluated conditionally, if they follow IF or WHEN.")
+  "LOOP keywords that are followed by a form. After IF or WHEN, this form is evaluated
+conditionally.")
 
 (defun marked-atom (atom list element)
-  "Return (PROGN ATOM) in place of ATOM, element number ELEMENT of LIST, with the source path of
-this element."
+  "Return (PROGN ATOM) as a replacement for ATOM, element number ELEMENT of LIST. Give the PROGN the
+source path of this element."
   (let* ((paths source-paths)
          (form (list 'progn atom))
          (path (and (hash-table-p paths) (gethash list paths))))
@@ -197,14 +207,14 @@ this element."
     form))
 
 (defun result-of-loop-p (part before)
-  "True when PART of a LOOP is the form that belongs to the keyword BEFORE, one of *LOOP-RESULTS*."
+  "Return true if PART of a LOOP is the form after the keyword BEFORE, one of *LOOP-RESULTS*."
   (and (symbolp before)
        (member before *loop-results* :test #'string=)
        (not (and (symbolp part) (string= part "IT")))))
 
 (defun with-marked-atoms (form)
-  "FORM is a form in the text. If its operator is AND, OR, WHEN, UNLESS or LOOP, return a copy with
-MARKED-ATOM for the atoms that it evaluates conditionally. Else return FORM itself."
+  "If the operator of FORM, a form in the text, is AND, OR, WHEN, UNLESS or LOOP, return a copy with
+a PROGN around each atom that it evaluates conditionally. Else return FORM itself."
   (flet ((marked (markable)
            (loop for part in form
                  for before = nil then last
@@ -222,18 +232,19 @@ MARKED-ATOM for the atoms that it evaluates conditionally. Else return FORM itse
       (t form))))
 
 (defun expand-marking (hook expander form environment)
-  "Return what HOOK returns for EXPANDER, FORM and ENVIRONMENT. If FORM is in the text, its
-conditional atoms are marked first."
+  "Expand FORM by HOOK, a *MACROEXPAND-HOOK* function, with EXPANDER and ENVIRONMENT. If FORM is in
+the text, first put a PROGN around each atom that it evaluates conditionally."
   (let ((marked (if (path-of form) (with-marked-atoms form) form)))
     (if (eq marked form)
         (funcall hook expander form environment)
-        ;; In a LOOP, a variable can be mistaken for a keyword, and the expansion fail.
+        ;; WITH-MARKED-ATOMS can mistake a variable in a LOOP for a keyword, so that the expansion
+        ;; fails.
         (handler-case (funcall hook expander marked environment)
           (error () (funcall hook expander form environment))))))
 
 (defun measuring-hook (hook)
-  "Return a *MACROEXPAND-HOOK* that replaces each top-level form by its MEASURED-FORMS, and calls
-HOOK for other forms."
+  "Return a function for *MACROEXPAND-HOOK* that replaces each top-level form by forms that install
+marking copies of its definitions. It calls HOOK for other forms."
   (lambda (expander form environment)
     (let ((number (top-level-number form)))
       (cond ((null number) (expand-marking hook expander form environment))
@@ -246,8 +257,8 @@ HOOK for other forms."
 ;;; Installing the compiled copies, and removing them
 
 (defun put-function (name function)
-  "Have calls of NAME call FUNCTION, a marking copy of its definition. If the program redefines NAME
-meanwhile, the new definition is called."
+  "Make calls of the function NAME call FUNCTION, a marking copy of its definition. If the program
+redefines NAME meanwhile, calls go to the new definition."
   (push name (covering-put **covering**))
   (let ((copied (plain-definition name)))
     (wrap name 'live-lisp-coverage
@@ -255,15 +266,15 @@ meanwhile, the new definition is called."
             (apply (if (eq original copied) function original) arguments)))))
 
 (defun note-methods (name)
-  "Keep the list of methods that the generic function NAME has, before a method is added."
+  "Before a method is added to the generic function NAME, keep the list of its methods."
   (let ((function (plain-definition name)))
     (setf (covering-open **covering**)
           (cons function (copy-list (sb-mop:generic-function-methods function))))))
 
 (defun close-methods (covering)
   "Compare the methods of the generic function with those that NOTE-METHODS kept. If a method was
-added since, return a list of the generic function, the new method, and the method that it replaced
-or NIL, and push the list onto COVERING-METHODS. Else return NIL."
+added since, push a list (GENERIC-FUNCTION NEW OLD) onto COVERING-METHODS of COVERING, and return
+this list. OLD is the method that NEW replaced, or NIL. If no method was added, return NIL."
   (destructuring-bind (&optional function &rest before) (shiftf (covering-open covering) '())
     (let* ((now (and function (sb-mop:generic-function-methods function)))
            (new (first (set-difference now before)))
@@ -272,15 +283,16 @@ or NIL, and push the list onto COVERING-METHODS. Else return NIL."
         (first (push (list function new old) (covering-methods covering)))))))
 
 (defun take-method (put)
-  "Undo PUT, an element of COVERING-METHODS: put the old method back, or remove the new one."
+  "Undo PUT, a list (GENERIC-FUNCTION NEW OLD): add the method OLD again, which replaces NEW, or
+remove NEW if OLD is NIL."
   (destructuring-bind (function new old) put
     (if old
         (add-method function old)
         (remove-method function new))))
 
 (defun put-method ()
-  "Record the method that was added since NOTE-METHODS. If it did not replace a method of
-*MEASURED-FILE*, remove it again and count it as missed."
+  "Record the method that was added since NOTE-METHODS was called. If it did not replace a method
+that *MEASURED-FILE* defines, remove it again and count it as a definition that cannot be measured."
   (let* ((put (close-methods **covering**)) (old (third put)))
     (unless (and old (of-file-p (or (method-function old) (sb-mop:method-function old))))
       (when put
@@ -289,7 +301,7 @@ or NIL, and push the list onto COVERING-METHODS. Else return NIL."
       (note-missed))))
 
 (defun take-all (covering)
-  "Remove all copies that COVERING has put in place."
+  "Remove all marking copies that COVERING, a COVERING structure, has recorded."
   (sb-sys:without-interrupts
     (close-methods covering)
     (dolist (name (shiftf (covering-put covering) '()))

@@ -1,27 +1,28 @@
-;;;; The operation test-run, which runs the tests of systems, or tests by name
+;;;; The operation test-run, which runs the tests of ASDF systems, or tests by name.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun all-entries ()
-  "Return the tests and suites of all loaded frameworks, as ENTRYs."
+  "Return a list of ENTRY structures for all tests and suites of all loaded test frameworks."
   (loop for framework in **frameworks**
         append (loop for package in (framework-homes framework)
                      append (handler-case (funcall (framework-entries framework) package)
-                              ;; This version of the framework may keep its tests elsewhere. Other
-                              ;; frameworks' tests are found.
+                              ;; Another version of the framework may keep its tests elsewhere. The
+                              ;; tests of other frameworks are still returned.
                               (error () '())))))
 
 (defun entry-text (entry)
-  "Return the name of ENTRY as text."
+  "Return the full name of ENTRY, an ENTRY structure, as text."
   (test-text (entry-name entry)))
 
 (defun bare-name (entry)
-  "Return the name of ENTRY as text without a package."
+  "Return the name of ENTRY, an ENTRY structure, as text without a package prefix."
   (let ((name (entry-name entry)))
     (if (symbolp name) (symbol-name name) (entry-text entry))))
 
 (defun meant-names (text)
-  "Return the names that TEXT can mean: TEXT itself, and with two colons if it has one."
+  "Return a list of the names that TEXT can mean: TEXT itself, and, if TEXT has a single colon, the
+same with two colons."
   (let ((colon (position #\: text)))
     (list* text
            (and colon
@@ -30,15 +31,15 @@
                                    (subseq text colon)))))))
 
 (defun entries-named (text entries)
-  "Return those of ENTRIES whose full name is TEXT. If there are none, return those whose name
-without a package is TEXT. Letter case is ignored."
+  "Return a list of those ENTRIES with the full name TEXT, or, if there are none, of those with TEXT
+as name without a package. Ignore letter case. ENTRIES is a list of ENTRY structures."
   (loop for name in (meant-names text)
           thereis (or (remove name entries :key #'entry-text :test-not #'string-equal)
                       (remove name entries :key #'bare-name :test-not #'string-equal))))
 
 (defun entries-of-name (name entries)
-  "Return those of ENTRIES that NAME names. Call FAIL-LOOKUP if there are none, or tests with
-different full names."
+  "Return a list of those ENTRIES that the text NAME means. If there are none, or if their full
+names differ, end the operation with an error answer."
   (let* ((found (entries-named name entries))
          (texts (remove-duplicates (mapcar #'entry-text found) :test #'string=)))
     (cond ((null found)
@@ -47,14 +48,15 @@ different full names."
           (t found))))
 
 (defun entries-again (names entries)
-  "Return two values: those of ENTRIES whose full names are among NAMES, and those of NAMES that are
-no longer names of ENTRIES."
+  "Return two lists: those ENTRIES whose full names are in the list NAMES, and those NAMES that no
+entry has any more."
   (let ((found (loop for name in names
                      append (remove name entries :key #'entry-text :test-not #'string=))))
     (values found (set-difference names (mapcar #'entry-text found) :test #'string=))))
 
 (defun other-tests (names entries)
-  "Return the names of at most 5000 tests among ENTRIES, without suites, that are not among NAMES."
+  "Return a list of the full names of at most 5000 tests among ENTRIES that are not in the list
+NAMES. Suites are left out."
   (let ((known (make-hash-table :test 'equal)))
     (dolist (name names) (setf (gethash name known) t))
     (page (loop for entry in entries
@@ -63,14 +65,14 @@ no longer names of ENTRIES."
           0 5000)))
 
 (defun entries-of-package (package entries)
-  "Return the tests among ENTRIES whose names are in PACKAGE."
+  "Return a list of those ENTRIES that are tests, not suites, and whose names are in PACKAGE."
   (remove-if-not (lambda (entry)
                    (and (not (entry-suite entry)) (eq package (package-of (entry-name entry)))))
                  entries))
 
 (defun packages-data (entries)
-  "Return JSON objects for at most 20 packages of the tests among ENTRIES, each with its number of
-tests."
+  "Return a list of JSON objects for at most 20 packages, each with the number of tests in ENTRIES
+whose names are in the package."
   (let ((counts (make-hash-table :test 'equal)))
     (dolist (entry entries)
       (let ((package (package-of (entry-name entry))))
@@ -81,13 +83,13 @@ tests."
           0 20)))
 
 (defun run-entries (entries)
-  "Run ENTRIES one after the other."
+  "Run the tests and suites ENTRIES, a list of ENTRY structures, one after the other."
   (dolist (entry entries)
     (call-user-code (entry-runner entry))))
 
 (defun test-system (name)
-  "Have ASDF test the system NAME. Return NIL, or the list from NEEDED-SYSTEM if a system is
-missing."
+  "Test the ASDF system NAME by its TEST-OP. Return NIL. If a system is missing, return the list
+about it from NEEDED-SYSTEM."
   (call-noting
    (lambda (&aux (*tested-systems* (list name)))
      (call-user-code
@@ -96,16 +98,17 @@ missing."
                                (asdf-call "OPERATE" (contrib-symbol "ASDF" "TEST-OP") name))))))))
 
 (defun finish-run ()
-  "Have the loaded frameworks record those results that only the output of the run shows."
+  "For each loaded framework with a FINISH function, call this function with the output of the run,
+to record results that only the output shows."
   (let ((output (output-text (job-output *job*))))
     (dolist (framework **frameworks**)
       (when (and output (framework-finish framework) (framework-homes framework))
         (funcall (framework-finish framework) output)))))
 
 (defun run-chosen (systems entries)
-  "Test SYSTEMS, names of systems, and run ENTRIES, while the wrappers of the test frameworks are
-installed. Return a plist of JSON members about systems that could not be tested because another is
-missing."
+  "Test SYSTEMS, a list of names of ASDF systems, and run ENTRIES, a list of ENTRY structures, with
+the wrappers of the test frameworks installed. Return a plist for a JSON object: \"needs\" lists the
+systems that could not be tested because another system is missing."
   (call-with-probes
    (lambda ()
      (call-holding
@@ -121,9 +124,10 @@ missing."
              (list "needs" needs)))))))))
 
 (defun call-measuring (folder root systems function)
-  "Call FUNCTION, which runs tests and returns JSON members, with one argument: NIL if FOLDER is
-NIL, else a function that begins to measure coverage. FOLDER is a directory for fasls. Files of
-SYSTEMS and files below ROOT are measured. Return the members, with the coverage added."
+  "Call FUNCTION, which runs tests and returns a plist for a JSON object, and return this plist. If
+FOLDER, the name of a directory for fasls, is not NIL, measure the coverage of files of SYSTEMS and
+of files below ROOT, and add it to the plist. FUNCTION takes one argument: NIL, or a function that
+it must call to begin measuring."
   (if (null folder)
       (funcall function nil)
       (call-covering
@@ -137,12 +141,12 @@ SYSTEMS and files below ROOT are measured. Return the members, with the coverage
            (list* "coverage" (coverage-data covering) members))))))
 
 (define-operation ("test-run" :members t) (systems name again others package skip seed folder root)
-  "Test SYSTEMS, names, by ASDF; or run the test or suite NAME, the tests with the full names AGAIN,
-or the tests of PACKAGE. SKIP are names of tests to leave out. SEED, if given, determines random
-numbers. With FOLDER, measure coverage, as CALL-MEASURING does with ROOT. Return the result of each
-test, the files below ROOT that have changed since they were loaded, and the variables that kept
-their values, although these files have others. With OTHERS, return also the names of tests that are
-not in AGAIN."
+  "Run tests: those of SYSTEMS, a list of names of ASDF systems, the test or suite NAME, the tests
+with the full names AGAIN, or the tests whose names are in PACKAGE. Leave out the tests whose names
+are in SKIP. SEED, if not NIL, determines random numbers. If FOLDER is not NIL, measure coverage, as
+CALL-MEASURING does. Return a plist for a JSON object: the result of each test, the files below ROOT
+that have changed since they were loaded, and the variables that have another value in these files.
+If OTHERS is true, add the names of tests that are not in AGAIN."
   (let* ((*run* (make-run skip seed))
          (entries (and (or name again others package) (all-entries)))
          (all entries)

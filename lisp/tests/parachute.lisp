@@ -1,31 +1,31 @@
-;;;; Parachute. It makes and evaluates a result object for each check, and for each test. Tests can
-;;;; contain tests.
+;;;; Support for the test framework Parachute. It makes a result object for each check and for each
+;;;; test, and evaluates these objects. Tests can contain tests.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun parachute-name (package test)
-  "Return the name of TEST: a symbol, or a string HOME::NAME with the package of TEST. PACKAGE is
-Parachute's."
+  "Return the name of TEST: a symbol, or a string PACKAGE::NAME with the package to which the test
+belongs. The argument PACKAGE is Parachute's."
   (let ((name (home-call package "NAME" test)))
     (if (symbolp name)
         name
         (format nil "~A::~A" (package-name (home-call package "HOME" test)) name))))
 
 (defun parachute-suite-p (package test)
-  "True when TEST has child tests, and nothing else. PACKAGE is Parachute's."
+  "Return true if TEST has child tests and no checks of its own. PACKAGE is Parachute's."
   (and (home-call package "CHILDREN" test) (null (home-call package "TESTS" test))))
 
 (defun parachute-note-error (package)
-  "Return a function that handles an error in a test: it holds or records the error. PACKAGE is
-Parachute's."
+  "Return a handler for errors in a test. If *HOLD* is true, the handler enters the debugger, else
+it records the error. PACKAGE is Parachute's."
   (lambda (condition)
     (if *hold*
         (invoke-debugger condition)
         (note-failure package "error" :condition condition))))
 
 (defun parachute-call-body (package function)
-  "Call FUNCTION, which runs code of a test. Hold or record errors that this code does not handle.
-PACKAGE is Parachute's."
+  "Call FUNCTION, which runs code of a test. For errors that this code does not handle, enter the
+debugger if *HOLD* is true, else record them. PACKAGE is Parachute's."
   (handler-bind ((error (parachute-note-error package)))
     (funcall function)))
 
@@ -34,7 +34,8 @@ PACKAGE is Parachute's."
   (call-as-test "parachute" (parachute-name package test) function))
 
 (defun parachute-said (package result)
-  "Return arguments for NOTE-FAILURE about RESULT, of a failed check. PACKAGE is Parachute's."
+  "Return a plist of keyword arguments for NOTE-FAILURE about RESULT, Parachute's result object for
+a failed check. PACKAGE is Parachute's."
   (flet ((value (name) (home-call package name result)))
     (if (and (home-type-p package "COMPARISON-RESULT" result)
              (slot-boundp result (home-symbol package "VALUE")))
@@ -44,8 +45,8 @@ PACKAGE is Parachute's."
         (list :text (apart-from-tests (home-call package "FORMAT-RESULT" result :extensive))))))
 
 (defun parachute-note-check (package result errors)
-  "Record the outcome of a check from its RESULT. ERRORS is the test's number of errors before the
-check. PACKAGE is Parachute's."
+  "Record the outcome of a check. RESULT is Parachute's result object for it. ERRORS is the number
+of errors that the current test had before the check. PACKAGE is Parachute's."
   (note-checks 1)
   (case (home-call package "STATUS" result)
     (:skipped (incf (result-skipped *result*)))
@@ -53,7 +54,8 @@ check. PACKAGE is Parachute's."
                (apply #'note-failure package "failure" (parachute-said package result))))))
 
 (defun parachute-check (package result function)
-  "Call FUNCTION, which makes the check of RESULT, and record the outcome. PACKAGE is Parachute's."
+  "Call FUNCTION, which makes a check, and record the outcome. RESULT is Parachute's result object
+for the check. PACKAGE is Parachute's."
   (let ((body (and (slot-boundp result (home-symbol package "BODY"))
                    (home-call package "BODY" result)))
         (errors (result-errors *result*)))
@@ -64,8 +66,8 @@ check. PACKAGE is Parachute's."
       (parachute-note-check package result errors))))
 
 (defun parachute-evaluate (package original arguments)
-  "Wrapper around Parachute's EVAL-IN-CONTEXT: call ORIGINAL with ARGUMENTS, of which the second
-is a result or a test, and record the outcome. PACKAGE is Parachute's."
+  "Wrapper around Parachute's EVAL-IN-CONTEXT: call ORIGINAL with ARGUMENTS, of which the second is
+a result object or a test, and record the outcome. PACKAGE is Parachute's."
   (let ((thing (second arguments)))
     (flet ((evaluate () (apply original arguments))
            (new-p (class)
@@ -81,7 +83,7 @@ is a result or a test, and record the outcome. PACKAGE is Parachute's."
             (t (evaluate))))))
 
 (defun parachute-entries (package)
-  "Return an ENTRY for each test and suite that Parachute has. PACKAGE is Parachute's."
+  "Return a list of ENTRY structures for all tests and suites of Parachute. PACKAGE is Parachute's."
   (loop for home in (home-call package "TEST-PACKAGES")
         append (loop for test in (home-call package "PACKAGE-TESTS" home)
                      collect (let ((test test))

@@ -1,17 +1,17 @@
-;;;; Plans a test run: which systems are tested, and which are loaded first, even if ASDF thinks
-;;;; that they are unchanged.
+;;;; Plans a run of tests: chooses the systems to test, and the systems to load first, even if ASDF
+;;;; considers them unchanged.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun operation-p (operation name)
-  "True when OPERATION, the name or an instance of an operation of ASDF, is the operation NAME, a
-string."
+  "Return true if OPERATION, an ASDF operation or the name of one, is the operation with the string
+NAME as name."
   (let ((class (contrib-symbol "ASDF" name)))
     (if (symbolp operation) (string= (symbol-name operation) name) (typep operation class))))
 
 (defun system-of (component)
-  "Return the system that COMPONENT, from a dependency in ASDF, is or names. Return NIL if it is
-another component or cannot be found."
+  "Return the ASDF system that COMPONENT, from an ASDF dependency, is or names. Return NIL if it is
+another kind of component or cannot be found."
   (if (typep component '(or string symbol))
       (ignore-errors (find-system component))
       (and (typep component (contrib-symbol "ASDF" "SYSTEM")) component)))
@@ -21,8 +21,8 @@ another component or cannot be found."
   (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "TEST-OP")))
 
 (defun systems-before (system)
-  "Return a list of pairs (TESTED . SYSTEM), one for each system on which testing SYSTEM depends.
-TESTED is true if that system is tested, not only loaded."
+  "Return a list of (TESTED . OTHER) pairs, one for each system OTHER on which testing SYSTEM
+depends. TESTED is true if OTHER is tested then, and NIL if it is only loaded."
   (loop for (operation . components) in (asdf-call "COMPONENT-DEPENDS-ON" (test-operation) system)
         when (or (operation-p operation "TEST-OP") (operation-p operation "LOAD-OP"))
           append (loop for component in components
@@ -31,8 +31,8 @@ TESTED is true if that system is tested, not only loaded."
                          collect (cons (operation-p operation "TEST-OP") other))))
 
 (defun tested-with (system)
-  "Return SYSTEM and all systems that are loaded or tested when SYSTEM is tested, dependencies
-first."
+  "Return a list of SYSTEM and all systems that ASDF loads or tests when it tests SYSTEM,
+dependencies first."
   (let ((seen '()) (order '()))
     (labels ((visit (system tested)
                (unless (member system seen)
@@ -44,33 +44,34 @@ first."
     (reverse order)))
 
 (defun own-test-p (system)
-  "True when SYSTEM has a method of ASDF's PERFORM for TEST-OP, so its definition says how it is
-tested."
+  "Return true if the definition of SYSTEM says how to test it: there is a PERFORM method for
+TEST-OP and SYSTEM."
   (find-method (symbol-function (contrib-symbol "ASDF" "PERFORM")) '()
                (list (find-class (contrib-symbol "ASDF" "TEST-OP"))
                      (sb-mop:intern-eql-specializer system))
                nil))
 
 (defun tests-something-p (system)
-  "True when testing SYSTEM does anything: it tests other systems, or SYSTEM is OWN-TEST-P."
+  "Return true if testing SYSTEM has an effect: it tests other systems, or SYSTEM has a TEST-OP
+method of its own."
   (or (some #'car (systems-before system)) (own-test-p system)))
 
 (defun component-name (system)
   "Return the name of SYSTEM."
   (asdf-call "COMPONENT-NAME" system))
 
-;;; Changes that ASDF misses, because it compares dates in whole seconds
+;;; Changes that ASDF does not notice, because it compares dates in whole seconds
 
 (defun seems-unchanged-p (component)
-  "Return true when the source of COMPONENT is no newer than its fasl, in whole seconds. The second
-value is true when both have the same second."
+  "Return true if the source file of COMPONENT is not newer than its fasl. File dates are in whole
+seconds, so the second value is true if both have the same date."
   (let ((source (ignore-errors (file-write-date (asdf-call "COMPONENT-PATHNAME" component))))
         (fasl (compiled-date component)))
     (and source fasl (values (<= source fasl) (= source fasl)))))
 
 (defun source-components (system &optional others)
-  "Return an alist from the source files of SYSTEM, as components, to their native truenames. With
-OTHERS, include files of the systems that SYSTEM needs."
+  "Return an alist from the source files of SYSTEM, as ASDF components, to their native truenames.
+If OTHERS is true, include files of the systems that SYSTEM depends on."
   (loop for component in (lisp-files system others)
         for path = (ignore-errors (sb-ext:native-namestring
                                    (truename (asdf-call "COMPONENT-PATHNAME" component))))
@@ -93,22 +94,24 @@ KNOWN, look only at those files of which the loaded text is known."
                         (and (not known) same-second)))))
 
 (defun keep-texts (system loads)
-  "Keep the texts of the files of SYSTEM as the loaded texts. If LOADS, the system is about to be
-loaded: keep all. Else keep those of files that are certainly older than their fasls."
+  "Record the current texts of files of SYSTEM as their texts when they were loaded, if no such
+texts are recorded. If LOADS is true, the system is about to be loaded, so do this for all its
+files. Else do it only for files that are certainly older than their fasls."
   (loop for (component . path) in (source-components system)
         unless (known-text path)
           do (when (or loads (equal '(t nil) (multiple-value-list (seems-unchanged-p component))))
                (keep-text path))))
 
 (defun changed-paths (root)
-  "Return the paths of the loaded files below ROOT, the native name of a directory, that have
-another text than when they were loaded."
+  "Return a list of the paths of loaded files below ROOT, the native name of a directory, whose
+texts differ from when the files were loaded."
   (loop for path in (loaded-paths)
         for text = (and (eql 0 (search root path)) (known-text path))
         when (and text (other-text-p path text)) collect path))
 
 (defun to-load-p (system)
-  "True when loading SYSTEM needs actions of ASDF, or fails because another system is missing."
+  "Return true if ASDF must do something to load SYSTEM, or if it cannot because another system is
+missing."
   (let ((actions '()))
     (or (call-telling-needed
          (lambda ()
@@ -120,19 +123,19 @@ another text than when they were loaded."
 ;;; Systems of the workspace
 
 (defvar *unread* '()
-  "The MISSING-DATA of those systems of the workspace that cannot be defined without a missing
-system.")
+  "A list of JSON objects from MISSING-DATA, one for each system of the workspace that cannot be
+defined because another system is missing.")
 
 (defun read-system (name)
-  "Have ASDF read the definition of the system NAME. If this needs a missing system, add
-MISSING-DATA to *UNREAD*."
+  "Make ASDF read the definition of the system NAME. If this needs a missing system, push a JSON
+object about it onto *UNREAD*."
   (ignore-errors
    (let ((needed (nth-value 1 (found-system name))))
      (when needed (push (missing-data (first needed) name (second needed)) *unread*)))))
 
 (defun systems-below (root)
-  "Return the systems that are defined in files below ROOT, the native name of a directory, sorted
-by name."
+  "Return a list of the ASDF systems that are defined in files below ROOT, the native name of a
+directory, sorted by name."
   (let ((files (loop for file being the hash-values of (or (registry) (make-hash-table))
                      for path = (ignore-errors (sb-ext:native-namestring (truename file)))
                      when (and path (eql 0 (search root path))) collect path)))
@@ -145,7 +148,8 @@ by name."
           when (member file files :test #'equal) collect system)))
 
 (defun systems-to-test (root)
-  "Return the systems below ROOT that TESTS-SOMETHING-P, except those that another of them tests."
+  "Return a list of the systems defined below ROOT that can be tested, without those that ASDF tests
+together with another of them."
   (let* ((below (or (systems-below root)
                     ;; The .asd files may be newer than ASDF's registry.
                     (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
@@ -169,17 +173,18 @@ that it needs are left to ASDF, unless that would miss them. KNOWN is as in PLAN
       (append needed (and loads (list (load-data system force)))))))
 
 (defun plan-data (systems known)
-  "Return the test plan of SYSTEMS as a JSON object. It has their names, *UNREAD*, and the systems
-to load before the tests, each with a flag that is true if the load must be forced, since ASDF would
-miss a change. With KNOWN, plan only reloads: leave out the systems that were never loaded."
+  "Return a JSON object with the plan for testing SYSTEMS: their names, *UNREAD*, and the systems to
+load before. Each of these has a flag that is true if the load must be forced because ASDF would not
+notice a change. If KNOWN is true, leave out systems that were never loaded."
   (object "systems" (mapcar #'component-name systems)
           "unread" (reverse *unread*)
           "loads" (loop for system in (remove-duplicates (mapcan #'tested-with systems) :from-end t)
                         append (loads-data system known))))
 
 (define-operation ("test-plan" :members t) (system root known)
-  "Plan the tests of SYSTEM, or of the systems below ROOT, the native name of a directory. With
-KNOWN, plan only reloads: leave out the systems that were never loaded."
+  "Return a plan for testing SYSTEM, or the systems defined below ROOT, the native name of a
+directory. If KNOWN is true, only plan to load systems again: leave out those that were never
+loaded."
   (call-as-job-part
    nil
    (lambda ()

@@ -1,10 +1,12 @@
-;;;; Prove. A group of checks counts as a test. So does a check outside a group.
+;;;; Support for the test framework Prove. A group of checks counts as a test, and so does a check
+;;;; outside a group.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun prove-run-group (package original arguments)
-  "Wrapper around Prove's %SUBTEST: call ORIGINAL with ARGUMENTS, which begin with the description
-of a group of checks. Record the group as a test, unless it is within a test. PACKAGE is Prove's."
+  "Wrapper around Prove's %SUBTEST: call ORIGINAL with ARGUMENTS, of which the first is the
+description of a group of checks. Record the group as a test, unless it is inside a test. PACKAGE is
+Prove's."
   (let* ((description (first arguments))
          (known (assoc description (gethash *package* (home-value package "*PACKAGE-TESTS*"))
                        :test #'equal :key #'string)))
@@ -16,13 +18,14 @@ of a group of checks. Record the group as a test, unless it is within a test. PA
                           (apply original arguments)))))))
 
 (defun prove-value (report name)
-  "Return the value of the slot NAME of REPORT, and T as second value. Return NIL when there is no
-such slot."
+  "Return the value of the slot NAME of REPORT, one of Prove's reports, and T. Return NIL if there
+is no such slot."
   (let ((slot (home-symbol (find-package "PROVE.REPORT") name)))
     (and (slot-exists-p report slot) (values (slot-value report slot) t))))
 
 (defun prove-note (package report place)
-  "Record REPORT, Prove's report of a check at PLACE. PACKAGE is Prove's."
+  "Record the check that REPORT, one of Prove's reports, is about. PLACE is the source location of
+the check as a plist, or NIL. PACKAGE is Prove's."
   (flet ((value (name) (values (prove-value report name)))
          (of-class-p (name) (home-type-p package name report)))
     (note-checks 1)
@@ -39,8 +42,8 @@ such slot."
                            :expected (format nil "~:[~;not ~]~A" (value "NOTP") wanted)))))))
 
 (defun prove-add-report (package original arguments)
-  "Wrapper around Prove's ADD-REPORT: record the report of a check, the first of ARGUMENTS, and call
-ORIGINAL with ARGUMENTS. PACKAGE is Prove's."
+  "Wrapper around Prove's ADD-REPORT: record the check that the first of ARGUMENTS, a report, is
+about, and call ORIGINAL with ARGUMENTS. PACKAGE is Prove's."
   (destructuring-bind (report suite) arguments
     (let ((place (and (home-type-p package "FAILED-TEST-REPORT" report) (check-place package))))
       (flet ((note () (prove-note package report place)))
@@ -53,7 +56,7 @@ ORIGINAL with ARGUMENTS. PACKAGE is Prove's."
   (apply original arguments))
 
 (defun prove-entries (package)
-  "Return an ENTRY for each named test that Prove has. PACKAGE is Prove's."
+  "Return a list of ENTRY structures for all named tests of Prove. PACKAGE is Prove's."
   (loop for home being the hash-keys of (home-value package "*PACKAGE-TESTS*")
           using (hash-value tests)
         append (loop for (name . function) in (reverse tests)

@@ -1,10 +1,11 @@
-;;;; PTester. It has only checks: each check counts as a test, and its form is the test's name.
+;;;; Support for the test framework PTester. It has only checks: each check counts as a test, and
+;;;; the form of the check is the test's name.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun ptester-note (package passed place arguments)
-  "Record the result of a check. PASSED is true if it passed, PLACE is its place, ARGUMENTS are
-those of TEST-CHECK. PACKAGE is PTester's."
+  "Record the result of a check. PASSED is true if it passed. PLACE is its source location as a
+plist, or NIL. ARGUMENTS are those of PTester's TEST-CHECK. PACKAGE is PTester's."
   (destructuring-bind (&key expected-result test-results multiple-values known-failure condition
                             &allow-other-keys)
       arguments
@@ -21,8 +22,8 @@ those of TEST-CHECK. PACKAGE is PTester's."
                      (list :expected wanted :got (at-path got path)))))))))
 
 (defun ptester-check (package original arguments)
-  "Wrapper around PTester's TEST-CHECK: call ORIGINAL with ARGUMENTS while its report is discarded,
-and record the result of the check. PACKAGE is PTester's."
+  "Wrapper around PTester's TEST-CHECK: call ORIGINAL with ARGUMENTS, discard its report, and record
+the result of the check. PACKAGE is PTester's."
   (let* ((passed (with-home-values (package ("*BREAK-ON-TEST-FAILURES*" nil))
                    (let ((*error-output* (make-broadcast-stream))) (apply original arguments))))
          (place (and (not passed) (check-place package))))
@@ -31,11 +32,11 @@ and record the result of the check. PACKAGE is PTester's."
     passed))
 
 (defparameter *ptester-abortion* " aborted by signalling an uncaught error:"
-  "PTester's report has these words where an error has ended a group of checks.")
+  "The words in PTester's report about a group of checks that an error has ended.")
 
 (defun ptester-finish (output)
-  "Record the groups of checks that an error has ended. They are known only from OUTPUT, the output
-of the run."
+  "Record the groups of checks that an error has ended. Only OUTPUT, the output of the run, shows
+them."
   (loop for place = (search *ptester-abortion* output)
                   then (search *ptester-abortion* output :start2 (1+ place))
         while place

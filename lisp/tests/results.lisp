@@ -50,9 +50,10 @@ in PACKAGE."
                                   (expected nil expected-given)
                                   (got nil got-given) text condition (place (check-place package)))
   "Record a failure in the result of the current test. KIND is \"failure\", \"error\" or
-\"expected\". PACKAGE is the framework's. FORM is the form that was evaluated, CHECK a form that
-should have been true. EXPECTED and GOT are values as text, TEXT is the framework's message.
-CONDITION is the condition that was signalled, PLACE is from CHECK-PLACE."
+\"expected\". PACKAGE is the test framework's. FORM is the form that was evaluated, and CHECK a
+form that should have been true. EXPECTED and GOT are values as texts. TEXT is the framework's
+message. CONDITION is the condition that was signalled. PLACE is a source location as CHECK-PLACE
+returns it."
   (cond ((string= kind "error") (incf (result-errors *result*)))
         ((string= kind "expected") (incf (result-expected *result*)))
         (t (incf (result-failed *result*))))

@@ -1,11 +1,11 @@
-;;;; Rove. A test is a function, named by a symbol. Checks and groups of checks are recorded when
-;;;; they are made.
+;;;; Support for the test framework Rove. A test is a function named by a symbol. Wrappers record
+;;;; checks and groups of checks when they are made.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun rove-run-test (package original arguments)
   "Wrapper around Rove's CALL-WITH-TESTING-WITH-OPTIONS: call ORIGINAL with ARGUMENTS. If the second
-is a name, this is a test: record its result. Else this is a group of checks in a test."
+argument is a name, the call runs a test, so record its result. Else it runs a group of checks."
   (declare (ignore package))
   (let ((name (second arguments)))
     (if name
@@ -13,16 +13,16 @@ is a name, this is a test: record its result. Else this is a group of checks in 
         (apply original arguments))))
 
 (defun rove-result (name object)
-  "Return what the reader NAME returns for OBJECT, a check."
+  "Return the value of Rove's reader function NAME for OBJECT, a check."
   (home-call (find-package "ROVE/CORE/RESULT") name object))
 
 (defun rove-slot (check name)
-  "Return the value of the slot NAME of CHECK."
+  "Return the value of the slot NAME of CHECK, an object of Rove."
   (slot-value check (home-symbol (find-package "ROVE/CORE/RESULT") name)))
 
 (defun rove-said (check)
-  "Return arguments for NOTE-FAILURE about CHECK, a failed check: the groups around it, its form,
-and the values of arguments. The form of a negated check is (NOT FORM)."
+  "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, a failed check: the groups
+around it, its form, and values of arguments. The form of a negated check is shown as (NOT FORM)."
   (let ((groups (remove (bare-text (result-name *result*))
                         (remove nil (rove-result "ASSERTION-LABELS" check))
                         :test #'string-equal))
@@ -35,8 +35,8 @@ and the values of arguments. The form of a negated check is (NOT FORM)."
              (or (said-of-check check form (reverse values)) (list :check check))))))
 
 (defun rove-note-check (package check)
-  "Record the outcome of CHECK, except an error that is about to be held for debugging. PACKAGE is
-Rove's."
+  "Record the outcome of CHECK. Record no error if *HOLD* is true, since the debugger is going to
+hold it. PACKAGE is Rove's."
   (let* ((results (find-package "ROVE/CORE/RESULT"))
          (reason (rove-result "ASSERTION-REASON" check)))
     (unless (and reason *hold*)
@@ -47,14 +47,14 @@ Rove's."
             (t (apply #'note-failure package "failure" (rove-said check)))))))
 
 (defun rove-quietly (package original arguments)
-  "Wrapper around functions of Rove that also report: call ORIGINAL with ARGUMENTS. In a test, the
-report is discarded."
+  "Wrapper around functions of Rove that print a report: call ORIGINAL with ARGUMENTS. In a test,
+discard the report."
   (declare (ignore package))
   (let ((*standard-output* (if *result* (make-broadcast-stream) *standard-output*)))
     (apply original arguments)))
 
 (defun rove-record (package original arguments)
-  "Wrapper around Rove's RECORD: call ORIGINAL with ARGUMENTS. If the second of them is a check,
+  "Wrapper around Rove's RECORD: call ORIGINAL with ARGUMENTS. If the second argument is a check,
 record its outcome."
   (let ((check (second arguments)))
     (when (and *result* (home-type-p (find-package "ROVE/CORE/RESULT") "ASSERTION" check))
@@ -68,8 +68,8 @@ record its outcome."
       (home-call package "CALL-WITH-SUITE" function))))
 
 (defun rove-entries (package)
-  "Return an ENTRY for each test of Rove, and for each suite. The name of a suite is its package's.
-PACKAGE is Rove's."
+  "Return a list of ENTRY structures for all tests and suites of Rove. The name of a suite is that
+of its package. PACKAGE is Rove's."
   (let ((suites (find-package "ROVE/CORE/SUITE/PACKAGE")))
     (loop for suite in (and (home-symbol package "DEFTEST") (home-call suites "ALL-SUITES"))
           collect (let ((suite suite))

@@ -1,20 +1,22 @@
-;;;; RT, and its copy SB-RT that comes with SBCL. A test is a form and the values that it should
-;;;; have.
+;;;; Support for the test framework RT, and for its copy SB-RT that comes with SBCL. A test is a
+;;;; form and the values that it should return.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun rt-values (package entry)
-  "Return the expected values of the test ENTRY. PACKAGE is RT's."
+  "Return a list of the expected values of ENTRY, RT's object for a test. PACKAGE is RT's."
   (if (listp entry) (cdddr entry) (home-call package "VALS" entry)))
 
 (defun rt-expected-p (package entry)
-  "True when the test ENTRY is in RT's list of expected failures. PACKAGE is RT's."
+  "Return true if ENTRY, RT's object for a test, is in RT's list of expected failures. PACKAGE is
+RT's."
   (member (home-call package "NAME" entry) (home-value package "*EXPECTED-FAILURES*")
           :test #'equal))
 
 (defun rt-note-error (package entry condition)
-  "Handle CONDITION, an error in the test ENTRY: record it and leave the test, unless *HOLD* is
-true. An error while RT reports, printing values, is not recorded. PACKAGE is RT's."
+  "Handle CONDITION, an error in the test ENTRY: record it and end the test. If *HOLD* is true,
+leave it to the debugger instead. Do not record an error that occurs while RT prints values in its
+report. PACKAGE is RT's."
   (let* ((reporting (getf (result-notes *result*) :compared))
          (expected (rt-expected-p package entry))
          (held (and *hold* (not expected))))
@@ -25,15 +27,15 @@ true. An error while RT reports, printing values, is not recorded. PACKAGE is RT
       (throw (home-symbol package "*IN-TEST*") nil))))
 
 (defun rt-form (package entry got)
-  "Return the form of the test ENTRY as answers show it. GOT is the list of its values. PACKAGE is
-RT's."
+  "Return the form of ENTRY, RT's object for a test, as answers show it. GOT is the list of the
+values that the form returned. PACKAGE is RT's."
   (let ((form (home-call package "FORM" entry)) (wanted (rt-values package entry)))
     (if (= 1 (length got) (length wanted))
         (with-part-alone form (first got) (first wanted))
         form)))
 
 (defun rt-note-entry (package entry)
-  "Record the result of the test ENTRY after it has run. PACKAGE is RT's."
+  "Record the result of ENTRY, RT's object for a test, after the test has run. PACKAGE is RT's."
   (note-checks 1)
   (let ((got (getf (result-notes *result*) :values)))
     (when (and (home-call package "PEND" entry) (not (getf (result-notes *result*) :signalled)))
@@ -48,8 +50,8 @@ RT's."
                       :place nil)))))
 
 (defun rt-do-entry (package original arguments)
-  "Wrapper around RT's DO-ENTRY: call ORIGINAL with a test, the first of ARGUMENTS, without a
-report, and record the result. PACKAGE is RT's."
+  "Wrapper around RT's DO-ENTRY: call ORIGINAL with the first of ARGUMENTS, RT's object for a test.
+Discard the report, and record the result. PACKAGE is RT's."
   (let ((entry (first arguments)))
     (call-as-test "rt" (home-call package "NAME" entry)
                   (lambda ()
@@ -63,8 +65,8 @@ report, and record the result. PACKAGE is RT's."
                         (rt-note-entry package entry)))))))
 
 (defun rt-compare (package original arguments)
-  "Wrapper around RT's EQUALP-WITH-CASE: call ORIGINAL with ARGUMENTS. Keep the first of them, the
-values of the test."
+  "Wrapper around RT's EQUALP-WITH-CASE: call ORIGINAL with ARGUMENTS. In the notes of the current
+result, keep the first argument, the list of the values that the test returned."
   (declare (ignore package))
   (when (and *result* (null (getf (result-notes *result*) :values)))
     (setf (getf (result-notes *result*) :values) (list (first arguments))))
@@ -72,7 +74,7 @@ values of the test."
     (when *result* (setf (getf (result-notes *result*) :compared) t))))
 
 (defun rt-entries (package)
-  "Return an ENTRY for each test that RT has. PACKAGE is RT's."
+  "Return a list of ENTRY structures for all tests of RT. PACKAGE is RT's."
   (loop for each in (rest (home-value package "*ENTRIES*"))
         for name = (home-call package "NAME" each)
         collect (let ((name name))
@@ -82,5 +84,5 @@ values of the test."
   :probes '(("DO-ENTRY" rt-do-entry)
             ("EQUALP-WITH-CASE" rt-compare))
   :entries 'rt-entries
-  ;; Libraries have copies of RT in packages of their own.
+  ;; Some libraries contain a copy of RT in a package of their own.
   :protocol '("*ENTRIES*" "*IN-TEST*" "DO-TEST" "NAME" "FORM" "PEND"))

@@ -1,12 +1,12 @@
-;;;; hu.dwim.stefil. A test is a function, and a test with child tests is a suite, as in its
-;;;; successor Fiasco.
+;;;; Support for the test framework hu.dwim.stefil. A test is a function, and a test with child
+;;;; tests is a suite, as in its successor Fiasco.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun stefil-run-body (package original arguments)
-  "Wrapper around Stefil's RUN-TEST-BODY-IN-HANDLERS: call ORIGINAL with ARGUMENTS, which begin with
-a test, and record the result. Errors enter the debugger if *HOLD* is true; failed checks never do.
-PACKAGE is Stefil's."
+  "Wrapper around Stefil's RUN-TEST-BODY-IN-HANDLERS: call ORIGINAL with ARGUMENTS, of which the
+first is a test. Record the result unless the test is a suite. If *HOLD* is true, errors enter the
+debugger. Failed checks never do. PACKAGE is Stefil's."
   (let ((test (first arguments)) (run (home-value package "*GLOBAL-CONTEXT*")))
     (loop for (slot value) in `(("DEBUG-ON-ASSERTION-FAILURE-P" nil)
                                 ("DEBUG-ON-UNEXPECTED-ERROR-P" ,*hold*)
@@ -18,15 +18,15 @@ PACKAGE is Stefil's."
                       (lambda () (apply original arguments))))))
 
 (defun stefil-begin-check (package original arguments)
-  "Wrapper around Stefil's RECORD/ASSERTION-BEGINS: count a check, and call ORIGINAL with
-ARGUMENTS."
+  "Wrapper around Stefil's RECORD/ASSERTION-BEGINS: count one check of the current test, and call
+ORIGINAL with ARGUMENTS."
   (declare (ignore package))
   (when *result* (note-checks 1))
   (apply original arguments))
 
 (defun stefil-record (package original arguments)
-  "Wrapper around Stefil's RECORD/FAILURE*: record the failure that ARGUMENTS describe, and call
-ORIGINAL with ARGUMENTS."
+  "Wrapper around Stefil's RECORD/FAILURE*: record the failure, and call ORIGINAL with ARGUMENTS.
+These are the class name of a condition and keyword arguments."
   (destructuring-bind (type &key description-initargs &allow-other-keys) arguments
     (let ((condition (getf description-initargs :condition)))
       (fiasco-note-failure "stefil" package type
@@ -36,7 +36,8 @@ ORIGINAL with ARGUMENTS."
   (apply original arguments))
 
 (defun stefil-entries (package)
-  "Return an ENTRY for each test and suite of Stefil that needs no arguments. PACKAGE is Stefil's."
+  "Return a list of ENTRY structures for the tests and suites of Stefil that can be called without
+arguments. PACKAGE is Stefil's."
   (loop for name being the hash-keys of (home-value package "*TESTS*") using (hash-value test)
         when (and (fboundp name)
                   (member (first (home-call package "LAMBDA-LIST-OF" test)) '(nil &key &optional)))

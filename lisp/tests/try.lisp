@@ -1,9 +1,10 @@
-;;;; Try. A test signals conditions, which Try calls events: its checks, errors and results.
+;;;; Support for the test framework Try. A test signals conditions, which Try calls events, for its
+;;;; checks, errors and results.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun try-text (package event)
-  "Return the text that Try prints for EVENT, a failed check. PACKAGE is Try's."
+  "Return the text that Try prints for EVENT, the condition for a failed check. PACKAGE is Try's."
   (apart-from-tests
     (let ((*print-right-margin* 10000)
           (*print-case* :downcase)
@@ -12,14 +13,15 @@
         (home-call package "WRITE-EVENT" event stream :terse t :ctx t)))))
 
 (defun try-said (package event)
-  "Return arguments for NOTE-FAILURE about EVENT, a failed check. PACKAGE is Try's."
+  "Return a plist of keyword arguments for NOTE-FAILURE about EVENT, the condition for a failed
+check. PACKAGE is Try's."
   (flet ((value (name) (slot-value event (home-symbol package name))))
     (let ((form (second (value "CHECK"))) (captures (value "CAPTURES")))
       (or (and captures
                (null (value "MSG"))
                (null (value "CTX"))
-               ;; The captures are the values that Try shows. They are used only if all are values
-               ;; of arguments.
+               ;; The captures are the values that Try shows. Use them only if each is the value of
+               ;; an argument.
                (loop for (part nil several) in captures
                      never (or several (not (member part (rest form)))))
                (said-of-check form (checked-form form)
@@ -27,7 +29,8 @@
           (list :text (try-text package event))))))
 
 (defun try-note (package condition)
-  "Record CONDITION, signalled in a test, when it is a check or an error. PACKAGE is Try's."
+  "If CONDITION, signalled in a test, stands for a check or is an error, record it. PACKAGE is
+Try's."
   (flet ((of-class-p (name) (home-type-p package name condition)))
     (cond ((of-class-p "RESULT")
            (note-checks 1)
@@ -39,14 +42,14 @@
            (note-failure package "error"
                          :condition (home-call package "NESTED-CONDITION" condition)))
           ((or (of-class-p "EVENT") (not (typep condition 'serious-condition))))
-          ;; Try has bound a debugger hook, which would record a held error as a failure.
+          ;; Try has bound *DEBUGGER-HOOK*. Its hook would record a held error as a failure.
           (*hold* (let ((*debugger-hook* nil)) (invoke-debugger condition)))
           (t (note-checks 1)
              (note-failure package "error" :condition condition)))))
 
 (defun try-call-test (package original arguments)
-  "Wrapper around Try's CALL-TEST: call ORIGINAL with ARGUMENTS, and record the result of the
-test. PACKAGE is Try's."
+  "Wrapper around Try's CALL-TEST: call ORIGINAL with ARGUMENTS, and record the result of the test.
+PACKAGE is Try's."
   (let ((trial (home-value package "*CALL-TEST*")) (function (home-value package "*CALL-TEST-FN*")))
     (if (and *result* (home-call package "WITH-TEST-TRIAL-P" trial))
         (apply original arguments)
@@ -62,14 +65,14 @@ test. PACKAGE is Try's."
                               (apply original arguments)))))))))
 
 (defun try-begin (package original arguments)
-  "Wrapper around Try's TRY/IMPLICIT: call ORIGINAL with ARGUMENTS while Try's debugging variables
-are NIL, so that failed checks do not enter the debugger. PACKAGE is Try's."
+  "Wrapper around Try's TRY/IMPLICIT: call ORIGINAL with ARGUMENTS. Bind Try's debugging variables
+to NIL, so that failed checks do not enter the debugger. PACKAGE is Try's."
   (with-home-values (package ("*DEBUG*" nil) ("*TRY-DEBUG*" nil)) (apply original arguments)))
 
 (defun try-entries (package)
-  "Return an ENTRY for each test that Try has. PACKAGE is Try's."
+  "Return a list of ENTRY structures for all tests of Try. PACKAGE is Try's."
   (loop for home in (list-all-packages)
-        ;; LIST-PACKAGE-TESTS would create this symbol in every package.
+        ;; LIST-PACKAGE-TESTS would create the symbol *DEFTEST-REGISTRY* in every package.
         append (loop for name in (and (find-symbol "*DEFTEST-REGISTRY*" home)
                                       (home-call package "LIST-PACKAGE-TESTS" home))
                      collect (let ((name name))

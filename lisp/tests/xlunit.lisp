@@ -1,15 +1,15 @@
-;;;; XLUnit. A test is an instance of a class, and its body is one method. A suite has the tests of
-;;;; a class.
+;;;; Support for the test framework XLUnit. A test is an instance of a class, and its body is one
+;;;; method. A suite contains the tests of a class.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun xlunit-name (package test)
-  "Return the name of TEST as CLASS.METHOD. PACKAGE is XLUnit's."
+  "Return the name of TEST as text, CLASS.METHOD. PACKAGE is XLUnit's."
   (format nil "~A.~A" (symbol-text (class-name (class-of test))) (home-call package "NAME" test)))
 
 (defun xlunit-note (package condition test results)
-  "Record CONDITION, signalled in TEST, both in the current result and in RESULTS, which is
-XLUnit's. Return true if CONDITION ends the test. PACKAGE is XLUnit's."
+  "Record CONDITION, signalled in TEST, in the result of the current test and in RESULTS, XLUnit's
+results object. Return true if CONDITION ends the test. PACKAGE is XLUnit's."
   (cond ((home-type-p package "ASSERTION-FAILED" condition)
          (note-failure package "failure" :text (xlunit-text package condition))
          (home-call package "ADD-FAILURE" results test condition)
@@ -20,14 +20,14 @@ XLUnit's. Return true if CONDITION ends the test. PACKAGE is XLUnit's."
          t)))
 
 (defun xlunit-text (package condition)
-  "Return the message of CONDITION, a failed assertion. PACKAGE is XLUnit's."
+  "Return the message of CONDITION, which stands for a failed assertion. PACKAGE is XLUnit's."
   (format nil "~@[~A: ~]~A" (home-call package "MESSAGE" condition)
           (message-text (simple-condition-format-control condition)
                         (simple-condition-format-arguments condition))))
 
 (defun xlunit-run (package original arguments)
-  "Wrapper around XLUnit's RUN-ON-TEST-RESULTS: call ORIGINAL with ARGUMENTS, which begin with a
-test or suite and XLUnit's results. Record the result of a test. PACKAGE is XLUnit's."
+  "Wrapper around XLUnit's RUN-ON-TEST-RESULTS: call ORIGINAL with ARGUMENTS, of which the first two
+are a test or suite and XLUnit's results object. Record the result of a test. PACKAGE is XLUnit's."
   (destructuring-bind (test results &rest options) arguments
     (declare (ignore options))
     (if (not (home-type-p package "TEST-CASE" test))
@@ -43,7 +43,7 @@ test or suite and XLUnit's results. Record the result of a test. PACKAGE is XLUn
                             (funcall original test results :handle-errors nil))))))))
 
 (defun xlunit-entries (package)
-  "Return an ENTRY for each test and suite that XLUnit has. PACKAGE is XLUnit's."
+  "Return a list of ENTRY structures for all tests and suites of XLUnit. PACKAGE is XLUnit's."
   (let* ((class (find-class (home-symbol package "TEST-CASE")))
          (suites (progn (sb-mop:finalize-inheritance class)
                         (home-call package "EXISTING-SUITES" (sb-mop:class-prototype class)))))
