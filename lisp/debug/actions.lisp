@@ -1,10 +1,11 @@
-;;;; Passes requests to the thread of a held error, and makes that thread go on.
+;;;; Passes requests to the thread that holds an error, and makes that thread continue.
 
 (in-package "LIVE-LISP.DEBUG")
 
 (defun claim-held (held)
-  "Reserve HELD for the caller, and return true, if its thread waits for a command; else return NIL.
-A thread that has just answered takes a moment until it waits again: give it half a second."
+  "If the thread of HELD, a HELD structure, is waiting for a command, reserve HELD for the caller
+and return true. Else return NIL. A thread that has just answered needs a moment until it waits
+again, so wait for it at most about half a second."
   (loop repeat 500
         while (or (eq (held-command held) :starting)
                   (and (held-command held) (held-user held) (job-answered (held-user held))))
@@ -12,14 +13,14 @@ A thread that has just answered takes a moment until it waits again: give it hal
   (null (sb-ext:compare-and-swap (held-command held) nil :claimed)))
 
 (defun command-held (held command)
-  "Have the thread of HELD, which CLAIM-HELD has reserved, call COMMAND, a function of no
-arguments."
+  "Make the thread of HELD call COMMAND, a function of no arguments. CLAIM-HELD must have reserved
+HELD for the caller."
   (setf (held-command held) command)
   (sb-thread:signal-semaphore (held-gate held)))
 
 (defun why-not-there (number)
-  "Return a JSON object that says that the held error NUMBER is in use, or why no error with this
-NUMBER is held."
+  "Return a JSON object that says that another request is using the held error NUMBER, or why no
+error with this number is held."
   (let ((held (held-numbered number)))
     (object (if held "busy" "gone") t
             "why" (cond (held nil)
@@ -28,18 +29,19 @@ NUMBER is held."
             "held" (newest-numbers))))
 
 (defun begin-for-held (id name arguments begin)
-  "Begin the request ID for the operation NAME: claim the held error that ARGUMENTS name, and call
-BEGIN with it. If it is not held, or another request uses it, answer that."
+  "Begin request ID of the operation NAME. ARGUMENTS, a hash table, has the number of a held error.
+Reserve this error, and call the function BEGIN with its HELD structure. If the error is not held,
+or if another request is using it, answer the request with that."
   (let* ((number (gethash "error" arguments)) (held (held-numbered number)))
     (if (and held (claim-held held))
         (funcall begin held)
         (start-job id name (lambda () (list "value" (why-not-there number)))))))
 
-;;; Going on
+;;; Continuing from a held error
 
 (defun take-over-job (held id)
-  "Make the job that HELD stopped, which was answered, the job of the request ID, so that this
-request gets its next answer. Return the job."
+  "Give the job that HELD has stopped to request ID, so that this request gets the job's next
+answer. The job's own request was answered already. Return the job."
   (let ((job (held-job held)))
     (captured (job-output job) :reset t)
     (remhash (job-id job) **jobs**)
@@ -54,9 +56,10 @@ request gets its next answer. Return the job."
     job))
 
 (defun left-by (held)
-  "Return the function LEAVING for a job that runs a form in the thread of HELD. It is called when
-the form has left HELD for good, as by a restart. The answer is then that of the held job. If HELD
-has no job, its thread, one of the program, just continues."
+  "Return a function for JOB-LEAVING of a job that runs a form in the thread of HELD. It is called
+if the form has left HELD for good, as by invoking a restart, and takes this job. Then the request
+gets the next answer of the job that HELD had stopped. If HELD is in a thread of the program, this
+thread just continues, and the answer says so."
   (lambda (guest)
     (setf (held-end held) "a form evaluated in its thread left it by a non-local exit")
     (if (null (held-job held))
@@ -67,8 +70,8 @@ has no job, its thread, one of the program, just continues."
                 (job-notes (take-over-job held id)) (list "left" t))))))
 
 (defun look-in-thread (id name function arguments)
-  "Begin the request ID for the operation NAME: call FUNCTION, which returns a plist for the answer,
-in the thread of the held error that ARGUMENTS name."
+  "Begin request ID of the operation NAME: call FUNCTION in the thread of the held error that
+ARGUMENTS name. FUNCTION returns a plist for the answer."
   (begin-for-held id name arguments
                   (lambda (held)
                     (let ((job (make-job id name)))
@@ -82,8 +85,8 @@ in the thread of the held error that ARGUMENTS name."
                                                                     (run-job job function)))))))))
 
 (defun make-follower (held id name)
-  "Return a job for the request ID of the operation NAME. The job runs nothing. It only reports how
-the thread of HELD, a thread of the program, continues."
+  "Return a job for request ID of the operation NAME that runs nothing. It only reports how the
+thread of HELD, a thread of the program, continues."
   (let ((job (make-job id name)))
     (setf (job-thread job) (held-thread held)
           (job-follows job) t
@@ -92,14 +95,14 @@ the thread of HELD, a thread of the program, continues."
     job))
 
 (defun refuse (held job &rest members)
-  "Answer JOB, which uses HELD, with a JSON object of MEMBERS, which say why HELD does not go on as
-asked. HELD stays held."
+  "Answer the request of JOB with a JSON object of the plist MEMBERS, which says why the thread of
+HELD does not continue as requested. The error stays held."
   (answer job (list "value" (make-json-object members)))
   (if (job-follows job) (end-job job) (park held job)))
 
 (defun go-on-in-thread (id name function arguments)
-  "Begin the request ID for the operation NAME, which makes the thread of a held error go on.
-FUNCTION is not called."
+  "Begin request ID of the operation NAME, which makes the thread of a held error continue.
+ARGUMENTS name the error and say how. FUNCTION is not called."
   (declare (ignore function))
   (begin-for-held id name arguments
                   (lambda (held)
@@ -110,25 +113,26 @@ FUNCTION is not called."
                       (command-held held (lambda () (go-on held job arguments)))))))
 
 (defun follow-no-more (job)
-  "If JOB only reports on a thread of the program, answer its request with the news that the thread
-continues."
+  "If JOB only reports how a thread of the program continues, answer its request: the thread has
+continued."
   (when (job-follows job)
     (answer job (list "value" (object "goesOn" t)))
     (end-job job)))
 
 (defun end-held (held job)
-  "End HELD for JOB: abort the call that it stopped, or let a waiting thread of the program go on."
+  "Stop holding the error of HELD, as JOB requests, and abort the call that it has stopped. But if
+it is in a thread of the program, or if handlers of the program have not run yet, just continue."
   (setf (held-end held) "it was ended")
   (cond ((or (job-follows job) (held-signalled held))
          (follow-no-more job)
          (throw held nil))
         (t (throw job (list "aborted" t)))))
 
-;;; By a restart
+;;; Continuing by a restart
 
 (defun named-restart (held name)
-  "Return a list of the restart of HELD that NAME means and its name, or NIL. NAME is the number of
-a restart that was shown, or the name of any restart."
+  "Return a list of a restart of HELD and its name, or NIL. The text NAME is the number of a restart
+that an answer has shown, or the name of any restart."
   (let ((number (ignore-errors (parse-integer name))))
     (if number
         (and (<= 0 number) (nth number (held-restarts held)))
@@ -138,7 +142,8 @@ a restart that was shown, or the name of any restart."
                     return (list restart (string (restart-name restart))))))))
 
 (defun invoke-held-restart (held job name)
-  "Go on from HELD for JOB by the restart NAME, with the values that were evaluated for it."
+  "Continue from HELD, as JOB requests, by invoking the restart that the text NAME means. Its
+arguments are the values that were evaluated for this, if any."
   (destructuring-bind (&optional restart found report) (named-restart held name)
     (declare (ignore report))
     (let ((values (mapcar #'first (shiftf (held-values held) '()))))
@@ -149,33 +154,35 @@ a restart that was shown, or the name of any restart."
             (t
              (setf (held-end held) (format nil "it went on by its restart ~A" found))
              (follow-no-more job)
-             ;; A rebuild of the image invokes noted restarts by their names, without values.
+             ;; To rebuild a lost image, the server invokes recorded restarts by name and
+             ;; without values.
              (unless values (note-restart restart))
              (apply #'invoke-restart restart values)
-             ;; The restart has returned, as it may.
+             ;; INVOKE-RESTART has returned: the restart function did not transfer control.
              (setf (held-end held) nil)
              (unless (job-follows job) (refuse held job "returned" found)))))))
 
-;;; By a frame
+;;; Continuing from a frame
 
 (defun frame-numbered (held number)
-  "Return the frame of HELD that is shown as NUMBER, or NIL."
+  "Return the frame of HELD that answers show with NUMBER, or NIL."
   (and (integerp number) (<= 0 number) (nth number (held-frames held))))
 
 (defun default-frame (held)
-  "Return the newest frame of HELD that belongs to the program, else the newest."
+  "Return the newest frame of HELD that belongs to the program. If there is none, return the newest
+frame."
   (or (find-if-not #'system-frame-p (held-frames held)) (first (held-frames held))))
 
 (defun nearest-frame (held number)
-  "Return the number of the first frame of HELD, from the frame NUMBER on, that can be run again, or
-NIL."
+  "Return the number of the first frame of HELD, from frame NUMBER on, whose call can be made again.
+Return NIL if there is none."
   (loop for frame in (nthcdr number (held-frames held))
         for index from number
         when (frame-call-again frame) return index))
 
 (defun following (job function)
-  "Return FUNCTION. But if JOB only follows a thread of the program, return a function that also
-answers JOB with the values of FUNCTION."
+  "Return FUNCTION. But if JOB only reports how a thread of the program continues, return a function
+that calls FUNCTION and also answers the request of JOB with its values."
   (if (job-follows job)
       (lambda ()
         (let ((values '()) (*follower* job))
@@ -187,17 +194,18 @@ answers JOB with the values of FUNCTION."
       function))
 
 (defun leave-held-frame (held job number function how)
-  "Unwind to the frame NUMBER of HELD for JOB, and have it return the values of FUNCTION. HOW, a
-text, says what became of the frame."
+  "As JOB requests, unwind the stack to frame NUMBER of HELD, and make this frame return the values
+of FUNCTION. The text HOW completes the sentence \"its frame NUMBER ...\" for later answers."
   (setf (held-end held) (format nil "its frame ~D ~A" number how))
   (leave-frame (frame-numbered held number) (following job function)))
 
 (defun form-again-p (job)
-  "True when JOB evaluates forms: the current form can be evaluated again."
+  "Return true if JOB is evaluating forms, so that the current form can be evaluated again."
   (and (string= (job-operation job) "evaluate") (not (job-follows job))))
 
 (defun retry-held (held job number)
-  "Run the frame NUMBER of HELD again for JOB; without NUMBER, evaluate the form again."
+  "As JOB requests, make the call of frame NUMBER of HELD again. If NUMBER is NIL, evaluate the
+current form again."
   (let ((frame (frame-numbered held number)))
     (cond ((and (null number) (form-again-p job))
            (setf (held-end held) "its form was evaluated again")
@@ -212,7 +220,8 @@ text, says what became of the frame."
                         "form" (form-again-p job))))))))
 
 (defun return-from-held (held job number)
-  "Have the frame NUMBER of HELD return, for JOB, the values that were evaluated for it."
+  "As JOB requests, make frame NUMBER of HELD return the values that were evaluated for this. If
+NUMBER is NIL, use the newest frame that belongs to the program."
   (let* ((number (or number (position (default-frame held) (held-frames held))))
          (frame (frame-numbered held number))
          (values (first (shiftf (held-values held) '()))))
@@ -224,8 +233,8 @@ text, says what became of the frame."
           (t (leave-held-frame held job number (lambda () (values-list values)) "returned")))))
 
 (defun go-on (held job arguments)
-  "Go on from HELD for JOB in the way that ARGUMENTS, a table from a message, say. Returns only if
-that fails: JOB was answered why then."
+  "Make the thread of HELD continue as ARGUMENTS, a hash table from a request, say. JOB is the job
+of the request. This function returns only if that fails. Then JOB was answered with the reason."
   (let ((*hold* (held-seconds held)) (sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* nil)
         (*break-on-signals* *program-breaks*)
         (number (gethash "frame" arguments)))

@@ -1,21 +1,23 @@
 ;;;; Held errors. The thread of a held error waits with all its frames, and runs the requests about
-;;;; the error. A request that only looks is a job of its own in that thread; a request to go on
-;;;; gets the next answer of the held job.
+;;;; the error. A request that only inspects runs as a job of its own in that thread. A request to
+;;;; continue gets the next answer of the job that the error has stopped.
 
 (in-package "LIVE-LISP.DEBUG")
 
-(defparameter *held-limit* 10 "At most this many errors are held at once.")
+(defparameter *held-limit* 10 "The maximum number of errors held at the same time.")
 (defparameter *ended-limit* 50
-  "How the holding of an error ended is kept for at most this many errors.")
+  "The maximum number of errors in **ENDED**.")
 
 (defstruct (held (:constructor make-held (number condition seconds job)))
-  "The error NUMBER: CONDITION, held in THREAD for SECONDS after each use. JOB is the job that it
-stopped, or NIL in a thread of the program. STACK are its frames, from TOLD-FRAMES. OFFERED are its
-restarts, RESTARTS those that are shown, and LOCKS the names of locks that the thread holds. TIMED
-is true when TIME measures the call. VALUES are lists of values that were evaluated to go on with.
-COMMAND is the function that the thread calls once GATE is open, NIL while it waits, :STARTING
-before it waits, and :OVER at the end. GUEST is the job of COMMAND, until COMMAND begins; USER is
-the job that uses the error, or did last."
+  "An error that is held. NUMBER identifies it in answers. CONDITION is held in THREAD until it was
+not used for SECONDS. JOB is the job that it has stopped, or NIL in a thread of the program. STACK
+lists the frames. OFFERED lists all restarts, RESTARTS those that answers show, and LOCKS the names
+of locks that the thread holds. SIGNALLED is true if handlers of the program have not run yet. TIMED
+is true if the call is inside TIME. VALUES lists lists of values that were evaluated for continuing.
+COMMAND is the function that the thread calls when the semaphore GATE is signalled, NIL while it
+waits, :CLAIMED while a request has reserved it, :STARTING before it waits, and :OVER at the end.
+GUEST is the job of COMMAND until COMMAND begins. USER is the job that uses the error, or was the
+last to do so. END is a text that says how the holding ended."
   number condition seconds job (guest nil) (user nil)
   (thread sb-thread:*current-thread*)
   (gate (sb-thread:make-semaphore :name "live-lisp held"))
@@ -23,26 +25,28 @@ the job that uses the error, or did last."
   (signalled nil) (timed nil)
   (stack '()) (offered '()) (restarts '()) (locks '()) (values '()) (end nil))
 
-(sb-ext:defglobal **held** '() "The errors that are held, newest first.")
-(sb-ext:defglobal **held-count** 0 "The number of the error that was held last.")
+(sb-ext:defglobal **held** '() "A list of HELD structures for the errors that are held, newest
+first.")
+(sb-ext:defglobal **held-count** 0 "The number of the last error that was held.")
 (sb-ext:defglobal **ended** '()
-  "The numbers of the last errors that were held, with what became of each, as text.")
+  "An alist from the numbers of errors that are no longer held to texts that say why, newest
+first.")
 (sb-ext:defglobal **held-lock** (sb-thread:make-mutex :name "live-lisp held errors")
-  "Held while **HELD**, **HELD-COUNT** and **ENDED** change.")
+  "A lock that a thread holds while it changes **HELD**, **HELD-COUNT** or **ENDED**.")
 
-(defvar *held* nil "The held error whose commands this thread runs, or NIL.")
+(defvar *held* nil "The HELD structure of the error whose commands this thread runs, or NIL.")
 
 (defun held-numbered (number)
-  "Return the held error NUMBER, or NIL."
+  "Return the HELD structure of the held error NUMBER, or NIL if there is none."
   (find number **held** :key #'held-number))
 
 (defun newest-numbers ()
-  "Return the sorted numbers of the errors that are held."
+  "Return a sorted list of the numbers of the errors that are held."
   (sort (mapcar #'held-number **held**) #'<))
 
 (defun note-held (condition seconds job)
-  "Make a HELD for CONDITION, SECONDS and JOB, add it to **HELD**, and return it. Return NIL when
-*HELD-LIMIT* errors are held already."
+  "Make a HELD structure for CONDITION, SECONDS and JOB, add it to **HELD**, and return it. If
+*HELD-LIMIT* errors are held already, return NIL."
   (sb-thread:with-mutex (**held-lock**)
     (when (< (length **held**) *held-limit*)
       (let ((held (make-held (setf **held-count** (1+ (max **held-count** **held-above**)))
@@ -51,7 +55,7 @@ the job that uses the error, or did last."
         held))))
 
 (defun forget-held (held)
-  "Record that HELD is no longer held."
+  "Record that the error of HELD is no longer held, and why."
   (setf (held-command held) :over)
   (when (held-guest held) (end-job (held-guest held)))
   (sb-thread:with-mutex (**held-lock**)
@@ -60,11 +64,11 @@ the job that uses the error, or did last."
                                  (or (held-end held) "its thread was ended, or left it") **ended**)
                           0 *ended-limit*))))
 
-;;; How an answer shows a held error
+;;; Showing a held error in an answer
 
 (defun slots-data (condition)
-  "Return the slots of CONDITION as JSON objects; none for a condition of the system, whose report
-shows them."
+  "Return a list of JSON objects for the slots of CONDITION. For a condition class of the system,
+return NIL, since its report shows the slots."
   (unless (system-class-p condition)
     (loop for (name . value) in (ignore-errors (inner-slots condition))
           repeat 10
@@ -72,8 +76,8 @@ shows them."
                           "id" (object-id value)))))
 
 (defun parameter-text (parameter)
-  "Return PARAMETER of a lambda list as text. A name that RESTART-CASE made, which says nothing,
-becomes \"value\"."
+  "Return PARAMETER, an element of a restart function's lambda list, as text. RESTART-CASE makes
+some parameters with meaningless names. For these, return \"value\"."
   (let* ((symbol (if (consp parameter) (first parameter) parameter))
          (package (and (symbolp symbol) (symbol-package symbol))))
     (cond ((member symbol lambda-list-keywords) (string-downcase symbol))
@@ -81,19 +85,19 @@ becomes \"value\"."
           (t (string-downcase (symbol-name symbol))))))
 
 (defun restart-parameters (restart)
-  "Return the lambda list of the function of RESTART as text, or NIL when it is empty or unknown."
+  "Return the lambda list of the function of RESTART as text. Return NIL if it is empty or unknown."
   (let ((parameters (ignore-errors (plain-lambda-list (restart-function restart)))))
     (and (listp parameters)
          (remove '&optional parameters)
          (format nil "~{~A~^ ~}" (mapcar #'parameter-text parameters)))))
 
 (defun held-frames (held)
-  "Return the frames of HELD that have numbers in answers, the newest first: all but the folded
-ones."
+  "Return a list of the frames of HELD that have numbers in answers, newest first. Frames that
+answers fold together have none."
   (remove-if #'folded-p (held-stack held)))
 
 (defun held-data (held)
-  "Return what an answer says of HELD besides its condition, as a JSON object."
+  "Return a JSON object with all that an answer shows of HELD besides the condition's report."
   (object "error" (held-number held)
           "seconds" (held-seconds held)
           "thread" (and (null (held-job held)) (short-thread-name (held-thread held)))
@@ -106,8 +110,8 @@ ones."
           "locks" (held-locks held)))
 
 (defun offered-restarts (held)
-  "Return the restarts for HELD. If a watch recorded the error, leave out the restarts of the break
-by which SBCL stopped when the error was signalled."
+  "Return a list of the restarts for the condition of HELD. If SBCL has entered the debugger because
+of *BREAK-ON-SIGNALS*, leave out the restarts that it offers for this break."
   (let* ((restarts (active-restarts (held-condition held)))
          (last (and (held-signalled held)
                     (position-if (lambda (restart)
@@ -117,7 +121,7 @@ by which SBCL stopped when the error was signalled."
     (if last (nthcdr (1+ last) restarts) restarts)))
 
 (defun note-stack (held)
-  "Note in HELD what is on this thread's stack: frames, restarts, and locks."
+  "Record in HELD what is on the stack of this thread: frames, restarts, and locks."
   (setf (held-stack held) (told-frames)
         (held-offered held) (offered-restarts held)
         (held-restarts held) (values (told-restarts (held-offered held)))
@@ -125,38 +129,38 @@ by which SBCL stopped when the error was signalled."
         (held-timed held) (and (find 'sb-ext:call-with-timing (user-frames) :key #'frame-name) t)))
 
 (defun why-not-noted (held)
-  "Call NOTE-STACK with HELD. Return NIL, or a text that says why that failed. An error must not
-leave this function: SBCL is in its debugger here, and would ask at the terminal what to do."
+  "Call NOTE-STACK with HELD. Return NIL, or a text that says why it failed. No error may leave this
+function: SBCL is in its debugger here, and would ask at the terminal what to do."
   (handler-case (progn (note-stack held) nil)
     (error (failure) (format nil "its frames cannot be told: ~A" (report-text 200 failure)))))
 
 (defun printed-values (values)
-  "Return the list VALUES as an answer shows the values of one form."
+  "Return JSON data for the list VALUES, as answers show the values of one form."
   (let ((data (printing-values (values-data values))))
     (if (eq data :empty) #() data)))
 
-;;; Waiting, and commands
+;;; Waiting for commands and running them
 
 (defun call-without-handlers (function)
-  "Call FUNCTION without the handlers of the program: errors in FUNCTION do not concern them."
+  "Call FUNCTION without the handlers of the program, since it must not handle errors in FUNCTION."
   (if +handlers+
       (progv (list +handlers+) (list first-handlers)
         (funcall function))
       (funcall function)))
 
 (defun next-command (held)
-  "Wait until a request gives HELD a command. Return the command, or NIL when none came in the
-seconds of HELD."
+  "Wait until a request gives HELD a command, and return the command. Return NIL if none comes
+within HELD-SECONDS."
   (if (sb-thread:wait-on-semaphore (held-gate held) :timeout (held-seconds held))
       (held-command held)
       (unless (null (sb-ext:compare-and-swap (held-command held) nil :over))
-        ;; A request has just claimed HELD, and opens the gate at once.
+        ;; A request has just reserved HELD, and will signal the semaphore at once.
         (sb-thread:wait-on-semaphore (held-gate held))
         (held-command held))))
 
 (defun serve (held)
-  "Run the commands for HELD, in its thread, until its time is over. A command that lets the program
-continue never returns here."
+  "Run the commands for HELD in its thread until none comes for HELD-SECONDS. A command that makes
+the program continue does not return."
   (let ((*held* held) (*hold* nil))
     (loop
       (setf (held-command held) nil)
@@ -166,19 +170,19 @@ continue never returns here."
         (funcall command)))))
 
 (defun why-not-held (condition)
-  "Return why CONDITION cannot be held here, or NIL."
+  "Return a text that says why CONDITION cannot be held in this thread now, or NIL if it can."
   (cond ((or (typep condition 'storage-condition) (not (room-on-stack-p)))
          "there is no room to hold it")
         ((or (not sb-sys:*interrupts-enabled*) collection-inhibited)
          "it was signalled where its thread cannot be interrupted")))
 
 (defun too-many-text ()
-  "Return a clause of a sentence that says that no more errors can be held."
+  "Return a clause that says that no more errors can be held, and which ones are held."
   (format nil "~D errors are held already: ~{~D~^, ~}" *held-limit* (newest-numbers)))
 
 (defun held-calls (frames)
-  "Return the calls of FRAMES as FRAME-CALLS does, but frames of the system with the member
-\"system\" and no place."
+  "Return a list of calls for FRAMES, as FRAME-CALLS returns. But for frames of the system, the
+members are only (\"system\" T), without a place."
   (loop for frame in frames
         for call in (frame-calls frames)
         collect (if (or (folded-p frame) (not (system-frame-p frame)))
@@ -186,27 +190,27 @@ continue never returns here."
                     (cons (car call) (list "system" t)))))
 
 (defun held-members (held keeper)
-  "Return a plist of JSON members about HELD. KEEPER, a value of *ERROR-KEEPER* or NIL, keeps its
-condition."
+  "Return a plist for a JSON object about HELD: its condition with the stack, and the rest as a JSON
+object. KEEPER is a value of *ERROR-KEEPER*, or NIL, and keeps the condition."
   (multiple-value-bind (frames more) (first-frames (held-stack held))
     (list "condition" (let ((*offered* (held-offered held)))
                         (described (held-condition held) keeper t (held-calls frames) more))
           "held" (held-data held))))
 
 (defun park (held job)
-  "Give JOB, which HELD stopped and which was answered, an id that no request has: the negative
-number of HELD. So it stays among the running jobs."
+  "Give JOB an id that no request has: the negative number of HELD. Thus JOB stays in the table of
+running jobs. HELD has stopped it, and its request was answered."
   (remhash (job-id job) **jobs**)
   (setf (job-id job) (- (held-number held))
         (gethash (job-id job) **jobs**) job))
 
 (defvar *follower* nil
-  "While a thread of the program runs a frame again, the job that reports the values of the frame;
-else NIL.")
+  "While a thread of the program makes the call of a frame again, the job that reports the values.
+Else NIL.")
 
 (defun serve-for-thread (held)
-  "Run the commands for HELD in its thread, which is one of the program. Return when HELD is let go,
-or its time is over."
+  "Run the commands for HELD in its thread, which is a thread of the program. Return when a command
+ends HELD, or when none has come for HELD-SECONDS."
   (format **background-stream** "~&Error ~D is held in the thread ~A: ~A~%"
           (held-number held) (current-thread-name) (class-text (class-of (held-condition held))))
   (when (and *follower* (not (job-answered *follower*)))
@@ -216,8 +220,8 @@ or its time is over."
     (setf (held-end held) "its time was over, so its thread went on without us")))
 
 (defun serve-for-job (held job)
-  "Answer JOB that HELD has stopped it, and run the commands for HELD. Return when HELD is let go;
-the call ends when its time is over."
+  "Answer JOB that HELD has stopped it, and run the commands for HELD. Return when a command ends
+HELD. If none comes for HELD-SECONDS, abort the job."
   (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* held))
     (answer job (looking (job)
                   (append (held-members held (and (not (held-signalled held)) *error-keeper*))
@@ -229,9 +233,9 @@ the call ends when its time is over."
       (throw job (list "aborted" t)))))
 
 (defun hold-condition (condition seconds job &optional signalled)
-  "Hold CONDITION in this thread until it is not used for SECONDS. JOB is the job that this thread
-runs, or NIL in a thread of the program. SIGNALLED is true when handlers of the program have not run
-yet. Return NIL once CONDITION was let go, or a text that says why it cannot be held."
+  "Hold CONDITION in this thread until no request has used it for SECONDS. JOB is the job of this
+thread, or NIL in a thread of the program. SIGNALLED is true if handlers of the program have not run
+yet. Return NIL once CONDITION is no longer held, or a text that says why it cannot be held."
   (or (why-not-held condition)
       (let ((held (note-held condition seconds job)))
         (if (null held)

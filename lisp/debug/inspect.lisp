@@ -1,18 +1,18 @@
-;;;; The operation inspect: finds an object by a name, or by an id in an answer, and shows its
+;;;; The operation inspect: finds an object by a name, or by an id from an answer, and shows its
 ;;;; parts.
 
 (in-package "LIVE-LISP.DEBUG")
 
 (defun id-in (text)
-  "Return the number in TEXT when TEXT is an id, such as @12, else NIL."
+  "Return the number in TEXT if TEXT is an id of an object, such as \"@12\". Else return NIL."
   (and (> (length text) 1)
        (char= (char text 0) #\@)
        (ignore-errors (parse-integer text :start 1))))
 
 (defun object-named (text package)
-  "Return the object that TEXT, the name of a symbol or function, names in PACKAGE: the first there
-is of a variable's value, a function or macro, a class, and the symbol itself. TEXT can begin with '
-for the symbol, or #' for a function."
+  "Return the object that TEXT names in PACKAGE. It is the first of these that exists: the value of
+the variable, the function or macro, the class, the symbol itself. If TEXT begins with ', return the
+symbol. If it begins with #', return the function."
   (multiple-value-bind (name symbol setf) (named-target text package)
     (cond ((char= (char text 0) #\') symbol)
           ((or setf (eql 0 (search "#'" text)))
@@ -25,14 +25,15 @@ for the symbol, or #' for a function."
           (t symbol))))
 
 (defun package-meant (text)
-  "Return the package that TEXT, such as \"APP\" or APP:, names, or NIL."
+  "Return the package that TEXT, such as \"APP\" in quotes or APP:, names. Return NIL if there is
+none or if TEXT has neither quotes nor a colon."
   (let ((name (string-trim "\": " text)))
     (and (find (char text (1- (length text))) "\":")
          (or (find-package name) (find-package (string-upcase name))))))
 
 (defun meant-object (text package)
-  "Return the object that TEXT means in PACKAGE: TEXT is an id, the name of a package, or as for
-OBJECT-NAMED. If there is no such object, call FAIL-LOOKUP with what is wrong."
+  "Return the object that TEXT means in PACKAGE. TEXT is an id such as @12, the name of a package,
+or a name as for OBJECT-NAMED. If there is no such object, end the operation with an error answer."
   (let* ((text (string-trim " " text)) (id (id-in text)))
     (cond ((string= text "") (fail-lookup "noValue" t))
           (id (multiple-value-bind (object there) (object-of-id id)
@@ -43,8 +44,8 @@ OBJECT-NAMED. If there is no such object, call FAIL-LOOKUP with what is wrong."
           (t (object-named text package)))))
 
 (defun part-named (name parts)
-  "Return the one of PARTS that NAME means, in upper or lower case, or NIL. NAME can lack the quotes
-or the package prefix that the name of the part has."
+  "Return the element of PARTS, a list of PART structures, that NAME means, or NIL. Letter case does
+not matter, and NAME can lack the quotes or the package prefix of the part's name."
   (flet ((bare (name)
            (let ((name (string-trim "\"" name)))
              (subseq name (1+ (or (position #\: name :from-end t) -1))))))
@@ -54,8 +55,8 @@ or the package prefix that the name of the part has."
         (find name parts :key (lambda (part) (bare (part-name part))) :test #'string-equal))))
 
 (defun object-at (object path)
-  "Return the object to which PATH, a list of names of parts, leads from OBJECT. Each name is of a
-part of the object before. Call FAIL-LOOKUP when there is no such part."
+  "Return the object to which PATH leads from OBJECT. PATH is a list of names of parts: each names a
+part of the object before. If there is no such part, end the operation with an error answer."
   (loop for name in path
         for parts = (object-parts object)
         for part = (part-named name parts)
@@ -69,7 +70,7 @@ part of the object before. Call FAIL-LOOKUP when there is no such part."
         finally (return object)))
 
 (defun part-data (part)
-  "Return PART as a JSON object."
+  "Return a JSON object for PART, a PART structure."
   (let ((value (part-value part)))
     (object "name" (part-name part)
             "value" (and (null (part-why part)) (printed value))
@@ -77,8 +78,8 @@ part of the object before. Call FAIL-LOOKUP when there is no such part."
             "id" (and (null (part-why part)) (not (part-made part)) (object-id value)))))
 
 (defun inspection (object offset limit)
-  "Return a JSON object with OBJECT as text, its type, its id, the number of its parts, and LIMIT of
-the parts from OFFSET on."
+  "Return a JSON object about OBJECT: its text, type and id, the number of its parts, and LIMIT of
+its parts from OFFSET on."
   (let ((parts (object-parts object)))
     (object "value" (if (typep object '(or string number bit-vector symbol pathname))
                         (let ((*digit-limit* *most-digits*)) (local-text object :limit 10000))
@@ -90,9 +91,9 @@ the parts from OFFSET on."
             "parts" (mapcar #'part-data (page parts offset limit)))))
 
 (define-operation "inspect" (value package path offset limit)
-  "Show the object for which the text VALUE stands in PACKAGE or, if PATH is given, one of its
-parts. PATH, a list of names of parts, leads from the object to this part. Show LIMIT parts from
-OFFSET on."
+  "Return a JSON object about the object that the text VALUE means in PACKAGE, with LIMIT of its
+parts from OFFSET on. If PATH, a list of names of parts, is given, show the object to which it
+leads."
   (call-in-session (and package (named-package package))
                    (lambda ()
                      (inspection (object-at (meant-object value package) path) offset limit))))

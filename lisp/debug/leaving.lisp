@@ -1,17 +1,17 @@
-;;;; Decides which frames can be left, and how the call of a frame is made again. Leaving a wrong
-;;;; frame corrupts memory.
+;;;; Decides which frames can be left, and makes the call of a frame again. Leaving a frame that
+;;;; cannot be left corrupts memory.
 
 (in-package "LIVE-LISP.DEBUG")
 
-;;; Whether a frame can be left
+;;; Deciding whether a frame can be left
 
 (defun local-name-p (name)
-  "True when NAME is SBCL's name of a function that is defined within another, or that has no name."
+  "Return true if NAME is a debug name of SBCL for a local function or a function without a name."
   (and (consp name) (member (first name) '(flet labels lambda)) t))
 
 (defun shares-code-p (frame)
-  "True when the caller of FRAME is, or can be, in the same code object: then the compiler knew
-which function the caller calls."
+  "Return true if the caller of FRAME is, or may be, in the same code object. Then the compiler knew
+which function the caller calls, and may have known that it never returns."
   (let ((below (frame-below frame)))
     (flet ((component (frame)
              (ignore-errors (function-component (frame-function frame)))))
@@ -20,21 +20,21 @@ which function the caller calls."
           (eq (component frame) (component below))))))
 
 (defun calls-itself-p (frame)
-  "True when FRAME is of a global function that was called by its own code."
+  "Return true if FRAME belongs to a global function that its own code has called."
   (let ((below (frame-below frame)))
     (and below (equal (root-name (frame-name below)) (root-name (frame-name frame))))))
 
 (defun never-returns-p (name &key derived)
-  "True when the function NAME is declaimed never to return. With DERIVED, true also when the
-compiler has derived that. Callers compiled with this knowledge have no code behind the call, so
-returning there is fatal."
+  "Return true if the function NAME is declaimed never to return. If DERIVED is true, also return
+true if the compiler has derived that. The compiler makes no code after a call of such a function,
+so that returning from it is fatal."
   (let ((type (and (or (symbolp name) (and (consp name) (eq (first name) 'setf)))
                    (or derived (eq :declared (known :function :where-from name)))
                    (type-specifier (known :function :type name)))))
     (and (consp type) (eq (first type) 'function) (null (third type)) (cddr type) t)))
 
 (defun why-not-left (frame)
-  "Return why FRAME cannot be left, or NIL when it can."
+  "Return a text that says why FRAME cannot be left, or NIL if it can."
   (let ((name (frame-name frame)) (shares (shares-code-p frame)))
     (cond ((not (frame-tag frame)) "its code does not keep what that needs")
           ((not (eq :standard
@@ -42,8 +42,8 @@ returning there is fatal."
            "only its callers know how it gives back values")
           ((and shares (local-name-p name))
            "it is a local function, and the compiler can know that it never returns")
-          ;; A file compiled with :BLOCK-COMPILE has such code. If a function calls itself, its
-          ;; derived type tells.
+          ;; Files compiled with :BLOCK-COMPILE contain such code. If a function calls itself, its
+          ;; derived type shows whether it returns.
           ((and shares
                 (or (not (calls-itself-p frame)) (ignore-errors (never-returns-p name :derived t))))
            "it is compiled together with its caller, which can know that it never returns")
@@ -52,8 +52,8 @@ returning there is fatal."
 ;;; Methods
 
 (defun method-name-parts (name)
-  "Return the generic function, the list of qualifiers and the list of specializers of the method
-with the debug name NAME, as three values."
+  "Return three values for the method with the debug name NAME: its generic function, the list of
+its qualifiers, and the list of its specializers."
   (let ((function (plain-definition (second name))) (rest (cddr name)))
     (values function
             (butlast rest)
@@ -64,8 +64,8 @@ with the debug name NAME, as three values."
                     (first (last rest))))))
 
 (defun calling-form (method form)
-  "Return a CALL-METHOD form that calls METHOD with the next methods that FORM, the form of an
-effective method, gives it. Return NIL when FORM does not call METHOD."
+  "Return a CALL-METHOD form that calls METHOD with the next methods that it has in FORM, an
+effective method form. Return NIL if FORM does not call METHOD."
   (cond ((atom form) nil)
         ((eq (first form) 'call-method)
          (let ((next (and (listp (third form)) (member method (third form)))))
@@ -75,12 +75,13 @@ effective method, gives it. Return NIL when FORM does not call METHOD."
         (t (some (lambda (each) (calling-form method each)) form))))
 
 (defun required-arguments (function arguments)
-  "Return those of ARGUMENTS by which the generic FUNCTION chooses its methods."
+  "Return a list of those ARGUMENTS by which the generic function FUNCTION chooses its methods."
   (subseq arguments 0 (length (sb-mop:generic-function-argument-precedence-order function))))
 
 (defun call-method-again (name arguments)
   "Call the method with the debug name NAME with ARGUMENTS. CALL-NEXT-METHOD in it calls the methods
-that are next by the current definitions. The methods that would run before it are not called."
+that are next by the current definitions. Methods that would run before it, such as :AROUND methods,
+are not called."
   (multiple-value-bind (function qualifiers specializers) (method-name-parts name)
     (let* ((method (find-method function qualifiers specializers))
            (form (calling-form method
@@ -93,21 +94,21 @@ that are next by the current definitions. The methods that would run before it a
       (unless form (error "~S is not applicable any more." method))
       (call-effective (effective-function function form) arguments))))
 
-;;; Calling again
+;;; Making a call again
 
 (defun not-kept-p (value)
-  "True when VALUE stands for an argument that was not kept."
+  "Return true if VALUE stands for an argument that the code has not kept."
   (typep value 'unprintable))
 
 (defun callable-name-p (name)
-  "True when NAME is of a global function that can be called."
+  "Return true if NAME is the name of a global function, so that it can be called."
   (and (or (symbolp name) (and (consp name) (eq (first name) 'setf)))
        (fboundp name)
        (not (and (symbolp name) (macro-function name)))))
 
 (defun frame-call-again (frame)
-  "Return a function that makes the call of FRAME again. If that is impossible, return NIL and the
-reason."
+  "Return a function that makes the call of FRAME again. If that is impossible, return NIL and a
+text with the reason."
   (let* ((name (frame-name frame)) (method (method-name-p name))
          (arguments (rest (frame-call frame)))
          (why (why-not-left frame)))

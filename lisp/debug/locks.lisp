@@ -1,4 +1,4 @@
-;;;; Finds the locks that a thread holds, and the one that it waits for.
+;;;; Finds the locks that a thread holds, and the lock for which it waits.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -7,8 +7,8 @@
   (print-safely 60 (or (sb-thread:mutex-name lock) "without a name") "~A"))
 
 (defun stack-words (function)
-  "Call FUNCTION with each word on this thread's stack, from the current frame to the oldest, at
-most 4000000 octets."
+  "Call FUNCTION with each word on the stack of this thread, from the current frame to the oldest.
+Stop after 4000000 octets."
   (when (and this-slot stack-end-slot)
     (let ((thread (thread-slot this-slot)) (here (stack-pointer)))
       (when (plusp (sb-sys:sap-int thread))
@@ -18,8 +18,8 @@ most 4000000 octets."
               do (funcall function (sb-sys:sap-ref-word here offset)))))))
 
 (defun own-locks ()
-  "Return the names of the locks that this thread holds: each is on its stack, for the code that
-releases it."
+  "Return a list of the names of the locks that this thread holds. The lock objects are found on its
+stack, since the code that will release a lock keeps it there."
   (let ((locks '()))
     (close-region)
     (stack-words (lambda (word)
@@ -32,7 +32,8 @@ releases it."
     (mapcar #'lock-name locks)))
 
 (defun awaited-lock (thread)
-  "Return the lock that THREAD waits for as a JSON object with its name and its owner, or NIL."
+  "Return a JSON object with the name and the owner of the lock for which THREAD waits. Return NIL
+if it waits for none."
   (let* ((lock (ignore-errors (waited-for thread)))
          (owner (and (typep lock 'sb-thread:mutex) (sb-thread:mutex-owner lock))))
     (when (typep lock 'sb-thread:mutex)

@@ -1,9 +1,9 @@
-;;;; The operations on held errors.
+;;;; The operations that inspect held errors and make their threads continue.
 
 (in-package "LIVE-LISP.DEBUG")
 
 (define-operation "debug-list" ()
-  "List the errors that are held."
+  "Return a JSON object that lists the errors that are held."
   (object "held" (loop for held in (reverse **held**)
                        collect (object "error" (held-number held)
                                        "seconds" (held-seconds held)
@@ -12,17 +12,18 @@
                                        "type" (class-text (class-of (held-condition held)))))))
 
 (defun no-frame (number)
-  "Return the members that say that the error of this thread has no frame NUMBER."
+  "Return a plist for an answer that says that the error of this thread has no frame NUMBER."
   (list "value" (object "noFrame" number "frames" (length (held-frames *held*)))))
 
 (defun asked-frame (number)
-  "Return the frame NUMBER of the error that this thread holds, or NIL; without NUMBER the default
-frame."
+  "Return frame NUMBER of the error that this thread holds, or NIL if there is none. If NUMBER is
+NIL, return the newest frame that belongs to the program."
   (if number (frame-numbered *held* number) (default-frame *held*)))
 
 (defun frame-package (frame)
-  "Return the package in which forms to be evaluated in FRAME are read: that of its function's name,
-or the current one if that is locked, as SBCL's packages are."
+  "Return the package in which to read forms that are to be evaluated in FRAME: the home package of
+the name of FRAME's function. If this package is locked, as SBCL's packages are, return the current
+package."
   (let* ((root (and frame (root-name (frame-name frame))))
          (package (and root (symbol-package root))))
     (if (and package (not (sb-ext:package-locked-p package)))
@@ -30,8 +31,8 @@ or the current one if that is locked, as SBCL's packages are."
         (usable-package *package*))))
 
 (defun frame-parameters (frame)
-  "Return pairs of a parameter of FRAME's function and its argument. Leave out a parameter whose
-variable has its value in FRAME, and one whose argument is not kept."
+  "Return a list of (PARAMETER . ARGUMENT) pairs for the function of FRAME. Leave out a parameter
+whose variable still has a value in FRAME, and one whose argument was not kept."
   (ignore-errors
    (let* ((kept (loop for variable in (frame-variables frame)
                       when (eq :valid (variable-validity variable (frame-place frame)))
@@ -46,7 +47,8 @@ variable has its value in FRAME, and one whose argument is not kept."
              collect (cons parameter argument)))))
 
 (defun locals-data (frame)
-  "Return the locals of FRAME, and its FRAME-PARAMETERS, as JSON objects."
+  "Return a list of JSON objects for the local variables of FRAME, and for parameters whose
+variables have no value any more."
   (let ((parameters (frame-parameters frame)) (*tells-ids* t))
     (append (loop for (name . value) in parameters
                   collect (object "name" (symbol-name name) "value" (local-text value)
@@ -59,7 +61,8 @@ variable has its value in FRAME, and one whose argument is not kept."
                        (frame-locals frame)))))
 
 (defun frame-data (frame number)
-  "Return FRAME, the frame NUMBER of the error of this thread, with its locals, as a JSON object."
+  "Return a JSON object about FRAME, with its local variables. It is frame NUMBER of the error of
+this thread."
   (multiple-value-bind (again why) (frame-call-again frame)
     (object "frame" number
             "call" (frame-object (frame-text (frame-call frame)) (call-place frame))
@@ -69,15 +72,16 @@ variable has its value in FRAME, and one whose argument is not kept."
             "why" why)))
 
 (define-operation ("debug-look" :members t :starter #'look-in-thread) (frame)
-  "Return the error of this thread, or its frame number FRAME with locals."
+  "Return a plist for an answer about the error that this thread holds. If FRAME, a number, is
+given, it is about this frame, with local variables."
   (let ((found (frame-numbered *held* frame)))
     (cond ((null frame) (held-members *held* nil))
           (found (list "value" (frame-data found frame)))
           (t (no-frame frame)))))
 
 (defun lost-variables (frame known)
-  "Return the symbols, except those in KNOWN, of the variables and parameters of FRAME whose values
-are not kept there."
+  "Return a list of the symbols of variables and parameters of FRAME whose values are not kept
+there. Leave out symbols in the list KNOWN."
   (let ((place (frame-place frame)) (lost '()) (kept known))
     (dolist (variable (frame-variables frame))
       (if (eq :valid (variable-validity variable place))
@@ -93,14 +97,14 @@ are not kept there."
             collect symbol)))
 
 (defun fail-not-kept (symbol)
-  "Signal an error that says that the value of the variable SYMBOL of a frame is not kept."
+  "Signal an error that says that the value of SYMBOL, a variable of a frame, was not kept."
   (error
    "The value of ~A is not kept at this place of the frame. debug_level: 3 of eval_form or load_file keeps all."
    symbol))
 
 (defun form-within (form frame)
-  "Return FORM with the parameters of FRAME bound. In it a variable whose value is not kept signals
-an error."
+  "Return a form that evaluates FORM with the parameters of FRAME bound. In it, a variable of FRAME
+whose value was not kept signals an error."
   (let* ((parameters (frame-parameters frame))
          (lost (ignore-errors (remove-duplicates (lost-variables frame
                                                                  (mapcar #'car parameters))))))
@@ -112,21 +116,22 @@ an error."
             form))))
 
 (defun evaluate-within (form frame)
-  "Return the values of FORM with the variables and the parameters of FRAME, as a list."
+  "Evaluate FORM with the variables and parameters of FRAME, and return a list of its values."
   (multiple-value-list (evaluate-in-frame frame (form-within form frame))))
 
 (defun shows-variable-p (form frame)
-  "True when FORM contains the name of a variable or a parameter of FRAME, so that it can be
-evaluated only there."
+  "Return true if FORM contains the name of a variable or parameter of FRAME, so that it can only be
+evaluated there."
   (shows-p form (ignore-errors (append (loop for variable in (frame-variables frame)
                                              collect (variable-symbol variable))
                                        (mapcar #'car (frame-parameters frame))
                                        (lost-variables frame '())))))
 
 (defun evaluate-here (forms frame)
-  "Evaluate FORMS, lists of a form and a function that returns its source text, with the variables
-of FRAME unless it is NIL. Return the values of the last form. Report forms that change the image to
-the server, except those that use variables of FRAME."
+  "Evaluate FORMS with the variables of FRAME, or without if FRAME is NIL, and return a list of the
+values of the last form. FORMS is a list of (FORM TEXT) lists, where TEXT is a function that returns
+the form's source text. Report forms that change the image to the server, except those that use
+variables of FRAME."
   (let ((values '()))
     (loop for (form text) in forms
           do (setf values
@@ -140,9 +145,9 @@ the server, except those that use variables of FRAME."
     values))
 
 (defun values-here (codes frame)
-  "Evaluate the forms of each of the texts CODES with the variables of FRAME. Return for each text a
-list of the values of its last form. If a text cannot be read, nothing is evaluated, and the second
-value says why as a JSON object."
+  "Evaluate the forms in each of CODES, a list of texts, with the variables of FRAME. Return a list
+that has for each text the list of the values of its last form. If a text cannot be read, evaluate
+nothing, and return NIL and a JSON object that says why."
   (let ((forms (loop for code in codes
                      collect (multiple-value-bind (forms unreadable) (forms-with-texts code)
                                (when unreadable (return-from values-here (values '() unreadable)))
@@ -150,9 +155,10 @@ value says why as a JSON object."
     (loop for each in forms collect (call-user-code (lambda () (evaluate-here each frame))))))
 
 (define-operation ("debug-eval" :members t :starter #'look-in-thread) (frame codes package keep)
-  "Evaluate the texts CODES with the variables of the frame number FRAME of the error of this
-thread, or the default frame. Read them in PACKAGE or, if it is NIL, in the package of the frame's
-function. With KEEP, keep their values for continuing from the error."
+  "Evaluate the forms in CODES, a list of texts, with the variables of frame number FRAME of the
+error that this thread holds. If FRAME is NIL, use the newest frame of the program. Read the texts
+in PACKAGE, or in the package of the frame's function if it is NIL. If KEEP is true, keep the values
+for continuing from the error. Return a plist for the answer."
   (let ((found (asked-frame frame)) (*remarks* (make-remarks)) (*value-budget* 10000))
     (if (and frame (null found))
         (no-frame frame)
@@ -166,14 +172,15 @@ function. With KEEP, keep their values for continuing from the error."
 ;;; New definitions
 
 (defun specializer-of (parameter)
-  "Return the specializer that PARAMETER of a method names, or NIL."
+  "Return the specializer of PARAMETER, an element of a method's lambda list, or NIL if it names no
+class."
   (let ((name (if (consp parameter) (second parameter) t)))
     (cond ((symbolp name) (find-class name nil))
           ((and (eq (first name) 'eql) (constantp (second name)))
            (sb-mop:intern-eql-specializer (eval (second name)))))))
 
 (defun defined-method (form)
-  "Return the method that FORM, a DEFMETHOD, would replace, or NIL."
+  "Return the existing method that FORM, a DEFMETHOD, would replace, or NIL."
   (let* ((rest (member-if #'listp (cddr form)))
          (required (ldiff (first rest)
                           (member-if (lambda (parameter) (member parameter lambda-list-keywords))
@@ -182,8 +189,8 @@ function. With KEEP, keep their values for continuing from the error."
                  (mapcar #'specializer-of required) nil)))
 
 (defun replaced-sources (form)
-  "Return the places in files of the definitions that FORM, a definition, would replace, as JSON
-objects."
+  "Return a list of JSON objects with the source locations of the definitions in files that FORM, a
+definition, would replace."
   (when (and (consp form) (consp (rest form)))
     (if (eq (first form) 'defmethod)
         (let ((source (introspect "FIND-DEFINITION-SOURCE" (defined-method form))))
@@ -191,8 +198,8 @@ objects."
         (function-sources (second form)))))
 
 (defun replaced-data (code package)
-  "Return JSON objects for definitions in files that those in the text CODE, read in PACKAGE, would
-replace."
+  "Return a list of JSON objects for the definitions in files that the forms in the text CODE, read
+in PACKAGE, would replace."
   (ignore-errors
    (let ((*package* package))
      (loop for form in (forms-in code)
@@ -203,12 +210,13 @@ replace."
                              "place" (first sources))))))
 
 (define-operation ("debug-fix" :members t :starter #'look-in-thread) (frame code package)
-  "Evaluate the forms of the text CODE as EVALUATE does, in PACKAGE, or in that of the function of
-the frame number FRAME. Also return which definitions in files they replace."
+  "Evaluate the forms in the text CODE as the operation evaluate does. Read them in PACKAGE, or in
+the package of the function of frame number FRAME if it is NIL. Return a plist for the answer, with
+the definitions in files that the forms have replaced."
   (let* ((package (if package (named-package package) (frame-package (asked-frame frame))))
          (replaced (replaced-data code package)))
     (list* "replaced" replaced (evaluate-code code package))))
 
 (define-operation ("debug-go" :members t :starter #'go-on-in-thread) ()
-  "Have the thread of an error go on. The starter does that; this body never runs."
+  "Make the thread of a held error continue. GO-ON-IN-THREAD does that, so this body never runs."
   '())

@@ -1,26 +1,29 @@
-;;;; Lists the parts of an object, without running code of the user.
+;;;; Lists the parts of an object, without running code of the program.
 
 (in-package "LIVE-LISP.DEBUG")
 
 (defstruct (part (:constructor make-part (name value &optional why made)))
-  "A part of an object: its NAME as text, and its VALUE, or WHY it has none. MADE is true when the
-value is a fresh list. An id for it would be lost at once, since nothing else refers to the list."
+  "A part of an object. NAME is a text. VALUE is the part's value, or WHY a text that says why there
+is none. MADE is true if the value is a list made for the answer. Such a list gets no id, since
+nothing else refers to it and it would be collected at once."
   name value why made)
 
-(defparameter *sorted-limit* 2000 "A hash table with at most this many keys is sorted.")
+(defparameter *sorted-limit* 2000
+  "The maximum number of keys in a hash table whose keys are shown sorted.")
 
 (defun printed (object)
-  "Return OBJECT printed on one line, in at most 200 characters, without code of the user."
+  "Return OBJECT printed on one line, in at most 200 characters, without running code of the
+program."
   (on-one-line (local-text object :limit 200 :length 5)))
 
 (defun plain-parts (&rest names-and-values)
-  "Return parts of NAMES-AND-VALUES, names and values in turn."
+  "Return a list of PART structures. NAMES-AND-VALUES alternate names and values."
   (loop for (name value) on names-and-values by #'cddr
         collect (make-part name value nil (consp value))))
 
 (defun list-parts (list)
-  "Return the elements of LIST as parts, up to the first cons that was seen before; a dotted list
-has its tail, too."
+  "Return a list of PART structures for the elements of LIST, up to a cons that was seen before. The
+tail of a dotted or circular list is one more part."
   (loop with seen = (make-hash-table :test 'eq)
         for index from 0 below 100000
         for rest = list then (cdr rest)
@@ -33,7 +36,7 @@ has its tail, too."
                                     (list (make-part (if (consp rest) "circular" "tail") rest)))))))
 
 (defun array-parts (array)
-  "Return the elements of ARRAY as parts, named by their indexes."
+  "Return a list of PART structures for the elements of ARRAY, named by their subscripts."
   (if (vectorp array)
       (loop for index from 0 below (min (length array) 100000)
             collect (make-part (princ-to-string index) (aref array index)))
@@ -49,8 +52,8 @@ has its tail, too."
                                (row-major-aref array index)))))
 
 (defun table-parts (table)
-  "Return the values in TABLE as parts, named by their keys. Sort them by the keys if there are at
-most *SORTED-LIMIT*."
+  "Return a list of PART structures for the values in the hash table TABLE, named by their keys.
+Sort them by key if there are at most *SORTED-LIMIT*."
   (let ((parts (loop for key being the hash-keys of table using (hash-value value)
                      repeat 100000
                      collect (make-part (printed key) value))))
@@ -63,8 +66,8 @@ most *SORTED-LIMIT*."
               :key #'part-name))))
 
 (defun slot-parts (object)
-  "Return the slots of OBJECT as parts. A slot that is unbound, or that only code of the user could
-read, has a WHY that says so."
+  "Return a list of PART structures for the slots of OBJECT. A slot that is unbound, or that only
+code of the program could read, has no value but a WHY that says so."
   (let ((told (inner-slots object)))
     (loop for slot in (sb-mop:class-slots (class-of object))
           for name = (sb-mop:slot-definition-name slot)
@@ -77,7 +80,8 @@ read, has a WHY that says so."
                                       "only code of the program can read it"))))))
 
 (defun function-parts (function)
-  "Return the name, the parameters, the file and the closed-over values of FUNCTION as parts."
+  "Return a list of PART structures for FUNCTION: its name, lambda list, file and closed-over
+values."
   (append (plain-parts "name" (ignore-errors (plain-function-name function))
                        "parameters" (ignore-errors (plain-lambda-list function)))
           (let ((source (introspect "FIND-DEFINITION-SOURCE" function)))
@@ -92,7 +96,8 @@ read, has a WHY that says so."
                                  (if (value-cell-p value) (cell-value value) value))))))
 
 (defun symbol-parts (symbol)
-  "Return the package of SYMBOL, its value, function, class and property list as parts."
+  "Return a list of PART structures for SYMBOL: its package, value, function, class and property
+list."
   (append (plain-parts "package" (symbol-package symbol))
           (list (if (boundp symbol)
                     (make-part "value" (symbol-value symbol))
@@ -103,7 +108,7 @@ read, has a WHY that says so."
           (when (symbol-plist symbol) (list (make-part "plist" (symbol-plist symbol))))))
 
 (defun package-parts (package)
-  "Return the properties of PACKAGE as parts."
+  "Return a list of PART structures for the properties of PACKAGE, such as its nicknames."
   (if (package-name package)
       (plain-parts "name" (package-name package) "nicknames" (package-nicknames package)
                    "uses" (mapcar #'package-name (package-use-list package))
@@ -113,14 +118,15 @@ read, has a WHY that says so."
       (plain-parts "deleted" t)))
 
 (defun thread-parts (thread)
-  "Return the properties of THREAD as parts."
+  "Return a list of PART structures for THREAD: its name, whether it is alive, and the lock that it
+waits for."
   (let ((lock (ignore-errors (waited-for thread))))
     (append (plain-parts "name" (sb-thread:thread-name thread)
                          "alive" (sb-thread:thread-alive-p thread))
             (when lock (plain-parts "waits for" lock)))))
 
 (defun stream-parts (stream)
-  "Return the properties of STREAM, which is no Gray stream, as parts."
+  "Return a list of PART structures for the properties of STREAM, which is no Gray stream."
   (flet ((told (function) (ignore-errors (funcall function stream))))
     (append (plain-parts "open" (told #'open-stream-p) "input" (told #'input-stream-p)
                          "output" (told #'output-stream-p)
@@ -129,14 +135,14 @@ read, has a WHY that says so."
               (plain-parts "file" (told #'pathname) "position" (told #'file-position))))))
 
 (defun class-parts (class)
-  "Return the properties of CLASS as parts."
+  "Return a list of PART structures for CLASS: its name, superclasses, subclasses and slots."
   (plain-parts "name" (class-name class)
                "superclasses" (mapcar #'class-name (sb-mop:class-direct-superclasses class))
                "subclasses" (mapcar #'class-name (sb-mop:class-direct-subclasses class))
                "slots" (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class))))
 
 (defun object-parts (object)
-  "Return the parts of OBJECT, at most 100000."
+  "Return a list of PART structures for the parts of OBJECT, about 100000 at most."
   (typecase object
     (symbol (symbol-parts object))
     (cons (list-parts object))

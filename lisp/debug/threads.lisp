@@ -1,13 +1,13 @@
-;;;; Shows what any thread does at this moment.
+;;;; Shows the current stack of any thread.
 
 (in-package "LIVE-LISP.DEBUG")
 
 (defparameter *look-seconds* 1
-  "For how many seconds an answer waits for a thread to report its frames.")
+  "The maximum number of seconds for which an answer waits until a thread has reported its frames.")
 
 (defun look-here (done)
-  "Runs in an interrupted thread: call the function DONE with its frames as JSON objects. No code of
-the user runs."
+  "Call the function DONE with a list of JSON objects for the frames of this thread. FRAMES-OF
+interrupts the thread to run this function, which runs no code of the program."
   (let ((frames '()) (*may-read-spans* nil))
     (unwind-protect
          (setf frames (ignore-errors
@@ -15,8 +15,8 @@ the user runs."
       (funcall done frames))))
 
 (defun frames-of (thread)
-  "Return the frames of THREAD as JSON objects, and whether THREAD reported them within
-*LOOK-SECONDS*."
+  "Return a list of JSON objects for the frames of THREAD. The second value is NIL if THREAD has not
+reported them within *LOOK-SECONDS*."
   (let ((told (sb-thread:make-semaphore :name "live-lisp look")) (frames '()))
     (flet ((done (found)
              (setf frames found)
@@ -27,7 +27,8 @@ the user runs."
         (values frames in-time)))))
 
 (defun threads-named (name)
-  "Return the threads called NAME in any case, or else those whose names contain it."
+  "Return a list of the threads called NAME in any letter case. If there are none, return those
+whose names contain NAME."
   (let ((threads (remove-if #'spare-thread-p (sb-thread:list-all-threads))))
     (flet ((matching (test)
              (remove-if-not (lambda (thread) (funcall test name (short-thread-name thread)))
@@ -36,8 +37,8 @@ the user runs."
           (matching (lambda (asked whole) (search asked whole :test #'char-equal)))))))
 
 (define-operation "debug-thread" (name)
-  "Return the current stack frames of the thread called NAME, and the lock for which the thread
-waits. When no thread or several match NAME, return a list of thread names instead."
+  "Return a JSON object with the current frames of the thread called NAME, and with the lock for
+which it waits. If no thread or several threads match NAME, list names of threads instead."
   (let* ((found (threads-named name)) (thread (first found)))
     (if (or (null thread) (rest found))
         (object "threads" (mapcar #'short-thread-name

@@ -1,31 +1,31 @@
-;;;; Watches errors when they are signalled, before handlers of the program run, in any thread:
-;;;; records or holds them.
+;;;; Watches errors in all threads: records or holds them when they are signalled, before handlers
+;;;; of the program run.
 
 (in-package "LIVE-LISP.DEBUG")
 
 (defstruct (watch (:constructor make-watch (where type hold)))
-  "Which errors to record: those of TYPE, a condition type. WHERE is \"all\", or a part of the names
-of the threads that signal them, or the name of a package of which a function is on the stack. HOLD
-is for how many seconds to hold each error, or NIL."
+  "A selection of errors to record. TYPE is a condition type. WHERE is \"all\", a part of the name
+of the thread that signals the error, or the name of a package that has the name of a function on
+the stack. HOLD is the number of seconds for which to hold each error, or NIL to hold none."
   where type hold)
 
-(defparameter *watched-limit* 50 "At most this many errors are kept.")
+(defparameter *watched-limit* 50 "The maximum number of recorded errors that are kept.")
 (defparameter *watched-at-once* 20
-  "At most this many errors are recorded in a second; the others are only counted.")
+  "The maximum number of errors recorded within one second. Others are only counted.")
 
-(sb-ext:defglobal **watch** nil "The watch, or NIL.")
-(sb-ext:defglobal **watched** '() "The recorded errors as JSON objects, newest first.")
-(sb-ext:defglobal **watched-count** 0 "How many errors the watch has seen.")
+(sb-ext:defglobal **watch** nil "The WATCH structure that is in effect, or NIL.")
+(sb-ext:defglobal **watched** '() "A list of the recorded errors as JSON objects, newest first.")
+(sb-ext:defglobal **watched-count** 0 "The number of errors that **WATCH** has selected so far.")
 (sb-ext:defglobal **watch-second** '(0 . 0)
-  "A pair: a second, and how many errors were seen in it.")
+  "A pair of a universal time and the number of errors that were counted in this second.")
 (sb-ext:defglobal **watch-lock** (sb-thread:make-mutex :name "live-lisp watch")
-  "Held while **WATCHED**, **WATCHED-COUNT** and **WATCH-SECOND** change.")
+  "A lock that a thread holds while it changes **WATCHED**, **WATCHED-COUNT** or **WATCH-SECOND**.")
 
 (defvar *noting* nil "True while this thread records an error.")
 
 (defun room-this-second-p ()
-  "Count an error. Return true when no more than *WATCHED-AT-ONCE* came in this second, so that it
-can be recorded."
+  "Count one error. Return true if at most *WATCHED-AT-ONCE* errors were counted in this second, so
+that it can be recorded."
   (sb-thread:with-mutex (**watch-lock**)
     (incf **watched-count**)
     (let ((now (get-universal-time)))
@@ -34,8 +34,8 @@ can be recorded."
       (<= (cdr **watch-second**) *watched-at-once*))))
 
 (defun watched-p (watch condition frames)
-  "True when WATCH covers CONDITION, which this thread signalled with FRAMES, from SHOWN-FRAMES, on
-its stack."
+  "Return true if WATCH selects CONDITION, which this thread is signalling. FRAMES is the list of
+frames on its stack, from SHOWN-FRAMES."
   (let ((where (watch-where watch)))
     (and (typep condition (watch-type watch))
          (or (string-equal where "all")
@@ -48,14 +48,14 @@ its stack."
                                       (find-package (string-upcase where)))))))))
 
 (defun local-report (condition)
-  "Return the report of CONDITION if that needs no code of the user, else CONDITION printed with its
-slots."
+  "Return the report of CONDITION if its class is the system's, so that no code of the program runs.
+Else return CONDITION printed with its slots."
   (if (system-class-p condition)
       (report-text 1000 condition)
       (local-text condition)))
 
 (defun record-watched (condition frames more)
-  "Record CONDITION. FRAMES and MORE are the values of SHOWN-FRAMES when it was signalled."
+  "Record CONDITION. FRAMES and MORE are the two values of SHOWN-FRAMES when it was signalled."
   (let* ((calls (frame-calls frames))
          (record (object "time" (get-universal-time)
                          "thread" (current-thread-name)
@@ -67,7 +67,7 @@ slots."
       (setf **watched** (page (cons record **watched**) 0 *watched-limit*)))))
 
 (defun recorded-p (condition watch)
-  "Record CONDITION, which is about to be signalled, and return true, if WATCH covers it."
+  "If WATCH selects CONDITION, which is about to be signalled, record it and return true."
   (let ((*noting* t))
     (unless-broken
      nil
@@ -81,7 +81,8 @@ slots."
              t)))))))
 
 (defun note-signalled (condition)
-  "Record CONDITION, which is about to be signalled, and hold it if the watch says so."
+  "If **WATCH** selects CONDITION, which is about to be signalled, record it. Hold it too if the
+watch requires this."
   (let ((watch **watch**))
     (when (and watch
                (not *noting*)
@@ -91,11 +92,13 @@ slots."
                (null *held*))
       (hold-condition condition (watch-hold watch) *job* t))))
 
-;;; SBCL breaks at a signal as *BREAK-ON-SIGNALS* says, before it looks for handlers. A watch sets
-;;; the variable while the watch lasts: globally, for threads of the program, and in the session.
+;;; Before SBCL looks for handlers of a condition, it breaks if *BREAK-ON-SIGNALS* says so. A watch
+;;; sets this variable while it is in effect: globally, for threads of the program, and in the
+;;; session.
 
 (defun signalled-condition (condition)
-  "Return the condition being signalled if CONDITION is SBCL's break at a signal, else NIL."
+  "If CONDITION is the one that SBCL signals for *BREAK-ON-SIGNALS*, return the condition for which
+it breaks. Else return NIL."
   (when (typep condition 'simple-condition)
     (let ((control (simple-condition-format-control condition))
           (arguments (simple-condition-format-arguments condition)))
@@ -106,43 +109,43 @@ slots."
            (first arguments)))))
 
 (defun note-break (condition)
-  "If CONDITION is a break at a signal that the watch covers, record what is signalled, and
-continue."
+  "If CONDITION is SBCL's break for *BREAK-ON-SIGNALS*, and **WATCH** selects the condition for
+which it breaks, record that condition and continue."
   (let ((signalled (signalled-condition condition)))
     (when (and signalled **watch** (typep signalled (watch-type **watch**)))
       (note-signalled signalled)
       (continue condition))))
 
 (defun break-at (type)
-  "Have SBCL break when a condition of TYPE is signalled, in threads of the program and in calls
+  "Make SBCL break when a condition of TYPE is signalled, in threads of the program and in calls
 that begin from now on."
   (setf (sb-ext:symbol-global-value '*break-on-signals*) type)
   (set-session-variable '*break-on-signals* type)
-  ;; STYLE-MEMBERS marks the new *BREAK-ON-SIGNALS* as reported. Else the next answer would report
-  ;; the change as if the program had made it.
+  ;; STYLE-MEMBERS records that *BREAK-ON-SIGNALS* was reported. Without this, the next answer would
+  ;; report the change as if the program had made it.
   (style-members))
 
 (defun watch-errors (watch)
-  "Begin to record what WATCH covers, in place of the last watch."
+  "Begin to record the errors that WATCH selects, in place of the previous watch."
   (setf **watch** watch
         **on-break** #'note-break)
   (break-at (watch-type watch)))
 
 (defun watch-no-more ()
-  "Stop recording errors. Those that are held stay held."
+  "Stop recording errors. Errors that are held stay held."
   (setf **watch** nil
         **on-break** nil)
   (break-at nil))
 
 (defun watch-type-named (name)
-  "Return the condition type that the text NAME means, or NIL."
+  "Return the condition type that the text NAME names, or NIL if there is none."
   (let ((type (ignore-errors (with-standard-io-syntax (let ((*read-eval* nil))
                                                         (read-from-string name))))))
     (and type (symbolp type) (find-class type nil) (subtypep type 'condition) type)))
 
 (define-operation "debug-watch" (where type hold-seconds off)
-  "Begin to record errors of TYPE in WHERE, and with HOLD-SECONDS to hold each; with OFF stop
-recording."
+  "Begin to record errors of TYPE in WHERE. If HOLD-SECONDS is given, hold each of them this long.
+If OFF is true, stop recording instead. Return a JSON object."
   (let ((named (if type (watch-type-named type) 'error)))
     (cond (off (watch-no-more) (object "watched" **watched-count**))
           ((null named) (object "noType" type))
@@ -151,8 +154,8 @@ recording."
              (object "where" where)))))
 
 (define-operation "debug-watched" (index)
-  "Return the recorded error that is INDEX errors old (0 is the newest), and times, threads and
-types of all."
+  "Return a JSON object with one recorded error, and with the times, threads and types of all. INDEX
+0 means the newest error, and 1 the one before it."
   (object "watching" (and **watch** (watch-where **watch**))
           "seen" **watched-count**
           "now" (get-universal-time)
