@@ -1,24 +1,26 @@
-;;;; Finds what a file that is loaded again changes: values of variables, macros, methods.
+;;;; Finds which definitions a file changes when it is loaded again: values of variables, macros,
+;;;; methods.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defvar *plain-forms* '()
-  "A cache that is bound for each load: an alist from texts to their PLAIN-FORMS.")
+  "An alist from texts of files to the vectors of their forms from PLAIN-FORMS. It is a cache, bound
+anew for each load.")
 
 (defun forms-of (text)
-  "Return the PLAIN-FORMS of TEXT, which are cached in *PLAIN-FORMS*."
+  "Return the vector of the top-level forms of TEXT from PLAIN-FORMS. *PLAIN-FORMS* caches it."
   (cdr (or (assoc text *plain-forms* :test #'eq)
            (first (push (cons text (plain-forms text)) *plain-forms*)))))
 
 (defun form-of (definition text)
-  "Return the top-level form of TEXT, as text, that has the DEFINITION-NUMBER of DEFINITION, or
-NIL."
+  "Return the top-level form of DEFINITION, as text, or NIL if it is unknown. TEXT is the loaded
+text of the file that made DEFINITION, or NIL."
   (let* ((forms (and text (forms-of text)))
          (number (and forms (definition-number definition))))
     (and number (< number (length forms)) (aref forms number))))
 
 (defun literal-differs-p (text value)
-  "True when TEXT is a literal number or string, T or NIL, and denotes another object than VALUE."
+  "Return true if TEXT is a literal number or string, T or NIL, and not EQUALP to VALUE."
   (and (or (find (char text 0) "\"+-0123456789") (member text '("t" "nil") :test #'string-equal))
        (let ((*read-eval* nil)
              (*package* (find-package "KEYWORD"))
@@ -31,30 +33,33 @@ NIL."
            (error () nil)))))
 
 (defun inline-p (definition)
-  "True when the function of DEFINITION is declaimed inline now."
+  "Return true if the function of DEFINITION is declaimed inline now."
   (eq (known :function :inlinep (definition-name definition)) 'inline))
 
 (defun compiled-in-p (definition)
-  "True when the code or the value of DEFINITION is compiled into the functions that use it."
+  "Return true if users of DEFINITION have its code or value compiled in, as users of a macro do."
   (case (definition-kind definition)
     ((:macro :compiler-macro :symbol-macro :constant) t)
     (:function (or (definition-inlined definition) (inline-p definition)))))
 
 (defun telling-part (definition form)
-  "Return the part of FORM, a text, that defines DEFINITION: for a variable or a constant the text
-of its value, else the whole FORM."
+  "Return the part of FORM, a text, whose change means that DEFINITION has changed. For a variable
+or a constant, this is the text of its value, else it is FORM."
   (if (and form (member (definition-kind definition) '(:variable :constant)))
       (values (form-value form (definition-name definition)))
       form))
 
 (defun form-before (definition text)
-  "Return the TELLING-PART of the form that made DEFINITION. TEXT is the file's text at that time."
+  "Return the text that TELLING-PART returned, or would have returned, for the form that made
+DEFINITION. TEXT is the file's text at that time."
   (or (definition-baseline definition)
       (telling-part definition (form-of definition text))))
 
 (defun keep-forms (file text serial)
-  "Save the FORM-BEFORE of definitions that load SERIAL of FILE made, and the next load did not make
-again, for a comparison with a later load. TEXT is the text of FILE in load SERIAL."
+  "After the text of FILE has changed, save the texts of the forms of some definitions in
+DEFINITION-BASELINE, for a comparison with a later load. These are definitions of variables, and
+those compiled into their users, that load number SERIAL made and the next load did not make again.
+TEXT is the text of FILE in load SERIAL."
   (map-file-definitions (lambda (definition)
                           (when (and (= serial (definition-serial definition))
                                      (or (eq (definition-kind definition) :variable)
@@ -63,18 +68,18 @@ again, for a comparison with a later load. TEXT is the text of FILE in load SERI
                         file))
 
 (defun still-unset-p (definition)
-  "True when the variable of DEFINITION still has the value that it kept in a load, although the
-file has another value."
+  "Return true if the variable of DEFINITION still has the value that it kept when its file was
+loaded, although the file has another value."
   (let ((symbol (definition-name definition)))
     (and (boundp symbol)
          (eql (symbol-value symbol) (sb-ext:weak-pointer-value (definition-kept definition))))))
 
 (defun note-unset (definition old old-text text value)
-  "DEFINITION is of a variable that kept VALUE while a file with TEXT was loaded. OLD is NIL, or the
-variable's definition in OLD-TEXT, the text of the file loaded before. If the form in TEXT has
-another value than the form from which the variable got VALUE, record this in DEFINITION, and return
-DEFINITION. Else return NIL. Also return NIL if this was recorded in OLD and the program has
-assigned the variable since."
+  "DEFINITION is of a variable that kept VALUE while a file with TEXT was loaded. OLD is the
+variable's definition in OLD-TEXT, the text loaded before, or NIL. If the value in TEXT differs from
+the one in the form that gave the variable VALUE, record this in DEFINITION, and return DEFINITION.
+Else return NIL. Return NIL also if OLD has such a record and the program has assigned the variable
+since."
   (let* ((symbol (definition-name definition))
          (form (and (or (null old) (definition-baseline old) (not (equal text old-text)))
                     (not (and old (definition-says old) (not (still-unset-p old))))
@@ -90,9 +95,9 @@ assigned the variable since."
             definition))))))
 
 (defun unset-variables (pairs definitions old-text text values)
-  "Return those of DEFINITIONS whose variables kept their values in a load, although TEXT has other
-values than OLD-TEXT. PAIRS, from ENTER, has the definitions that they replace. VALUES is the slot
-of a TOUCHED."
+  "Return a list of those DEFINITIONS whose variables kept their values in a load, although TEXT,
+the file's text, has other values than OLD-TEXT, its text in the last load. PAIRS is a list of (NEW
+. OLD) definitions. VALUES is a hash table from variables to their values before the load."
   (loop for definition in definitions
         for symbol = (definition-name definition)
         for (value kept) = (and (eq (definition-kind definition) :variable)
@@ -103,9 +108,9 @@ of a TOUCHED."
           collect definition))
 
 (defun changed-names (pairs old-text text)
-  "PAIRS are from ENTER, OLD-TEXT and TEXT are the old and the new text of the file. Return the
-names of the definitions in PAIRS that are COMPILED-IN-P and have another form in TEXT than in
-OLD-TEXT."
+  "Return a list of the names of those definitions in PAIRS that are compiled into their users and
+have another form in TEXT than in OLD-TEXT. PAIRS is a list of (NEW . OLD) definitions. TEXT and
+OLD-TEXT are the new and the old text of the file, or NIL."
   (unless (or (null old-text) (null text) (string= old-text text))
     (loop for (new . old) in pairs
           when (and (or (compiled-in-p new) (compiled-in-p old))
@@ -113,8 +118,8 @@ OLD-TEXT."
             collect (definition-name new))))
 
 (defun changed-kinds (file serial)
-  "Return the names that were macros after load SERIAL of FILE and are functions now, or vice
-versa."
+  "Return a list of the names that were macros after load number SERIAL of FILE and are functions
+now, or that were functions and are macros now."
   (flet ((changed-p (definition)
            (let ((kind (definition-kind definition)) (name (definition-name definition)))
              (and (= serial (definition-serial definition))
@@ -125,14 +130,14 @@ versa."
     (mapcar #'definition-name (definitions-if #'changed-p file))))
 
 (defun same-method-p (one other)
-  "True when the methods ONE and OTHER of a generic function have the same qualifiers and
+  "Return true if ONE and OTHER, methods of one generic function, have the same qualifiers and
 specializers."
   (and (equal (method-qualifiers one) (method-qualifiers other))
        (equal (sb-mop:method-specializers one) (sb-mop:method-specializers other))))
 
 (defun took-place-p (method other)
-  "True when METHOD replaces OTHER, of the same generic function, and is from another form of the
-same file."
+  "Return true if METHOD replaces OTHER, a method of the same generic function that another form of
+the same file made."
   (let ((file (identity-file method)))
     (and (same-method-p method other)
          file
@@ -140,8 +145,9 @@ same file."
          (not (eql (identity-form method) (identity-form other))))))
 
 (defun doubles (log)
-  "Return lists for the methods in LOG, newest first, a slot of TOUCHED, that were replaced from
-another form of the same file: the function's name, the new method, and the replaced method."
+  "Return a list of (NAME METHOD OTHER) lists for methods that the load of a file has replaced, so
+that two forms of the file define the same method. METHOD has replaced OTHER, and NAME is the name
+of the generic function. LOG is the LOG of a TOUCHED structure, newest first."
   (loop with methods = (remove-if #'symbolp log)
         for (name . other) in methods
         for taker = (and (null (sb-mop:method-generic-function other))
@@ -152,11 +158,11 @@ another form of the same file: the function's name, the new method, and the repl
                                   methods))
         when taker collect (list name (cdr taker) other)))
 
-;;; Users compiled with a definition that has changed
+;;; Functions compiled with a definition that has changed
 
 (defun token-in-p (name form)
-  "True when FORM, a text from PLAIN-FORM, contains the string NAME as a whole token outside
-strings."
+  "Return true if FORM, a text from PLAIN-FORM, contains the string NAME as a whole token. Tokens in
+strings do not count."
   (let ((end (length form)) (index 0))
     (flet ((part-p (place) (and (< -1 place end) (not (find (char form place) " ()'`,\"#;:|")))))
       (loop while (< index end)
@@ -171,7 +177,7 @@ strings."
                        (t (incf index))))))))
 
 (defun definition-function (definition)
-  "Return the simple function of DEFINITION, or NIL."
+  "Return the simple function that DEFINITION made, or NIL."
   (let ((identity (definition-identity definition)))
     (case (definition-kind definition)
       (:method
@@ -180,9 +186,10 @@ strings."
        (and (typep identity '(and function (not generic-function))) (simple-function identity))))))
 
 (defun uses-in-texts (symbol fresh &optional (token (symbol-name symbol)))
-  "Find uses of SYMBOL, a symbol macro or type, by searching the texts of loaded files, since SBCL
-has no cross references to such symbols. Each definition whose form contains TOKEN counts as a use.
-Return a list as from USES-OF. FRESH is as for USES-OF."
+  "Return a list of (SYMBOL USER FUNCTION) lists for definitions, called USER, whose forms contain
+the string TOKEN. They may use SYMBOL, a symbol macro, type or structure: SBCL has no cross
+references to such symbols, so the texts of loaded files are searched. Leave out functions with a
+debug source in the list FRESH, which were just compiled."
   (let ((uses '()))
     (loop for file being the hash-values of **files**
           for text = (source-file-text file)
@@ -193,7 +200,7 @@ Return a list as from USES-OF. FRESH is as for USES-OF."
               (lambda (definition)
                 (let ((function (definition-function definition))
                       (number (definition-number definition)))
-                  ;; Definitions made by older loads have no form in this text.
+                  ;; The forms of definitions that older loads have made are not in this text.
                   (when (and forms function number (< number (length forms))
                              (>= (definition-serial definition) (source-file-serial file))
                              (current-p definition)
@@ -204,14 +211,15 @@ Return a list as from USES-OF. FRESH is as for USES-OF."
     uses))
 
 (defun note-uses (uses)
-  "Add USES, from USES-OF, to **OUTDATED**."
+  "Add USES, a list of (USED USER FUNCTION) lists, to **OUTDATED**, with at most *OUTDATED-LIMIT*
+elements in all."
   (setf **outdated**
         (let ((all (union (remove-duplicates uses :test #'equal) **outdated** :test #'equal)))
           (subseq all 0 (min (length all) *outdated-limit*)))))
 
 (defun note-outdated (names fresh)
-  "Add the functions that use NAMES to **OUTDATED**: definitions of NAMES that have changed are
-compiled into them. FRESH is as for USES-OF."
+  "Add the functions that use NAMES to **OUTDATED**: old definitions of NAMES are compiled into
+them. Leave out functions with a debug source in the list FRESH, which were just compiled."
   (when names
     (note-uses (append (uses-of names fresh)
                        (loop for name in names
@@ -219,9 +227,11 @@ compiled into them. FRESH is as for USES-OF."
                                append (uses-in-texts name fresh))))))
 
 (defun note-users-of-layouts (laid-out fresh)
-  "Add the code that uses the structures in LAID-OUT, a NOTED-LAID-OUT, to **OUTDATED**: code that
-refers to the old layout, code with functions of the structure compiled in, and forms with its
-quoted name, which may be a type specifier. FRESH is as for USES-OF."
+  "Add the code that uses structures with a changed layout to **OUTDATED**. This is code that refers
+to the old layout, code that has functions of the structure compiled in, and forms with the
+structure's quoted name, which may be a type specifier. LAID-OUT is a list of lists (NAME OLD-LAYOUT
+FUNCTION-NAME...). Leave out functions with a debug source in the list FRESH, which were just
+compiled."
   (loop for (symbol layout . names) in laid-out
         do (note-uses (remove-if (lambda (use) (member (second use) names :test #'equal))
                                  (append (layout-users symbol layout fresh)
@@ -231,11 +241,11 @@ quoted name, which may be a type specifier. FRESH is as for USES-OF."
                                                         (format nil "'~A"
                                                                 (symbol-name symbol))))))))
 
-;;; Forms that define something only if it does not exist yet
+;;; Forms that define a name only if it is not defined yet
 
 (defun same-macro-p (form old new)
-  "True when OLD and NEW have the same DEFMACRO for the operator of FORM, a text, or both have none.
-OLD and NEW are vectors from FORMS-OF."
+  "Return true if OLD and NEW, vectors of forms as texts, contain the same DEFMACRO for the operator
+of FORM, a text, or none."
   (let ((operator (or (first (form-parts form 1)) "")))
     (flet ((definition-in (forms)
              (find-if (lambda (other)
@@ -245,10 +255,10 @@ OLD and NEW are vectors from FORMS-OF."
       (equal (definition-in old) (definition-in new)))))
 
 (defun keep-conditional (file old-text text old-serial)
-  "A form such as (unless (fboundp 'f) (defun f () 1)) defines nothing when it is loaded again. So
-if a definition was made by load OLD-SERIAL of FILE, and its form in OLD-TEXT is also in TEXT and
-contains its name, treat it as made again by the load that has just ended. TEXT is the text of this
-load."
+  "Treat some definitions of FILE as made again by the load that has just ended: load number
+OLD-SERIAL has made them, and their forms, which contain their names, are both in OLD-TEXT and in
+TEXT. A form such as (unless (fboundp 'f) (defun f () 1)) defines nothing when it is loaded again.
+OLD-TEXT and TEXT are the file's texts in load OLD-SERIAL and in the last load."
   (let ((old (and old-text (forms-of old-text))) (new (and text (forms-of text))))
     (when (and old new)
       (map-file-definitions
@@ -267,11 +277,11 @@ load."
                      (definition-form definition) now)))))
        file))))
 
-;;; Forms that define a new name each time
+;;; Forms that define a name with another number each time
 
 (defun name-without-digits (definition)
-  "Return a text with the kind and the name of DEFINITION, without the digits in the name. Return
-NIL if it has no digits."
+  "Return text for the kind and the name of DEFINITION, without the digits in the name. Return NIL
+if the name has no digits."
   (let ((name (name-symbol (definition-name definition))))
     (and (symbolp name)
          (some #'digit-char-p (symbol-name name))
@@ -279,9 +289,9 @@ NIL if it has no digits."
                  (remove-if #'digit-char-p (symbol-name name))))))
 
 (defun making-form (definition text)
-  "Return the form of DEFINITION in TEXT if the name is not in it: then a macro in this form has
-made the name. Else return NIL. Also return NIL for an alias of a function with another name, as its
-form is unknown."
+  "Return the form of DEFINITION in TEXT if the name is not in the form, because a macro has made
+it. Else return NIL. Also return NIL for an alias of a function with another name, since its form is
+unknown."
   (let* ((form (form-of definition text)) (name (definition-name definition))
          (function (definition-function definition))
          (own (and function (plain-function-name function))))
@@ -294,16 +304,17 @@ form is unknown."
          form)))
 
 (defun numbered-by-form (definition text)
-  "Return a key that is the same for the numbered variants (FOO1, FOO2) that one form of TEXT makes:
-a pair of NAME-WITHOUT-DIGITS of DEFINITION, and the form. Return NIL if the name has no digits or
-is in the form."
+  "Return a key that is EQUAL for the numbered variants (FOO1, FOO2) that one form of TEXT makes: a
+pair of the name of DEFINITION without its digits, and the form. Return NIL if the name has no
+digits or is in the form."
   (let* ((name (name-without-digits definition)) (form (and name (making-form definition text))))
     (and form (cons name form))))
 
 (defun drop-numbered-anew (file definitions pairs old-text text)
-  "Drop definitions of FILE with names numbered by a macro, if the same form has made them again
-with other numbers. Their forms are in OLD-TEXT. The forms of the new DEFINITIONS are in TEXT.
-PAIRS, from ENTER, has those of DEFINITIONS that replaced one of the same name."
+  "Remove definitions from FILE whose names were numbered by a macro, if the same form has now made
+variants with other numbers. OLD-TEXT has the forms of the old definitions, and TEXT those of the
+new DEFINITIONS. PAIRS is a list of (NEW . OLD) definitions for those that replaced one of the same
+name."
   (let ((anew (loop for definition in definitions
                     for numbered = (and (not (assoc definition pairs :test #'eq))
                                         (numbered-by-form definition text))

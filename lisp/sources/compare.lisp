@@ -1,21 +1,21 @@
-;;;; Finds differences between the image and the loaded files, as data.
+;;;; Finds differences between the image and the loaded files, and returns them as JSON data.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defun bounded-members (key items)
-  "Return a plist of JSON members for ITEMS, JSON objects: the first *TOLD-LIMIT* under KEY, and
-their total number under KEY with \"Total\" appended. Return NIL if there are none."
+  "Return a plist for a JSON object about ITEMS, JSON objects: KEY with the first *TOLD-LIMIT* of
+them, and KEY with \"Total\" appended, with their total number. Return NIL if there are none."
   (and items
        (list key (page items 0 *told-limit*)
              (concatenate 'string key "Total") (length items))))
 
 (defparameter *says-limit* 4000
-  "At most this many characters are shown of a variable's value in a file. They are many, since only
-the end may differ.")
+  "The maximum number of characters shown of a variable's value in a file. The limit is high, since
+perhaps only the end of the value has changed.")
 
 (defun unset-data (definition)
-  "Return a JSON object about the variable of DEFINITION, which kept its value in a load: its name,
-its value, and the value in the file. Return NIL if it was set since."
+  "Return a JSON object about the variable of DEFINITION, which kept its value when its file was
+loaded: its name, its value, and the value in the file. Return NIL if the program has set it since."
   (let ((symbol (definition-name definition)) (says (definition-says definition)))
     (when (still-unset-p definition)
       (object "name" (symbol-text symbol)
@@ -23,15 +23,16 @@ its value, and the value in the file. Return NIL if it was set since."
               "says" (and (stringp says) (shortened *says-limit* says))))))
 
 (defun listing-order (entries)
-  "Return ENTRIES, lists of an old DEFINITION and its file, with those first that no answer has
-listed."
+  "Return the list ENTRIES of (DEFINITION FILE) lists, with those first that no answer has listed
+yet as no longer in their file."
   (append (remove-if #'listed-p entries :key #'first)
           (remove-if-not #'listed-p entries :key #'first)))
 
 (defun old-members (files &key (wanted (constantly t)) more forgetting)
-  "Return a plist of JSON members for the OLD-DEFINITIONS of FILES of which the predicate WANTED is
-true, followed by MORE, JSON objects. Those that fit into the answer count as listed. With
-FORGETTING more fit, and those that no answer has listed come first."
+  "Return a plist for a JSON object about definitions that the image still has but FILES no longer
+make, if the predicate WANTED is true of them. MORE is a list of JSON objects to append. Record the
+definitions that fit into the answer as listed. If FORGETTING is true, more of them fit, and those
+that no answer has listed yet come first."
   (let* ((*told-limit* (if forgetting *told-of-removal* *told-limit*))
          (entries (loop for file in files
                         append (loop for definition in (main-definitions (old-definitions file))
@@ -45,11 +46,12 @@ FORGETTING more fit, and those that no answer has listed come first."
                                    more))))
 
 (defun defines-p (file name kinds)
-  "True when FILE has a definition of NAME as one of KINDS."
+  "Return true if FILE has a definition of NAME as one of KINDS, a list such as (:MACRO :FUNCTION)."
   (some (lambda (kind) (gethash (cons kind name) (source-file-definitions file))) kinds))
 
 (defun outdated-of (files)
-  "Return those OUTDATED-USES in which FILES define the used name or the user."
+  "Return a list of the (USED USER FUNCTION) lists from OUTDATED-USES for which one of FILES defines
+USED or USER."
   (remove-if-not (lambda (use)
                    (destructuring-bind (used user function) use
                      (let ((method (method-of function user)))
@@ -63,14 +65,14 @@ FORGETTING more fit, and those that no answer has listed come first."
                  (outdated-uses)))
 
 (defun double-data (double)
-  "Return DOUBLE, an element of DOUBLES, as a JSON object."
+  "Return a JSON object for DOUBLE, a list (NAME METHOD OTHER) from DOUBLES."
   (destructuring-bind (name method other) double
     (let ((path (file-path (identity-file method))))
       (object "kind" "method" "name" (method-name-text name method)
               "file" path "form" (identity-form method) "other" (identity-form other)))))
 
 (defun reslotted-data (entry)
-  "Return ENTRY, an element of NOTED-RESLOTTED, as a JSON object."
+  "Return a JSON object for ENTRY, a list (CLASS NEW-SLOTS GONE-SLOTS)."
   (destructuring-bind (class new gone) entry
     (object "name" (symbol-text (class-name class))
             "new" (mapcar #'symbol-text new)
@@ -78,9 +80,10 @@ FORGETTING more fit, and those that no answer has listed come first."
             "instances" (instance-count class))))
 
 (defun agreement (&key forgetting tried)
-  "Return a plist of JSON members about differences between the image and the files of the load that
-this thread has recorded last. FORGETTING is the path of a file if the load was asked to remove what
-that file no longer has. TRIED are the DEFINITIONs that it removed, or told that it could not."
+  "Return a plist for a JSON object about differences between the image and the files of the load
+that this thread has recorded last. If the load was asked to remove definitions that a file no
+longer makes, FORGETTING is the path of this file, and TRIED lists the DEFINITION structures that
+the load has tried to remove."
   (when *loaded*
     (let ((files (noted-files *loaded*)))
       (append (and forgetting (list "forgetting" forgetting))
@@ -95,7 +98,8 @@ that file no longer has. TRIED are the DEFINITIONs that it removed, or told that
 ;;; Replaced definitions
 
 (defun method-now (definition)
-  "Return the present method with the specializers and qualifiers of DEFINITION's method, or NIL."
+  "Return the current method with the qualifiers and specializers of the method of DEFINITION.
+Return NIL if there is none."
   (let ((function (generic-function-named (definition-name definition)))
         (method (definition-identity definition)))
     (and function
@@ -103,22 +107,24 @@ that file no longer has. TRIED are the DEFINITIONs that it removed, or told that
                   (sb-mop:generic-function-methods function)))))
 
 (defun in-place-of (definition)
-  "Return the identity of the definition that the image has in place of DEFINITION, or NIL."
+  "Return the identity, such as a function, of the definition that the image now has in place of
+DEFINITION, or NIL if there is none."
   (case (definition-kind definition)
     (:method (method-now definition))
     ((:export :package) nil)
     (t (identity-now (definition-kind definition) (definition-name definition)))))
 
 (defun evaluation-of (definition identity)
-  "Return the entry of **EVALUATED** for IDENTITY, which has taken the place of DEFINITION, or NIL."
+  "Return the list in **EVALUATED** about the definition that has IDENTITY and has replaced
+DEFINITION. Return NIL if no evaluated form made it."
   (let ((kept (gethash (definition-key (definition-kind definition) (definition-name definition)
                                        identity)
                        **evaluated**)))
     (and kept (eq (first kept) identity) kept)))
 
 (defun evaluation-members (kept)
-  "Return a plist of the JSON members \"time\", the Unix time of the evaluation in KEPT, and \"by\",
-the beginning of its form. KEPT is an entry of **EVALUATED**."
+  "Return a plist with \"time\", the Unix time of an evaluation, and \"by\", the beginning of its
+form. KEPT is a list about the evaluation from **EVALUATED**."
   (list "time" (unix-time (second kept)) "by" (third kept)))
 
 (setf **evaluation-of**
@@ -138,14 +144,14 @@ the beginning of its form. KEPT is an entry of **EVALUATED**."
               when (and definition (current-p definition)) return (source-file-path file))))
 
 (defun differing-data (definition file)
-  "Return a JSON object about how the image differs from DEFINITION, made by the last load of FILE.
-Return NIL if it does not differ."
+  "Return a JSON object that says how the image differs from DEFINITION, which the last load of FILE
+made. Return NIL if it does not differ."
   (unless (current-p definition)
     (let* ((now (in-place-of definition)) (kept (and now (evaluation-of definition now)))
            (other (and now (not kept) (identity-file now))) (path (and other (file-path other)))
            (known (and path (gethash path **files**))))
       (cond ((and (typep (definition-identity definition) 'generic-function) now) nil)
-            ;; The same load made both definitions, and the later one counts.
+            ;; The same load has made both definitions, so the later one counts.
             ((and known (= (source-file-serial known) (source-file-serial file))) nil)
             (t (apply #'item-data definition
                       "file" (source-file-path file)
@@ -155,8 +161,8 @@ Return NIL if it does not differ."
                       (and kept (evaluation-members kept))))))))
 
 (defun differing (file wanted)
-  "Return JSON objects for those definitions made by the last load of FILE that the image no longer
-has. The predicate WANTED must be true of them."
+  "Return a list of JSON objects for the definitions that the last load of FILE made and the image
+no longer has. Include only definitions of which the predicate WANTED is true."
   (let ((definitions (definitions-if (lambda (definition)
                                        (and (>= (definition-serial definition)
                                                 (source-file-serial file))
@@ -169,8 +175,8 @@ has. The predicate WANTED must be true of them."
           when data collect data)))
 
 (defun unset-in (file wanted)
-  "Return JSON objects for the variables that kept their values, although FILE has others. The
-predicate WANTED must be true of their definitions."
+  "Return a list of JSON objects for variables that kept their values when FILE was loaded, although
+FILE has other values. Include only those whose definitions satisfy the predicate WANTED."
   (let ((unset (definitions-if (lambda (definition)
                                  (and (definition-says definition)
                                       (funcall wanted definition)
@@ -179,8 +185,8 @@ predicate WANTED must be true of their definitions."
     (remove nil (mapcar #'unset-data (sort-definitions unset)))))
 
 (defun unset-below (root)
-  "Return a plist of JSON members about the variables that kept their values, although files below
-ROOT have others."
+  "Return a plist for a JSON object about the variables that kept their values when files below ROOT
+were loaded, although these files have other values."
   (bounded-members "unset"
                    (sb-thread:with-mutex (**lock**)
                      (loop for file being the hash-values of **files**
@@ -188,13 +194,14 @@ ROOT have others."
                              append (unset-in file (constantly t))))))
 
 (defun in-a-file-p (definition)
-  "True when a loaded file has a definition with the same key as DEFINITION."
+  "Return true if a loaded file has a definition with the same key as DEFINITION, such as the same
+kind and name."
   (loop with key = (key-of definition)
         for file being the hash-values of **files**
           thereis (gethash key (source-file-definitions file))))
 
 (defun overrides-p (definition)
-  "True when the method of DEFINITION has replaced a method that a loaded file defines."
+  "Return true if the method of DEFINITION has replaced a method that a loaded file defines."
   (loop with method = (definition-identity definition)
         for file being the hash-values of **files**
           thereis (loop for other being the hash-values of (source-file-definitions file)
@@ -203,8 +210,8 @@ ROOT have others."
                                        (same-method-p method (definition-identity other))))))
 
 (defun evaluated-only (packages)
-  "Return JSON objects for definitions of names in PACKAGES that were made by evaluated forms only,
-and by no loaded file."
+  "Return a list of JSON objects for definitions of names in PACKAGES that evaluated forms made, and
+that no loaded file contains."
   (let ((found '()))
     (sb-ext:with-locked-hash-table (**evaluated**)
       (loop for kept being the hash-values of **evaluated**

@@ -1,5 +1,5 @@
-;;;; Lists the definitions of a symbol. A definition has an identity, which is new for each
-;;;; evaluation of the definition: its function, or SBCL's source location.
+;;;; Finds the definitions of a symbol. Each definition has an identity, an object that is new
+;;;; whenever the definition is evaluated: its function, or SBCL's source location for it.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -11,21 +11,22 @@
    (information-source (code-information (function-code (simple-function function))))))
 
 (defun location-of (identity)
-  "Return the source location of IDENTITY: a source location, a method, or SBCL's record of a
-DEFSETF. Return NIL if it has none."
+  "Return the source location of IDENTITY, which is a source location, a method, or SBCL's record of
+a DEFSETF. Return NIL if it has none."
   (typecase identity
     (source-location identity)
-    ;; IDENTITY is SBCL's record of a DEFSETF.
+    ;; SBCL's record of a DEFSETF.
     ((cons t cons) (location-of (cddr identity)))
     (method (location-of (class-location identity)))))
 
 (defun generic-function-file (function)
-  "Return the name of the file of the first method of FUNCTION, a generic function, that is from a
-file, or NIL."
+  "Return the name of the file that defines a method of the generic function FUNCTION, or NIL if
+none is from a file."
   (some #'identity-file (sb-mop:generic-function-methods function)))
 
 (defun identity-file (identity)
-  "Return SBCL's name of the file that defines IDENTITY, or NIL. SBCL's own files are not returned."
+  "Return SBCL's name of the file that made the definition with IDENTITY. Return NIL if it is from
+no file or from one of SBCL's."
   (let ((name (if (typep identity '(and function (not generic-function)))
                   (let ((source (function-source identity))) (and source (source-name source)))
                   (let ((location (location-of identity)))
@@ -33,7 +34,7 @@ file, or NIL."
     (and name (not (eql 0 (search "SYS:" name))) name)))
 
 (defun identity-form (identity)
-  "Return the number of the top-level form that defines IDENTITY, or NIL."
+  "Return the number of the top-level form that made the definition with IDENTITY, or NIL."
   (let ((location (location-of identity)))
     (cond (location (location-form location))
           ((typep identity '(and function (not generic-function)))
@@ -44,17 +45,18 @@ file, or NIL."
 ;;; All definitions of a name
 
 (defun noted-kinds ()
-  "Return the kinds of definitions for which SBCL's global information has a source location, as
-pairs of a keyword and SBCL's number of the kind."
+  "Return a list of (KEYWORD . NUMBER) pairs for the kinds of definitions for which SBCL's global
+information has a source location. NUMBER is SBCL's number of the kind."
   (loop for kind across known-kinds
         when (and kind (eq (kind-category kind) :source-location))
           collect (cons (kind-name kind) (kind-number kind))))
 
-(defparameter *noted-kinds* (noted-kinds) "The pairs from NOTED-KINDS, computed once.")
+(defparameter *noted-kinds* (noted-kinds) "The result of NOTED-KINDS, computed once.")
 
 (defun class-identity (symbol)
-  "Return the identity of the class SYMBOL: its source location, or else its layout or the class
-itself. Return NIL if SYMBOL names no class. A class that SBCL makes only on demand is not made."
+  "Return an object that is new whenever the class SYMBOL is defined: its source location, or else
+its layout or the class itself. Return NIL if SYMBOL names no class. A class that SBCL makes only on
+demand is not made by this."
   (let* ((cell (class-cell symbol))
          (classoid (and cell (cell-classoid cell)))
          (class (and cell (cell-class cell))))
@@ -64,14 +66,15 @@ itself. Return NIL if SYMBOL names no class. A class that SBCL makes only on dem
              class))))
 
 (defun function-identity (function)
-  "Return the identity of FUNCTION: FUNCTION itself, or for a generic function its source location,
-if it has one."
+  "Return an object that is new whenever FUNCTION is defined: FUNCTION itself, but for a generic
+function its source location, if it has one."
   (or (and (typep function 'generic-function)
            (ignore-errors (location-of (class-location function))))
       function))
 
 (defun map-functions-named (visit name)
-  "Call VISIT for each definition of the function name NAME, with its kind, NAME and its identity."
+  "Call VISIT for each definition of the function name NAME, with three arguments: its kind, such as
+:MACRO, NAME, and its identity, such as a function."
   (when (fboundp name)
     (let ((macro (and (symbolp name) (macro-function name))))
       (if macro
@@ -81,8 +84,8 @@ if it has one."
     (when expander (funcall visit :compiler-macro name expander))))
 
 (defun map-definitions (visit symbol)
-  "Call VISIT for each definition of SYMBOL and of (SETF SYMBOL), with its kind, its name and its
-identity."
+  "Call VISIT for each definition of SYMBOL and of (SETF SYMBOL), with three arguments: its kind,
+such as :CLASS, its name, and its identity, such as a function or source location."
   (map-functions-named visit symbol)
   (map-functions-named visit (list 'setf symbol))
   (let ((class (class-identity symbol))
@@ -99,14 +102,15 @@ identity."
         when value do (funcall visit kind symbol value)))
 
 (defun identity-now (kind name)
-  "Return the identity of the current definition of NAME as KIND, or NIL."
+  "Return the identity of the current definition of NAME as KIND, such as its function, or NIL if
+there is none."
   (map-definitions (lambda (other-kind other-name identity)
                      (when (and (eq kind other-kind) (equal name other-name))
                        (return-from identity-now identity)))
                    (name-symbol name)))
 
 (defun attached-p (method)
-  "True when METHOD belongs to a generic function that still has its name."
+  "Return true if METHOD belongs to a generic function that its name still names."
   (let* ((function (sb-mop:method-generic-function method))
          (name (and function (sb-mop:generic-function-name function))))
     (and function

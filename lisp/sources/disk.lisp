@@ -1,28 +1,28 @@
-;;;; Compares the image with the loaded files, and the loaded texts with the files on the disk.
+;;;; Compares the image with the loaded files, and the loaded texts with the files on disk.
 
 (in-package "LIVE-LISP.SOURCES")
 
-;;; What changed on the disk
+;;; Changes of files on disk
 
 (defun numbered-forms (text)
-  "Return an alist from the top-level forms of TEXT, as from PLAIN-FORM, to their numbers, from 0.
-Return :UNREADABLE if TEXT cannot be split into forms."
+  "Return an alist from the top-level forms of TEXT, as texts from PLAIN-FORM, to their numbers from
+0. Return :UNREADABLE if TEXT cannot be split into forms."
   (let ((forms (plain-forms text)))
     (if forms
         (loop for form across forms for number from 0 collect (cons form number))
         (if (zerop (length text)) '() :unreadable))))
 
 (defun head-of (form)
-  "Return the beginning of FORM, a text: its operator and name, or else its first characters."
+  "Return the beginning of FORM, a text: (OPERATOR NAME), or else its first characters."
   (destructuring-bind (&optional operator name) (form-parts form 2)
     (cond ((and operator name (not (find #\Space name)))
            (shortened 80 (decoded (concatenate 'string "(" operator " " name ")"))))
           (t (shortened 40 (decoded form))))))
 
 (defun without-same (forms others)
-  "FORMS and OTHERS are lists of pairs of a form and its number. Return the pairs of FORMS with a
-form that is not in OTHERS. If a form occurs N times more often in FORMS than in OTHERS, return its
-last N pairs."
+  "Return a list of those FORMS that OTHERS does not have. Both are lists of (FORM . NUMBER) pairs,
+of which only the forms are compared. If a form is in FORMS N times more often than in OTHERS,
+return its last N pairs."
   (let ((counts (make-hash-table :test 'equal)))
     (loop for (form) in others do (incf (gethash form counts 0)))
     (remove-if (lambda (pair)
@@ -31,8 +31,9 @@ last N pairs."
                forms)))
 
 (defun changed-forms (old new)
-  "Return JSON objects for the forms that differ between OLD and NEW, texts of a file. Return NIL if
-only white space and comments differ. Return :UNREADABLE if a text cannot be read."
+  "Return a list of JSON objects for the forms that differ between OLD and NEW, two texts of a file.
+It is empty if only white space and comments differ. Return :UNREADABLE if a text cannot be split
+into forms."
   (let ((before (numbered-forms old)) (after (numbered-forms new)))
     (if (or (eq before :unreadable) (eq after :unreadable))
         :unreadable
@@ -47,7 +48,8 @@ only white space and comments differ. Return :UNREADABLE if a text cannot be rea
                   (loop for head in heads collect (object "head" head "how" "gone")))))))
 
 (defun disk-data (file)
-  "Return a JSON object about how FILE on the disk differs from its loaded text, or NIL."
+  "Return a JSON object that says how FILE on disk differs from its loaded text. Return NIL if it
+does not differ, or if nothing is known."
   (let* ((path (source-file-path file)) (pathname (sb-ext:parse-native-namestring path))
          (date (ignore-errors (file-write-date pathname))) (old (source-file-text file)))
     (cond ((zerop (source-file-serial file)) nil)
@@ -64,39 +66,40 @@ only white space and comments differ. Return :UNREADABLE if a text cannot be rea
                       (make-json-object
                        (list* "file" path "how" "changed" (bounded-members "forms" forms))))))))))
 
-;;; All together
+;;; The whole comparison
 
 (defun files-of-package (package)
-  "Return the SOURCE-FILEs that define PACKAGE, an export of it, or a name in it."
+  "Return a list of the SOURCE-FILE structures of files that define PACKAGE, an export of PACKAGE,
+or a name whose symbol is at home in it."
   (loop for file being the hash-values of **files**
         when (definitions-if (lambda (definition) (in-package-p definition package)) file)
           collect file))
 
 (defun in-package-p (definition package)
-  "True when DEFINITION is of a symbol at home in PACKAGE, of PACKAGE itself, or of an export of
-PACKAGE."
+  "Return true if DEFINITION is of a symbol at home in PACKAGE, of PACKAGE itself, or of an export
+of PACKAGE."
   (let ((symbol (name-symbol (definition-name definition))))
     (if (member (definition-kind definition) '(:export :package))
         (eq (definition-identity definition) package)
         (and (symbolp symbol) (eq (symbol-package symbol) package)))))
 
 (defun packages-of (files)
-  "Return the packages that FILES define."
+  "Return a list of the packages that FILES define."
   (flet ((package-p (definition) (eq (definition-kind definition) :package)))
     (loop for file in files
           append (mapcar #'definition-identity (definitions-if #'package-p file)))))
 
 (defun known-files (paths)
-  "Return the SOURCE-FILEs of those of PATHS, native names, that were loaded."
+  "Return a list of the SOURCE-FILE structures for those of PATHS, native names, that were loaded."
   (loop for path in paths
         for file = (gethash (file-path (namestring (sb-ext:parse-native-namestring path)))
                             **files**)
         when file collect file))
 
 (defun comparison (files wanted packages)
-  "Return a plist of JSON members about the differences between the image and FILES, for definitions
-of which the predicate WANTED is true. Include definitions in PACKAGES made by evaluated forms
-only."
+  "Return a plist for a JSON object about differences between the image and FILES, for definitions
+of which the predicate WANTED is true. Include definitions of names in PACKAGES that only evaluated
+forms have made."
   (let ((files (sort (copy-list files) #'string< :key #'source-file-path)))
     (append (list "files" (length files)
                   "unfinished" (loop for file in files
@@ -109,10 +112,10 @@ only."
             (bounded-members "outdated" (outdated-data (outdated-of files))))))
 
 (defun compare-files (paths package limit more)
-  "Return a JSON object about the differences between the image and the loaded files PATHS, native
-names. With PACKAGE, compare instead all files that define names of PACKAGE, but only these names.
-Show LIMIT differences of each kind, by default *TOLD-LIMIT*. MORE are further members. Return NIL
-if no file was loaded."
+  "Return a JSON object about the differences between the image and the loaded files PATHS, a list
+of native names. If PACKAGE is given, compare instead all files that define names of PACKAGE, but
+only these names. Show at most LIMIT differences of each kind, or *TOLD-LIMIT* if it is NIL. MORE is
+a plist of further members. Return NIL if none of the files was loaded."
   (call-user-code
    (lambda ()
      (sb-thread:with-mutex (**lock**)

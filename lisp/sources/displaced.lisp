@@ -1,21 +1,23 @@
-;;;; Removes methods that prevent a new lambda list of a generic function: SBCL refuses a lambda
-;;;; list that is not congruent with those of the methods. When a tool loads a file, the file is
-;;;; assumed to be consistent in itself. So older methods are removed first.
+;;;; Removes methods that would prevent a new lambda list of a generic function: SBCL refuses a
+;;;; lambda list that is not congruent with the methods. When a tool loads a file, the methods in
+;;;; the file presumably fit the new lambda list, so older methods are removed first.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defvar *making-way* nil "True while a tool loads a file or a system.")
 
-(defvar *displaced* '() "DEFINITIONs of the methods that this thread has removed, newest first.")
+(defvar *displaced* '()
+  "A list of DEFINITION structures for the methods that this thread has removed, newest first.")
 (sb-ext:defglobal **displaced** '()
-  "DEFINITIONs of methods that the last load has removed and not defined again.")
+  "A list of DEFINITION structures for methods that the last load removed and did not define
+again.")
 (defvar *continues* nil
-  "True in a load that continues the last one: its **DISPLACED** still count.")
+  "True in a load that continues the last one, so that the methods in **DISPLACED** still count.")
 
 (defun lambda-list-shape (lambda-list)
-  "Return the properties of LAMBDA-LIST that must be the same for a generic function and all its
-methods: a list of the number of required parameters, the number of optional parameters, and whether
-more arguments are accepted."
+  "Return a list of the properties of LAMBDA-LIST that must be the same for a generic function and
+all its methods: the number of required parameters, the number of optional parameters, and true if
+it has &REST or &KEY."
   (flet ((leading (list)
            (or (position-if (lambda (each) (member each lambda-list-keywords)) list)
                (length list))))
@@ -24,21 +26,22 @@ more arguments are accepted."
           (and (intersection '(&rest &key) lambda-list) t))))
 
 (defun before-load-p (name identity)
-  "True when the definition of NAME with IDENTITY existed before the load that this thread is
-recording."
+  "Return true if the definition of NAME with IDENTITY, such as a function, existed before the load
+that this thread is recording."
   (multiple-value-bind (before touched) (gethash (name-symbol name) (touched-before *touched*))
     (or (not touched) (and (member identity before :test #'eq) t))))
 
 (defun of-file-p (name location)
-  "True when the file of LOCATION, a source location, was loaded and defines NAME as a function or
-macro."
+  "Return true if the file of LOCATION, a source location, was loaded and defines NAME as a function
+or macro."
   (let* ((path (and location (identity-file location)))
          (file (and path (gethash (file-path path) **files**))))
     (and file (defines-p file name '(:function :macro)))))
 
 (defun yields-p (function name lambda-list location by)
-  "True when the methods of FUNCTION, the generic function NAME, must be removed so that it can have
-LAMBDA-LIST. This is from a form at LOCATION. BY is the form's operator, DEFGENERIC or DEFMETHOD."
+  "Return true if the methods of FUNCTION, the generic function NAME, must be removed so that it can
+get LAMBDA-LIST. LOCATION is the source location of the form with LAMBDA-LIST, and BY its operator,
+DEFGENERIC or DEFMETHOD."
   (let ((methods (sb-mop:generic-function-methods function))
         (identity (function-identity function)))
     (and methods
@@ -46,8 +49,8 @@ LAMBDA-LIST. This is from a form at LOCATION. BY is the form's operator, DEFGENE
                      (lambda-list-shape (sb-mop:generic-function-lambda-list function))))
          (ecase by
            (defgeneric t)
-           ;; Not if a DEFGENERIC in another file made the function: then the new method must agree
-           ;; with it.
+           ;; If a DEFGENERIC in another file made the function, the new method must agree with
+           ;; it, so keep the methods.
            (defmethod (or (eq identity function)
                           (and (before-load-p name identity) (of-file-p name location)))))
          (notany (lambda (method)
@@ -56,18 +59,18 @@ LAMBDA-LIST. This is from a form at LOCATION. BY is the form's operator, DEFGENE
                  methods))))
 
 (defun displace-methods (function name by)
-  "Remove the methods of FUNCTION, the generic function NAME. If BY is DEFMETHOD, remove the
-function too."
+  "Remove the methods of FUNCTION, the generic function NAME, and add them to *DISPLACED*. If BY is
+DEFMETHOD, undefine the function too."
   (dolist (method (copy-list (sb-mop:generic-function-methods function)))
     (push (make-definition :method name method **serial**) *displaced*)
     (remove-method function method))
-  ;; SBCL checks a method against the function's last lambda list, even if there are no methods.
+  ;; SBCL compares a new method with the function's lambda list, even if there are no methods.
   (when (eq by 'defmethod) (fmakunbound name)))
 
 (defun make-way (name lambda-list location by)
-  "Remove the methods, the ordinary function or the macro because of which NAME cannot be a generic
-function with LAMBDA-LIST. The arguments are as for YIELDS-P. Definitions made by this load are
-kept."
+  "Remove the methods, the ordinary function or the macro because of which NAME cannot become a
+generic function with LAMBDA-LIST. Keep definitions that the current load has made. LOCATION is the
+source location of the form with LAMBDA-LIST, and BY its operator, DEFGENERIC or DEFMETHOD."
   (let ((home (symbol-package (name-symbol name))) (function (generic-function-named name)))
     (when (and home (fboundp name) (not (sb-ext:package-locked-p home)) (touched-p *touched*))
       (if function
@@ -78,15 +81,15 @@ kept."
               (fmakunbound name)))))))
 
 (defun making-way (name lambda-list location by)
-  "While a tool loads, call MAKE-WAY with the same arguments. Its errors are ignored: they must not
-reach the program."
+  "If a tool is loading a file or a system in this thread, call MAKE-WAY with the same arguments.
+Ignore its errors, which must not reach the program."
   (when (and *making-way* *touched*) (apart (make-way name lambda-list location by))))
 
 ;;; The removed methods in answers
 
 (defun missed-p (definition)
-  "True when DEFINITION, a removed method, was not replaced, and its generic function exists. A
-method is not missed if its file was loaded again without it."
+  "Return true if DEFINITION, of a removed method, has no replacement, although its generic function
+exists. Return NIL if the method's file was loaded again without it."
   (let* ((path (definition-file-name definition))
          (file (and path (gethash (file-path path) **files**))))
     (and (generic-function-named (definition-name definition))
@@ -94,7 +97,7 @@ method is not missed if its file was loaded again without it."
          (or (null file) (<= (source-file-serial file) (definition-serial definition))))))
 
 (defun displaced-members ()
-  "Return a plist of JSON members about removed methods that are MISSED-P."
+  "Return a plist for a JSON object about removed methods that no method has replaced."
   (setf **displaced** (remove-if-not #'missed-p *displaced*))
   (bounded-members "displaced"
                    (loop for definition in (sort-definitions **displaced**)
@@ -102,8 +105,8 @@ method is not missed if its file was loaded again without it."
                          collect (item-data definition "file" (and file (file-path file))))))
 
 (defun call-making-way (function)
-  "Call FUNCTION, which loads, while MAKING-WAY is enabled. However it ends, the answer of the job
-reports the methods that are MISSED-P."
+  "Call FUNCTION, which loads a file or a system, with MAKING-WAY enabled. Afterwards, even if
+FUNCTION exits non-locally, add the removed methods without a replacement to the answer of the job."
   (if *making-way*
       (funcall function)
       (let ((*making-way* t) (*displaced* (and *continues* **displaced**)))

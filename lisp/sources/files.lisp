@@ -1,36 +1,41 @@
-;;;; Records the files loaded into this image, and what each of them defined.
+;;;; Records the files loaded into this image, and the definitions that each of them made.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (source-file (:constructor make-source-file (path)))
-  "A loaded file. PATH is its native truename. SERIAL is the number of the last load that ended
-normally, or 0. FAILED is true if the last load did not end normally. TEXT is the text that was
-loaded, or NIL if it is unknown, and DATE the file's date then. SOURCES are the debug sources of
-code from the last load. DEFINITIONS is a table from DEFINITION-KEYs to DEFINITIONs."
+  "A loaded file.
+PATH: its native truename.
+SERIAL: the number of the last load that ended normally, or 0.
+FAILED: true if the last load did not end normally.
+TEXT: the text that was loaded, or NIL if it is unknown.
+DATE: the file's date at the load.
+SOURCES: a list of the debug sources of code from the last load.
+DEFINITIONS: a hash table from results of DEFINITION-KEY to DEFINITION structures."
   path (serial 0) (failed nil) (text nil) (date nil) (sources '())
   (definitions (make-hash-table :test 'equal)))
 
 (sb-ext:defglobal **files** (make-hash-table :test 'equal :synchronized t)
-  "A table from paths to SOURCE-FILEs.")
+  "A hash table from the paths of loaded files, native truenames, to SOURCE-FILE structures.")
 (sb-ext:defglobal **unnoted-texts** (make-hash-table :test 'equal :synchronized t)
-  "A table from paths of files to their texts as loaded, for files whose load was not recorded.")
+  "A hash table from paths to the texts of files that were loaded when loads were not recorded.")
 (sb-ext:defglobal **serial** 0 "The number of the last recorded load.")
 (sb-ext:defglobal **lock** (sb-thread:make-mutex :name "live-lisp sources")
-  "Held while a load is recorded.")
+  "A lock that a thread holds while it records a load.")
 
 (sb-ext:defglobal **evaluated** (make-hash-table :test 'equal :synchronized t)
-  "A table for definitions made by evaluated forms. A key is a DEFINITION-KEY. A value is a list of
-the definition's identity, the universal time, the beginning of the form's text or NIL, and the
-DEFINITION.")
+  "A hash table for definitions made by evaluated forms. A key is a result of DEFINITION-KEY. A
+value is a list (IDENTITY TIME BY DEFINITION): the definition's identity, a universal time, the
+beginning of the form's text or NIL, and the DEFINITION structure.")
 
-(defparameter *evaluated-limit* 10000 "At most this many definitions from no file are kept.")
+(defparameter *evaluated-limit* 10000 "The maximum number of definitions in **EVALUATED**.")
 
 (defvar *source-copy* nil
-  "While a copy of a file is loaded, a pair of the copy's path and the file's path. Else NIL.")
+  "A pair (COPY . ORIGINAL) of paths while COPY, a copy of the file ORIGINAL, is being loaded. Else
+NIL.")
 
 (defun file-path (name)
-  "Return the native truename of the file with SBCL's name NAME. For a copy, return the truename of
-the original."
+  "Return the native truename of the file that SBCL calls NAME. While a copy of a file is loaded,
+return the truename of the original for the copy."
   (let ((path (or (ignore-errors
                    (sb-ext:native-namestring
                     (truename (translate-logical-pathname (parse-namestring name)))))
@@ -38,29 +43,29 @@ the original."
     (if (and *source-copy* (equal path (car *source-copy*))) (cdr *source-copy*) path)))
 
 (defun known-file (path)
-  "Return the SOURCE-FILE of PATH, a native truename. If there is none, make one."
+  "Return the SOURCE-FILE structure of PATH, a native truename. If there is none, make it."
   (or (gethash path **files**)
       (setf (gethash path **files**) (make-source-file path))))
 
 (defun known-text (path)
-  "Return the text of the file PATH, a native truename, as it was loaded, or NIL if this is
-unknown."
+  "Return the text that the file PATH, a native truename, had when it was loaded. Return NIL if it
+is unknown."
   (let ((file (gethash path **files**)))
     (or (and file (source-file-text file)) (gethash path **unnoted-texts**))))
 
 (defun keep-text (path)
-  "Keep the current text of the file PATH, a native truename, as loaded, in **UNNOTED-TEXTS**. The
-load was not recorded."
+  "Record the current text of the file PATH, a native truename, as the loaded one in
+**UNNOTED-TEXTS**. The load itself was not recorded."
   (setf (gethash path **unnoted-texts**) (read-text (sb-ext:parse-native-namestring path))))
 
 (defun loaded-paths ()
-  "Return the paths of the loaded files whose text is known."
+  "Return a list of the paths of the loaded files whose texts are known."
   (loop for file being the hash-values of **files**
         when (source-file-text file) collect (source-file-path file)))
 
 (define-operation "loaded-below" (folders)
-  "Return true if the load of any file in FOLDERS has at least begun. FOLDERS are native truenames
-that end with a slash."
+  "Return true if a load of a file in one of FOLDERS has begun or ended. FOLDERS are native
+truenames of directories, with a slash at the end."
   (loop for path being the hash-keys of **files**
           thereis (loop for folder in folders
                         thereis (eql (mismatch folder path) (length folder)))))
@@ -71,12 +76,12 @@ that end with a slash."
           (and file (eql date (source-file-date file)) (source-file-text file)))))
 
 (defun map-file-definitions (visit file)
-  "Call VISIT with each definition of FILE."
+  "Call VISIT with each DEFINITION structure of FILE, a SOURCE-FILE structure."
   (maphash (lambda (key definition) (declare (ignore key)) (funcall visit definition))
            (source-file-definitions file)))
 
 (defun definitions-if (wanted file)
-  "Return the definitions of FILE of which the predicate WANTED is true."
+  "Return a list of the definitions of FILE of which the predicate WANTED is true."
   (let ((found '()))
     (map-file-definitions (lambda (definition)
                             (when (funcall wanted definition) (push definition found)))
@@ -84,7 +89,7 @@ that end with a slash."
     found))
 
 (defun exported-elsewhere-p (definition file)
-  "True when the last load of another file than FILE made the same export as DEFINITION."
+  "Return true if the last load of a file other than FILE has made the same export as DEFINITION."
   (let ((key (definition-key :export (definition-name definition)
                              (definition-identity definition))))
     (loop for other being the hash-values of **files**
@@ -92,20 +97,20 @@ that end with a slash."
           thereis (and same (>= (definition-serial same) (source-file-serial other))))))
 
 (defun not-made-again-p (definition file)
-  "True when the last load of FILE did not make DEFINITION, of FILE, again."
+  "Return true if DEFINITION belongs to FILE, but the last load of FILE did not make it again."
   (< (definition-serial definition) (source-file-serial file)))
 
 (defun kept-by-methods-p (definition file)
-  "True when DEFINITION, of FILE, is of a generic function with methods that other files made, or
-that the last load of FILE made again."
+  "Return true if DEFINITION of FILE is of a generic function that has methods from other files, or
+methods that the last load of FILE made again."
   (notevery (lambda (method)
               (let ((made (gethash method (source-file-definitions file))))
                 (and made (not-made-again-p made file))))
             (methods-of-definition definition)))
 
 (defun old-p (definition file)
-  "True when the image still has DEFINITION, of FILE, but the last load of FILE did not make it
-again."
+  "Return true if the image still has DEFINITION of FILE, although the last load of FILE did not
+make it again."
   (and (not-made-again-p definition file)
        (current-p definition)
        (not (kept-by-methods-p definition file))
@@ -113,8 +118,8 @@ again."
                  (exported-elsewhere-p definition file)))))
 
 (defun old-definitions (file)
-  "Return the definitions of FILE that are OLD-P, sorted by kind and name. From the table of FILE,
-remove definitions that its last load did not make again and that the image no longer has."
+  "Return a sorted list of the definitions of FILE that the image still has, although the last load
+of FILE did not make them again. If the image has no such definition any more, remove it from FILE."
   (let ((old '()) (gone '()))
     (map-file-definitions (lambda (definition)
                             (cond ((old-p definition file) (push definition old))
@@ -127,7 +132,7 @@ remove definitions that its last load did not make again and that the image no l
     (sort-definitions old)))
 
 (defun sort-definitions (definitions)
-  "Return DEFINITIONS sorted by their texts in answers."
+  "Return the list DEFINITIONS sorted by the texts that answers show for them."
   (flet ((text (definition)
            (format nil "~A ~A" (kind-text (definition-kind definition) (definition-name definition))
                    (item-name definition))))
@@ -137,7 +142,8 @@ remove definitions that its last load did not make again and that the image no l
 
 (defun loaded-text (path sources)
   "Return two values: the text of the file PATH, or NIL if it has changed since it was loaded, and
-its date at the load. SOURCES, debug sources of code from this load, have this date."
+the file's date at the load. SOURCES lists debug sources of code from this load, which have this
+date."
   (let* ((date (ignore-errors (file-write-date (sb-ext:parse-native-namestring
                                                 (if *source-copy* (car *source-copy*) path)))))
          (dates (loop for source in sources
@@ -148,17 +154,17 @@ its date at the load. SOURCES, debug sources of code from this load, have this d
             (or (first dates) date))))
 
 (defun complete-sources (path sources)
-  "Store the positions of forms in SOURCES, debug sources of the file PATH. SBCL does so only at the
-end of a load. Without this, the places of code from a failed load would be unknown."
+  "Store the positions of forms in SOURCES, a list of debug sources of the file PATH. SBCL does so
+only at the end of a load. Without this, the positions of code from a failed load would be unknown."
   (let ((text (loaded-text path sources)))
     (dolist (source sources)
       (when (and text +source-positions+ (null (slot-value source +source-positions+)))
         (setf (slot-value source +source-positions+) (form-positions text))))))
 
-;;; Definitions that are part of others
+;;; Definitions that are part of other definitions
 
 (defun structure-names (symbol)
-  "Return the names of the functions that DEFSTRUCT made for SYMBOL."
+  "Return a list of the names of the functions that DEFSTRUCT made for the structure SYMBOL."
   (let ((description (or (ignore-errors (defstruct-description symbol))
                          (known :typed-structure :info symbol))))
     (when description
@@ -169,8 +175,8 @@ end of a load. Without this, the places of code from a failed load would be unkn
               (list (description-copier description) (description-predicate description))))))
 
 (defun structure-layout (definition)
-  "Return a pair of the current layout of the structure of DEFINITION, and the names of the
-functions that DEFSTRUCT made. Return NIL if it is no structure."
+  "Return a pair of the current layout of the structure of DEFINITION, and a list of the names of
+the functions that DEFSTRUCT made. Return NIL if DEFINITION is of no structure."
   (let* ((name (definition-name definition))
          (cell (and (eq (definition-kind definition) :class) (class-cell name)))
          (classoid (and cell (cell-classoid cell))))
@@ -179,8 +185,8 @@ functions that DEFSTRUCT made. Return NIL if it is no structure."
          (cons (classoid-layout classoid) (remove nil (structure-names name) :key #'name-symbol)))))
 
 (defun made-by-methods-p (definition others)
-  "True when DEFINITION is of a generic function that no DEFGENERIC made, and that has methods among
-OTHERS."
+  "Return true if DEFINITION is of a generic function that no DEFGENERIC made, and OTHERS, a list of
+definitions, has methods of it."
   (let ((function (generic-function-named (definition-name definition))))
     (and function
          (eq function (definition-identity definition))
@@ -190,8 +196,9 @@ OTHERS."
                others))))
 
 (defun said-by-others-p (definition others)
-  "True when DEFINITION is part of others among OTHERS: a method made by the form of a class, a
-function that DEFSTRUCT made, or a generic function that methods made. Answers omit it."
+  "Return true if answers do not show DEFINITION because it is part of a definition in the list
+OTHERS: a method made by the form of a class, a function that DEFSTRUCT made, or a generic function
+that was made by a DEFMETHOD."
   (let ((name (definition-name definition)) (identity (definition-identity definition)))
     (flet ((old-class-p (class)
              (find-if (lambda (other) (and (eq (definition-kind other) :class)
@@ -211,5 +218,5 @@ function that DEFSTRUCT made, or a generic function that methods made. Answers o
                        (made-by-methods-p definition others)))))))
 
 (defun main-definitions (definitions)
-  "Return DEFINITIONS without those that are part of others among them."
+  "Return a list of those DEFINITIONS that are not part of another one among them."
   (remove-if (lambda (definition) (said-by-others-p definition definitions)) definitions))

@@ -1,10 +1,10 @@
-;;;; Removes definitions from the image that a file no longer makes.
+;;;; Removes definitions from the image that their file no longer makes.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defun forget-info (symbol kinds)
-  "Remove SBCL's global information of KINDS about SYMBOL. KINDS are lists of a category and of
-kinds in this category; without kinds, all in the category are removed."
+  "Remove SBCL's global information about SYMBOL of the given KINDS. KINDS is a list of
+lists (CATEGORY KIND...). A list without kinds means all kinds in this category."
   (loop for (category . names) in kinds
         do (loop for kind across known-kinds
                  when (and kind (eq category (kind-category kind))
@@ -17,8 +17,8 @@ kinds in this category; without kinds, all in the category are removed."
   (forget-info symbol '((:typed-structure) (:source-location :typed-structure))))
 
 (defun own-package (definition)
-  "Return the package to make current while DEFINITION is removed: SBCL does not enforce the lock of
-the current package."
+  "Return the package to make current while DEFINITION is removed: the one that it belongs to. SBCL
+does not enforce the lock of the current package."
   (let ((symbol (name-symbol (definition-name definition)))
         (identity (definition-identity definition)))
     (or (cond ((packagep identity) (and (package-name identity) identity))
@@ -48,33 +48,35 @@ the current package."
       (:package (delete-package identity)))
     (forget-types)))
 
-;;; What answers have listed
+;;; Definitions that answers have listed
 
 (sb-ext:defglobal **listed** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "A table whose keys are the DEFINITIONs that answers have listed as no longer in their file.")
+  "A weak hash table with DEFINITION structures as keys. Answers have listed these as no longer in
+their files.")
 
 (defun note-listed (definition)
-  "Record that an answer lists DEFINITION as no longer in its file."
+  "Record that an answer has listed DEFINITION as no longer in its file."
   (setf (gethash definition **listed**) t))
 
 (defun listed-p (definition)
-  "True when an answer has listed DEFINITION as no longer in its file."
+  "Return true if an answer has listed DEFINITION as no longer in its file."
   (values (gethash definition **listed**)))
 
 (define-operation "nothing-listed" ()
-  "Forget what answers have listed. The image was built again, and no answer has told of it yet."
+  "Forget which definitions answers have listed. The server calls this after it has built the image
+again, since no answer of this image has listed any."
   (clrhash **listed**)
   nil)
 
-;;; What depends on a definition
+;;; Users of a definition that prevent its removal
 
 (defun method-on-p (method class)
-  "True when METHOD specializes on CLASS."
+  "Return true if CLASS is one of the specializers of METHOD."
   (member class (sb-mop:method-specializers method) :test #'eq))
 
 (defun class-dependents (class old)
-  "Return texts for the subclasses and methods that need CLASS and are not among OLD, definitions to
-be removed."
+  "Return a list of texts for the subclasses and methods that need CLASS. Leave out those in OLD, a
+list of definitions that are to be removed too."
   (append (loop for sub in (sb-mop:class-direct-subclasses class)
                 unless (or (not (eq sub (find-class (class-name sub) nil)))
                            (find-if (lambda (definition)
@@ -95,8 +97,8 @@ be removed."
                   collect (format nil "method ~A" (method-name-text name method)))))
 
 (defun package-dependents (package)
-  "Return texts for what needs PACKAGE: packages that use it, and at most 3 of its own symbols that
-have definitions."
+  "Return a list of texts for the users of PACKAGE: packages that use it, and at most 3 symbols at
+home in it that have definitions."
   (append (loop for user in (package-used-by-list package)
                 collect (format nil "package ~A" (package-name user)))
           (let ((named '()))
@@ -110,20 +112,21 @@ have definitions."
                 (return (page named 0 3)))))))
 
 (defun dependents (definition old)
-  "Return texts for what still needs DEFINITION, if it is a class or a package. OLD are definitions
-to be removed, which do not count."
+  "If DEFINITION is of a class or a package, return a list of texts for the definitions that still
+need it. OLD lists definitions that are to be removed too and do not count."
   (case (definition-kind definition)
     (:class (let ((class (find-class (definition-name definition) nil)))
               (and class (class-dependents class old))))
     (:package (package-dependents (definition-identity definition)))))
 
 (defun forget-order (definition)
-  "Return the rank of DEFINITION in the order of removal, in which dependents come first."
+  "Return a number by which definitions are sorted for removal. The number of DEFINITION is lower
+than that of definitions on which it can depend."
   (case (definition-kind definition) (:method 0) (:export 2) (:class 3) (:package 4) (t 1)))
 
 (defun forget-all (definitions)
-  "Remove DEFINITIONS from the image. Return two lists of JSON objects: the removed definitions, and
-those left, with the reasons."
+  "Remove DEFINITIONS from the image. Return two lists of JSON objects: for the removed definitions,
+and for those that could not be removed, with the reasons."
   (let ((main (main-definitions definitions)) (gone '()) (left '()))
     (dolist (definition (stable-sort (copy-list definitions) #'< :key #'forget-order))
       (let* ((needed (dependents definition definitions))
@@ -140,16 +143,16 @@ those left, with the reasons."
     (values (nreverse gone) (nreverse left))))
 
 (defun forget-old (path which)
-  "Remove definitions from the image that the file PATH, a native truename, no longer makes, if it
-was just loaded to its end. If WHICH is \"listed\", do so only if answers have listed all of them.
-Return two values: a plist of JSON members about the definitions that were removed, and about those
-that could not be; and the DEFINITIONs that it tried to remove."
+  "Remove definitions from the image that the file PATH, a native truename, no longer makes. Do so
+only if the last load was of this file and ended normally. If WHICH is \"listed\", do so only if
+answers have listed all these definitions. Return a plist for a JSON object about the removed and
+the remaining definitions, and a list of the DEFINITION structures that it tried to remove."
   (let* ((file (find path (and *loaded* (noted-files *loaded*)) :key #'source-file-path
                      :test #'equal))
          (old (and file (old-definitions file))))
     (when (or (not (equal which "listed")) (every #'listed-p (main-definitions old)))
       (multiple-value-bind (gone left) (forget-all old)
-        ;; More of these are shown than of others, since no later answer shows what is gone.
+        ;; Show more of these than of others, since no later answer can show removed definitions.
         (values (list "gone" (page gone 0 *told-of-removal*)
                       "goneTotal" (length gone)
                       "left" (page left 0 *told-limit*)

@@ -1,45 +1,52 @@
-;;;; The definitions made by files: whether the image still has them, and how answers show them.
+;;;; The definitions that files made: checks if the image still has them, and describes them for
+;;;; answers.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (definition (:constructor make-definition
                                      (kind name identity serial &optional location)))
-  "A definition of NAME as KIND by a file. A later definition of NAME has another IDENTITY. For a
-method, this is the method; for an export or a package, it is the package, and LOCATION is the
-source location. SERIAL is the number of the load. BASELINE is the FORM-BEFORE of the definition,
-saved once the file has another form. If a variable kept its value in a load, SAYS is the text of
-the value in the file, or T if it is unknown, and KEPT is a weak pointer to the kept value. FORM is
-the number of the form in the file if it has changed since the load, because forms before it were
-added or removed; else NIL. INLINED is true if the function was declaimed inline at the load. LAYOUT
-is the STRUCTURE-LAYOUT of a structure."
+  "A definition of NAME as KIND, such as :FUNCTION, by a file or an evaluated form.
+IDENTITY: an object such as a function. A later definition of NAME has another one. For a method,
+it is the method, and for an export or a package, it is the package.
+LOCATION: the source location, for an export or a package only.
+SERIAL: the number of the load.
+BASELINE: the text of the form at the load, saved once the file has another form.
+SAYS: if a variable kept its value in a load, the text of the value in the file, or T if it is
+unknown.
+KEPT: a weak pointer to the value that the variable kept.
+FORM: NIL, or the number of the form in the file if this has changed since the load, because
+forms before it were added or removed.
+INLINED: true if the function was declaimed inline at the load.
+LAYOUT: a result of STRUCTURE-LAYOUT for a structure."
   kind name identity serial (location nil) (baseline nil) (says nil) (kept nil) (form nil)
   (inlined nil) (layout nil))
 
 (defun definition-number (definition)
-  "Return the number of the top-level form of DEFINITION in the loaded text of its file, or NIL."
+  "Return the number of the top-level form of DEFINITION in the loaded text of its file, or NIL if
+it is unknown."
   (or (definition-form definition) (identity-form (definition-identity definition))))
 
 (defun definition-key (kind name identity)
-  "Return the key, compared by EQUAL, of a definition in the table of its file. KIND, NAME and
-IDENTITY are slots of the DEFINITION."
+  "Return the key under which the EQUAL hash table of a file has the definition with KIND, NAME and
+IDENTITY. Only a definition with an EQUAL key can replace it."
   (case kind
     (:method identity)
     ((:export :package) (list kind name identity))
     (t (cons kind name))))
 
 (defun key-of (definition)
-  "Return the DEFINITION-KEY of DEFINITION."
+  "Return the key under which the hash table of a file has DEFINITION."
   (definition-key (definition-kind definition) (definition-name definition)
                   (definition-identity definition)))
 
 (defun exported-p (symbol package)
-  "True when PACKAGE exports SYMBOL. NIL for a deleted package."
+  "Return true if SYMBOL is an external symbol of PACKAGE. Return NIL if PACKAGE was deleted."
   (and (package-name package)
        (multiple-value-bind (found status) (find-symbol (symbol-name symbol) package)
          (and (eq found symbol) (eq status :external)))))
 
 (defun current-p (definition)
-  "True when the image still has DEFINITION, and has not replaced it."
+  "Return true if the image still has DEFINITION, and no later definition has replaced it."
   (let ((name (definition-name definition)) (identity (definition-identity definition)))
     (case (definition-kind definition)
       (:method (attached-p identity))
@@ -55,13 +62,13 @@ IDENTITY are slots of the DEFINITION."
     (and (typep function 'generic-function) function)))
 
 (defun methods-of-definition (definition)
-  "Return the methods of the generic function that DEFINITION made, or NIL. The forms of its methods
-would make the function too."
+  "If DEFINITION is of a generic function, return a list of its methods, else NIL. The forms of
+these methods would also make the generic function."
   (and (eq (definition-kind definition) :function)
        (let ((function (generic-function-named (definition-name definition))))
          (and function (sb-mop:generic-function-methods function)))))
 
-;;; Definitions in answers
+;;; Describing definitions in answers
 
 (defun function-name-text (name)
   "Return NAME, a function name, as text."
@@ -71,7 +78,7 @@ would make the function too."
         (t (printing-plainly (print-safely 100 name)))))
 
 (defun method-name-text (name method)
-  "Return METHOD, of the generic function NAME, as text: the name, the qualifiers, and the
+  "Return text for METHOD, of the generic function NAME: the name, the qualifiers, and the
 specializers in parentheses."
   (format nil "~A~{ ~A~} (~{~A~^ ~})" (function-name-text name)
           (mapcar (lambda (qualifier) (printing-plainly (print-safely 50 qualifier)))
@@ -79,14 +86,15 @@ specializers in parentheses."
           (mapcar #'specializer-text (sb-mop:method-specializers method))))
 
 (defun class-kind (symbol)
-  "Return the word for the kind of the class SYMBOL, such as \"structure\"."
+  "Return \"structure\", \"condition\" or \"class\" for the class SYMBOL."
   (typecase (find-class symbol nil)
     (structure-class "structure")
     (condition-class "condition")
     (t "class")))
 
 (defun kind-text (kind name)
-  "Return the word in answers for a definition of NAME as KIND."
+  "Return the string that answers show for a definition of NAME as KIND, such as \"generic
+function\"."
   (case kind
     (:class (class-kind name))
     (:typed-structure "structure")
@@ -94,7 +102,7 @@ specializers in parentheses."
     (t (substitute #\Space #\- (string-downcase (symbol-name kind))))))
 
 (defun item-name (definition)
-  "Return the name of DEFINITION as text."
+  "Return text that names DEFINITION in answers. For a method, it includes the specializers."
   (let ((name (definition-name definition)) (identity (definition-identity definition)))
     (case (definition-kind definition)
       (:method (method-name-text name identity))
@@ -102,12 +110,13 @@ specializers in parentheses."
       (:export (format nil "~A of ~A" (symbol-text name) (package-name identity)))
       (t (function-name-text name)))))
 
-(defparameter *told-limit* 20 "At most this many definitions of one kind of difference are shown.")
+(defparameter *told-limit* 20
+  "The maximum number of definitions shown for one kind of difference.")
 (defparameter *told-of-removal* 200
-  "At most this many definitions are shown that a load removed, or that the next load can remove.")
+  "The maximum number of definitions shown that a load removed, or that the next load can remove.")
 
 (defun item-data (definition &rest members)
-  "Return DEFINITION as a JSON object with the further MEMBERS."
+  "Return a JSON object with the kind and the name of DEFINITION, and with the plist MEMBERS."
   (make-json-object (list* "kind" (kind-text (definition-kind definition)
                                              (definition-name definition))
                            "name" (item-name definition)

@@ -1,22 +1,25 @@
-;;;; Records, at the end of a load or an evaluation, which definitions it made.
+;;;; Records, at the end of a load or an evaluation, the definitions that it made.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (noted (:constructor make-noted ()))
-  "What answers report of a load. FILES are the SOURCE-FILEs that were loaded to their ends. DOUBLES
-are from the function DOUBLES. UNSET are DEFINITIONs of variables that kept their values, although
-the file has others. RESLOTTED are lists of a class with changed slots, a list of the names of its
-new slots, and a list of the names of removed ones. LAID-OUT are lists of the name of a structure
-with a changed layout, the old layout, and the names of the functions that DEFSTRUCT made."
+  "The facts about a load that answers report.
+FILES: a list of SOURCE-FILE structures for the files that were loaded to their ends.
+DOUBLES: a list of (NAME METHOD OTHER) lists, where METHOD has replaced OTHER from the same file.
+UNSET: a list of DEFINITION structures of variables that kept their values, although the file has
+other values.
+RESLOTTED: a list of (CLASS NEW-SLOTS GONE-SLOTS) lists for classes with changed slots.
+LAID-OUT: a list of lists (NAME OLD-LAYOUT FUNCTION-NAME...) for structures with a changed
+layout. The functions are those that DEFSTRUCT made."
   (files '()) (doubles '()) (unset '()) (reslotted '()) (laid-out '()))
 
-(defvar *loaded* nil "The NOTED of the load last recorded by this thread, or NIL.")
+(defvar *loaded* nil "The NOTED structure of the load that this thread has recorded last, or NIL.")
 
-;;; The new definitions
+;;; Finding the new definitions
 
 (defun package-definitions (exports serial)
-  "Return DEFINITIONs for the packages in EXPORTS, a slot of TOUCHED, and for the symbols that they
-export. SERIAL is the number of the load."
+  "Return a list of new DEFINITION structures for packages and for the symbols that they export.
+EXPORTS is a list of lists (PACKAGE LOCATION SYMBOL...). SERIAL is the number of the load."
   (loop for (package location . symbols) in exports
         when (and (package-name package) (typep location 'source-location))
           collect (make-definition :package (package-name package) package serial location)
@@ -25,9 +28,9 @@ export. SERIAL is the number of the load."
                              collect (make-definition :export symbol package serial location))))
 
 (defun method-definitions (log serial)
-  "Return DEFINITIONs for the methods in LOG, a TOUCHED-LOG, and for each of their generic functions
-that a method definition made, without a DEFGENERIC. Leave out generic functions named in locked
-packages. SERIAL is the number of the load."
+  "Return a list of new DEFINITION structures for methods, and for each of their generic functions
+that was made by a DEFMETHOD, without a DEFGENERIC. Leave out generic functions named in locked
+packages. LOG is the LOG of a TOUCHED structure. SERIAL is the number of the load."
   (loop for (name . method) in (remove-if #'symbolp log)
         for function = (and (attached-p method) (sb-mop:method-generic-function method))
         for home = (symbol-package (name-symbol name))
@@ -40,13 +43,14 @@ packages. SERIAL is the number of the load."
           collect (make-definition :function name function serial)))
 
 (defun set-again-p (kind name touched)
-  "True when KIND is :FUNCTION and TOUCHED records that the function of NAME was set, perhaps to the
-same function."
+  "Return true if KIND is :FUNCTION and the function of NAME was set, perhaps to the same function,
+according to TOUCHED, a TOUCHED structure."
   (and (eq kind :function) (gethash name (touched-functions touched))))
 
 (defun new-definitions (touched serial path)
-  "Return DEFINITIONs for all new definitions according to TOUCHED. SERIAL is the number of the
-load, PATH the loaded file, or NIL."
+  "Return a list of new DEFINITION structures for all definitions made according to TOUCHED, a
+TOUCHED structure. SERIAL is the number of the load. PATH is the loaded file, or NIL for an
+evaluation."
   (let ((new '()))
     (maphash (lambda (symbol before)
                (map-definitions (lambda (kind name identity)
@@ -61,18 +65,18 @@ load, PATH the loaded file, or NIL."
             (package-definitions (touched-exports touched) serial))))
 
 (defun definition-file-name (definition)
-  "Return SBCL's name of the file of DEFINITION, or NIL."
+  "Return SBCL's name of the file of DEFINITION, or NIL if it is from no file."
   (let ((identity (definition-identity definition)))
     (cond ((definition-location definition) (identity-file (definition-location definition)))
           ((typep identity 'generic-function) (generic-function-file identity))
           (t (identity-file identity)))))
 
-;;; The files to which new definitions belong
+;;; Finding the files to which new definitions belong
 
 (defun shows-load-p (definition file)
-  "True when DEFINITION, of FILE, shows that FILE was just loaded. A function shows this if it is
-not from code of the load of FILE recorded before. A generic function or an accessor never shows
-it."
+  "Return true if DEFINITION, of FILE, proves that FILE was just loaded. A function proves this
+unless it is from the code of the last recorded load of FILE. A generic function or an accessor
+never proves it."
   (let ((identity (definition-identity definition)))
     (typecase identity
       ((or generic-function sb-mop:standard-accessor-method) nil)
@@ -81,48 +85,52 @@ it."
 
 (defun note-evaluated (definition by)
   "Record in **EVALUATED** that DEFINITION is from no file. BY is NIL, or the beginning of the text
-of the form that made it."
+of the form that made DEFINITION."
   (when (< (hash-table-count **evaluated**) *evaluated-limit*)
     (setf (gethash (key-of definition) **evaluated**)
           (list (definition-identity definition) (get-universal-time) by definition))))
 
 (defun thing-touched (definition)
-  "Return the key for DEFINITION in the tables of a TOUCHED: a symbol, package or method."
+  "Return the key of DEFINITION in the hash tables of a TOUCHED structure: a symbol, package or
+method."
   (case (definition-kind definition)
     ((:package :export :method) (definition-identity definition))
     (t (name-symbol (definition-name definition)))))
 
 (defun fasl-path-p (path)
-  "True when PATH, a native name, names a fasl."
+  "Return true if PATH, a native name, has the file type of fasls."
   (equal (pathname-type (sb-ext:parse-native-namestring path))
          (pathname-type (compile-file-pathname "source"))))
 
 (defun paths-of (definition files)
-  "Return the paths in FILES, a slot MAKERS or AROUND of TOUCHED, for DEFINITION, without
-duplicates."
+  "Return a list of the paths that the hash table FILES has for DEFINITION, without duplicates.
+FILES is the MAKERS or AROUND of a TOUCHED structure."
   (remove-duplicates (mapcar (lambda (file) (file-path (namestring file)))
                              (gethash (thing-touched definition) files))
                      :test #'equal))
 
 (defun made-within-p (definition touched file)
-  "True when DEFINITION was not made by FILE, but by a file loaded during the load or compilation of
-FILE. If the other file used COMPILE or EVAL, SBCL takes FILE for the source."
+  "Return true if DEFINITION was made by another file, loaded during the load or compilation of
+FILE. If the other file used COMPILE or EVAL, SBCL records FILE as the source. TOUCHED is a TOUCHED
+structure."
   (flet ((in-p (files) (member (source-file-path file) (paths-of definition files) :test #'equal)))
     (and (in-p (touched-around touched)) (not (in-p (touched-makers touched))))))
 
 (defun other-maker (definition touched path)
-  "DEFINITION was made during the load of the file PATH, and SBCL knows no file for it. Return the
-path of the file that made it. Return NIL if this is PATH, and T if it is unknown, as for a fasl."
+  "Return the path of the file that made DEFINITION during the load of the file PATH. SBCL records
+no file for it. Return NIL if PATH made it, and T if its maker is unknown, as for a fasl. TOUCHED is
+a TOUCHED structure."
   (let ((others (remove path (paths-of definition (touched-makers touched)) :test #'equal)))
     (cond ((null others) nil)
           ((or (rest others) (fasl-path-p (first others))) t)
           (t (first others)))))
 
 (defun by-file (definitions touched path by)
-  "Return DEFINITIONS in groups: lists of a SOURCE-FILE and its definitions. If SBCL knows no file
-for a definition, it belongs to the file that made it during the load of the file PATH. If PATH is
-NIL, it is in no group, but recorded as made by a form whose text begins with BY, unless TOUCHED
-records that a load made it."
+  "Group DEFINITIONS by file, and return a list of lists (FILE DEFINITION...), where FILE is a
+SOURCE-FILE structure. PATH is the loaded file. If SBCL records no file for a definition, it belongs
+to the file that was being loaded when it was made. PATH is NIL after an evaluation. Then record
+such a definition in **EVALUATED** instead, with BY, the beginning of the form's text, unless a load
+made it according to TOUCHED, a TOUCHED structure."
   (let ((files (make-hash-table :test 'equal)) (groups (make-hash-table :test 'eq)))
     (dolist (definition definitions)
       (let* ((name (definition-file-name definition))
@@ -143,11 +151,11 @@ records that a load made it."
           collect (cons file group))))
 
 (defparameter *reached-kinds* '((:type . :type) (:setf-expander . :setf) (:class . :report))
-  "An alist from kinds of definitions with an identity that is no function, to the kinds with which
-MAP-REACHED visits their functions.")
+  "An alist for kinds of definitions whose identity is no function. The values are the kinds with
+which MAP-REACHED visits the functions that such definitions make.")
 
 (defun made-function (definition)
-  "Return the function made by DEFINITION. Return NIL if there is none, or if it is a method."
+  "Return the function that DEFINITION has made. Return NIL if there is none, or if it is a method."
   (let ((identity (definition-identity definition))
         (reached (cdr (assoc (definition-kind definition) *reached-kinds*))))
     (cond ((typep identity '(and function (not generic-function))) identity)
@@ -157,7 +165,7 @@ MAP-REACHED visits their functions.")
                    nil))))
 
 (defun fresh-sources (definitions)
-  "Return the debug sources of the functions made by DEFINITIONS."
+  "Return a list of the debug sources of the functions that DEFINITIONS have made."
   (remove-duplicates (loop for definition in definitions
                            for function = (made-function definition)
                            for source = (and function
@@ -167,8 +175,8 @@ MAP-REACHED visits their functions.")
                      :test #'eq))
 
 (defun enter (file definitions)
-  "Put DEFINITIONS into the table of FILE. Return a list of pairs (NEW . OLD), one for each of them
-that replaces a definition of FILE."
+  "Add DEFINITIONS to FILE, a SOURCE-FILE structure. Return a list of (NEW . OLD) pairs, one for
+each that replaces a definition OLD of FILE."
   (loop with table = (source-file-definitions file)
         for definition in definitions
         for key = (key-of definition)
@@ -183,8 +191,8 @@ that replaces a definition of FILE."
 ;;; Recording a load
 
 (defun failed-p (definition failed)
-  "True when DEFINITION is among FAILED, a slot of TOUCHED: it was changed by a load that did not
-end normally."
+  "Return true if a load that did not end normally has changed DEFINITION. FAILED is the FAILED of a
+TOUCHED structure."
   (let ((name (name-symbol (definition-name definition)))
         (identity (definition-identity definition)))
     (if (member (definition-kind definition) '(:package :export))
@@ -193,7 +201,7 @@ end normally."
                  failed))))
 
 (defun drop-replaced-methods (file)
-  "Drop the methods of FILE that other methods have replaced."
+  "Remove the methods from FILE that other methods have replaced in the image."
   (let ((table (source-file-definitions file)))
     (maphash (lambda (key definition)
                (when (and (eq (definition-kind definition) :method)
@@ -202,9 +210,9 @@ end normally."
              table)))
 
 (defun note-file (file definitions touched noted)
-  "Record that FILE was loaded to its end and made DEFINITIONS, which are new. TOUCHED has the
-changes of the load. Put what answers report into NOTED. Return the names of changed definitions
-that are compiled into their users, such as macros."
+  "Record that FILE was loaded to its end and made the new DEFINITIONS. TOUCHED is the TOUCHED
+structure of the load. Add facts for answers to NOTED, a NOTED structure. Return a list of the names
+of changed definitions that are compiled into their users, such as macros."
   (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file))
          (old-serial (source-file-serial file))
          (pairs (enter file definitions)))
@@ -227,8 +235,8 @@ that are compiled into their users, such as macros."
       (append (changed-kinds file old-serial) (changed-names pairs old-text text)))))
 
 (defun note-layouts (pairs noted)
-  "Record structures in NOTED whose layouts differ between the two definitions of a pair. PAIRS is
-from ENTER."
+  "Add structures whose layouts have changed to the LAID-OUT of NOTED. PAIRS is a list of (NEW .
+OLD) definitions."
   (loop for (new . old) in pairs
         for (before . names) = (definition-layout old)
         for (now . more) = (definition-layout new)
@@ -238,13 +246,13 @@ from ENTER."
                      (noted-laid-out noted)))))
 
 (defvar *form-numbers* nil
-  "NIL, except while only some forms of a file are loaded again. Then a vector with an element for
-each top-level form of the file as it is now: the number of the form in the text loaded before, or
-NIL for a new form.")
+  "A vector while only some forms of a file are loaded again, else NIL. For each top-level form of
+the file as it is now, it has the form's number in the text that was loaded before, or NIL if the
+form is new.")
 
 (defun same-forms-p (old-text text)
-  "True when each form of TEXT that has an old number in *FORM-NUMBERS* is the same as the form of
-OLD-TEXT with this number."
+  "Return true if each form of TEXT that has an old number in *FORM-NUMBERS* is the same as the form
+of OLD-TEXT with this number."
   (let ((old (and old-text (forms-of old-text))) (new (and text (forms-of text))))
     (and old new
          (= (length new) (length *form-numbers*))
@@ -256,8 +264,8 @@ OLD-TEXT with this number."
 (defun renumber (file definitions old-text)
   "Update the form numbers of the definitions of FILE, except DEFINITIONS, from *FORM-NUMBERS*. If
 the form of a definition is in OLD-TEXT but no longer in the file, treat the definition as made by
-an older load. Keep this form as its baseline if later loads must compare their definitions with
-it."
+an older load. If later loads must compare their definitions with this form, save it in
+DEFINITION-BASELINE."
   (map-file-definitions
    (lambda (definition)
      (unless (member definition definitions :test #'eq)
@@ -271,8 +279,8 @@ it."
    file))
 
 (defun note-part (file definitions touched noted)
-  "Do as NOTE-FILE does, with the same arguments, after a load of only those forms of FILE that are
-new according to *FORM-NUMBERS*."
+  "Record a load of only those forms of FILE that are new according to *FORM-NUMBERS*. Arguments and
+value are those of NOTE-FILE."
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
   (let* ((old-text (source-file-text file)) (text (read-text (sb-ext:parse-native-namestring
                                                               (source-file-path file))))
@@ -299,17 +307,18 @@ new according to *FORM-NUMBERS*."
       (push file (noted-files noted)))))
 
 (defun loaded-p (definition touched)
-  "True when DEFINITION was made by a load according to TOUCHED, not by compiling its file before
-the load."
+  "Return true if a load has made DEFINITION according to TOUCHED, a TOUCHED structure, and not only
+the compilation of its file before the load."
   (gethash (if (eq (definition-kind definition) :method)
                (name-symbol (definition-name definition))
                (thing-touched definition))
            (touched-loaded touched)))
 
 (defun group-failed-p (group touched done path)
-  "GROUP is a list as from BY-FILE. Return true if its file was not loaded to the end. This is so if
-one of its definitions is in the slot FAILED of TOUCHED. It is also so if the load of PATH did not
-end normally, so that DONE is false, and the file is PATH or was only compiled."
+  "Return true if the file of GROUP, a list (FILE DEFINITION...), was not loaded to its end. This is
+so if a load that did not end normally has changed one of the definitions, according to TOUCHED. It
+is also so if DONE is false, because the load of the file PATH did not end normally, and FILE is
+PATH or was only compiled."
   (destructuring-bind (file . definitions) group
     (or (some (lambda (definition) (failed-p definition (touched-failed touched))) definitions)
         (and (not done)
@@ -317,10 +326,10 @@ end normally, so that DONE is false, and the file is PATH or was only compiled."
                  (notany (lambda (definition) (loaded-p definition touched)) definitions))))))
 
 (defun note-group (group touched done path noted)
-  "Record GROUP, a list of a SOURCE-FILE and its definitions that are new according to TOUCHED. PATH
-is the file whose load is recorded, or NIL. The file of GROUP can be another one, loaded meanwhile.
-DONE is true if the load ended normally. Put what answers report into NOTED. Return the names of
-changed definitions that are COMPILED-IN-P."
+  "Record GROUP, a list (FILE DEFINITION...) of new definitions. PATH is the file whose load is
+being recorded, or NIL. FILE can be another one that was loaded meanwhile. DONE is true if the load
+ended normally. TOUCHED is the TOUCHED structure of the load. Add facts for answers to NOTED. Return
+a list of the names of changed definitions that are compiled into their users."
   (destructuring-bind (file . definitions) group
     (let ((failed (group-failed-p group touched done path)))
       (cond ((and (not failed)
@@ -335,8 +344,8 @@ changed definitions that are COMPILED-IN-P."
                '())))))
 
 (defun reslotted (touched)
-  "Return the classes whose slots have changed according to TOUCHED, as lists of a class, the names
-of its new slots, and the names of removed slots."
+  "Return a list of lists (CLASS NEW-SLOTS GONE-SLOTS) for the classes whose slots have changed
+according to TOUCHED, a TOUCHED structure. NEW-SLOTS and GONE-SLOTS are lists of names."
   (loop for class being the hash-keys of (touched-slots touched) using (hash-value before)
         for now = (own-slots class)
         for new = (set-difference now before) and gone = (set-difference before now)
@@ -344,8 +353,9 @@ of its new slots, and the names of removed slots."
           collect (list class new gone)))
 
 (defun note-load (touched done path by)
-  "Record the changes in TOUCHED. They are from loading the file PATH, or if this is NIL, from
-evaluating a form whose text begins with BY. DONE is true if this ended normally. Set *LOADED*."
+  "Record the changes in TOUCHED, a TOUCHED structure, and set *LOADED*. They are from loading the
+file PATH or, if PATH is NIL, from evaluating a form whose text begins with BY. DONE is true if this
+ended normally."
   (let* ((touched (if (touched-p touched) touched (make-touched)))
          (*plain-forms* '())
          (serial (incf **serial**))
@@ -362,9 +372,9 @@ evaluating a form whose text begins with BY. DONE is true if this ended normally
           *loaded* noted)))
 
 (defun call-noting (function &key path by)
-  "Call FUNCTION, and record what it defines. It loads the file PATH, a native truename, or
-evaluates a form. BY is a function without arguments that returns the beginning of the form's text.
-Within another CALL-NOTING in this thread, only call FUNCTION: the outer one records all."
+  "Call FUNCTION, which loads the file PATH, a native truename, or evaluates a form, and record what
+it defines. BY is a function without arguments that returns the beginning of the form's text. Inside
+another CALL-NOTING in this thread, only call FUNCTION, since the outer call records everything."
   (if *touched*
       (funcall function)
       (let ((*touched* :nothing-yet) (done nil))
@@ -376,5 +386,5 @@ Within another CALL-NOTING in this thread, only call FUNCTION: the outer one rec
                  (note-load touched done path (and by (funcall by)))))))))))
 
 (defun call-loading (function)
-  "Call FUNCTION, which loads a file, and record what it defines."
+  "Call FUNCTION, which loads a file, and record the definitions that it makes."
   (call-noting (lambda () (call-in-load function))))

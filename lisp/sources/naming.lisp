@@ -1,10 +1,10 @@
-;;;; Finds forms in the texts of loaded files that define things unknown to SBCL, such as tests.
+;;;; Finds forms in the texts of loaded files that define objects unknown to SBCL, such as tests.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defun named-part (form name)
-  "If FORM, a text, looks like a definition of NAME, a string without a package, return its name as
-it is spelled, such as \"a-test\" in \"(deftest a-test ...)\". Else return NIL."
+  "If FORM, a text, looks like a definition of NAME, a string without a package, return the name as
+the form spells it, such as \"a-test\" in \"(deftest a-test ...)\". Else return NIL."
   (destructuring-bind (&optional (operator "") (second "") (third "")) (form-parts form 3)
     (flet ((named (part)
              (let* ((inner (string-left-trim "(" part))
@@ -21,16 +21,16 @@ it is spelled, such as \"a-test\" in \"(deftest a-test ...)\". Else return NIL."
                     (named third)))))))
 
 (defun names-there-p (part name home package)
-  "True when PART, a text read in PACKAGE, may be the symbol NAME of the package HOME, or a string
-that stands for it."
+  "Return true if PART, a text read in PACKAGE, may be the symbol NAME of the package HOME, or a
+string that stands for this symbol."
   (or (eq package home)
       (let ((symbol (find-symbol name home)))
         (and symbol (packagep package) (eq symbol (symbol-read part package))))))
 
 (defun number-naming (name home path text operator-p)
-  "Return the number of the first form in TEXT, the text of the file PATH, that defines NAME, a
-string, in the package HOME, or NIL. The predicate OPERATOR-P must be true of the form's operator, a
-symbol or NIL."
+  "Return the number of the first form in TEXT that defines NAME, a string, in the package HOME, or
+NIL. TEXT is the text of the file PATH. The predicate OPERATOR-P takes the form's operator, a symbol
+or NIL, and must be true."
   (loop with forms = (or (and (search name text :test #'char-equal) (forms-of text)) #())
         for form across forms
         for number from 0
@@ -44,8 +44,8 @@ symbol or NIL."
 
 (defun form-naming (name home operator-p)
   "Return the path of a loaded file, and the number of a form in it that defines NAME, a string, in
-the package HOME. Only files whose loaded texts are known are searched. Return NIL if there is no
-such form. OPERATOR-P is as for NUMBER-NAMING."
+the package HOME. Return NIL if there is no such form. Only files whose loaded texts are known are
+searched. The predicate OPERATOR-P takes the form's operator, a symbol or NIL, and must be true."
   (flet ((look (path text)
            (let ((number (and text (number-naming name home path text operator-p))))
              (when number (return-from form-naming (values path number))))))
@@ -54,15 +54,16 @@ such form. OPERATOR-P is as for NUMBER-NAMING."
           do (look (source-file-path file) (source-file-text file)))))
 
 (defun loaded-path-p (path)
-  "True when a load of the file PATH, a native truename, is recorded."
+  "Return true if a load of the file PATH, a native truename, was recorded."
   (nth-value 1 (gethash path **files**)))
 
 (defun other-text-p (path text)
-  "True when the file PATH, a native name, has another text than TEXT."
+  "Return true if the file PATH, a native name, now has another text than TEXT."
   (string/= text (or (read-text (sb-ext:parse-native-namestring path)) text)))
 
 (defun stale-p (path)
-  "True when the file PATH, a native truename, has another date or text than when it was loaded."
+  "Return true if the file PATH, a native truename, has another date or text than when it was
+loaded."
   (let* ((file (gethash path **files**)) (loaded (and file (source-file-date file)))
          (text (known-text path))
          (date (ignore-errors (file-write-date (sb-ext:parse-native-namestring path)))))
@@ -72,5 +73,5 @@ such form. OPERATOR-P is as for NUMBER-NAMING."
              (and text (other-text-p path text))))))
 
 (defun call-finding-forms (function)
-  "Call FUNCTION and return its values. Meanwhile each text is split into forms only once."
+  "Call FUNCTION and return its values. While it runs, *PLAIN-FORMS* caches the forms of each text."
   (let ((*plain-forms* '())) (funcall function)))

@@ -1,27 +1,27 @@
 ;;;; Renames a symbol: finds conflicts with the new name, and renames the symbol in the image after
-;;;; the files are written.
+;;;; the server has written the files.
 
 (in-package "LIVE-LISP.SOURCES")
 
 ;;; The packages that have the symbol
 
 (defun accessible-p (symbol package)
-  "True when SYMBOL is accessible in PACKAGE."
+  "Return true if SYMBOL is accessible in PACKAGE."
   (multiple-value-bind (found status) (find-symbol (symbol-name symbol) package)
     (and status (eq found symbol))))
 
 (defun present-p (symbol package)
-  "True when SYMBOL is present in PACKAGE, not inherited."
+  "Return true if SYMBOL is present in PACKAGE, and not only inherited."
   (and (accessible-p symbol package)
        (not (eq :inherited (nth-value 1 (find-symbol (symbol-name symbol) package))))))
 
 (defun packages-where (test symbol)
-  "Return the packages for which TEST, a function of SYMBOL and a package, is true."
+  "Return a list of the packages for which TEST, a function of SYMBOL and a package, returns true."
   (remove-if-not (lambda (package) (funcall test symbol package)) (list-all-packages)))
 
 (defun reached-packages (symbol)
-  "Return the packages in which a new name of SYMBOL would be accessible: those in which SYMBOL is
-accessible, and those that use a package which exports it."
+  "Return a list of the packages in which a new name of SYMBOL would be accessible: those in which
+SYMBOL is accessible, and those that use a package which exports SYMBOL."
   (remove-duplicates (append (packages-where #'accessible-p symbol)
                              (mapcan (lambda (package) (copy-list (package-used-by-list package)))
                                      (packages-where #'exported-p symbol)))))
@@ -29,9 +29,9 @@ accessible, and those that use a package which exports it."
 ;;; Conflicts with the new name
 
 (defun conflict-in (symbol name package)
-  "Return the reason why SYMBOL cannot get NAME in PACKAGE, as a JSON object, or NIL if it can. Its
-kind is \"taken\" if NAME is a defined symbol of the same home package, and \"other\" if NAME is a
-symbol of another package."
+  "Return a JSON object with the reason why SYMBOL cannot get NAME in PACKAGE, or NIL if it can. The
+reason is \"taken\" if NAME is a symbol with the same home package that has a definition, and
+\"other\" if NAME is a symbol of another package."
   (multiple-value-bind (other status) (find-symbol name package)
     (cond ((or (null status)
                (and (eq (symbol-package other) (symbol-package symbol)) (not (defined-p other))))
@@ -43,14 +43,15 @@ symbol of another package."
            (object "kind" "other" "package" (package-name package) "symbol" (symbol-text other))))))
 
 (defun defined-p (symbol)
-  "True when SYMBOL or (SETF SYMBOL) has any definition."
+  "Return true if SYMBOL or (SETF SYMBOL) has a definition of any kind."
   (map-definitions (lambda (&rest definition)
                      (declare (ignore definition))
                      (return-from defined-p t))
                    symbol))
 
 (defun conflicts (symbol name)
-  "Return the reasons why SYMBOL cannot get NAME as JSON objects, or NIL if it can."
+  "Return a list of JSON objects with the reasons why SYMBOL cannot get NAME. It is empty if it
+can."
   (let ((home (symbol-package symbol)))
     (append (cond ((keywordp symbol) (list (object "kind" "keyword")))
                   ((and home (sb-ext:package-locked-p home))
@@ -59,12 +60,12 @@ symbol of another package."
                   for conflict = (conflict-in symbol name package)
                   when conflict collect conflict))))
 
-;;; Structures with the symbol as their name or the name of a slot
+;;; Structures that have the symbol as their name or as the name of a slot
 
 (defun structure-data (symbol description class)
-  "CLASS is the name of a structure, and DESCRIPTION is SBCL's description of it. If SYMBOL is CLASS
-or the name of one of its slots, return a JSON object with the names of CLASS, its slots, and the
-functions that DEFSTRUCT made. Else return NIL."
+  "If SYMBOL is CLASS, the name of a structure, or the name of one of its slots, return a JSON
+object with the names of CLASS, its slots, and the functions that DEFSTRUCT made. Else return NIL.
+DESCRIPTION is SBCL's description of the structure."
   (let ((slots (description-slots description)))
     (when (or (eq symbol class) (find symbol slots :key (lambda (slot) (structure-slot-name slot))))
       (object "name" (symbol-text class)
@@ -83,7 +84,8 @@ functions that DEFSTRUCT made. Else return NIL."
                             (symbol-name (description-copier description)))))))
 
 (defun structures-named (symbol)
-  "Return the STRUCTURE-DATA of all structures with SYMBOL as their name or the name of a slot."
+  "Return a list of JSON objects, from STRUCTURE-DATA, for all structures with SYMBOL as their name
+or as the name of a slot."
   (let ((found '()))
     (dolist (package (packages-where #'accessible-p symbol) found)
       (do-symbols (name package)
@@ -95,13 +97,14 @@ functions that DEFSTRUCT made. Else return NIL."
             (when data (pushnew data found :key #'structure-text :test #'equal))))))))
 
 (defun structure-text (data)
-  "Return the name of the structure in DATA, from STRUCTURE-DATA."
+  "Return the name of the structure in DATA, a JSON object from STRUCTURE-DATA."
   (getf (json-object-members data) "name"))
 
 ;;; Classes that accept the symbol's keyword as an initarg
 
 (defun classes-initialized (name)
-  "Return the classes for which an initialization method accepts the keyword NAME, a string."
+  "Return a list of the classes for which a method such as INITIALIZE-INSTANCE accepts a keyword
+with the name NAME, a string."
   (loop for function in '(initialize-instance reinitialize-instance shared-initialize)
         append (loop for method in (sb-mop:generic-function-methods (plain-definition function))
                      for (class) = (sb-mop:method-specializers method)
@@ -111,15 +114,16 @@ functions that DEFSTRUCT made. Else return NIL."
                        collect class)))
 
 (defun classes-with-slots (name)
-  "Return the classes that have a direct slot with the keyword NAME, a string, as an initarg."
+  "Return a list of the classes with a direct slot whose initarg is a keyword with the name NAME, a
+string."
   (remove-if-not (lambda (class)
                    (and (not (forward-referenced-p class))
                         (member name (slot-initargs class) :test #'string=)))
                  (classes-below (find-class 't))))
 
 (defun heirs (name)
-  "Return a list with one element for each class that accepts the keyword NAME, a string, as an
-initarg. The element is a list of the names, without packages, of the class and its subclasses."
+  "Return a list of lists of strings, one for each class that accepts a keyword with the name NAME,
+a string, as an initarg. It has the names, without packages, of the class and all its subclasses."
   (loop for class in (remove-duplicates (append (classes-initialized name)
                                                 (classes-with-slots name)))
         collect (loop for each in (cons class (classes-below class))
@@ -129,8 +133,8 @@ initarg. The element is a list of the names, without packages, of the class and 
 ;;; The forms that define the symbol
 
 (defun definition-places (symbol)
-  "Return the places of all definitions of SYMBOL in files, as lists of a path and the number of a
-top-level form."
+  "Return a list of (PATH NUMBER) lists: the files and top-level forms of all definitions of
+SYMBOL."
   (let ((places '()))
     (flet ((note (identity)
              (let ((file (identity-file identity)) (form (identity-form identity)))
@@ -144,8 +148,9 @@ top-level form."
     places))
 
 (defun made-beside (symbol places)
-  "Return the names of other symbols in SYMBOL's package that contain SYMBOL's name and are defined
-by the same forms, as by DEFSTRUCT. PLACES are the places of these forms, from DEFINITION-PLACES."
+  "Return a list of strings: the names of other symbols in the package of SYMBOL that contain the
+name of SYMBOL and are defined by the same forms, as by DEFSTRUCT. PLACES lists these forms as (PATH
+NUMBER) lists."
   (let ((names '()))
     (loop for (path form) in places
           for file = (gethash path **files**)
@@ -168,8 +173,8 @@ by the same forms, as by DEFSTRUCT. PLACES are the places of these forms, from D
 
 (defun renaming-data (symbol name)
   "Return a JSON object with the facts for renaming SYMBOL to NAME: both names, the packages in
-which SYMBOL is accessible, the packages that export it, whether NAME is already an internal symbol
-of SYMBOL's package, and the conflicts."
+which SYMBOL is accessible, the packages that export it, true if NAME already is an internal symbol
+of the package of SYMBOL, and the conflicts."
   (object "from" (symbol-name symbol)
           "to" name
           "packages" (mapcar #'package-name (packages-where #'accessible-p symbol))
@@ -178,21 +183,22 @@ of SYMBOL's package, and the conflicts."
           "conflicts" (conflicts symbol name)))
 
 (defun all-package-names ()
-  "Return lists of a name or nickname of a package, and the name of this package."
+  "Return a list of (NAME PACKAGE-NAME) lists for all packages, where NAME is the name of the
+package or a nickname."
   (loop for package in (list-all-packages)
         append (loop for name in (cons (package-name package) (package-nicknames package))
                      collect (list name (package-name package)))))
 
 (defun all-local-nicknames ()
-  "Return lists of the name of a package, a nickname local to it, and the name of the package with
-this nickname."
+  "Return a list of (PACKAGE-NAME NICKNAME OTHER-NAME) lists for all packages, where NICKNAME is a
+local nickname in the package for the package OTHER-NAME."
   (loop for package in (list-all-packages)
         append (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
                      collect (list (package-name package) nickname (package-name actual)))))
 
 (define-operation "rename-facts" (name package to derived)
-  "Return the facts for renaming the symbol NAME of PACKAGE to TO. DERIVED are lists of the old and
-new names of other symbols in the same package."
+  "Return a JSON object with the facts for renaming the symbol NAME of PACKAGE to TO. DERIVED is a
+list of (OLD NEW) lists with names of other symbols in the same package that are renamed with it."
   (multiple-value-bind (symbol status) (named-symbol name package)
     (declare (ignore status))
     (let ((places (definition-places symbol)) (home (symbol-package symbol)))
@@ -215,15 +221,15 @@ new names of other symbols in the same package."
                                                       collect path))
                                         :test #'equal))))))
 
-;;; The renaming in the image
+;;; Renaming in the image
 
 (sb-ext:defglobal **replaced** '()
-  "The symbols replaced by the last rename-prepare, until rename-finish.")
+  "A list of the symbols that the last rename-prepare has replaced. Empty after rename-finish.")
 
 (defun pairs-in (home names)
-  "Return pairs of an old symbol at home in the package HOME, a name, and the symbol that replaces
-it, which is interned there. NAMES are lists of an old and a new name. Old names without a symbol
-are skipped."
+  "Return a list of (OLD . NEW) pairs of symbols. NAMES is a list of lists of an old and a new name.
+OLD is the symbol with the old name at home in the package named HOME, and NEW is interned there.
+Old names without such a symbol are skipped."
   (let* ((package (find-package home)) (*package* package))
     (loop for (old new) in names
           for symbol = (find-symbol old package)
@@ -231,8 +237,8 @@ are skipped."
             collect (cons symbol (intern new package)))))
 
 (defun move-exports (old new)
-  "Import the symbol NEW into all packages where OLD is present, shadowing like OLD. Export NEW
-instead of OLD. Unintern OLD where it shadowed another symbol."
+  "Import the symbol NEW into all packages in which OLD is present, as a shadowing symbol where OLD
+is one. Export NEW instead of OLD. Unintern OLD from the packages where it is a shadowing symbol."
   (dolist (package (packages-where #'present-p old))
     ;; SBCL does not enforce the lock of the current package.
     (let ((*package* package))
@@ -248,8 +254,8 @@ instead of OLD. Unintern OLD where it shadowed another symbol."
       (when (member old (package-shadowing-symbols package)) (unintern old package)))))
 
 (defun move-state (old new)
-  "Set the symbol NEW to the value of OLD, if OLD is a variable and no constant. Let NEW name the
-class that OLD names, so that its instances stay."
+  "If the symbol OLD is a variable and no constant, give the symbol NEW its value. If OLD names a
+class, let NEW name the same class, so that the instances keep their class."
   (let ((class (find-class old nil)))
     (when (and (boundp old) (not (constantp old)) (not (boundp new))
                (member (known :variable :kind old) '(:special :global)))
@@ -259,10 +265,10 @@ class that OLD names, so that its instances stay."
             (class-name class) new))))
 
 (define-operation "rename-prepare" (home names structures)
-  "Replace symbols of the package HOME by new ones. NAMES are lists of an old and a new name.
-Afterwards the server loads the files that define the symbols. STRUCTURES are the names, as texts,
-of structures with renamed slots: forget them. Return the old names that still denote the old
-symbols."
+  "Replace symbols of the package named HOME by new symbols. NAMES is a list of (OLD NEW) lists of
+names. Afterwards the server loads the files that define the symbols. STRUCTURES is a list of texts
+that name structures with renamed slots, which are removed. Return a list of the old names that
+still name the old symbols."
   (call-user-code
    (lambda ()
      (let ((pairs (pairs-in home names)) (package (find-package home)))
@@ -276,8 +282,8 @@ symbols."
      (loop for (old) in (pairs-in home names) collect (symbol-name old)))))
 
 (defun names-any-p (definition symbols)
-  "True when DEFINITION is of one of SYMBOLS, or is a method that specializes on a class with such a
-name, or on one of SYMBOLS by EQL."
+  "Return true if DEFINITION is of one of SYMBOLS, or is a method that specializes on a class named
+by one of SYMBOLS, or on one of SYMBOLS by EQL."
   (or (member (name-symbol (definition-name definition)) symbols :test #'eq)
       (and (eq (definition-kind definition) :method)
            (some (lambda (specializer)
@@ -288,9 +294,9 @@ name, or on one of SYMBOLS by EQL."
                  (sb-mop:method-specializers (definition-identity definition))))))
 
 (defun left-of (symbols)
-  "Return, sorted, DEFINITIONs of all that SYMBOLS still define in the image, made by files or not.
-Add methods that specialize on SYMBOLS, and exports of SYMBOLS, that the last load of their file did
-not make again."
+  "Return a sorted list of DEFINITION structures for all definitions that SYMBOLS still have in the
+image, made by files or not. Add methods that specialize on SYMBOLS, and exports of SYMBOLS, if the
+last load of their file did not make them again."
   (let ((left (loop for file being the hash-values of **files**
                     append (definitions-if (lambda (definition)
                                              (and (names-any-p definition symbols)
@@ -308,14 +314,15 @@ not make again."
     (sort-definitions left)))
 
 (defun drop-moved-class (symbol)
-  "If SYMBOL names a class with another proper name, let it name no class."
+  "If SYMBOL names a class whose CLASS-NAME is another symbol, remove the name SYMBOL from the
+class."
   (let ((class (find-class symbol nil)))
     (when (and class (not (eq (class-name class) symbol)))
       (let ((*package* (or (symbol-package symbol) *package*))) (setf (find-class symbol) nil)))))
 
 (define-operation "rename-finish" ()
-  "Remove the remaining definitions of the symbols replaced by the last rename-prepare from the
-image."
+  "Remove the definitions from the image that still belong to symbols replaced by the last
+rename-prepare. Return a JSON object about the removed and the remaining definitions."
   (let ((symbols (shiftf **replaced** '())))
     (call-user-code (lambda () (mapc #'drop-moved-class symbols)))
     (multiple-value-bind (gone left) (forget-all (left-of symbols))

@@ -1,17 +1,18 @@
-;;;; Splits the texts of loaded files into top-level forms, which are texts too. Nothing is interned
-;;;; or evaluated.
+;;;; Splits the texts of loaded files into top-level forms, which are texts too. Interns nothing and
+;;;; evaluates nothing.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (sb-ext:defglobal **features-of-texts** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "A table from texts to the value of *FEATURES* when READ-TEXT read them, since *FEATURES* may have
-changed.")
+  "A weak hash table from texts to the value that *FEATURES* had when READ-TEXT read them. It may
+have changed since.")
 
-(defparameter *text-limit* 4000000 "Texts of files with more octets are not kept.")
+(defparameter *text-limit* 4000000
+  "The maximum size, in octets, of a file whose text is kept.")
 
 (defun read-text (path)
-  "Return the file PATH as a string with one character for each octet. Return NIL if it cannot be
-read or is too large."
+  "Return the contents of the file PATH, a pathname, as a string with one character for each octet.
+Return NIL if the file cannot be read or is too large."
   (ignore-errors
    (with-open-file (in (regular-file (sb-ext:native-namestring path))
                        :element-type '(unsigned-byte 8))
@@ -27,17 +28,16 @@ read or is too large."
            text))))))
 
 (defun call-skipping (text function)
-  "Call FUNCTION, which reads forms of TEXT only to find where they end, and return its value.
-*FEATURES* is bound to its value when TEXT was read from the file. Return NIL if a form cannot be
-read."
+  "Call FUNCTION, which reads forms of TEXT only to find where they end, and return its value. Bind
+*FEATURES* to its value when TEXT was read from its file. Return NIL if a form cannot be read."
   (let ((*read-suppress* t) (*read-eval* nil) (*readtable* (copy-readtable nil))
         (*features* (gethash text **features-of-texts** *features*)))
-    ;; The octets of a byte order mark.
+    ;; These are the octets of a byte order mark.
     (set-syntax-from-char (code-char #xef) #\Space)
     (set-syntax-from-char (code-char #xbb) #\Space)
     (set-syntax-from-char (code-char #xbf) #\Space)
-    ;; A script can begin with #! and an interpreter. Elsewhere, #! is syntax that the program
-    ;; defines.
+    ;; A script can begin with #! and the path of an interpreter. Elsewhere, #! is syntax that the
+    ;; program has defined.
     (set-dispatch-macro-character #\# #\! (lambda (stream char number)
                                            (declare (ignore char number))
                                            (when (eql 2 (file-position stream)) (read-line stream))
@@ -46,7 +46,7 @@ read."
       (error () nil))))
 
 (defun skip-comment (text start end)
-  "Return the index in TEXT, at most END, after the block comment that begins at START."
+  "Return the index in TEXT after the block comment that begins at START, or END if that is less."
   (loop with depth = 0
         with index = start
         while (< index end)
@@ -59,8 +59,8 @@ read."
         finally (return end)))
 
 (defun skip-blank (text start end)
-  "Return the index in TEXT of the first character from START on that is not white space or in a
-comment, or END."
+  "Return the index of the first character of TEXT, from START on, that is neither white space nor
+in a comment. Return END if there is none before END."
   (loop with index = start
         while (< index end)
         do (let ((char (char text index)))
@@ -79,8 +79,8 @@ comment, or END."
     (+ start (file-position in))))
 
 (defun form-start (text start end)
-  "Return the index in TEXT at which the form begins that ends at END. From START on, skip white
-space, comments, and #+ or #- with a feature expression and a form that it excludes."
+  "Return the index in TEXT of the beginning of the form that ends at END. From START on, skip white
+space, comments, and forms that #+ or #- excludes."
   (loop for index = (skip-blank text start end)
         while (and (< (1+ index) end)
                    (char= (char text index) #\#)
@@ -91,8 +91,8 @@ space, comments, and #+ or #- with a feature expression and a form that it exclu
         finally (return index)))
 
 (defun form-bounds (text)
-  "Return a vector of pairs (START . END), one for each top-level form of TEXT. The index of a pair
-is SBCL's number of the form. Return NIL if the standard readtable cannot read TEXT."
+  "Return a vector of (START . END) pairs, one for each top-level form of TEXT. The index of a pair
+in the vector is SBCL's number of the form. Return NIL if the standard readtable cannot read TEXT."
   (call-skipping
    text
    (lambda ()
@@ -105,14 +105,14 @@ is SBCL's number of the form. Return NIL if the standard readtable cannot read T
                'vector)))))
 
 (defun form-positions (text)
-  "Return a vector of the start indices of the top-level forms of TEXT, or NIL when it cannot be
+  "Return a vector of the start indices of the top-level forms of TEXT, or NIL if TEXT cannot be
 read."
   (let ((bounds (form-bounds text)))
     (and bounds (map '(vector t) #'car bounds))))
 
 (defun quoted-end (text start end)
-  "Return the index in TEXT, at most END, after the string or quoted symbol name that begins with \"
-or | at START."
+  "Return the index in TEXT after the string or the symbol name in bars that begins at START, or END
+if that is less."
   (loop with quote = (char text start)
         with index = (1+ start)
         while (< index end)
@@ -122,7 +122,8 @@ or | at START."
         finally (return end)))
 
 (defun plain-form (text start end)
-  "Return TEXT from START to END without comments, and with white space reduced to single blanks."
+  "Return TEXT from START to END without comments, and with each run of white space reduced to one
+space."
   (with-output-to-string (out)
     (let ((index start) (gap nil))
       (flet ((put (to)
@@ -153,15 +154,15 @@ or | at START."
                          (t (put (1+ index))))))))))
 
 (defun plain-forms (text)
-  "Return a vector of the top-level forms of TEXT, as from PLAIN-FORM. Return NIL if TEXT is NIL or
-cannot be read."
+  "Return a vector of the top-level forms of TEXT, each as text without comments and with white
+space reduced to single spaces. Return NIL if TEXT is NIL or cannot be read."
   (let ((bounds (and text (form-bounds text))))
     (and bounds
          (map 'vector (lambda (pair) (plain-form text (car pair) (cdr pair))) bounds))))
 
 (defun form-parts (form count)
-  "Return the texts of the first COUNT elements of the list FORM, a text. If it has fewer, return
-all."
+  "Return a list of the texts of the first COUNT elements of the list FORM, a text. If it has fewer
+elements, return all."
   (call-skipping
    form
    (lambda ()
@@ -174,7 +175,7 @@ all."
                          (string-trim " " (subseq form start (file-position in))))))))))
 
 (defun names-p (text name)
-  "True when TEXT is a symbol with the name NAME, in any package."
+  "Return true if TEXT spells a symbol with the name NAME, in any package."
   (string-equal name
                 (string-trim "|"
                              (subseq text
@@ -182,8 +183,8 @@ all."
                                        (if colon (1+ colon) 0))))))
 
 (defun parts-at-top-level (form)
-  "Return a list of the texts of the top-level forms in FORM, a text. If FORM is a PROGN, LOCALLY or
-EVAL-WHEN, these are the forms in it, recursively. Else this is FORM itself."
+  "Return a list of texts, the forms that SBCL processes as top-level forms in FORM, a text. For a
+PROGN, LOCALLY or EVAL-WHEN, these are the forms in it, recursively. Else it is FORM itself."
   (let ((own (first (form-parts form 1))))
     (if (and own (some (lambda (name) (names-p own name)) '("eval-when" "locally" "progn")))
         (loop for part in (rest (form-parts form array-dimension-limit))
@@ -191,8 +192,8 @@ EVAL-WHEN, these are the forms in it, recursively. Else this is FORM itself."
         (list form))))
 
 (defun argument-of (operator form)
-  "Return the text of the first argument of the last call of OPERATOR, a string, among the
-PARTS-AT-TOP-LEVEL of FORM, a text. Return NIL if it is not called."
+  "Return the text of the first argument of the last call of OPERATOR, a string, at top level in
+FORM, a text. Return NIL if there is no such call."
   (when (search operator form :test #'char-equal)
     (loop with last = nil
           for part in (parts-at-top-level form)
@@ -211,20 +212,21 @@ such package. Return NIL if FORM has no IN-PACKAGE at top level."
          (or (find-package (string designator)) (string designator)))))
 
 (defun package-at-start (path)
-  "Return the package in which reading of the file PATH, a native name, begins, or NIL if this is
-unknown. Files of type asd are read in ASDF-USER."
+  "Return the package in which reading of the file PATH, a native name, begins. Return NIL if this
+is unknown. Files of type asd are read in ASDF-USER."
   (let ((dot (position #\. path :from-end t)))
     (and dot (string= ".asd" path :start2 dot) (find-package "ASDF-USER"))))
 
 (defun package-in-force (forms number path)
   "Return the package in which form number NUMBER of the file PATH is read, or its name if there is
-no such package. FORMS is a vector of the texts of the file's forms."
+no such package. FORMS is a vector of the texts of the file's top-level forms."
   (or (loop for index from (1- number) downto 0 thereis (package-entered (aref forms index)))
       (package-at-start path)
       (find-package "COMMON-LISP-USER")))
 
 (defun decoded (text)
-  "Return TEXT, from READ-TEXT, decoded as UTF-8. If it is not UTF-8, return it unchanged."
+  "Return TEXT, which READ-TEXT returned with a character for each octet, decoded as UTF-8. If it is
+not valid UTF-8, return TEXT unchanged."
   (if (every (lambda (char) (< (char-code char) 128)) text)
       text
       (handler-case (sb-ext:octets-to-string (map '(vector (unsigned-byte 8)) #'char-code text)
@@ -232,9 +234,9 @@ no such package. FORMS is a vector of the texts of the file's forms."
         (error () text))))
 
 (defun form-value (form symbol)
-  "Return two values. If one of the PARTS-AT-TOP-LEVEL of FORM, a text, gives the variable SYMBOL a
-value, as (defvar symbol value) does, return the text of this value, and T. Else return the whole
-FORM, and NIL."
+  "Return two values. If FORM, a text, or a form in it at top level gives the variable SYMBOL a
+value, as (defvar symbol value) does, return the text of this value and T. Else return all of FORM
+and NIL."
   (loop for part in (parts-at-top-level form)
         for (operator name value) = (form-parts part 3)
         do (when (and operator value (names-p name (symbol-name symbol)))

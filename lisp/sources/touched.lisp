@@ -1,20 +1,25 @@
 ;;;; Records the names that change while a form is evaluated or a file is loaded. Hooks call these
-;;;; functions before SBCL changes a name. They save the name's definitions: so the new ones can be
-;;;; found at the end.
+;;;; functions before SBCL changes a name. The functions save the definitions that the name has, so
+;;;; that the new definitions can be found at the end.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (touched (:constructor make-touched ()))
-  "The changes of one evaluation or load so far. BEFORE is a table from changed symbols to lists of
-the identities of their earlier definitions. LOADED has the symbols and packages changed by a load
-as keys, FUNCTIONS the names of functions that were set. LOG are the changed symbols, newest first;
-for a method, it has a pair of the name of its generic function and the method. FAILED has such
-entries, and packages, from loads that did not end normally. EXPORTS are lists of a package, the
-source location of its DEFPACKAGE, and symbols that this exports. VALUES is a table from variables
-to their values before their first definition; this TOUCHED stands for an unbound variable. SLOTS is
-a table from classes to the names of their direct slots before the changes. MAKERS is a table from
-changed symbols, packages and methods to the truenames of the files that were then being loaded or
-compiled. AROUND is such a table for the files whose load or compilation loaded those files."
+  "The changes of one evaluation or load so far.
+BEFORE: a hash table from changed symbols to lists of the identities, such as functions, of their
+earlier definitions.
+LOADED: a hash table with the symbols and packages that a load has changed as keys.
+FUNCTIONS: a hash table with the names of functions that were set as keys.
+LOG: a list of the changed symbols and of (GENERIC-FUNCTION-NAME . METHOD) pairs, newest first.
+FAILED: a list of such elements, and of packages, changed by loads that did not end normally.
+EXPORTS: a list of lists (PACKAGE LOCATION SYMBOL...) with the source location of a DEFPACKAGE
+and the symbols that it exports.
+VALUES: a hash table from variables to their values before their first definition. The value of
+an unbound variable is this structure.
+SLOTS: a hash table from classes to the names of their direct slots before the changes.
+MAKERS: a hash table from changed symbols, packages and methods to the truenames of the files
+that were then being loaded or compiled.
+AROUND: such a table with the files whose load or compilation has loaded those files."
   (before (make-hash-table :test 'eq)) (loaded (make-hash-table :test 'eq))
   (functions (make-hash-table :test 'equal))
   (log '()) (failed '()) (exports '())
@@ -23,26 +28,28 @@ compiled. AROUND is such a table for the files whose load or compilation loaded 
   (around (make-hash-table :test 'eq)))
 
 (defvar *touched* nil
-  "The TOUCHED of this thread while changes are recorded, or :NOTHING-YET before the first change.
-Else NIL.")
+  "The TOUCHED structure of this thread while changes are being recorded, or :NOTHING-YET before the
+first change. Else NIL.")
 (defvar *defining-package* nil
-  "The source location of the DEFPACKAGE being evaluated, or T if it is unknown. Else NIL.")
+  "The source location of the DEFPACKAGE that is being evaluated, or T if that is unknown. Else
+NIL.")
 
 (defmacro with-touched ((variable) &body body)
-  "If changes are recorded, evaluate BODY inside APART, with VARIABLE bound to the TOUCHED of this
-thread."
+  "If this thread records changes, evaluate BODY inside APART, with VARIABLE bound to the TOUCHED
+structure of this thread."
   `(when *touched*
      (let ((,variable (if (eq *touched* :nothing-yet) (setf *touched* (make-touched)) *touched*)))
-       ;; Nothing is recorded meanwhile: looking at a name can make SBCL change another name.
+       ;; Record nothing in BODY: looking up a name can make SBCL change another name.
        (let ((*touched* nil))
          (apart ,@body)))))
 
 (defvar *around* '()
-  "The truenames of the files whose load or compilation began the innermost load of this thread.")
+  "A list of the truenames of the files whose load or compilation began the innermost load of this
+thread.")
 
 (defun note-makers (thing touched)
-  "Record in TOUCHED that THING, a symbol, package or method, changes while certain files are loaded
-or compiled, and which files began these loads."
+  "Record in TOUCHED, a TOUCHED structure, that THING, a symbol, package or method, is changing.
+Record which files are being loaded or compiled, and which files have begun these loads."
   (dolist (file (set-difference (list *load-truename* *compile-file-truename*) (cons nil *around*)
                                 :test #'eq))
     (pushnew file (gethash thing (touched-makers touched)) :test #'eq))
@@ -50,18 +57,18 @@ or compiled, and which files began these loads."
     (pushnew file (gethash thing (touched-around touched)) :test #'eq)))
 
 (defun own-slots (class)
-  "Return the names of the direct slots of CLASS."
+  "Return a list of the names of the direct slots of CLASS."
   (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class)))
 
 (defun note-slots (symbol touched)
-  "If SYMBOL names a STANDARD-CLASS, record the direct slots of the class in TOUCHED, for a
-comparison with its slots after the change."
+  "If SYMBOL names a STANDARD-CLASS, record its direct slots in TOUCHED, a TOUCHED structure, to
+compare them with its slots after the change."
   (let* ((cell (class-cell symbol)) (class (and cell (cell-class cell))))
     (when (typep class 'standard-class)
       (setf (gethash class (touched-slots touched)) (own-slots class)))))
 
 (defun note-symbol (symbol touched)
-  "Record in TOUCHED that SYMBOL is about to change."
+  "Record in TOUCHED, a TOUCHED structure, that SYMBOL is about to change, and its definitions now."
   (push symbol (touched-log touched))
   (note-makers symbol touched)
   (when *load-truename* (setf (gethash symbol (touched-loaded touched)) t))
@@ -75,23 +82,23 @@ comparison with its slots after the change."
     (note-slots symbol touched)))
 
 (deftype program-name ()
-  "A function name as programs have them. SBCL makes other names, such as those of its own accessors
-for SLOT-VALUE."
+  "The type of function names in programs: a symbol or (SETF symbol). SBCL also makes other names,
+such as those of its own accessors for SLOT-VALUE."
   '(or symbol (cons (eql setf) (cons symbol null))))
 
 (defun note-name (name touched)
-  "Record in TOUCHED that NAME is about to change, if it is a PROGRAM-NAME and its symbol has a home
-package."
+  "Record in TOUCHED, a TOUCHED structure, that NAME is about to change, if it is a PROGRAM-NAME and
+its symbol has a home package."
   (let ((symbol (and (typep name 'program-name) (name-symbol name))))
     (when (and symbol (symbol-package symbol)) (note-symbol symbol touched))))
 
 (defun touch (name)
-  "Record that NAME is about to change, as NOTE-NAME does."
+  "If this thread records changes, record that NAME, a function name, is about to change."
   (with-touched (touched)
     (note-name name touched)))
 
 (defun touch-function (name)
-  "Record that the function of NAME is about to be set, perhaps to its present function."
+  "Record that the function of NAME is about to be set, perhaps to the same function."
   (with-touched (touched)
     (setf (gethash name (touched-functions touched)) t)
     (note-name name touched)))
@@ -106,7 +113,7 @@ package."
         (push (cons name method) (touched-log touched))))))
 
 (defun touch-exports (symbols package)
-  "Record that PACKAGE exports SYMBOLS, a symbol or a list, if a DEFPACKAGE is being evaluated."
+  "If a DEFPACKAGE is being evaluated, record that PACKAGE exports SYMBOLS, a symbol or a list."
   (with-touched (touched)
     (when *defining-package*
       (note-makers (find-package package) touched)
@@ -117,15 +124,16 @@ package."
             (touched-exports touched)))))
 
 (defun touch-variable (symbol)
-  "Record the value of the variable SYMBOL before a definition such as DEFVAR, which does not set a
-bound variable."
+  "Record the value that the variable SYMBOL has before a definition. A definition such as DEFVAR
+does not set a bound variable."
   (with-touched (touched)
     (let ((values (touched-values touched)))
       (unless (nth-value 1 (gethash symbol values))
         (setf (gethash symbol values) (if (boundp symbol) (symbol-value symbol) touched))))))
 
 (defun call-in-load (function)
-  "Call FUNCTION, which loads a file. If it does not end normally, record its changes as failed."
+  "Call FUNCTION, which loads a file. If it does not end normally, record its changes in
+TOUCHED-FAILED."
   (let* ((*around* (union (remove nil (list *load-truename* *compile-file-truename*))
                           *around*
                           :test #'eq))

@@ -1,16 +1,16 @@
-;;;; Finds outdated functions: functions compiled with an older macro, inline function or constant.
+;;;; Finds outdated functions: those compiled with an older macro, inline function or constant.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (sb-ext:defglobal **outdated** '()
-  "Functions that were compiled with definitions that have changed since: lists of the name of the
-changed definition, the name of a function that uses it, and this function.")
+  "A list of (USED USER FUNCTION) lists for functions that were compiled with definitions that have
+changed since. USED is the name of the changed definition, and USER the name of FUNCTION.")
 
-(defparameter *outdated-limit* 1000 "At most this many elements of **OUTDATED** are kept.")
+(defparameter *outdated-limit* 1000 "The maximum length of **OUTDATED**.")
 
 (defun kind-reached (name function)
-  "Return the kind with which MAP-REACHED visits the simple FUNCTION for NAME, or NIL. This is the
-case for the function of NAME, its methods and its expanders."
+  "Return the kind of definition of NAME, such as :METHOD, that has the simple FUNCTION, or NIL. It
+can be the function of NAME, a method or an expander."
   (ignore-errors
    (map-reached (lambda (kind reached)
                   (when (eq reached function) (return-from kind-reached kind)))
@@ -18,7 +18,8 @@ case for the function of NAME, its methods and its expanders."
    nil))
 
 (defun in-force-p (name function)
-  "True when the simple FUNCTION is still the function of NAME, or one of its methods or expanders."
+  "Return true if the simple FUNCTION is still the function of NAME, or one of its methods or
+expanders."
   (and (kind-reached name function) t))
 
 (defun method-of (function name)
@@ -31,15 +32,17 @@ case for the function of NAME, its methods and its expanders."
                   (sb-mop:generic-function-methods generic)))))
 
 (defun user-text (name function)
-  "Return the user NAME, whose function is FUNCTION, as text for answers."
+  "Return text for answers that names FUNCTION, which is the function of NAME or one of its methods
+or expanders."
   (let ((method (method-of function name)) (kind (kind-word (kind-reached name function))))
     (if method
         (method-name-text name method)
         (format nil "~A~@[ (~A)~]" (function-name-text name) kind))))
 
 (defun has-inside-p (function kind name)
-  "FUNCTION has a cross reference of KIND to NAME. Return true if the code or the value of NAME is
-compiled into FUNCTION, or if FUNCTION calls NAME as a function, although it is a macro now."
+  "Return true if FUNCTION has the code or the value of NAME compiled in, or calls NAME as a
+function although it is a macro now. FUNCTION has a cross reference of KIND, such as :CALLS, to
+NAME."
   (case kind
     (:macroexpands t)
     (:references (constantp name))
@@ -49,8 +52,8 @@ compiled into FUNCTION, or if FUNCTION calls NAME as a function, although it is 
                              :test #'eq))))))
 
 (defun mentions-p (xrefs names)
-  "True when XREFS, packed cross references, may contain one of NAMES. A program's names are
-elements of this vector."
+  "Return true if XREFS, a vector of packed cross references, may contain one of NAMES. Names from
+the program are elements of this vector."
   (declare (optimize speed) (type simple-vector xrefs) (list names))
   (loop for index from 1 below (length xrefs)
           thereis (let ((element (svref xrefs index)))
@@ -58,9 +61,9 @@ elements of this vector."
                             thereis (if (symbolp name) (eq name element) (equal name element))))))
 
 (defun uses-of (names fresh)
-  "Return the uses of NAMES by code that has their definitions compiled in: lists of one of NAMES,
-the name of its user, and the user's function. Code whose debug source is in FRESH is left out: it
-was compiled just now, with the new definitions."
+  "Return a list of (USED USER FUNCTION) lists for code that has definitions of NAMES compiled in.
+USED is one of NAMES, USER the name of its user, and FUNCTION the user's function. Leave out code
+with a debug source in the list FRESH, which was just compiled with the new definitions."
   (let ((uses '()))
     (map-functions
      (lambda (caller function)
@@ -80,8 +83,8 @@ was compiled just now, with the new definitions."
     uses))
 
 (defun layout-users (symbol layout fresh)
-  "Return the uses of SYMBOL, a structure, by named functions whose code has LAYOUT among its
-constants. Uses and FRESH are as for USES-OF."
+  "Return a list of (SYMBOL USER FUNCTION) lists for named functions whose code has LAYOUT, a layout
+of the structure SYMBOL, among its constants. Leave out code with a debug source in the list FRESH."
   (let ((uses '()))
     (map-code
      (lambda (code)
@@ -98,7 +101,8 @@ constants. Uses and FRESH are as for USES-OF."
     uses))
 
 (defun outdated-uses ()
-  "Return the elements of **OUTDATED** whose functions are still IN-FORCE-P, sorted by their texts."
+  "Return the (USED USER FUNCTION) lists in **OUTDATED** for functions that are still in use, sorted
+by their texts. Remove the others from **OUTDATED**."
   (setf **outdated**
         (remove-if-not (lambda (use) (in-force-p (second use) (third use))) **outdated**))
   (sort (copy-list **outdated**) #'string<
@@ -107,8 +111,8 @@ constants. Uses and FRESH are as for USES-OF."
                        (user-text (second use) (third use))))))
 
 (defun use-kind (name)
-  "NAME names a definition that is compiled into the code that uses it. Return the word in answers
-for its kind."
+  "Return a string such as \"macro\" for the kind of definition of NAME, which is compiled into the
+code that uses it."
   (cond ((consp name) "inline function")
         ((macro-function name) "macro")
         ((eq (known :function :inlinep name) 'inline) "inline function")
@@ -119,7 +123,7 @@ for its kind."
         (t "definition")))
 
 (defun outdated-data (uses)
-  "Return USES, from OUTDATED-USES, as JSON objects, one for each changed name."
+  "Return a list of JSON objects for USES, a list of (USED USER FUNCTION) lists: one for each USED."
   (let ((groups '()))
     (loop for (used user function) in uses
           do (let ((group (or (assoc used groups :test #'equal)
