@@ -3,40 +3,40 @@
 (in-package "LIVE-LISP.OBSERVE")
 
 (defparameter *value-characters* 300
-  "About this many characters are shown of the values of an observed form.")
+  "The approximate number of characters shown of the values of an observed form.")
 (defparameter *measured-characters* 100
-  "About this many characters are shown of the values of a measured form.")
+  "The approximate number of characters shown of the values of a measured form.")
 
 (defparameter *value-parts* 1000000
-  "At most this many parts of the values of two forms are compared.")
+  "The maximum number of parts compared in the values of two forms.")
 
 (defun prepared-form (code)
-  "Evaluate all forms of the text CODE except the last, and compile the last. Return it as a
-function without arguments. Calls FAIL-LOOKUP if a form cannot be read."
+  "Evaluate all forms of the text CODE except the last, and return the last one compiled as a
+function without arguments. If a form cannot be read, end the operation with an error answer."
   (multiple-value-bind (form unreadable) (last-form code)
     (when unreadable (fail-lookup "unreadable" unreadable "in" code))
     (compile nil `(lambda () ,form))))
 
 (defun told-values (values &optional (limit *measured-characters*))
-  "Return VALUES, a list of the values of a form, as VALUES-DATA does, in about LIMIT characters."
+  "Return JSON data for VALUES, a list of the values of a form, in about LIMIT characters."
   (let ((*value-budget* limit))
     (printing-values (call-user-code (lambda () (values-data values))))))
 
 ;;; Calls
 
 (defun observe-calls (observation code seconds)
-  "Have OBSERVATION record calls while the forms of the text CODE run or, if CODE is NIL, for
-SECONDS. Return a property list for the JSON answer with the values of CODE, or NIL without CODE."
+  "Record calls with OBSERVATION while the forms of the text CODE run or, if CODE is NIL, for
+SECONDS. Return a plist for a JSON object with the values of CODE, or NIL if there is no CODE."
   (let* ((function (if code (prepared-form code) (lambda () (sleep seconds) (values))))
          (values (multiple-value-list
                   (call-observed observation (lambda () (call-user-code function))))))
     (and code (list "values" (list (told-values values *value-characters*))))))
 
 (defun calls-members (observation types limit compare)
-  "Return a property list for the JSON answer about the calls that OBSERVATION has recorded. It has
-the last LIMIT calls. With TYPES, it has instead the types of the arguments and values of the LIMIT
-functions with the most calls. With COMPARE, it also has the first difference from the previous
-observation of the same functions."
+  "Return a plist for a JSON object about the calls that OBSERVATION has recorded: the last LIMIT
+calls or, if TYPES is true, the types of the arguments and values of the LIMIT functions with the
+most calls. If COMPARE is true, add the first difference from the last observation of the same
+functions."
   (let* ((calls (kept-calls observation)) (*gone-stacks* (call-stacks calls)))
     (list "kept" (length calls)
           "rows" (and (not types) (call-rows (last calls limit) (observation-job observation)))
@@ -49,10 +49,11 @@ observation of the same functions."
 
 (define-operation ("observe-calls" :members t)
     (functions code seconds package where types limit compare)
-  "Record the calls of the functions that the texts FUNCTIONS name, while the forms of the text CODE
-run, or for SECONDS. WHERE is NIL or the text of a form, in which the functions' parameters are
-bound: only calls for which it is true are recorded. Return the last LIMIT calls, or with TYPES the
-types of LIMIT functions. COMPARE is as for CALLS-MEMBERS."
+  "Record the calls of the functions that the texts FUNCTIONS name while the forms of the text CODE
+run or, if CODE is NIL, for SECONDS. WHERE is NIL or the text of a form, which is evaluated with the
+functions' parameters bound. If it is given, only calls for which it is true are recorded. Names and
+forms are read in PACKAGE. TYPES, LIMIT and COMPARE are as for CALLS-MEMBERS. Return a plist for a
+JSON object."
   (let* ((home (and package (named-package package)))
          (observation (make-observation *job*))
          (names (observed-names functions package)))
@@ -69,8 +70,9 @@ types of LIMIT functions. COMPARE is as for CALLS-MEMBERS."
 ;;; Profiles
 
 (defun observe-profile (mode code seconds top)
-  "Sample the stacks in MODE while the forms of the text CODE are repeated, or for SECONDS. Return
-a plist of JSON members about TOP functions. CODE also runs once before, for its values."
+  "Sample stacks in MODE, such as :CPU, while the forms of the text CODE are repeated or, if CODE is
+NIL, for SECONDS. Return a plist for a JSON object about TOP functions. Run CODE once before, to get
+its values."
   (let* ((function (and code (prepared-form code)))
          (began (get-internal-real-time))
          (values (and function (multiple-value-list (call-user-code function))))
@@ -92,8 +94,9 @@ a plist of JSON members about TOP functions. CODE also runs once before, for its
                                               (and taken (* runs (taken-octets taken)))))))))
 
 (define-operation ("observe-profile" :members t) (mode code seconds package top)
-  "Sample the stacks in MODE (cpu, alloc or time) while the forms of the text CODE are repeated, for
-at most SECONDS. Without CODE, sample for SECONDS what the program does. Return the TOP functions."
+  "Sample stacks in MODE, \"cpu\", \"alloc\" or \"time\", while the forms of the text CODE, read in
+PACKAGE, are repeated for at most SECONDS. If CODE is NIL, sample what the program does for SECONDS.
+Return a plist for a JSON object about TOP functions."
   (let ((home (and package (named-package package))) (mode (intern (string-upcase mode) "KEYWORD")))
     (profiler "START-PROFILING")
     (when (or (profiler-value "*PROFILING*")
@@ -105,9 +108,9 @@ at most SECONDS. Without CODE, sample for SECONDS what the program does. Return 
 ;;; Two forms
 
 (define-operation ("observe-times" :members t) (code against seconds package)
-  "Call the last forms of the texts CODE and AGAINST alternately for about SECONDS, and return their
-times. The member \"at\" names the form that was prepared or run last: \"form\" for CODE, or
-\"against\"."
+  "Call the last forms of the texts CODE and AGAINST alternately for about SECONDS, and return a
+plist for a JSON object with their times. Its member \"at\" says which form was prepared or run
+last: \"form\" for CODE, \"against\" for AGAINST."
   (let ((at nil))
     (flet ((noting (name code)
              (setf at name)

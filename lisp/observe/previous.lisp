@@ -1,34 +1,37 @@
-;;;; Keeps calls of the last observation of each group of functions. The next observation of the
-;;;; same group is compared with them: the first different call is found.
+;;;; Keeps calls of the last observation of each group of functions. Compares them with the next
+;;;; observation of the same group, to find the first call that differs.
 
 (in-package "LIVE-LISP.OBSERVE")
 
 (defparameter *compared-calls* 500
-  "At most this many calls of an observation are kept for the next comparison.")
-(defparameter *previous-limit* 20 "At most this many groups of functions are kept.")
+  "The maximum number of calls of an observation that are kept for the next comparison.")
+(defparameter *previous-limit* 20
+  "The maximum number of groups of functions whose calls are kept.")
 
 (sb-ext:defglobal **previous** '()
-  "The last observations of groups of functions, newest first. Each is a list: first a list of the
-functions' names as text, then the number of calls, then the COMPARED-TEXTs of the first calls.")
+  "A list of lists (NAMES CALLS PAIR...), one for the last observation of each group of functions,
+newest first. NAMES lists the functions' names as texts, CALLS is the number of calls, and the pairs
+are from COMPARED-TEXT for the first calls.")
 (sb-ext:defglobal **previous-lock** (sb-thread:make-mutex :name "live-lisp observed")
-  "Held while **PREVIOUS** changes.")
+  "A lock that a thread holds while it uses **PREVIOUS**.")
 
-;;; Marks: hashes of the arguments and values of a call. Different calls can have the same text,
-;;; which shows only the beginning of large objects; their marks differ.
+;;; Marks are hashes of the arguments and values of a call. Texts of calls show only the beginning
+;;; of large objects, so different calls can have the same text. Their marks differ.
 
-(defparameter *mark-parts* 2000 "At most this many parts of the objects of a call are hashed.")
-(defparameter *mark-depth* 100 "Objects nested up to this depth are hashed.")
+(defparameter *mark-parts* 2000
+  "The maximum number of parts of a call's objects that are hashed.")
+(defparameter *mark-depth* 100 "The maximum nesting depth at which objects are hashed.")
 
 (defun mark-of (objects &optional (parts *mark-parts*))
-  "Return a hash of OBJECTS, a list, and of their parts, at most PARTS in all. No user code runs.
-For instances of SBCL's own classes, only the class is hashed."
+  "Return a hash of the list OBJECTS and of at most PARTS parts of its elements, without running
+code of the program. For instances of SBCL's own classes, hash only the class."
   (let ((mark 0) (around '()))
     (declare (type (unsigned-byte 50) mark))
     (labels ((add (integer) (setf mark (ldb (byte 50 0) (+ (* 31 mark) (ldb (byte 50 0) integer)))))
              (look-at-entries (table depth)
-               ;; Equal tables can have their entries in different orders. So each entry is hashed
-               ;; separately, within a share of PARTS that does not depend on other entries, and the
-               ;; hashes are added.
+               ;; Equal tables can have their entries in different orders. So hash each entry by
+               ;; itself, with a share of PARTS that does not depend on other entries, and add the
+               ;; hashes.
                (let* ((before mark)
                       (room parts)
                       (sum 0)
@@ -67,7 +70,7 @@ For instances of SBCL's own classes, only the class is hashed."
                       (look object (1- depth)))
                      ((typep object '(or symbol character number string bit-vector pathname))
                       (add (sxhash object)))
-                     ;; In a circle.
+                     ;; OBJECT is part of itself.
                      ((member object around :test #'eq) (add 3))
                      (t (push object around)
                         (look-into object (1- depth))
@@ -75,7 +78,7 @@ For instances of SBCL's own classes, only the class is hashed."
       (dolist (object objects mark) (look object *mark-depth*)))))
 
 (defun without-addresses (text)
-  "Return TEXT without the addresses that the printer shows for objects without a name."
+  "Return TEXT without the addresses that the printer prints for objects without a name."
   (with-output-to-string (out)
     (loop with start = 0
           for open = (search " {" text :start2 start)
@@ -88,7 +91,7 @@ For instances of SBCL's own classes, only the class is hashed."
           finally (write-string text out :start start))))
 
 (defun ended-text (call)
-  "Return a text about how CALL ended."
+  "Return text that says how CALL ended, such as \"=> 1\"."
   (case (call-how call)
     (:returned (format nil "=> ~:[no values~;~:*~{~A~^, ~}~]" (objects-texts (call-values call))))
     (:left (format nil "left ~:[by a throw~;after ~:*~A~]"
@@ -97,14 +100,14 @@ For instances of SBCL's own classes, only the class is hashed."
     (t "whose end was not seen")))
 
 (defun compared-text (call)
-  "Return a pair (text . mark), which is equal for equal calls. The text is CALL and how it ended.
-The mark is MARK-OF its arguments and values."
+  "Return a pair (TEXT . MARK) for CALL. It is EQUAL for equal calls. TEXT shows the call and how it
+ended. MARK is a hash of its arguments and values."
   (cons (without-addresses (format nil "~A ~A" (call-text call) (ended-text call)))
         (mark-of (append (call-arguments call) (call-values call)))))
 
 (defun compared-texts (observation)
-  "Return a list of COMPARED-TEXTs of the first calls of OBSERVATION, without calls in other threads
-than the observing job's."
+  "Return a list of (TEXT . MARK) pairs for the first calls of OBSERVATION, without calls in threads
+other than the observing job's."
   (let ((thread (job-thread (observation-job observation))))
     (loop for call in (kept-calls observation)
           while (< (call-number call) *first-calls*)
@@ -112,8 +115,8 @@ than the observing job's."
           finally (return (page texts 0 *compared-calls*)))))
 
 (defun difference (before calls-before now calls)
-  "Return a JSON object about the first difference between BEFORE and NOW, lists from
-COMPARED-TEXTS. CALLS-BEFORE and CALLS are the total numbers of calls in the two observations."
+  "Return a JSON object about the first difference between BEFORE and NOW, lists of (TEXT . MARK)
+pairs. CALLS-BEFORE and CALLS are the total numbers of calls in the two observations."
   (loop for index from 0
         for (one . more-before) on before
         for (other . more-now) on now
@@ -127,8 +130,8 @@ COMPARED-TEXTS. CALLS-BEFORE and CALLS are the total numbers of calls in the two
                                   "differs" (not (equal one other)))))))
 
 (defun compared-data (observation compare)
-  "Keep the calls of OBSERVATION for the next comparison. With COMPARE, return a JSON object about
-their difference from the last observation of the same functions. Else return NIL."
+  "Keep the calls of OBSERVATION for the next comparison. If COMPARE is true, return a JSON object
+about the difference from the last observation of the same functions, else NIL."
   (let ((names (sort (mapcar (lambda (probe) (name-text (probe-name probe)))
                              (observation-probes observation))
                      #'string<))

@@ -1,25 +1,26 @@
-;;;; Chooses functions to observe, and installs and removes their probes.
+;;;; Chooses functions to observe, and installs and removes the probes that record their calls.
 
 (in-package "LIVE-LISP.OBSERVE")
 
-(defparameter *function-limit* 500 "At most this many functions of a package are observed at once.")
+(defparameter *function-limit* 500
+  "The maximum number of functions in a package that can be observed together.")
 
 (defun observable-p (name)
-  "True when NAME names a function, not a macro or special operator."
+  "Return true if NAME names a function, not a macro or special operator."
   (and (fboundp name)
        (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))))
 
 (defun built-in-p (name)
-  "True when NAME is a function of SBCL, and not generic. Calls of such functions cannot be observed
-well: SBCL's code calls them directly, not by their names. Changing these calls takes minutes for
+  "Return true if NAME is an ordinary function of SBCL. Calls of such functions cannot be observed
+well. SBCL's code calls them directly, not by their names. Redirecting these calls takes minutes for
 some functions, and cannot be interrupted."
   (let ((function (plain-definition name)))
     (and (not (typep function 'generic-function))
          (eql 0 (search "SYS:" (or (code-file (code-of function)) ""))))))
 
 (defun observed-name (text package)
-  "Return the function name that TEXT denotes in PACKAGE. Calls FAIL-LOOKUP if it is no function, or
-is BUILT-IN-P."
+  "Return the function name that TEXT denotes in PACKAGE. If it is no function, or is an ordinary
+function of SBCL, end the operation with an error answer."
   (multiple-value-bind (name symbol) (named-target text package)
     (cond ((not (observable-p name))
            (fail-lookup "noFunction" (name-text name)
@@ -30,8 +31,8 @@ is BUILT-IN-P."
           (t name))))
 
 (defun package-functions (package)
-  "Return the names of the functions at home in PACKAGE that can be observed. Calls FAIL-LOOKUP if
-there are none, or too many."
+  "Return a list of the names of the functions at home in PACKAGE that can be observed. If there are
+none, or too many, end the operation with an error answer."
   (let ((names '()))
     (do-symbols (symbol package)
       (when (eq package (symbol-package symbol))
@@ -44,8 +45,8 @@ there are none, or too many."
                      "limit" *function-limit*))))
 
 (defun observed-names (texts package)
-  "Return the function names that TEXTS denote in PACKAGE, without duplicates. A text that ends with
-a colon, such as APP:, denotes all functions of this package."
+  "Return a list of the function names that TEXTS denote in PACKAGE, without duplicates. A text that
+ends with a colon, such as \"APP:\", denotes all functions of that package."
   (let ((names '()))
     (dolist (text texts (reverse names))
       (let ((end (1- (length text))))
@@ -54,11 +55,11 @@ a colon, such as APP:, denotes all functions of this package."
                           (list (observed-name text package))))
           (pushnew name names :test #'equal))))))
 
-;;; Which calls are recorded
+;;; Choosing the calls to record
 
 (defun bare-parameters (parameters)
-  "Return the lambda list PARAMETERS with NIL for all default forms, as these may have side effects,
-and with &ALLOW-OTHER-KEYS after &KEY."
+  "Return the lambda list PARAMETERS with NIL in place of all default forms, which may have side
+effects, and with &ALLOW-OTHER-KEYS if it has &KEY."
   (append (loop with place = nil
                 for parameter in parameters
                 until (member parameter
@@ -73,15 +74,15 @@ and with &ALLOW-OTHER-KEYS after &KEY."
                '(&allow-other-keys))))
 
 (defun parameter-variables (parameters)
-  "Return the variables that the lambda list PARAMETERS binds."
+  "Return a list of the variables that the lambda list PARAMETERS binds."
   (loop for parameter in parameters
         for name = (if (consp parameter) (first parameter) parameter)
         for variable = (if (consp name) (second name) name)
         unless (member variable lambda-list-keywords) collect variable))
 
 (defun function-parameters (name)
-  "Return the lambda list of the function NAME. If SBCL has not kept it, return one that accepts any
-arguments."
+  "Return the lambda list of the function NAME. If SBCL has not kept it, return (&REST ARGUMENTS),
+which accepts any arguments."
   (let* ((function (plain-definition name))
          (parameters (if (typep function 'generic-function)
                          (sb-mop:generic-function-lambda-list function)
@@ -89,8 +90,8 @@ arguments."
     (if (listp parameters) parameters '(&rest arguments))))
 
 (defun named-in (package parameters)
-  "Return a copy of the lambda list PARAMETERS for forms that are read in PACKAGE: for each
-variable, use the symbol of PACKAGE with the same name, if there is one."
+  "Return a copy of the lambda list PARAMETERS to use with forms that were read in PACKAGE. Where
+PACKAGE has a symbol with the name of a variable, this symbol replaces the variable."
   (sublis (loop for variable in (parameter-variables parameters)
                 for symbol = (find-symbol (symbol-name variable) package)
                 when (and symbol (not (constantp symbol))) collect (cons variable symbol))
@@ -98,8 +99,8 @@ variable, use the symbol of PACKAGE with the same name, if there is one."
 
 (defun chooser (name text package)
   "Return a compiled function that takes the arguments of the function NAME, and evaluates the forms
-of TEXT with its parameters bound. TEXT is read in PACKAGE, or if it is NIL in the package of NAME.
-Calls FAIL-LOOKUP if the forms cannot be read or compiled."
+in TEXT with the parameters of NAME bound. TEXT is read in PACKAGE, or in the package of NAME if
+PACKAGE is NIL. If the forms cannot be read or compiled, end the operation with an error answer."
   (let* ((symbol (if (consp name) (second name) name))
          (home (or package (usable-package (symbol-package symbol))))
          (parameters (bare-parameters (function-parameters name)))
@@ -126,17 +127,19 @@ Calls FAIL-LOOKUP if the forms cannot be read or compiled."
           (when said (fail said)))))))
 
 ;;; The methods that calls enter. SBCL makes the code that calls the methods of a generic function
-;;; when it is called, and makes it anew after a probe was installed or removed. Only then is a
-;;; method wrapped, in that code: the method object and its functions stay as they are.
+;;; when the function is called, and makes it again after a probe was installed or removed. Methods
+;;; are wrapped only in this code: the method object and its functions stay as they are.
 
 (sb-ext:defglobal **entered-functions** '()
-  "The generic functions of installed probes. One that has several is there as often.")
+  "A list of the generic functions that have probes. A function with several probes is in it once
+for each probe.")
 (sb-ext:defglobal **entered-lock** (sb-thread:make-mutex :name "live-lisp entered methods")
-  "Held while **ENTERED-FUNCTIONS** changes.")
+  "A lock that a thread holds while it changes **ENTERED-FUNCTIONS**.")
 
 (defun noting-entries (original function method code fast)
   "Wrapper around SBCL's +CALLED-METHOD+: call ORIGINAL with the other arguments, and return the
-function that it returns. If a probe records FUNCTION, that notes before that METHOD is entered."
+function that ORIGINAL returns. If the generic function FUNCTION has a probe, return a function that
+first records that METHOD is entered."
   (let ((code (funcall original function method code fast)))
     (declare (type function code))
     (if (and method (member function **entered-functions** :test #'eq))
@@ -146,15 +149,15 @@ function that it returns. If a probe records FUNCTION, that notes before that ME
         code)))
 
 (defun note-entries-of (function)
-  "Have the methods of FUNCTION, a generic function, noted from now on when they are entered. The
-code that calls them must be made anew then."
+  "From now on, record which methods of the generic function FUNCTION are entered. The caller must
+make SBCL generate the code that calls the methods again, as installing a probe does."
   (sb-thread:with-mutex (**entered-lock**)
     (push function **entered-functions**)
     (when (and (null (rest **entered-functions**)) +called-method+)
       (wrap +called-method+ 'noting-entries #'noting-entries))))
 
 (defun forget-entries-of (function)
-  "Undo one call of NOTE-ENTRIES-OF."
+  "Undo one call of NOTE-ENTRIES-OF for the generic function FUNCTION."
   (sb-thread:with-mutex (**entered-lock**)
     (setf **entered-functions** (remove function **entered-functions** :count 1))
     (when (and (null **entered-functions**) +called-method+)
@@ -163,7 +166,7 @@ code that calls them must be made anew then."
 ;;; Probes
 
 (defun put-probe (probe)
-  "Install PROBE, which then records calls of its function."
+  "Install PROBE, so that it records calls of its function."
   (let* ((name (probe-name probe)) (function (plain-definition name)))
     (when (typep function 'generic-function)
       (setf (probe-generic probe) function)
@@ -171,7 +174,7 @@ code that calls them must be made anew then."
     (wrap name (probe-key probe) (recorder probe))))
 
 (defun take-probe (probe)
-  "Remove PROBE. Its function may no longer exist, or may be no function of this name any more."
+  "Remove PROBE, even if its name now has another function or none."
   (let* ((name (probe-name probe))
          (generic (probe-generic probe))
          (named (and (fboundp name) (eq generic (plain-definition name)))))
@@ -180,8 +183,8 @@ code that calls them must be made anew then."
     (when (and generic (not named)) (release-generic generic (probe-key probe)))))
 
 (defun make-probes (observation names where package)
-  "Make probes for the functions NAMES, store them in OBSERVATION, and return them. WHERE is NIL or
-the text of a form that must be true for calls to record. PACKAGE is as for CHOOSER."
+  "Make probes for the functions NAMES, store them in OBSERVATION, and return a list of them. WHERE
+is NIL, or the text of a form, read in PACKAGE, that must be true for calls to be recorded."
   (let ((choosers (loop for name in names collect (and where (chooser name where package)))))
     (setf (observation-probes observation) (loop for name in names
                                                  for chooser in choosers
@@ -195,8 +198,8 @@ the text of a form that must be true for calls to record. PACKAGE is as for CHOO
     (mapc #'take-probe (observation-probes observation))))
 
 (defun call-observed (observation function)
-  "Call FUNCTION while OBSERVATION records calls, and return its values."
-  ;; Interrupts are enabled only while FUNCTION runs. Otherwise an interrupt might prevent the
+  "Call FUNCTION while the probes of OBSERVATION record calls, and return its values."
+  ;; Interrupts are enabled only while FUNCTION runs. Otherwise an interrupt could prevent the
   ;; removal of the probes.
   (sb-sys:without-interrupts
     (unwind-protect
@@ -210,15 +213,16 @@ the text of a form that must be true for calls to record. PACKAGE is as for CHOO
 ;;; Calls that a probe may miss
 
 (defun code-names (code)
-  "Return the names of the functions in CODE, a code object, that are symbols or (SETF symbol)."
+  "Return a list of the names of functions in the code object CODE that are symbols or (SETF
+symbol)."
   (loop for index below (code-functions code)
         for name = (plain-function-name (code-function code index))
         when (and name (or (symbolp name) (typep name '(cons (eql setf))))) collect name))
 
 (defun unseen-calls (name)
-  "Return a word for the reason why some calls of the function NAME may bypass its probe:
+  "Return a string for the reason why some calls of the function NAME may bypass its probe:
 \"inline\", \"compiler-macro\", or \"block\" for a function compiled together with others. Return
-NIL if there is none."
+NIL if there is no reason."
   (let ((function (plain-definition name)))
     (cond ((or (eq 'inline (known :function :inlinep name))
                (known :function :source-transform name)
@@ -229,9 +233,9 @@ NIL if there is none."
            "block"))))
 
 (defun place-without-own-name (name)
-  "Return the place of the function NAME as a JSON object if its code does not refer to NAME: calls
-of it in its own source were compiled as jumps, which no probe sees. Else return NIL, also when the
-function has no place."
+  "Return a JSON object with the source location of the function NAME if its code does not refer to
+NAME. In this case, the compiler has compiled its calls of itself as jumps, which no probe sees.
+Else return NIL. Also return NIL if the location is unknown."
   (let ((function (plain-definition name)))
     (when (and (typep function 'simple-function)
                (not (member name (called-names (function-code function)) :test #'equal)))

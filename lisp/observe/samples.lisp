@@ -2,34 +2,36 @@
 
 (in-package "LIVE-LISP.OBSERVE")
 
-(defparameter *sample-seconds* 0.01 "The time between two samples, in seconds.")
-(defparameter *sample-limit* 5000 "At most this many samples are taken.")
+(defparameter *sample-seconds* 0.01 "The number of seconds between two samples.")
+(defparameter *sample-limit* 5000 "The maximum number of samples in modes other than :ALLOC.")
 (defparameter *allocation-samples* 20000
-  "At most this many samples of allocation are taken. They are more, as SBCL takes one for each page
-of memory.")
+  "The maximum number of samples in mode :ALLOC. It is higher, since SBCL takes one sample for each
+allocated page of memory.")
 
 (defun sample-limit (mode)
-  "Return the greatest number of samples in MODE."
+  "Return the maximum number of samples in MODE, such as :ALLOC."
   (if (eq mode :alloc) *allocation-samples* *sample-limit*))
 
 (sb-ext:defglobal **profiling** (sb-thread:make-mutex :name "live-lisp profiling")
-  "Held while samples are taken.")
+  "A lock that a thread holds while samples are taken.")
 
 (defun profiler (name)
-  "Return the function NAME of SBCL's profiler. Calls FAIL-LOOKUP if this SBCL has no profiler."
+  "Return the function with the string NAME in SBCL's profiler. If this SBCL has no profiler, end
+the operation with an error answer."
   (or (contrib-function "SB-SPROF" name)
       (progn (ignore-errors (require "SB-SPROF"))
              (contrib-function "SB-SPROF" name))
       (fail-lookup "noProfiler" t)))
 
 (defun profiler-value (name)
-  "Return the value of the variable NAME of SBCL's profiler, or NIL."
+  "Return the value of the variable with the string NAME in SBCL's profiler. Return NIL if there is
+none."
   (let ((symbol (contrib-symbol "SB-SPROF" name)))
     (and symbol (boundp symbol) (symbol-value symbol))))
 
 (defun call-sampled (mode function)
-  "Call FUNCTION and return its values. Meanwhile, sample all threads in MODE: :CPU, :ALLOC or
-:TIME."
+  "Call FUNCTION and return its values. While it runs, sample the stacks of all threads in MODE:
+:CPU, :ALLOC or :TIME."
   (funcall (profiler "RESET"))
   (sb-sys:without-interrupts
     (unwind-protect
@@ -37,7 +39,7 @@ of memory.")
            (funcall (profiler "START-PROFILING")
                     :mode mode :sample-interval *sample-seconds* :max-samples (sample-limit mode)
                     :threads :all)
-           ;; By itself, SBCL samples only threads that begin later.
+           ;; Without this, SBCL samples only threads that begin later.
            (dolist (thread (sb-thread:list-all-threads))
              (ignore-errors (funcall (profiler "START-SAMPLING") thread)))
            (sb-sys:with-local-interrupts (funcall function)))
@@ -46,25 +48,26 @@ of memory.")
 ;;; Stacks
 
 (defun name-packages (name)
-  "Return the packages of the symbols in the debug name NAME, except KEYWORD."
+  "Return a list of the home packages of the symbols in NAME, a debug name, except KEYWORD."
   (cond ((consp name) (append (name-packages (car name)) (name-packages (cdr name))))
         ((keywordp name) '())
         ((and name (symbolp name) (symbol-package name)) (list (symbol-package name)))))
 
 (defun program-name-p (name)
-  "True when the debug name NAME is of the program: neither SBCL's nor the agent's."
+  "Return true if the debug name NAME belongs to the program, not to SBCL or the agent."
   (and (not (stringp name))
        (let ((packages (name-packages name)))
          (and (notany #'own-package-p packages)
               (notany (lambda (package) (string= "SB-SPROF" (package-name package))) packages)
               (or (notevery #'sb-ext:package-locked-p packages)
-                  ;; The name of an evaluated form, or of a form in a file.
+                  ;; This is the name of an evaluated form, or of a form in a file.
                   (and (consp name) (eq 'lambda (first name)) (null (rest packages))))))))
 
 (defun program-part (names mode)
-  "NAMES are the debug names of the functions on a stack, outermost first. Return the part that
-belongs to the program, and its start index, or NIL if there is none. It ends before functions of
-the agent, as after a collection, and in MODE :ALLOC where SBCL allocates."
+  "NAMES are the debug names of the functions on a stack, outermost first. Return the part of the
+list that belongs to the program, and its start index in NAMES, or NIL if there is none. The part
+ends before functions of the agent, which may run after a collection. In MODE :ALLOC, it ends where
+SBCL allocates."
   (let* ((called (position :user-code names :key #'frame-role :from-end t))
          (start (if called
                     (position-if-not #'ours-p names :start (1+ called))
@@ -77,8 +80,8 @@ the agent, as after a collection, and in MODE :ALLOC where SBCL allocates."
         (values (subseq names start end) start)))))
 
 (defun dispatch-name-p (name)
-  "True when NAME is the debug name of SBCL's code that finds the methods of a generic function: a
-LAMBDA whose lambda list has symbols of SB-PCL."
+  "Return true if NAME is the debug name of code that SBCL has made to find the methods of a generic
+function. It is a LAMBDA whose lambda list has symbols of SB-PCL."
   (and (consp name)
        (eq 'lambda (first name))
        (consp (rest name))
@@ -87,23 +90,23 @@ LAMBDA whose lambda list has symbols of SB-PCL."
 
 (defun info-name (info)
   "Return the debug name of the function in INFO, SBCL's debug information about a frame in a
-sample, or a text that stands for the function."
+sample. If there is no debug name, return text that describes the function."
   (cond ((stringp info) info)
         ((null info) "foreign code")
         ((symbolp info) (string-downcase info))
         (t (let ((name (ignore-errors (debug-name info))))
              (cond ((null name) "code without a name")
-                   ;; Of a deep stack SBCL keeps both ends, with a function between them that is
-                   ;; never called.
+                   ;; Of a deep stack, SBCL keeps both ends, and marks the gap between them with a
+                   ;; function that is never called.
                    ((eq name (contrib-symbol "SB-SPROF" "UNAVAILABLE-FRAMES"))
                     "frames that SBCL left out")
                    ((dispatch-name-p name) "dispatch of a generic function")
                    (t name))))))
 
 (defun map-stacks (visit mode)
-  "Call VISIT for each sample in MODE during which the program runs, with two lists: the names of
-the program's functions on the stack, outermost first, and SBCL's debug information about them.
-Return the number of all samples."
+  "Call VISIT for each sample in MODE during which the program ran, with two lists: the names of the
+program's functions on the stack, outermost first, and SBCL's debug information about them. Return
+the number of all samples."
   (funcall (profiler "REPORT") :type nil :stream (make-broadcast-stream))
   (let ((frames (contrib-function "SB-SPROF" "MAP-TRACE-PC-LOCS")) (all 0))
     (funcall (profiler "MAP-TRACES")
@@ -124,14 +127,16 @@ Return the number of all samples."
 ;;; Counting
 
 (defstruct (spot (:constructor make-spot (name info)))
-  "A function in samples. NAME and INFO are as from MAP-STACKS. SELF is the number of samples in
-which it was the innermost function, TOTAL the number of samples in which it was on the stack.
-CALLERS are pairs (name . number of samples)."
+  "A function that occurs in samples. NAME is its debug name or a text, and INFO is SBCL's debug
+information about its frame. SELF is the number of samples in which it was the innermost function,
+and TOTAL the number of samples in which it was on the stack. CALLERS is an alist from names of
+callers to numbers of samples."
   name info (self 0) (total 0) (callers '()))
 
 (defun count-stack (names infos spots)
-  "Count a sample in SPOTS, a table from names to SPOTs. NAMES and INFOS are as from MAP-STACKS. A
-function that is on the stack several times is counted once in TOTAL."
+  "Count a sample in SPOTS, a hash table from names to SPOT structures. NAMES lists the functions on
+the stack, outermost first, and INFOS SBCL's debug information about them. If a function is on the
+stack several times, count it once in TOTAL."
   (loop with told = '()
         for (name . inner) on names
         for info in infos
@@ -147,8 +152,8 @@ function that is on the stack several times is counted once in TOTAL."
            (unless inner (incf (spot-self spot)))))
 
 (defun counted-samples (mode)
-  "Return three values: a list of the SPOTs of all samples in MODE, the number of samples in which
-the program ran, and the number of all samples."
+  "Return three values: a list of SPOT structures for all samples in MODE, the number of samples in
+which the program ran, and the number of all samples."
   (let* ((spots (make-hash-table :test 'equal)) (samples 0)
          (all (map-stacks (lambda (names infos)
                             (incf samples)
@@ -156,23 +161,23 @@ the program ran, and the number of all samples."
                           mode)))
     (values (loop for spot being the hash-values of spots collect spot) samples all)))
 
-;;; What the answer shows
+;;; Describing functions in answers
 
 (defun foreign-name (name)
-  "Return NAME, a text, without SBCL's prefix for foreign functions."
+  "Return the text NAME without SBCL's prefix for foreign functions."
   (let ((prefix "foreign function "))
     (if (eql 0 (search prefix name)) (subseq name (length prefix)) name)))
 
 (defun spot-text (name)
-  "Return NAME, of a SPOT, as text for answers."
+  "Return text for answers that shows NAME, the NAME of a SPOT structure."
   (cond ((stringp name) (foreign-name name))
         ((form-name-p name) "the form")
         ((method-name-p name) (shortened 80 (function-text (list* :method (rest name)))))
         (t (shortened 80 (function-text name)))))
 
 (defun spot-place (spot)
-  "Return the place of the function of SPOT as a JSON object. Return NIL if it is unknown or in
-SBCL's own files."
+  "Return a JSON object with the source location of the function of SPOT. Return NIL if it is
+unknown or in one of SBCL's own files."
   (ignore-errors
    (let* ((function (function-of-frame (spot-info spot)))
           (file (code-file (code-of function))))
@@ -180,8 +185,8 @@ SBCL's own files."
        (place-data (introspect "FIND-DEFINITION-SOURCE" function))))))
 
 (defun spot-row (spot samples)
-  "Return SPOT as a JSON object, with its counts as percentages of SAMPLES, the number of samples in
-which the program ran."
+  "Return a JSON object for SPOT, with its counts as percentages of SAMPLES, the number of samples
+in which the program ran."
   (let ((caller (first (stable-sort (copy-list (spot-callers spot)) #'> :key #'cdr))))
     (flet ((part (count) (/ (round (* 1000 count) samples) 10d0)))
       (object "name" (spot-text (spot-name spot))
@@ -194,9 +199,9 @@ which the program ran."
                                 (round (* 100 (cdr caller)) (spot-total spot)))))))
 
 (defun told-spots (spots top samples)
-  "Return TOP elements of SPOTS: three fourths with the highest SELF, the others with the highest
-TOTAL. Leave out functions that are in less than one of 2000 samples. SAMPLES is the number of
-samples."
+  "Return a list of TOP elements of SPOTS: three fourths of them with the highest SELF, the others
+with the highest TOTAL. Leave out functions that are in less than one of 2000 samples. SAMPLES is
+the number of samples in which the program ran."
   (let* ((spots (remove-if (lambda (spot) (< (* 2000 (spot-total spot)) samples)) spots))
          (by-self (sort (remove 0 spots :key #'spot-self) #'> :key #'spot-self))
          (running (page by-self 0 (- top (floor top 4))))
@@ -207,15 +212,15 @@ samples."
     (append running (page others 0 (- top (length running))))))
 
 (defun large-objects-p (octets samples)
-  "True when most of the OCTETS allocated are missing from the samples. SAMPLES is the number of
-samples. SBCL takes one where a page of small objects begins, but also only one for an object with
-several pages of its own."
+  "Return true if most of the OCTETS allocated are missing from the samples. SAMPLES is the number
+of samples. SBCL takes a sample where a page of small objects begins, but only one for a large
+object, even if it has several pages."
   (> octets (* 2 samples page-octets)))
 
 (defun profile-members (mode top octets)
-  "Return a plist of JSON members about the samples in MODE: their number, whether their limit was
-reached, and at most TOP functions. OCTETS is the number of octets allocated while the samples were
-taken, or NIL if it is unknown."
+  "Return a plist for a JSON object about the samples in MODE: their number, whether the maximum
+number was reached, and at most TOP functions. OCTETS is the number of octets allocated while the
+samples were taken, or NIL if it is unknown."
   (multiple-value-bind (spots samples all) (counted-samples mode)
     (list "samples" samples
           "full" (>= all (sample-limit mode))

@@ -3,41 +3,42 @@
 (in-package "LIVE-LISP.OBSERVE")
 
 (defparameter *round-milliseconds* 5
-  "In a round, a form is repeated for at least this many milliseconds.")
-(defparameter *rounds* 200 "At most this many rounds of two forms are measured.")
-(defparameter *rounds-at-least* 5 "At least this many rounds of two forms are measured.")
+  "The minimum number of milliseconds for which a form is repeated in one round.")
+(defparameter *rounds* 200 "The maximum number of rounds in which two forms are measured.")
+(defparameter *rounds-at-least* 5 "The minimum number of rounds in which two forms are measured.")
 (defparameter *slow-rounds* 2
-  "If one call takes longer than the time for all, at least this many rounds are measured.")
+  "The minimum number of rounds if one call takes longer than the time for all rounds.")
 
 (deftype internal-time ()
-  "The type of values of GET-INTERNAL-REAL-TIME and GET-INTERNAL-RUN-TIME. It is declared so that
-sampled code calls no generic arithmetic, which would show in the profile."
+  "The type of values of GET-INTERNAL-REAL-TIME and GET-INTERNAL-RUN-TIME. With this declaration,
+the measuring code calls no generic arithmetic, which would show in a profile."
   '(unsigned-byte 62))
 
 (declaim (inline seconds-between))
 (defun seconds-between (time later)
-  "Return the seconds from TIME to LATER, internal times."
+  "Return the number of seconds from TIME to LATER, both internal times."
   (declare (type internal-time time later))
   (/ (float (- later time) 1d0) (float internal-time-units-per-second 1d0)))
 
 (defun seconds-since (time)
-  "Return the seconds since TIME, from GET-INTERNAL-REAL-TIME."
+  "Return the number of seconds since TIME, a value of GET-INTERNAL-REAL-TIME."
   (seconds-between time (get-internal-real-time)))
 
 ;;; Waiting for a CPU that other threads or processes use
 
 (defun waited-seconds ()
-  "Return the seconds that this thread has waited for a CPU since it began, or 0 if the system does
-not disclose them."
+  "Return the number of seconds that this thread has waited for a CPU since it began. Return 0 if
+the operating system does not say."
   (let ((spent (spent sb-thread:*current-thread*)))
     (if spent (/ (float (the internal-time (second spent)) 1d0) 1000d0) 0d0)))
 
 (defparameter *waited-limit* 15d0
-  "Waiting for a CPU prolongs a measurement by at most this many seconds.")
+  "The maximum number of seconds by which waiting for a CPU prolongs a measurement.")
 
 (defun over-p (passed limit waited)
-  "True when PASSED, the seconds since the beginning, is more than LIMIT. Seconds of waiting for a
-CPU are not counted, up to *WAITED-LIMIT*. WAITED is the value of WAITED-SECONDS at the beginning."
+  "Return true if PASSED, the seconds since a measurement began, is more than LIMIT. Seconds of
+waiting for a CPU do not count, up to *WAITED-LIMIT*. WAITED is the value of WAITED-SECONDS at the
+beginning."
   (declare (type double-float passed limit waited))
   ;; WAITED-SECONDS takes longer than many measured forms, so it is called only if necessary.
   (and (> passed limit)
@@ -46,12 +47,12 @@ CPU are not counted, up to *WAITED-LIMIT*. WAITED is the value of WAITED-SECONDS
           limit)))
 
 (defstruct (taken (:constructor make-taken (seconds cpu octets)))
-  "The average cost of a call, or the total cost of calls: SECONDS, CPU seconds, and OCTETS of
-memory."
+  "The average cost of a call, or the total cost of several calls: real time in SECONDS, CPU time in
+seconds as CPU, and OCTETS of memory."
   (seconds 0d0 :type double-float) (cpu 0d0 :type double-float) (octets 0d0 :type double-float))
 
 (defun measured (function times)
-  "Call FUNCTION TIMES times, and return the average cost of a call, a TAKEN."
+  "Call FUNCTION TIMES times, and return a TAKEN structure with the average cost of a call."
   (declare (type function function) (type (and fixnum (integer 1)) times))
   (let ((octets (sb-ext:get-bytes-consed))
         (cpu (get-internal-run-time))
@@ -65,8 +66,8 @@ memory."
       (make-taken (/ seconds count) (/ cpu count) (/ octets count)))))
 
 (defun times-needed (function)
-  "Return two values: how often FUNCTION must be called in a round so that its time is measurable,
-and the cost of a call in such a round, a TAKEN."
+  "Return two values: how many times FUNCTION must be called in a round so that the time is
+measurable, and a TAKEN structure with the average cost of a call in such a round."
   (loop for times = 1 then (* times 2)
         for waited = (waited-seconds)
         for taken = (measured function times)
@@ -74,14 +75,15 @@ and the cost of a call in such a round, a TAKEN."
         finally (return (values times taken))))
 
 (defun quantile (numbers part)
-  "Return the quantile PART, a fraction, of NUMBERS: the element that is greater than this fraction
-of them."
+  "Return the element of the list NUMBERS that is greater than a fraction PART of the others, such
+as the median for 1/2."
   (nth (min (1- (length numbers)) (floor (* part (length numbers))))
        (sort (copy-list numbers) #'<)))
 
 (defun taken-data (rounds times reader)
-  "Return a JSON object about ROUNDS, TAKENs for rounds of TIMES calls: the median and the quartiles
-of the seconds that READER returns for them, in milliseconds, and the median of the octets."
+  "Return a JSON object about ROUNDS, a list of TAKEN structures for rounds of TIMES calls. It has
+the median and the quartiles of the seconds that the function READER returns for them, in
+milliseconds, and the median of the octets."
   (let ((numbers (mapcar reader rounds)))
     (object "median" (* 1000 (quantile numbers 1/2))
             "low" (* 1000 (quantile numbers 1/4))
@@ -90,15 +92,15 @@ of the seconds that READER returns for them, in milliseconds, and the median of 
             "times" times)))
 
 (defun mostly-runs-p (rounds denied)
-  "True when ROUNDS, TAKENs, used a CPU for more than a twentieth of the time in which a CPU was
-available. DENIED is the fraction of the time spent waiting for a CPU."
+  "Return true if ROUNDS, a list of TAKEN structures, used a CPU for more than a twentieth of the
+time in which they could. DENIED is the fraction of the time in which they waited for a CPU."
   (let ((cpu (reduce #'+ rounds :key #'taken-cpu))
         (seconds (reduce #'+ rounds :key #'taken-seconds)))
     (> cpu (* 0.05 seconds (- 1 denied)))))
 
 (defun compare-forms (one other seconds)
-  "Call the functions ONE and OTHER alternately for about SECONDS, and return their costs as a JSON
-object. Times are CPU times if both mostly use the CPU, else real times."
+  "Call the functions ONE and OTHER alternately for about SECONDS, and return a JSON object with
+their costs. Times are CPU times if both functions mostly use the CPU, else real times."
   (let* ((begun (get-internal-real-time)) (waited (waited-seconds))
          (first-one (multiple-value-list (times-needed one)))
          (first-other (multiple-value-list (times-needed other)))
@@ -110,8 +112,8 @@ object. Times are CPU times if both mostly use the CPU, else real times."
           until (and (>= round least) (over-p (seconds-since begun) (float seconds 1d0) waited))
           do (flet ((one () (push (measured one times-one) ones))
                     (other () (push (measured other times-other) others)))
-               ;; The order alternates, since a form may pay for what the form before it has left,
-               ;; such as garbage.
+               ;; The order alternates, since a form may pay for work that the form before it has
+               ;; left, such as collecting garbage.
                (cond ((evenp round) (one) (other))
                      (t (other) (one)))))
     (let* ((denied (/ (- (waited-seconds) waited) (seconds-since begun)))
@@ -125,29 +127,30 @@ object. Times are CPU times if both mostly use the CPU, else real times."
 ;;; Repeating for a profile
 
 (defparameter *enough-seconds* 2d0
-  "This many seconds suffice for a profile of a form: CPU seconds, or in mode :TIME real seconds.")
+  "The number of seconds that suffice for a profile of a form: real seconds in mode :TIME, else CPU
+seconds.")
 (defparameter *enough-octets* (* 64d0 1024 1024)
-  "This many octets suffice for a profile of memory.")
+  "The number of allocated octets that suffice for a profile in mode :ALLOC.")
 
 (defparameter *batch-seconds* 0.002d0
-  "Quick calls are measured in batches that take at least this many seconds.")
+  "The minimum number of seconds for a batch of calls. Quick calls are measured in batches.")
 
 (defun enough-p (mode taken)
-  "True when TAKEN is enough for a profile of MODE."
+  "Return true if TAKEN, a TAKEN structure with total costs, is enough for a profile in MODE."
   (or (> (if (eq mode :time) (taken-seconds taken) (taken-cpu taken))
          (the double-float *enough-seconds*))
       (and (eq mode :alloc) (> (taken-octets taken) (the double-float *enough-octets*)))))
 
 (defun call-repeatedly (function mode seconds)
-  "Call FUNCTION until its calls are ENOUGH-P for MODE, or for SECONDS. Return two values: the
-number of calls, and the average cost of a call, a TAKEN."
+  "Call FUNCTION repeatedly until its calls are enough for a profile in MODE, or for SECONDS. Return
+two values: the number of calls, and a TAKEN structure with the average cost of a call."
   (let ((all (make-taken 0d0 0d0 0d0))
         (runs 0)
         (batch 1)
         (limit (float seconds 1d0))
         (waited (waited-seconds)))
     (declare (type (and fixnum (integer 0)) runs batch))
-    ;; The work of this loop is measured with the calls, so quick calls are measured in batches.
+    ;; The costs of this loop are measured with the calls, so measure quick calls in batches.
     (loop (let* ((taken (measured function batch))
                  (count (float batch 1d0))
                  (passed (* count (taken-seconds taken))))

@@ -1,11 +1,12 @@
-;;;; Finds the types of arguments and values in recorded calls, and proposes a declaration.
+;;;; Finds the types of arguments and values in recorded calls, and proposes an FTYPE declaration.
 
 (in-package "LIVE-LISP.OBSERVE")
 
-(defparameter *type-limit* 4 "An argument with more types is declared as T.")
+(defparameter *type-limit* 4
+  "The maximum number of types in the proposed type of an argument. With more, T is proposed.")
 
 (defun seen-type (object)
-  "Return the type of OBJECT for a declaration."
+  "Return the type specifier that a declaration should use for OBJECT."
   (typecase object
     (gone-object (class-name (gone-object-class object)))
     (null 'null)
@@ -27,16 +28,16 @@
     (t (let ((name (class-name (class-of object)))) (if (symbolp name) (or name t) t)))))
 
 (defun number-type (type)
-  "Return TYPE, from TYPE-OF for a number. A type such as (RATIO 1/2 1/2) is reduced to RATIO."
+  "Return TYPE, the TYPE-OF a number, but RATIO for a type such as (RATIO 1/2 1/2)."
   (if (and (consp type) (eq (first type) 'ratio)) 'ratio type))
 
 (defstruct (seen (:constructor make-seen ()))
-  "The types seen at a place, such as a parameter. TYPES are pairs (type . count). LEAST and MOST
-are the smallest and the largest integer seen, or NIL."
+  "The types seen for one parameter or value. TYPES is an alist from types to the numbers of
+objects. LEAST and MOST are the smallest and the largest integer seen, or NIL."
   (types '()) (least nil) (most nil))
 
 (defun see (seen object)
-  "Add the type of OBJECT, an argument or value, to SEEN."
+  "Add the type of OBJECT, an argument or value, to SEEN, a SEEN structure."
   (let* ((type (number-type (seen-type object)))
          (pair (assoc type (seen-types seen) :test #'equal)))
     (when (integerp object)
@@ -45,7 +46,7 @@ are the smallest and the largest integer seen, or NIL."
     (if pair (incf (cdr pair)) (push (cons type 1) (seen-types seen)))))
 
 (defun joined-type (seen)
-  "Return one type for a declaration that includes all types in SEEN."
+  "Return one type specifier that includes all types in SEEN, a SEEN structure."
   (let ((types (mapcar #'car (seen-types seen))))
     (flet ((join (some whole)
              (when (every (lambda (type) (member type types :test #'equal)) some)
@@ -65,8 +66,9 @@ are the smallest and the largest integer seen, or NIL."
 ;;; Matching arguments to parameters
 
 (defun places-of (parameters arguments)
-  "Return pairs (place . argument) for ARGUMENTS, matched with the lambda list PARAMETERS. A place
-is the variable of a parameter, a keyword, or &REST. Leave out arguments after unknown keywords."
+  "Return a list of (PLACE . ARGUMENT) pairs for ARGUMENTS, matched with the lambda list PARAMETERS.
+A place is the variable of a parameter, a keyword, or &REST. Leave out arguments after unknown
+keywords."
   (let ((places '()) (section nil))
     (dolist (parameter parameters)
       (cond ((member parameter lambda-list-keywords)
@@ -85,19 +87,19 @@ is the variable of a parameter, a keyword, or &REST. Leave out arguments after u
     (reverse places)))
 
 (defun keyword-of (parameter)
-  "Return the keyword of PARAMETER, a parameter after &KEY."
+  "Return the keyword for PARAMETER, an element after &KEY in a lambda list."
   (let ((name (if (consp parameter) (first parameter) parameter)))
     (if (consp name) (first name) (intern (symbol-name name) "KEYWORD"))))
 
 (defun keywords-of (parameters)
-  "Return the keywords that the lambda list PARAMETERS accepts."
+  "Return a list of the keywords that the lambda list PARAMETERS accepts."
   (loop for parameter in (rest (member '&key parameters))
         until (member parameter lambda-list-keywords)
         collect (keyword-of parameter)))
 
 (defun proposed-parameters (parameters types)
-  "Return the parameter types of an FTYPE declaration for the lambda list PARAMETERS. TYPES is a
-function from places, as in PLACES-OF, to types."
+  "Return the list of parameter types for an FTYPE declaration of a function with the lambda list
+PARAMETERS. TYPES is a function that takes a variable, a keyword or &REST, and returns a type."
   (let ((section nil) (proposed '()))
     (dolist (parameter parameters (reverse proposed))
       (cond ((member parameter '(&optional &rest &key &allow-other-keys))
@@ -111,17 +113,18 @@ function from places, as in PLACES-OF, to types."
              (push (funcall types (if (consp parameter) (first parameter) parameter)) proposed))))))
 
 (defun proposed-values (values counts)
-  "Return the values type of an FTYPE declaration. VALUES has a SEEN for each position of a returned
-value. COUNTS are the numbers of values that calls returned, or NIL if no call returned."
+  "Return the values type for an FTYPE declaration. VALUES lists SEEN structures, one for each
+position of a returned value. COUNTS lists the numbers of values that calls have returned. It is
+empty if no call has returned."
   (if (null counts)
       '*
       (let ((types (mapcar #'joined-type values)) (always (reduce #'min counts)))
         `(values ,@(subseq types 0 always) &optional ,@(nthcdr always types)))))
 
-;;; What the answer shows
+;;; Describing types in answers
 
 (defun seen-row (name seen)
-  "Return SEEN, of the place NAME, as a JSON object."
+  "Return a JSON object for SEEN, a SEEN structure for the parameter or value called NAME."
   (object "name" (if (symbolp name) (symbol-name name) (princ-to-string name))
           "types" (loop for (type . count) in (page (stable-sort (copy-list (seen-types seen)) #'>
                                                                  :key #'cdr)
@@ -131,12 +134,12 @@ value. COUNTS are the numbers of values that calls returned, or NIL if no call r
           "most" (and (seen-least seen) (object-text (seen-most seen)))))
 
 (defun bare-type-text (type)
-  "Return TYPE as text that is readable in any package."
+  "Return text for TYPE with package prefixes, so that it can be read in any package."
   (string-downcase (plain-text 200 type)))
 
 (defun types-of (probe calls)
-  "Return a JSON object with the types of arguments and values in CALLS, recorded by PROBE, and a
-proposed declaration."
+  "Return a JSON object with the types of the arguments and values in CALLS, which PROBE has
+recorded, and with a proposed declaration."
   (let* ((name (probe-name probe))
          (parameters (function-parameters name))
          (places '())
