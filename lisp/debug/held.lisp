@@ -9,15 +9,22 @@
   "The maximum number of errors in **ENDED**.")
 
 (defstruct (held (:constructor make-held (number condition seconds job)))
-  "An error that is held. NUMBER identifies it in answers. CONDITION is held in THREAD until it was
-not used for SECONDS. JOB is the job that it has stopped, or NIL in a thread of the program. STACK
-lists the frames. OFFERED lists all restarts, RESTARTS those that answers show, and LOCKS the names
-of locks that the thread holds. SIGNALLED is true if handlers of the program have not run yet. TIMED
-is true if the call is inside TIME. VALUES lists lists of values that were evaluated for continuing.
-COMMAND is the function that the thread calls when the semaphore GATE is signalled, NIL while it
-waits, :CLAIMED while a request has reserved it, :STARTING before it waits, and :OVER at the end.
-GUEST is the job of COMMAND until COMMAND begins. USER is the job that uses the error, or was the
-last to do so. END is a text that says how the holding ended."
+  "An error that is held.
+NUMBER: the number that identifies the error in answers.
+CONDITION: the error, held in THREAD until no request has used it for SECONDS.
+JOB: the job that the error has stopped, or NIL in a thread of the program.
+STACK: a list of the frames of the thread.
+OFFERED: a list of all restarts. RESTARTS: a list of those that answers show.
+LOCKS: a list of the names of the locks that the thread holds.
+SIGNALLED: true if handlers of the program have not run yet.
+TIMED: true if the call is inside TIME.
+VALUES: a list of lists of values that were evaluated for continuing.
+COMMAND: the function that the thread calls when the semaphore GATE is signalled. It is NIL while
+the thread waits, :CLAIMED while a request has reserved it, :STARTING before it waits, and :OVER
+at the end.
+GUEST: the job of COMMAND until COMMAND begins.
+USER: the job that uses the error, or was the last to do so.
+END: a text that says how the holding has ended."
   number condition seconds job (guest nil) (user nil)
   (thread sb-thread:*current-thread*)
   (gate (sb-thread:make-semaphore :name "live-lisp held"))

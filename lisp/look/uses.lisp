@@ -18,14 +18,17 @@ ordered by user. Element 0 is their number."
   '(simple-array (unsigned-byte 32) (*)))
 
 (defstruct (use-index (:constructor make-use-index ()))
-  "The index of uses of names. USERS is a vector of all USER structures. The first SORTED of them
-are sorted by name and package. PACKAGES is a list of (PACKAGE . NAME) pairs with the names at the
-time of sorting. USES is a hash table from a name to its uses: one use as an integer, or a vector of
-type USES. FILES is a hash table with the names of source files as keys. NOTED is a bit vector with
-a 1 at the serial number of each code object in the index. OTHERS is a hash table from a name to its
-function, if the function has another name in its debug name. SERIAL is the serial number that the
-next new code object had when the index was made. UNREACHED is a list of weak pointers to newer code
-that was the definition of no name yet, as while its definition is not complete."
+  "The index of uses of names.
+USERS: a vector of all USER structures. The first SORTED of them are sorted by name and package.
+PACKAGES: a list of (PACKAGE . NAME) pairs, with the names that packages had when USERS was
+sorted.
+USES: a hash table from a name to its uses: one use as an integer, or a vector of type USES.
+FILES: a hash table with the names of source files as keys.
+NOTED: a bit vector with a 1 at the serial number of each code object in the index.
+OTHERS: a hash table from a name to its function, if the function has another debug name.
+SERIAL: the serial number that the next new code object had when the index was made.
+UNREACHED: a list of weak pointers to newer code that was the definition of no name yet, as while
+its definition is not complete."
   (users (make-array 1000 :adjustable t :fill-pointer 0)) (sorted 0) (packages '())
   (uses (make-hash-table :test 'equal))
   (files (make-hash-table :test 'equal)) (noted (make-array 0 :element-type 'bit))

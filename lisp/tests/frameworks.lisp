@@ -5,14 +5,18 @@
 
 (defstruct (framework (:constructor make-framework
                                     (name packages probes entries holding finish protocol)))
-  "A test framework. NAME is a string. PACKAGES lists names that its package can have. PROBES is a
-list of (FUNCTION-NAME WRAPPER) lists. While tests run, WRAPPER is called in place of the function,
-with the package, the original function and the list of arguments. ENTRIES is a function that takes
-the package and returns a list of ENTRY structures for its tests and suites. HOLDING is a list
-of (VARIABLE-NAME VALUE) lists: with these values, errors reach the debugger. FINISH is NIL, or a
-function that takes the output of a run and records results that only the output shows. PROTOCOL
-lists names of functions and variables. A package that has all of these is considered a copy of the
-framework."
+  "A test framework.
+NAME: a string.
+PACKAGES: a list of the names that its package can have.
+PROBES: a list of (FUNCTION-NAME WRAPPER) lists. While tests run, WRAPPER is called in place of
+the function, with the package, the original function and the list of arguments.
+ENTRIES: a function that takes the package and returns a list of ENTRY structures for its tests
+and suites.
+HOLDING: a list of (VARIABLE-NAME VALUE) lists. With these values, errors reach the debugger.
+FINISH: NIL, or a function that takes the output of a run and records results that only the
+output shows.
+PROTOCOL: a list of names of functions and variables. A package that has all of these is
+considered a copy of the framework."
   name packages probes entries holding finish protocol)
 
 (defstruct (entry (:constructor make-entry (name suite runner)))

@@ -9,12 +9,15 @@
 
 (defstruct (result (:constructor make-result
                                  (framework name text &optional (systems *tested-systems*))))
-  "The result of a test. FRAMEWORK is the name of its framework, NAME the test's name there, TEXT
-the name as text. CHECKS counts all its checks, FAILED the failed ones, SKIPPED the skipped ones,
-ERRORS the unexpected errors, EXPECTED the expected failures. FAILURES are JSON objects, newest
-first. LEFT is true when the test did not end normally. SYSTEMS are the names of the systems being
-tested, innermost first. NOTES is a property list for the framework's probes. REACHED is the
-REACHED-TEXT of the definitions that the test ran."
+  "The result of a test.
+FRAMEWORK: the name of its test framework. NAME: the test's name there. TEXT: the name as text.
+CHECKS, FAILED, SKIPPED: the numbers of all its checks, of failed ones and of skipped ones.
+ERRORS, EXPECTED: the numbers of unexpected errors and of expected failures.
+FAILURES: a list of JSON objects, newest first.
+LEFT: true if the test did not end normally.
+SYSTEMS: a list of the names of the systems being tested, innermost first.
+NOTES: a plist for the framework's wrappers.
+REACHED: a text that says which definitions the test has called, as REACHED-TEXT returns it."
   framework name text systems
   (checks 0) (failed 0) (errors 0) (skipped 0) (expected 0)
   (failures '()) (milliseconds 0) (left nil) (notes '()) (reached nil)
