@@ -1,11 +1,12 @@
-;;;; Records the result of each test. The server is informed when a test begins and when it ends: so
-;;;; it knows the results even if the image is lost.
+;;;; Records the result of each test. Sends the server a message when a test begins and when it
+;;;; ends, so that the server has the results even if the image is lost.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defparameter *noted-failures* 200
-  "At most this many failures of a run are recorded in full; the others are counted.")
-(defparameter *noted-in-test* 20 "At most this many failures of one test are recorded in full.")
+  "The maximum number of failures recorded in full in one run. Others are only counted.")
+(defparameter *noted-in-test* 20
+  "The maximum number of failures recorded in full in one test. Others are only counted.")
 
 (defstruct (result (:constructor make-result
                                  (framework name text &optional (systems *tested-systems*))))
@@ -23,14 +24,14 @@ REACHED: a text that says which definitions the test has called, as REACHED-TEXT
   (failures '()) (milliseconds 0) (left nil) (notes '()) (reached nil)
   (output-capture (make-capture 400 600)))
 
-(defvar *result* nil "The result of the test that this thread runs, or NIL.")
+(defvar *result* nil "The RESULT structure of the test that this thread is running, or NIL.")
 
 ;;; Failures
 
 (defun check-place (package)
-  "Return the place of the current check as a property list of JSON members, or NIL. This is the
-place of the newest call on the stack that is in a file, but neither in the system nor in the
-framework of PACKAGE."
+  "Return the source location of the current check as a plist for a JSON object, or NIL. It is the
+location of the newest call on the stack that is in a file and belongs neither to the system nor to
+the test framework of PACKAGE."
   (apart-from-tests
     (loop with homes = (homes-with package)
           for frame in (ignore-errors (shown-frames))
@@ -42,8 +43,8 @@ framework of PACKAGE."
           when place return place)))
 
 (defun type-name (condition package)
-  "Return the name of the class of CONDITION as text, without its package if the name is accessible
-in PACKAGE."
+  "Return the name of the class of CONDITION as text. Leave out the package prefix if the name is
+accessible in PACKAGE."
   (let ((name (class-name (class-of condition))))
     (if (and name (symbolp name) (eq name (find-symbol (symbol-name name) package)))
         (symbol-name name)
@@ -53,10 +54,10 @@ in PACKAGE."
                                   (expected nil expected-given)
                                   (got nil got-given) text condition (place (check-place package)))
   "Record a failure in the result of the current test. KIND is \"failure\", \"error\" or
-\"expected\". PACKAGE is the test framework's. FORM is the form that was evaluated, and CHECK a
-form that should have been true. EXPECTED and GOT are values as texts. TEXT is the framework's
-message. CONDITION is the condition that was signalled. PLACE is a source location as CHECK-PLACE
-returns it."
+\"expected\". PACKAGE is the test framework's. FORM is the form that was evaluated, and CHECK a form
+that should have been true. EXPECTED and GOT are values as texts. TEXT is the framework's message.
+CONDITION is the condition that was signalled. PLACE is a source location as CHECK-PLACE returns
+it."
   (cond ((string= kind "error") (incf (result-errors *result*)))
         ((string= kind "expected") (incf (result-expected *result*)))
         (t (incf (result-failed *result*))))
@@ -80,18 +81,18 @@ returns it."
               (result-failures *result*))))))
 
 (defun note-checks (count)
-  "Record that the current test has made COUNT more checks."
+  "Add COUNT to the number of checks of the current test."
   (incf (result-checks *result*) count))
 
 ;;; Reporting
 
 (defun tell-part (part)
-  "Send PART, a JSON object, to the server before the answer of this job: a part of this answer."
+  "Send PART, a JSON object, to the server as a part of the answer of this job, before the answer."
   (when *job* (apart-from-tests (send (object "part" part "id" (job-id *job*))))))
 
 (defun output-text (capture)
-  "Return the output that CAPTURE has kept as text, with dots where output was dropped. Return NIL
-if there is none."
+  "Return as text the output that CAPTURE, a CAPTURE structure, has kept, with dots where it has
+dropped output. Return NIL if there is no output."
   (let ((output (captured capture)))
     (when output
       (destructuring-bind (&key head tail)
@@ -103,8 +104,8 @@ if there is none."
           (and (plusp (length text)) text))))))
 
 (defun result-data (result &optional definition)
-  "Return RESULT as a JSON object. DEFINITION is the place where its test is defined, from
-DEFINITION-OF."
+  "Return a JSON object for RESULT, a RESULT structure. DEFINITION is NIL or a JSON object with the
+place where the test is defined."
   (object "definition" definition
           "framework" (result-framework result)
           "test" (result-text result)
@@ -122,12 +123,12 @@ DEFINITION-OF."
           "reached" (result-reached result)))
 
 (defun milliseconds-since (began)
-  "Return the milliseconds since BEGAN, an internal real time."
+  "Return the number of milliseconds since BEGAN, a value of GET-INTERNAL-REAL-TIME."
   (round (* 1000 (- (get-internal-real-time) began)) internal-time-units-per-second))
 
 (defun call-with-seed (name function)
-  "Call FUNCTION. If the run has a seed, the seed and the text NAME determine its random numbers, so
-that a test has the same numbers alone as after others."
+  "Call FUNCTION, which runs the test NAME. If the run has a seed, this seed and NAME determine the
+random numbers, so that a test has the same numbers alone as after other tests."
   (let ((seed (run-seed *run*)))
     (if seed
         (let ((*random-state* (sb-ext:seed-random-state
@@ -138,14 +139,15 @@ that a test has the same numbers alone as after others."
         (funcall function))))
 
 (defun call-capturing (result function)
-  "Call FUNCTION while its output goes to RESULT. In answers, the stack ends at this call."
+  "Call FUNCTION and capture its output in RESULT, a RESULT structure. Stacks in answers end at this
+call."
   (let* ((stream (capturing (result-output-capture result)))
          (*standard-output* stream) (*error-output* stream) (*trace-output* stream))
     (call-user-code function)))
 
 (defun call-as-test (framework name function)
-  "Call FUNCTION, which runs the test NAME of FRAMEWORK, and record the result. Do not call it if
-the run skips this test."
+  "Call FUNCTION, which runs the test NAME of the framework with the name FRAMEWORK, and record the
+result. If the run skips this test, do not call FUNCTION."
   (let* ((text (apart-from-tests (test-text name)))
          (result (make-result framework name text))
          (began (get-internal-real-time))
@@ -166,30 +168,31 @@ the run skips this test."
         (tell-part (result-data result))))))
 
 (defparameter *found-definitions* 50
-  "Definitions are looked up for at most this many failed tests of a run.")
+  "The maximum number of failed tests in a run whose definitions are looked up.")
 
 (defun bad-p (result)
-  "True when the test of RESULT failed, had an error or did not end."
+  "Return true if the test of RESULT failed, had an error or did not end."
   (or (result-left result) (plusp (+ (result-failed result) (result-errors result)))))
 
 (defun bare-text (name)
-  "Return NAME, a test's name, as text, without a package. For a string such as CLASS.TEST, return
-TEST."
+  "Return NAME, a test's name, as text without a package prefix. For a string such as
+\"CLASS.TEST\", return \"TEST\"."
   (let ((text (if (symbolp name) (symbol-name name) (test-text name))))
     (if (stringp name) (subseq text (1+ (or (position #\. text) -1))) text)))
 
 (defun package-of (name)
-  "Return the package of NAME, a test's name: the home of a symbol, or the package named before ::
-in a string. Else return NIL."
+  "Return the package of NAME, a test's name: the home package of a symbol, or the package before ::
+in a string. Return NIL if there is none."
   (if (symbolp name)
       (symbol-package name)
       (let ((end (and (stringp name) (search "::" name))))
         (and end (find-package (subseq name 0 end))))))
 
 (defun definition-of (result)
-  "Return the place where the test of RESULT is defined, as a JSON object. Prefer a form with an
-operator of the test's framework. A form with an operator of the system, such as DEFUN, is no test.
-Return NIL for a name without a package, as a form in any package could define it."
+  "Return a JSON object with the place where the test of RESULT is defined, or NIL. Prefer a form
+whose operator belongs to the test framework. Ignore forms whose operator belongs to the system,
+such as DEFUN. Return NIL for a test's name without a package, since a form in any package could
+define it."
   (let* ((name (result-name result))
          (home (package-of name))
          (framework (find (result-framework result) **frameworks** :key #'framework-name
@@ -204,7 +207,7 @@ Return NIL for a name without a package, as a form in any package could define i
                (at-form (lambda (operator) (not (and operator (of-system-p operator))))))))))
 
 (defun results-data (run)
-  "Return the results of RUN as JSON objects, in the order in which the tests began."
+  "Return a list of JSON objects with the results of RUN, in the order in which the tests began."
   (call-finding-forms
    (lambda ()
      (loop with left = *found-definitions*
