@@ -49,7 +49,7 @@ so that returning from it is fatal."
            "it is compiled together with its caller, which can know that it never returns")
           ((ignore-errors (never-returns-p name)) "it is declaimed never to return"))))
 
-;;; Methods
+;;; Calling a method again
 
 (defun method-name-parts (name)
   "Return three values for the method with the debug name NAME: its generic function, the list of

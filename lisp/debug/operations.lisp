@@ -169,7 +169,7 @@ for continuing from the error. Return a plist for the answer."
             (append (list "values" (mapcar #'printed-values values) "unreadable" unreadable)
                     (warning-members)))))))
 
-;;; New definitions
+;;; Evaluating new definitions while an error is held
 
 (defun specializer-of (parameter)
   "Return the specializer of PARAMETER, an element of a method's lambda list, or NIL if it names no

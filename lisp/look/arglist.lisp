@@ -70,7 +70,7 @@ a function nor a setf expander."
     (and (function-kind name)
          (call-text name))))
 
-;;; Methods
+;;; Lambda lists of methods
 
 (defun method-arglist (method)
   "Return the qualifiers and the specialized lambda list of METHOD as text, as in a DEFMETHOD form."

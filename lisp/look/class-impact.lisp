@@ -224,7 +224,7 @@ initargs after a change that gives CLASS the direct SUPERCLASSES."
                                            when (keywordp key) collect (symbol-name key))
                           "place" (class-place each))))
 
-;;; All together
+;;; Collecting all effects of a change of a class
 
 (defun class-members (class limit superclasses unknown)
   "Return a plist for a JSON object about what a change of CLASS affects, with LIMIT of its

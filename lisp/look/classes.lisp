@@ -45,8 +45,8 @@ which each class precedes its superclasses."
           (visit class))
         found)))
 
-;;; Accessors of structures, and documentation of slots of conditions. Slot definitions have
-;;; neither, so these come from SBCL's own records.
+;;; Accessors of structures, and documentation of slots of conditions. Slot definitions of such
+;;; classes do not have these, so they come from SBCL's own records.
 
 (defun structure-description (class)
   "Return SBCL's DEFSTRUCT description of CLASS, or NIL if CLASS is no structure class."
@@ -122,7 +122,8 @@ text leaves this quote out."
   (mapcar #'name-text names))
 
 (defun slot-initform (slots)
-  "Return two values: the first initform of SLOTS, slot definitions, and whether there is one."
+  "Return two values: the first initform among SLOTS, a list of slot definitions, and true if there
+is one."
   (let ((slot (find-if #'sb-mop:slot-definition-initfunction slots)))
     (values (and slot (sb-mop:slot-definition-initform slot)) (and slot t))))
 
@@ -152,7 +153,7 @@ direct slot definitions in CLASSES are combined."
                                       thereis (slot-documentation definer direct)))))))
 
 (defun effective-slots (class)
-  "Return the effective slots of CLASS, or NIL if it is not finalized."
+  "Return a list of the effective slot definitions of CLASS, or NIL if CLASS is not finalized."
   (and (sb-mop:class-finalized-p class) (sb-mop:class-slots class)))
 
 (defun slots-data (class classes)

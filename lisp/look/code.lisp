@@ -113,7 +113,7 @@ about parameters. Default forms keep symbols that are PLAIN-SYMBOL-P."
         finally (return (nconc elements (and (atom rest) (bare-parameter rest))))))
 
 (defun print-class (stream object)
-  "Print OBJECT, a literal in code, on STREAM as #<CLASS>."
+  "Print OBJECT, a literal in code, on STREAM as #<CLASS>, where CLASS is the name of its class."
   (format stream "#<~A>" (class-text (class-of object))))
 
 (sb-ext:defglobal **code-printers** nil

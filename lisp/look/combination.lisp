@@ -96,7 +96,7 @@ checked too, up to DEPTH calls deep."
                                         (harmful-name next (1- depth)))
                                 (return (name-text name))))))))))
 
-;;; Effective method forms. Only CALL-METHOD and MAKE-METHOD matter in them.
+;;; Effective method forms. The agent interprets only CALL-METHOD and MAKE-METHOD in them.
 
 (defun of-qualifier (methods &rest qualifiers)
   "Return a list of those METHODS that have exactly the list QUALIFIERS as qualifiers."

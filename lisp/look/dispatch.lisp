@@ -157,7 +157,7 @@ from 0. ARGUMENTS are lists as PARSED-ARGUMENT returns."
             (nreverse perhaps))))
 
 (defun required-parameters (function)
-  "Return the required parameters of the generic FUNCTION."
+  "Return a list of the required parameters of the generic function FUNCTION."
   (let ((arglist (sb-mop:generic-function-lambda-list function)))
     (ldiff arglist (member-if (lambda (part) (member part lambda-list-keywords)) arglist))))
 

@@ -15,7 +15,7 @@ a closure, this is the code object of its underlying function."
                 (and (typep simple 'simple-function) (function-code simple))))))
 
 (defun code-file (code)
-  "Return the name of the source file of CODE, or NIL."
+  "Return SBCL's name of the source file of the code object CODE, or NIL if it is from no file."
   (ignore-errors (source-name (information-source (code-information code)))))
 
 (defun root-in (code function)
@@ -80,8 +80,8 @@ constants."
       (dolist (package (list-all-packages) table)
         (when (or (sb-ext:package-locked-p package) (eq package (find-package "KEYWORD")))
           (setf (gethash package table) t))))
-  "A table with the packages of the system as keys: KEYWORD, and the packages that were locked when
-the agent was loaded.")
+  "A hash table with the packages of the system as keys: KEYWORD, and the packages that were locked
+when the agent was loaded.")
 
 (defun told-name-p (name)
   "Return true if answers may show the function name NAME: its symbol belongs to the program, or is

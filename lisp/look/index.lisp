@@ -114,7 +114,7 @@ package is renamed, the order is no longer right."
                 collect (cons package name)))))
 
 (defun trim-uses (index)
-  "Shrink the vectors of uses in INDEX to their contents."
+  "Replace the vectors of uses in INDEX by vectors without unused elements, to save memory."
   (let ((table (use-index-uses index)))
     (loop for name being the hash-keys of table using (hash-value uses)
           when (and (typep uses 'uses) (/= (length uses) (1+ (aref uses 0))))
@@ -181,7 +181,8 @@ may belong to the definition of a name by now."
                   collect (sb-ext:make-weak-pointer each)))))
 
 (defun updated-index ()
-  "Return the index, updated. The caller must hold **INDEX-LOCK**."
+  "Bring the index of uses in **INDEX** up to date, and return it. The caller must hold
+**INDEX-LOCK**."
   (let ((index **index**))
     (cond ((stale-p index)
            (setf **index** nil

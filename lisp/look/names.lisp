@@ -128,7 +128,7 @@ for NAMED-SYMBOL."
     (declare (ignore status))
     (values (if setf (list 'setf symbol) symbol) symbol setf in)))
 
-;;; What a symbol names
+;;; The kinds of definitions that a symbol has
 
 (defun callable-nature (symbol)
   "Return the string \"MACRO\", \"GENERIC-FUNCTION\" or \"FUNCTION\" (also for a special operator),

@@ -3,7 +3,8 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun package-names (packages)
-  "Return a JSON object with the number of PACKAGES and the first 100 of their names, sorted."
+  "Return a JSON object with the number of PACKAGES, a list, and the first 100 of their sorted
+names."
   (let ((names (sort (remove nil (mapcar #'package-name packages)) #'string<)))
     (object "count" (length names) "names" (page names 0 100))))
 

@@ -4,7 +4,7 @@
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; How well a pattern fits a name. Both are in upper case.
+;;; Measuring how well a pattern fits a name. Both are in upper case.
 
 (defun word-start-p (name i)
   "Return true if index I of NAME is the first character of a word, a run of letters and digits."

@@ -110,7 +110,7 @@ large heap, collect only new objects. For all questions of one evaluation, colle
   (let ((evaluation (asking-evaluation)))
     ;; Otherwise an evaluation that asks about many names would collect garbage for each name.
     (unless (and evaluation (eql evaluation **collected-in**))
-      ;; The collector would mistake words left on this stack for references to the code.
+      ;; The garbage collector would mistake words left on this stack for references to the code.
       (clear-stack)
       (sb-ext:gc :full (< (heap-usage) *searched-heap*))
       (setf **collected-in** evaluation)))
@@ -197,7 +197,7 @@ these functions, or \"a function\" if it is unknown. CODE is NIL if it was garba
          (function (or (find-if-not (lambda (each) (stringp (simple-function-name each))) functions)
                        (first functions)))
          (form (or (and function (function-lambda-expression function))
-                   ;; Newer SBCLs keep no source of a form that they run once.
+                   ;; Newer SBCLs keep no source of a form that they compile to run once.
                    (let ((run (and code (gethash code **runs**))))
                      (and run `(lambda () ,(first run)))))))
     (if form (plain-text 80 form) "a function")))
@@ -210,7 +210,7 @@ these functions, or \"a function\" if it is unknown. CODE is NIL if it was garba
   "Return as text the name under which the function NAME was defined, if it is another name and
 still has the same function. Else return NIL."
   (let* ((known (and (plain-name-p name) (global-function name)))
-         ;; TRACE wraps a function in a closure.
+         ;; If the function is traced, KNOWN is the closure that TRACE has put around it.
          (function (if (closure-p known) (plain-definition name) known))
          (own (and (typep function 'simple-function) (simple-function-name function))))
     (and own
@@ -247,7 +247,7 @@ POSSIBLE is true if the users only have NAME in their data."
 and of the agent. Files whose code only ran while they were loaded are included."
   (let ((names '()) (files (use-index-files index)))
     (loop for name being the hash-keys of files do (push name names))
-    ;; Forms that only define constants leave no code, for example.
+    ;; A file that only defines constants, for example, leaves no code in the image.
     (sb-ext:with-locked-hash-table (**sources**)
       (loop for name being the hash-keys of **sources**
             unless (gethash name files) do (push name names)))

@@ -286,7 +286,7 @@ gets another home package or a package gets another name."
                      (sort (remove-duplicates namesakes) #'symbol-before-p)
                      namesakes))))
 
-;;; One package
+;;; Searching one package
 
 (defun matching-symbols (pattern package)
   "Return two lists of symbols with PATTERN in their names, in any letter case: those present in

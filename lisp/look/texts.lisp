@@ -75,7 +75,7 @@ effect."
     (and most
          (<= (length (rest form)) most)
          (every (lambda (argument)
-                  ;; LAMBDA is a macro.
+                  ;; A LAMBDA expression is a macro form that expands into a FUNCTION form.
                   (let ((form (macroexpand argument)))
                     (or (typep form '(cons (eql function))) (without-effect-p form))))
                 (rest form)))))

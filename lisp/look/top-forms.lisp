@@ -63,7 +63,8 @@ NAME, and 6 if it has NAME in its data or as a variable."
   (let* ((uses (top-form-uses place)) (data (member name (form-uses-data uses))))
     (append (and (or (member name (form-uses-calls uses) :test #'equal)
                      (member name (form-uses-inner uses) :test #'equal)
-                     ;; The form has NAME in its data, and made code that calls NAME.
+                     ;; The form has NAME in its data, and its file has compiled code that
+                     ;; calls NAME.
                      (and data
                           (top-form-source place)
                           (member name (file-load-made (top-form-source place)))))

@@ -80,7 +80,7 @@ a name from Common Lisp or from an SBCL package."
          (or (eq package (find-package "COMMON-LISP"))
              (eql 0 (search "SB-" (package-name package)))))))
 
-;;; The functions that a name reaches
+;;; The functions that are definitions of a name
 
 (defparameter *user-kinds*
   '((:function . nil) (:method . nil) (:macro . nil)
@@ -127,7 +127,7 @@ closures that a function with another name has made."
         (when (and (eq :instance (known :type :kind name)) (subtypep name 'condition))
           (see :report (condition-report (classoid name))))))))
 
-;;; Users
+;;; Users of names
 
 (defstruct (user (:constructor make-user (name kind function)))
   "Code that may use names. FUNCTION is a simple function that is a definition of NAME. KIND is the

@@ -30,7 +30,7 @@
 ;;; Callers
 
 (defun caller-name (call)
-  "Return the debug name of the function that called CALL, or NIL when it is unknown."
+  "Return the debug name of the function that made the call CALL, or NIL if it is unknown."
   (let ((code (call-code call)))
     (ignore-errors (and code (debug-name (debug-at code (call-offset call)))))))
 
@@ -90,7 +90,7 @@ if it may have entered others. The list is empty if the function is not generic.
                         (t (let ((method (method-in-line call))) (and method (list method)))))))
     (append (mapcar #'method-arglist methods) (and (call-cut call) '("...")))))
 
-;;; Rows
+;;; Describing calls as JSON objects
 
 (defun above (call shown)
   "Return the innermost call around CALL that is a key of the hash table SHOWN, or NIL."

@@ -22,7 +22,7 @@ function without arguments. If a form cannot be read, end the operation with an 
   (let ((*value-budget* limit))
     (printing-values (call-user-code (lambda () (values-data values))))))
 
-;;; Calls
+;;; Observing calls
 
 (defun observe-calls (observation code seconds)
   "Record calls with OBSERVATION while the forms of the text CODE run or, if CODE is NIL, for
@@ -67,7 +67,7 @@ JSON object."
                  members)
           members))))
 
-;;; Profiles
+;;; Taking profiles
 
 (defun observe-profile (mode code seconds top)
   "Sample stacks in MODE, such as :CPU, while the forms of the text CODE are repeated or, if CODE is
@@ -105,7 +105,7 @@ Return a plist for a JSON object about TOP functions."
     (unwind-protect (call-as-job-part home (lambda () (observe-profile mode code seconds top)))
       (sb-thread:release-mutex **profiling**))))
 
-;;; Two forms
+;;; Comparing the times of two forms
 
 (define-operation ("observe-times" :members t) (code against seconds package)
   "Call the last forms of the texts CODE and AGAINST alternately for about SECONDS, and return a

@@ -163,7 +163,7 @@ make SBCL generate the code that calls the methods again, as installing a probe 
     (when (and (null **entered-functions**) +called-method+)
       (unwrap +called-method+ 'noting-entries))))
 
-;;; Probes
+;;; Installing and removing probes
 
 (defun put-probe (probe)
   "Install PROBE, so that it records calls of its function."
@@ -191,7 +191,7 @@ is NIL, or the text of a form, read in PACKAGE, that must be true for calls to b
                                                  collect (make-probe name observation chooser)))))
 
 (defun end-observation (observation)
-  "End OBSERVATION, and remove all its probes."
+  "Stop recording calls for OBSERVATION, and remove all its probes."
   (setf (observation-active observation) nil)
   (unless (observation-ended observation) (setf (observation-ended observation) (now)))
   (let ((*unrecorded* t))

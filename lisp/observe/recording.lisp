@@ -8,7 +8,7 @@
 
 (declaim (inline now))
 (defun now ()
-  "Return a monotonic time in nanoseconds, a fixnum."
+  "Return the time of the system's monotonic clock in nanoseconds, a fixnum."
   (multiple-value-bind (seconds nanoseconds) (clock-time 1)
     (declare (type (unsigned-byte 31) seconds nanoseconds))
     (+ (* 1000000000 seconds) nanoseconds)))
@@ -174,7 +174,7 @@ one."
       (setf (call-cut call) t))))
 
 (defun note-condition (call condition)
-  "Record that CONDITION was signalled in CALL."
+  "Record in CALL that CONDITION was signalled, unless CONDITION is allocated on the stack."
   (unless (on-stack-p condition) (setf (call-condition call) condition)))
 
 (defun call-recorded (call function arguments)

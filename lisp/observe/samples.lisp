@@ -45,7 +45,7 @@ none."
            (sb-sys:with-local-interrupts (funcall function)))
       (funcall (profiler "STOP-PROFILING")))))
 
-;;; Stacks
+;;; The functions on sampled stacks
 
 (defun name-packages (name)
   "Return a list of the home packages of the symbols in NAME, a debug name, except KEYWORD."
@@ -72,7 +72,7 @@ SBCL allocates."
          (start (if called
                     (position-if-not #'ours-p names :start (1+ called))
                     (position-if #'program-name-p names))))
-    ;; Drop samples of the agent's own SPENT, which reads /proc to measure waiting.
+    ;; Drop samples of the agent's function SPENT, which reads /proc to measure waiting.
     (when (and start (not (find 'spent names :end start)))
       (let ((end (or (position-if #'ours-p names :start start) (length names))))
         (when (eq mode :alloc)
@@ -124,7 +124,7 @@ the number of all samples."
              (profiler-value "*SAMPLES*"))
     all))
 
-;;; Counting
+;;; Counting samples by function
 
 (defstruct (spot (:constructor make-spot (name info)))
   "A function that occurs in samples. NAME is its debug name or a text, and INFO is SBCL's debug

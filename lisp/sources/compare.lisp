@@ -95,7 +95,7 @@ the load has tried to remove."
               (bounded-members "reslotted" (mapcar #'reslotted-data (noted-reslotted *loaded*)))
               (bounded-members "outdated" (outdated-data (outdated-of files)))))))
 
-;;; Replaced definitions
+;;; Definitions of files that the image no longer has
 
 (defun method-now (definition)
   "Return the current method with the qualifiers and specializers of the method of DEFINITION.

@@ -3,10 +3,10 @@
 
 (in-package "LIVE-LISP.SOURCES")
 
-;;; The source of a definition
+;;; The source file and form of a definition
 
 (defun function-source (function)
-  "Return the debug source of FUNCTION, or NIL."
+  "Return SBCL's debug source object for the code of FUNCTION, or NIL."
   (ignore-errors
    (information-source (code-information (function-code (simple-function function))))))
 

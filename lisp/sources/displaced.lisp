@@ -4,7 +4,7 @@
 
 (in-package "LIVE-LISP.SOURCES")
 
-(defvar *making-way* nil "True while a tool loads a file or a system.")
+(defvar *making-way* nil "True while a tool loads a file or a system in this thread.")
 
 (defvar *displaced* '()
   "A list of DEFINITION structures for the methods that this thread has removed, newest first.")
@@ -85,7 +85,7 @@ source location of the form with LAMBDA-LIST, and BY its operator, DEFGENERIC or
 Ignore its errors, which must not reach the program."
   (when (and *making-way* *touched*) (apart (make-way name lambda-list location by))))
 
-;;; The removed methods in answers
+;;; Reporting removed methods in answers
 
 (defun missed-p (definition)
   "Return true if DEFINITION, of a removed method, has no replacement, although its generic function

@@ -26,7 +26,8 @@ does not enforce the lock of the current package."
         *package*)))
 
 (defun forget-definition (definition)
-  "Remove DEFINITION from the image."
+  "Remove DEFINITION, a DEFINITION structure, from the image: for example, make its function
+unbound."
   (let ((name (definition-name definition)) (identity (definition-identity definition))
         (*package* (own-package definition)))
     (ecase (definition-kind definition)

@@ -169,7 +169,7 @@ NUMBER) lists."
                 file))
     names))
 
-;;; The facts for a renaming
+;;; The facts that the server needs to rename a symbol
 
 (defun renaming-data (symbol name)
   "Return a JSON object with the facts for renaming SYMBOL to NAME: both names, the packages in

@@ -104,7 +104,7 @@ its symbol has a home package."
     (note-name name touched)))
 
 (defun touch-method (method)
-  "Record that METHOD was added to a generic function whose name is a PROGRAM-NAME."
+  "Record that METHOD was added to its generic function, if this function's name is a PROGRAM-NAME."
   (with-touched (touched)
     (let ((name (sb-mop:generic-function-name (sb-mop:method-generic-function method))))
       (when (typep name 'program-name)

@@ -3,7 +3,7 @@
 
 (in-package "LIVE-LISP.TESTS")
 
-;;; Files
+;;; The files to measure
 
 (defun folder-of (system)
   "Return the native truename of the folder that has the .asd file of SYSTEM, or NIL."
@@ -93,7 +93,7 @@ forms of TEXT. Return NIL if TEXT cannot be read."
       (values content packages))))
 
 (defun inline-names (packages)
-  "Return the names of the inline functions whose symbols are at home in PACKAGES."
+  "Return a list of the names of inline functions whose symbols are at home in one of PACKAGES."
   (let ((names '()))
     (dolist (package packages names)
       (do-symbols (symbol package)
@@ -203,7 +203,7 @@ FUNCTION reached, as REACHED-TEXT returns it."
                 for earlier across before
                 when earlier do (setf (measured-reached definition) t))))))
 
-;;; Results
+;;; The results of measuring coverage
 
 (defun marked-parts (codes)
   "Return a hash table with the parts of forms that have run as keys. CODES lists elements of

@@ -161,7 +161,7 @@ EQUALP ignore them."
   ;; Another thread can change the values during the comparison, which may signal an error.
   (ignore-errors (or (first-difference nil one other) (first-difference t one other))))
 
-;;; Rendering
+;;; Showing differences as text
 
 (defparameter *part-of-value* 24
   "The maximum number of characters shown of a part that differs.")
@@ -183,7 +183,7 @@ Names are printed as in PACKAGE."
         (:cdr (write-string ".cdr" out)))
       (typecase place
         (integer (format out "[~D]" place))
-        ;; An array without dimensions has one place, with no subscripts.
+        ;; An array without dimensions has one element, without subscripts.
         ((cons (eql :subscripts)) (format out "~:[[]~;~:*~{[~D]~}~]" (cdr place)))
         ((cons (eql :key))
          (format out "[~A]" (printing-briefly *part-of-value* (cdr place) package)))

@@ -151,7 +151,7 @@ directory, sorted by name."
   "Return a list of the systems defined below ROOT that can be tested, without those that ASDF tests
 together with another of them."
   (let* ((below (or (systems-below root)
-                    ;; The .asd files may be newer than ASDF's registry.
+                    ;; The .asd files may have been made after ASDF has searched its registry.
                     (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
                            (setf *unread* '())
                            (systems-below root))))

@@ -26,7 +26,7 @@ REACHED: a text that says which definitions the test has called, as REACHED-TEXT
 
 (defvar *result* nil "The RESULT structure of the test that this thread is running, or NIL.")
 
-;;; Failures
+;;; Recording failures
 
 (defun check-place (package)
   "Return the source location of the current check as a plist for a JSON object, or NIL. It is the
@@ -84,7 +84,7 @@ it."
   "Add COUNT to the number of checks of the current test."
   (incf (result-checks *result*) count))
 
-;;; Reporting
+;;; Reporting results to the server
 
 (defun tell-part (part)
   "Send PART, a JSON object, to the server as a part of the answer of this job, before the answer."
