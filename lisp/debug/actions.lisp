@@ -13,8 +13,8 @@ again, so wait for it at most about half a second."
   (null (sb-ext:compare-and-swap (held-command held) nil :claimed)))
 
 (defun command-held (held command)
-  "Make the thread of HELD call COMMAND, a function of no arguments. CLAIM-HELD must have reserved
-HELD for the caller."
+  "Make the thread of the held error HELD call COMMAND, a function of no arguments. CLAIM-HELD must
+have reserved HELD for the caller."
   (setf (held-command held) command)
   (sb-thread:signal-semaphore (held-gate held)))
 
@@ -40,8 +40,8 @@ or if another request is using it, answer the request with that."
 ;;; Continuing from a held error
 
 (defun take-over-job (held id)
-  "Give the job that HELD has stopped to request ID, so that this request gets the job's next
-answer. The job's own request was answered already. Return the job."
+  "Give the job that the held error HELD has stopped to request ID, so that this request gets the
+job's next answer. The job's own request was answered already. Return the job."
   (let ((job (held-job held)))
     (captured (job-output job) :reset t)
     (remhash (job-id job) **jobs**)
@@ -56,10 +56,10 @@ answer. The job's own request was answered already. Return the job."
     job))
 
 (defun left-by (held)
-  "Return a function for JOB-LEAVING of a job that runs a form in the thread of HELD. It is called
-if the form has left HELD for good, as by invoking a restart, and takes this job. Then the request
-gets the next answer of the job that HELD had stopped. If HELD is in a thread of the program, this
-thread just continues, and the answer says so."
+  "Return a function for JOB-LEAVING of a job that runs a form in the thread of the held error HELD.
+It is called if the form has left HELD for good, as by invoking a restart, and takes this job. Then
+the request gets the next answer of the job that HELD had stopped. If HELD is in a thread of the
+program, this thread just continues, and the answer says so."
   (lambda (guest)
     (setf (held-end held) "a form evaluated in its thread left it by a non-local exit")
     (if (null (held-job held))
@@ -86,7 +86,7 @@ ARGUMENTS name. FUNCTION returns a plist for the answer."
 
 (defun make-follower (held id name)
   "Return a job for request ID of the operation NAME that runs nothing. It only reports how the
-thread of HELD, a thread of the program, continues."
+thread of the held error HELD, a thread of the program, continues."
   (let ((job (make-job id name)))
     (setf (job-thread job) (held-thread held)
           (job-follows job) t
@@ -96,7 +96,7 @@ thread of HELD, a thread of the program, continues."
 
 (defun refuse (held job &rest members)
   "Answer the request of JOB with a JSON object of the plist MEMBERS, which says why the thread of
-HELD does not continue as requested. The error stays held."
+the held error HELD does not continue as requested. The error stays held."
   (answer job (list "value" (make-json-object members)))
   (if (job-follows job) (end-job job) (park held job)))
 
@@ -120,7 +120,7 @@ continued."
     (end-job job)))
 
 (defun end-held (held job)
-  "Stop holding the error of HELD, as JOB requests, and abort the call that it has stopped. But if
+  "Stop holding the held error HELD, as JOB requests, and abort the call that it has stopped. But if
 it is in a thread of the program, or if handlers of the program have not run yet, just continue."
   (setf (held-end held) "it was ended")
   (cond ((or (job-follows job) (held-signalled held))
@@ -131,8 +131,8 @@ it is in a thread of the program, or if handlers of the program have not run yet
 ;;; Continuing by a restart
 
 (defun named-restart (held name)
-  "Return a list of a restart of HELD and its name, or NIL. The text NAME is the number of a restart
-that an answer has shown, or the name of any restart."
+  "Return a list of a restart of the held error HELD and its name, or NIL. The text NAME is the
+number of a restart that an answer has shown, or the name of any restart."
   (let ((number (ignore-errors (parse-integer name))))
     (if number
         (and (<= 0 number) (nth number (held-restarts held)))
@@ -142,8 +142,8 @@ that an answer has shown, or the name of any restart."
                     return (list restart (string (restart-name restart))))))))
 
 (defun invoke-held-restart (held job name)
-  "Continue from HELD, as JOB requests, by invoking the restart that the text NAME means. Its
-arguments are the values that were evaluated for this, if any."
+  "Continue from the held error HELD, as JOB requests, by invoking the restart that the text NAME
+means. Its arguments are the values that were evaluated for this, if any."
   (destructuring-bind (&optional restart found report) (named-restart held name)
     (declare (ignore report))
     (let ((values (mapcar #'first (shiftf (held-values held) '()))))
@@ -165,17 +165,17 @@ arguments are the values that were evaluated for this, if any."
 ;;; Continuing from a frame
 
 (defun frame-numbered (held number)
-  "Return the frame of HELD that answers show with NUMBER, or NIL."
+  "Return the frame of the held error HELD that answers show with NUMBER, or NIL."
   (and (integerp number) (<= 0 number) (nth number (held-frames held))))
 
 (defun default-frame (held)
-  "Return the newest frame of HELD that belongs to the program. If there is none, return the newest
-frame."
+  "Return the newest frame of the held error HELD that belongs to the program. If there is none,
+return the newest frame."
   (or (find-if-not #'system-frame-p (held-frames held)) (first (held-frames held))))
 
 (defun nearest-frame (held number)
-  "Return the number of the first frame of HELD, from frame NUMBER on, whose call can be made again.
-Return NIL if there is none."
+  "Return the number of the first frame of the held error HELD, from frame NUMBER on, whose call can
+be made again. Return NIL if there is none."
   (loop for frame in (nthcdr number (held-frames held))
         for index from number
         when (frame-call-again frame) return index))
@@ -194,8 +194,9 @@ that calls FUNCTION and also answers the request of JOB with its values."
       function))
 
 (defun leave-held-frame (held job number function how)
-  "As JOB requests, unwind the stack to frame NUMBER of HELD, and make this frame return the values
-of FUNCTION. The text HOW completes the sentence \"its frame NUMBER ...\" for later answers."
+  "As JOB requests, unwind the stack to frame NUMBER of the held error HELD, and make this frame
+return the values of FUNCTION. The text HOW completes the sentence \"its frame NUMBER ...\" for
+later answers."
   (setf (held-end held) (format nil "its frame ~D ~A" number how))
   (leave-frame (frame-numbered held number) (following job function)))
 
@@ -204,8 +205,8 @@ of FUNCTION. The text HOW completes the sentence \"its frame NUMBER ...\" for la
   (and (string= (job-operation job) "evaluate") (not (job-follows job))))
 
 (defun retry-held (held job number)
-  "As JOB requests, make the call of frame NUMBER of HELD again. If NUMBER is NIL, evaluate the
-current form again."
+  "As JOB requests, make the call of frame NUMBER of the held error HELD again. If NUMBER is NIL,
+evaluate the current form again."
   (let ((frame (frame-numbered held number)))
     (cond ((and (null number) (form-again-p job))
            (setf (held-end held) "its form was evaluated again")
@@ -220,8 +221,8 @@ current form again."
                         "form" (form-again-p job))))))))
 
 (defun return-from-held (held job number)
-  "As JOB requests, make frame NUMBER of HELD return the values that were evaluated for this. If
-NUMBER is NIL, use the newest frame that belongs to the program."
+  "As JOB requests, make frame NUMBER of the held error HELD return the values that were evaluated
+for this. If NUMBER is NIL, use the newest frame that belongs to the program."
   (let* ((number (or number (position (default-frame held) (held-frames held))))
          (frame (frame-numbered held number))
          (values (first (shiftf (held-values held) '()))))
@@ -233,8 +234,9 @@ NUMBER is NIL, use the newest frame that belongs to the program."
           (t (leave-held-frame held job number (lambda () (values-list values)) "returned")))))
 
 (defun go-on (held job arguments)
-  "Make the thread of HELD continue as ARGUMENTS, a hash table from a request, say. JOB is the job
-of the request. This function returns only if that fails. Then JOB was answered with the reason."
+  "Make the thread of the held error HELD continue in the way that ARGUMENTS, a hash table from a
+request, describes. JOB is the job of the request. This function returns only if that fails. Then
+JOB was answered with the reason."
   (let ((*hold* (held-seconds held)) (sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* nil)
         (*break-on-signals* *program-breaks*)
         (number (gethash "frame" arguments)))

@@ -62,7 +62,7 @@ first.")
         held))))
 
 (defun forget-held (held)
-  "Record that the error of HELD is no longer held, and why."
+  "Record that the held error HELD is no longer held, and why."
   (setf (held-command held) :over)
   (when (held-guest held) (end-job (held-guest held)))
   (sb-thread:with-mutex (**held-lock**)
@@ -99,12 +99,13 @@ some parameters with meaningless names. For these, return \"value\"."
          (format nil "~{~A~^ ~}" (mapcar #'parameter-text parameters)))))
 
 (defun held-frames (held)
-  "Return a list of the frames of HELD that have numbers in answers, newest first. Frames that
-answers fold together have none."
+  "Return a list of the frames of the held error HELD that have numbers in answers, newest first.
+Frames that answers fold together have none."
   (remove-if #'folded-p (held-stack held)))
 
 (defun held-data (held)
-  "Return a JSON object with all that an answer shows of HELD besides the condition's report."
+  "Return a JSON object with all that an answer shows of the held error HELD besides the condition's
+report."
   (object "error" (held-number held)
           "seconds" (held-seconds held)
           "thread" (and (null (held-job held)) (short-thread-name (held-thread held)))
@@ -117,8 +118,8 @@ answers fold together have none."
           "locks" (held-locks held)))
 
 (defun offered-restarts (held)
-  "Return a list of the restarts for the condition of HELD. If SBCL has entered the debugger because
-of *BREAK-ON-SIGNALS*, leave out the restarts that it offers for this break."
+  "Return a list of the restarts for the condition of the held error HELD. If SBCL has entered the
+debugger because of *BREAK-ON-SIGNALS*, leave out the restarts that it offers for this break."
   (let* ((restarts (active-restarts (held-condition held)))
          (last (and (held-signalled held)
                     (position-if (lambda (restart)
@@ -128,7 +129,7 @@ of *BREAK-ON-SIGNALS*, leave out the restarts that it offers for this break."
     (if last (nthcdr (1+ last) restarts) restarts)))
 
 (defun note-stack (held)
-  "Record in HELD what is on the stack of this thread: frames, restarts, and locks."
+  "Record in the held error HELD what is on the stack of this thread: frames, restarts, and locks."
   (setf (held-stack held) (told-frames)
         (held-offered held) (offered-restarts held)
         (held-restarts held) (values (told-restarts (held-offered held)))
@@ -136,8 +137,8 @@ of *BREAK-ON-SIGNALS*, leave out the restarts that it offers for this break."
         (held-timed held) (and (find 'sb-ext:call-with-timing (user-frames) :key #'frame-name) t)))
 
 (defun why-not-noted (held)
-  "Call NOTE-STACK with HELD. Return NIL, or a text that says why it failed. No error may leave this
-function: SBCL is in its debugger here, and would ask at the terminal what to do."
+  "Call NOTE-STACK with the held error HELD. Return NIL, or a text that says why it failed. No error
+may leave this function: SBCL is in its debugger here, and would ask at the terminal what to do."
   (handler-case (progn (note-stack held) nil)
     (error (failure) (format nil "its frames cannot be told: ~A" (report-text 200 failure)))))
 
@@ -156,8 +157,8 @@ function: SBCL is in its debugger here, and would ask at the terminal what to do
       (funcall function)))
 
 (defun next-command (held)
-  "Wait until a request gives HELD a command, and return the command. Return NIL if none comes
-within HELD-SECONDS."
+  "Wait until a request gives the held error HELD a command, and return the command. Return NIL if
+none comes within HELD-SECONDS."
   (if (sb-thread:wait-on-semaphore (held-gate held) :timeout (held-seconds held))
       (held-command held)
       (unless (null (sb-ext:compare-and-swap (held-command held) nil :over))
@@ -166,8 +167,8 @@ within HELD-SECONDS."
         (held-command held))))
 
 (defun serve (held)
-  "Run the commands for HELD in its thread until none comes for HELD-SECONDS. A command that makes
-the program continue does not return."
+  "Run the commands for the held error HELD in its thread until none comes for HELD-SECONDS. A
+command that makes the program continue does not return."
   (let ((*held* held) (*hold* nil))
     (loop
       (setf (held-command held) nil)
@@ -197,16 +198,16 @@ members are only (\"system\" T), without a place."
                     (cons (car call) (list "system" t)))))
 
 (defun held-members (held keeper)
-  "Return a plist for a JSON object about HELD: its condition with the stack, and the rest as a JSON
-object. KEEPER is a value of *ERROR-KEEPER*, or NIL, and keeps the condition."
+  "Return a plist for a JSON object about the held error HELD: its condition with the stack, and the
+rest as a JSON object. KEEPER is a value of *ERROR-KEEPER*, or NIL, and keeps the condition."
   (multiple-value-bind (frames more) (first-frames (held-stack held))
     (list "condition" (let ((*offered* (held-offered held)))
                         (described (held-condition held) keeper t (held-calls frames) more))
           "held" (held-data held))))
 
 (defun park (held job)
-  "Give JOB an id that no request has: the negative number of HELD. Thus JOB stays in the table of
-running jobs. HELD has stopped it, and its request was answered."
+  "Give JOB an id that no request has: the negative number of the held error HELD. Thus JOB stays in
+the table of running jobs. HELD has stopped it, and its request was answered."
   (remhash (job-id job) **jobs**)
   (setf (job-id job) (- (held-number held))
         (gethash (job-id job) **jobs**) job))
@@ -216,8 +217,8 @@ running jobs. HELD has stopped it, and its request was answered."
 Else NIL.")
 
 (defun serve-for-thread (held)
-  "Run the commands for HELD in its thread, which is a thread of the program. Return when a command
-ends HELD, or when none has come for HELD-SECONDS."
+  "Run the commands for the held error HELD in its thread, which is a thread of the program. Return
+when a command ends HELD, or when none has come for HELD-SECONDS."
   (format **background-stream** "~&Error ~D is held in the thread ~A: ~A~%"
           (held-number held) (current-thread-name) (class-text (class-of (held-condition held))))
   (when (and *follower* (not (job-answered *follower*)))
@@ -227,8 +228,8 @@ ends HELD, or when none has come for HELD-SECONDS."
     (setf (held-end held) "its time was over, so its thread went on without us")))
 
 (defun serve-for-job (held job)
-  "Answer JOB that HELD has stopped it, and run the commands for HELD. Return when a command ends
-HELD. If none comes for HELD-SECONDS, abort the job."
+  "Answer JOB that the held error HELD has stopped it, and run the commands for HELD. Return when a
+command ends HELD. If none comes for HELD-SECONDS, abort the job."
   (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* held))
     (answer job (looking (job)
                   (append (held-members held (and (not (held-signalled held)) *error-keeper*))

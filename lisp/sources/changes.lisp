@@ -56,7 +56,7 @@ DEFINITION. TEXT is the file's text at that time."
       (telling-part definition (form-of definition text))))
 
 (defun keep-forms (file text serial)
-  "After the text of FILE has changed, save the texts of the forms of some definitions in
+  "After the text of the file FILE has changed, save the texts of the forms of some definitions in
 DEFINITION-BASELINE, for a comparison with a later load. These are definitions of variables, and
 those compiled into their users, that load number SERIAL made and the next load did not make again.
 TEXT is the text of FILE in load SERIAL."
@@ -118,8 +118,8 @@ OLD-TEXT are the new and the old text of the file, or NIL."
             collect (definition-name new))))
 
 (defun changed-kinds (file serial)
-  "Return a list of the names that were macros after load number SERIAL of FILE and are functions
-now, or that were functions and are macros now."
+  "Return a list of the names that were macros after load number SERIAL of the file FILE and are
+functions now, or that were functions and are macros now."
   (flet ((changed-p (definition)
            (let ((kind (definition-kind definition)) (name (definition-name definition)))
              (and (= serial (definition-serial definition))
@@ -255,10 +255,10 @@ of FORM, a text, or none."
       (equal (definition-in old) (definition-in new)))))
 
 (defun keep-conditional (file old-text text old-serial)
-  "Treat some definitions of FILE as made again by the load that has just ended: load number
-OLD-SERIAL has made them, and their forms, which contain their names, are both in OLD-TEXT and in
-TEXT. A form such as (unless (fboundp 'f) (defun f () 1)) defines nothing when it is loaded again.
-OLD-TEXT and TEXT are the file's texts in load OLD-SERIAL and in the last load."
+  "Treat some definitions of the file FILE as made again by the load that has just ended: load
+number OLD-SERIAL has made them, and their forms, which contain their names, are both in OLD-TEXT
+and in TEXT. A form such as (unless (fboundp 'f) (defun f () 1)) defines nothing when it is loaded
+again. OLD-TEXT and TEXT are the file's texts in load OLD-SERIAL and in the last load."
   (let ((old (and old-text (forms-of old-text))) (new (and text (forms-of text))))
     (when (and old new)
       (map-file-definitions
@@ -311,10 +311,10 @@ digits or is in the form."
     (and form (cons name form))))
 
 (defun drop-numbered-anew (file definitions pairs old-text text)
-  "Remove definitions from FILE whose names were numbered by a macro, if the same form has now made
-variants with other numbers. OLD-TEXT has the forms of the old definitions, and TEXT those of the
-new DEFINITIONS. PAIRS is a list of (NEW . OLD) definitions for those that replaced one of the same
-name."
+  "Remove definitions from the file FILE whose names were numbered by a macro, if the same form has
+now made variants with other numbers. OLD-TEXT has the forms of the old definitions, and TEXT those
+of the new DEFINITIONS. PAIRS is a list of (NEW . OLD) definitions for those that replaced one of
+the same name."
   (let ((anew (loop for definition in definitions
                     for numbered = (and (not (assoc definition pairs :test #'eq))
                                         (numbered-by-form definition text))

@@ -46,7 +46,8 @@ that no answer has listed yet come first."
                                    more))))
 
 (defun defines-p (file name kinds)
-  "Return true if FILE has a definition of NAME as one of KINDS, a list such as (:MACRO :FUNCTION)."
+  "Return true if the file FILE has a definition of NAME as one of KINDS, a list such as (:MACRO
+:FUNCTION)."
   (some (lambda (kind) (gethash (cons kind name) (source-file-definitions file))) kinds))
 
 (defun outdated-of (files)
@@ -144,8 +145,8 @@ form. KEPT is a list about the evaluation from **EVALUATED**."
               when (and definition (current-p definition)) return (source-file-path file))))
 
 (defun differing-data (definition file)
-  "Return a JSON object that says how the image differs from DEFINITION, which the last load of FILE
-made. Return NIL if it does not differ."
+  "Return a JSON object that says how the image differs from DEFINITION, which the last load of the
+file FILE made. Return NIL if it does not differ."
   (unless (current-p definition)
     (let* ((now (in-place-of definition)) (kept (and now (evaluation-of definition now)))
            (other (and now (not kept) (identity-file now))) (path (and other (file-path other)))
@@ -161,8 +162,8 @@ made. Return NIL if it does not differ."
                       (and kept (evaluation-members kept))))))))
 
 (defun differing (file wanted)
-  "Return a list of JSON objects for the definitions that the last load of FILE made and the image
-no longer has. Include only definitions of which the predicate WANTED is true."
+  "Return a list of JSON objects for the definitions that the last load of the file FILE made and
+the image no longer has. Include only definitions of which the predicate WANTED is true."
   (let ((definitions (definitions-if (lambda (definition)
                                        (and (>= (definition-serial definition)
                                                 (source-file-serial file))
@@ -175,8 +176,8 @@ no longer has. Include only definitions of which the predicate WANTED is true."
           when data collect data)))
 
 (defun unset-in (file wanted)
-  "Return a list of JSON objects for variables that kept their values when FILE was loaded, although
-FILE has other values. Include only those whose definitions satisfy the predicate WANTED."
+  "Return a list of JSON objects for variables that kept their values when the file FILE was loaded,
+although FILE has other values. Include only those whose definitions satisfy the predicate WANTED."
   (let ((unset (definitions-if (lambda (definition)
                                  (and (definition-says definition)
                                       (funcall wanted definition)

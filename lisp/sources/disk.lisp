@@ -48,8 +48,8 @@ into forms."
                   (loop for head in heads collect (object "head" head "how" "gone")))))))
 
 (defun disk-data (file)
-  "Return a JSON object that says how FILE on disk differs from its loaded text. Return NIL if it
-does not differ, or if nothing is known."
+  "Return a JSON object that says how the file FILE on disk differs from its loaded text. Return NIL
+if it does not differ, or if nothing is known."
   (let* ((path (source-file-path file)) (pathname (sb-ext:parse-native-namestring path))
          (date (ignore-errors (file-write-date pathname))) (old (source-file-text file)))
     (cond ((zerop (source-file-serial file)) nil)

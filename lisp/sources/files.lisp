@@ -81,7 +81,7 @@ truenames of directories, with a slash at the end."
            (source-file-definitions file)))
 
 (defun definitions-if (wanted file)
-  "Return a list of the definitions of FILE of which the predicate WANTED is true."
+  "Return a list of the definitions of the file FILE of which the predicate WANTED is true."
   (let ((found '()))
     (map-file-definitions (lambda (definition)
                             (when (funcall wanted definition) (push definition found)))
@@ -97,20 +97,21 @@ truenames of directories, with a slash at the end."
           thereis (and same (>= (definition-serial same) (source-file-serial other))))))
 
 (defun not-made-again-p (definition file)
-  "Return true if DEFINITION belongs to FILE, but the last load of FILE did not make it again."
+  "Return true if DEFINITION belongs to the file FILE, but the last load of FILE did not make it
+again."
   (< (definition-serial definition) (source-file-serial file)))
 
 (defun kept-by-methods-p (definition file)
-  "Return true if DEFINITION of FILE is of a generic function that has methods from other files, or
-methods that the last load of FILE made again."
+  "Return true if DEFINITION of the file FILE is of a generic function that has methods from other
+files, or methods that the last load of FILE made again."
   (notevery (lambda (method)
               (let ((made (gethash method (source-file-definitions file))))
                 (and made (not-made-again-p made file))))
             (methods-of-definition definition)))
 
 (defun old-p (definition file)
-  "Return true if the image still has DEFINITION of FILE, although the last load of FILE did not
-make it again."
+  "Return true if the image still has DEFINITION of the file FILE, although the last load of FILE
+did not make it again."
   (and (not-made-again-p definition file)
        (current-p definition)
        (not (kept-by-methods-p definition file))
@@ -118,8 +119,9 @@ make it again."
                  (exported-elsewhere-p definition file)))))
 
 (defun old-definitions (file)
-  "Return a sorted list of the definitions of FILE that the image still has, although the last load
-of FILE did not make them again. If the image has no such definition any more, remove it from FILE."
+  "Return a sorted list of the definitions of the file FILE that the image still has, although the
+last load of FILE did not make them again. If the image has no such definition any more, remove it
+from FILE."
   (let ((old '()) (gone '()))
     (map-file-definitions (lambda (definition)
                             (cond ((old-p definition file) (push definition old))

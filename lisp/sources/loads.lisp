@@ -74,8 +74,8 @@ evaluation."
 ;;; Finding the files to which new definitions belong
 
 (defun shows-load-p (definition file)
-  "Return true if DEFINITION, of FILE, proves that FILE was just loaded. A function proves this
-unless it is from the code of the last recorded load of FILE. A generic function or an accessor
+  "Return true if DEFINITION, of the file FILE, proves that FILE was just loaded. A function proves
+this unless it is from the code of the last recorded load of FILE. A generic function or an accessor
 never proves it."
   (let ((identity (definition-identity definition)))
     (typecase identity
@@ -110,9 +110,9 @@ FILES is the MAKERS or AROUND of a TOUCHED structure."
                      :test #'equal))
 
 (defun made-within-p (definition touched file)
-  "Return true if DEFINITION was made by another file, loaded during the load or compilation of
-FILE. If the other file used COMPILE or EVAL, SBCL records FILE as the source. TOUCHED is a TOUCHED
-structure."
+  "Return true if DEFINITION was made by another file, loaded during the load or compilation of the
+file FILE. If the other file used COMPILE or EVAL, SBCL records FILE as the source. TOUCHED is a
+TOUCHED structure."
   (flet ((in-p (files) (member (source-file-path file) (paths-of definition files) :test #'equal)))
     (and (in-p (touched-around touched)) (not (in-p (touched-makers touched))))))
 
@@ -201,7 +201,7 @@ TOUCHED structure."
                  failed))))
 
 (defun drop-replaced-methods (file)
-  "Remove the methods from FILE that other methods have replaced in the image."
+  "Remove the methods from the file FILE that other methods have replaced in the image."
   (let ((table (source-file-definitions file)))
     (maphash (lambda (key definition)
                (when (and (eq (definition-kind definition) :method)
@@ -210,9 +210,9 @@ TOUCHED structure."
              table)))
 
 (defun note-file (file definitions touched noted)
-  "Record that FILE was loaded to its end and made the new DEFINITIONS. TOUCHED is the TOUCHED
-structure of the load. Add facts for answers to NOTED, a NOTED structure. Return a list of the names
-of changed definitions that are compiled into their users, such as macros."
+  "Record that the file FILE was loaded to its end and made the new DEFINITIONS. TOUCHED is the
+TOUCHED structure of the load. Add facts for answers to NOTED, a NOTED structure. Return a list of
+the names of changed definitions that are compiled into their users, such as macros."
   (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file))
          (old-serial (source-file-serial file))
          (pairs (enter file definitions)))
@@ -262,10 +262,10 @@ of OLD-TEXT with this number."
                           (and (< number (length old)) (string= form (aref old number))))))))
 
 (defun renumber (file definitions old-text)
-  "Update the form numbers of the definitions of FILE, except DEFINITIONS, from *FORM-NUMBERS*. If
-the form of a definition is in OLD-TEXT but no longer in the file, treat the definition as made by
-an older load. If later loads must compare their definitions with this form, save it in
-DEFINITION-BASELINE."
+  "Update the form numbers of the definitions of the file FILE, except DEFINITIONS, from
+*FORM-NUMBERS*. If the form of a definition is in OLD-TEXT but no longer in the file, treat the
+definition as made by an older load. If later loads must compare their definitions with this form,
+save it in DEFINITION-BASELINE."
   (map-file-definitions
    (lambda (definition)
      (unless (member definition definitions :test #'eq)
@@ -279,8 +279,8 @@ DEFINITION-BASELINE."
    file))
 
 (defun note-part (file definitions touched noted)
-  "Record a load of only those forms of FILE that are new according to *FORM-NUMBERS*. Arguments and
-value are those of NOTE-FILE."
+  "Record a load of only those forms of the file FILE that are new according to *FORM-NUMBERS*.
+Arguments and value are those of NOTE-FILE."
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
   (let* ((old-text (source-file-text file)) (text (read-text (sb-ext:parse-native-namestring
                                                               (source-file-path file))))
