@@ -9,7 +9,7 @@ none."
   (known :setf :expander symbol))
 
 (defun function-kind (name)
-  "Return a string for what NAME, a symbol or (SETF symbol), names as a function: \"MACRO\",
+  "Return a string for the kind of function that NAME, a symbol or (SETF symbol), names: \"MACRO\",
 \"SPECIAL OPERATOR\", \"SETF EXPANDER\" and so on. Return NIL if it names no function."
   (cond ((not (fboundp name))
          (and (consp name) (setf-expander (second name)) "SETF EXPANDER"))

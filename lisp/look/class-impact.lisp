@@ -39,8 +39,8 @@ since counting would take too long."
 
 (defun others-methods (name class)
   "Compare the methods of the generic function NAME, an accessor of a slot of CLASS. Return :ABOVE
-if a superclass of CLASS has a method of its own, T if only unrelated classes have one, and NIL if
-the method for CLASS is the only one. Ignore methods with qualifiers."
+if a superclass of CLASS has a method of its own, T if only classes other than superclasses have
+one, and NIL if the method for CLASS is the only one. Ignore methods with qualifiers."
   (let ((specializers (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                             unless (method-qualifiers method)
                               collect (first (last (sb-mop:method-specializers method))))))
@@ -49,9 +49,9 @@ the method for CLASS is the only one. Ignore methods with qualifiers."
 
 (defun slot-accessor-data (class)
   "Return a list of JSON objects for the readers and writers of the direct slots of CLASS, which is
-no structure. \"kept\" is true for a generic function that would keep a method for another class.
-Accessors that also have a method for a superclass are left out: calls with a CLASS would still
-work."
+no structure. \"kept\" is true for a generic function that would still have a method for another
+class. Accessors with a method for a superclass are left out, since calls with an instance of CLASS
+would still work."
   (loop for name in (remove-duplicates
                      (loop for slot in (sb-mop:class-direct-slots class)
                            append (sb-mop:slot-definition-readers slot)

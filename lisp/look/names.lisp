@@ -14,8 +14,8 @@ S0.9). If there is no such package, end the operation with an error answer (cont
         (fail-lookup "failure" "no-package" "package" name "near" (near-packages name)))))
 
 (defun token-end (text start)
-  "Return the index in TEXT after the symbol name that begins at START. Spaces and parentheses end
-the name, unless bars or a backslash quote them."
+  "Return the index in TEXT at which the symbol name that begins at START ends. White space and
+parentheses end the name, unless bars or a backslash quote them."
   (loop with bar = nil
         with i = start
         while (< i (length text))

@@ -138,8 +138,8 @@ package of NAME and of NAME as text."
   name kind function (text nil))
 
 (defun reached-p (user)
-  "Return true if the function of USER, a USER structure, still is a definition of the same kind of
-its name."
+  "Return true if the function of USER, a USER structure, is still a definition of its name and of
+the same kind."
   (let ((name (user-name user)) (kind (user-kind user)) (function (user-function user)))
     (flet ((see (kind-now function-now)
              (when (and (eq function function-now) (eq kind kind-now)) (return-from reached-p t))))

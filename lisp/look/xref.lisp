@@ -230,8 +230,9 @@ kind."
         (rows-functions (rows-for users name))))
 
 (defun rows-data (blocks offset limit sites)
-  "Return a list of JSON objects, the answer rows for items LIMIT from OFFSET on of BLOCKS, a list
-of (FUNCTION . ITEMS) conses. If SITES is true, the rows have the source locations of the uses."
+  "Return a list of JSON objects, the answer rows for LIMIT of the items in BLOCKS, from OFFSET on.
+BLOCKS is a list of (FUNCTION . ITEMS) conses. If SITES is true, the rows have the source locations
+of the uses."
   (loop with offset = (or offset 0)
         for (row . items) in blocks
         for shown = (page items offset limit)

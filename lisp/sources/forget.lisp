@@ -64,8 +64,8 @@ their files.")
   (values (gethash definition **listed**)))
 
 (define-operation "nothing-listed" ()
-  "Forget which definitions answers have listed. The server calls this after it has built the image
-again, since no answer of this image has listed any."
+  "Forget which definitions answers have listed. The server calls this after it has built a lost
+image again: loads in the new image have listed definitions, but no user has seen these lists."
   (clrhash **listed**)
   nil)
 

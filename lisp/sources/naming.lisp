@@ -30,7 +30,7 @@ string that stands for this symbol."
 (defun number-naming (name home path text operator-p)
   "Return the number of the first form in TEXT that defines NAME, a string, in the package HOME, or
 NIL. TEXT is the text of the file PATH. The predicate OPERATOR-P takes the form's operator, a symbol
-or NIL, and must be true."
+or NIL, and must return true for it."
   (loop with forms = (or (and (search name text :test #'char-equal) (forms-of text)) #())
         for form across forms
         for number from 0
@@ -45,7 +45,8 @@ or NIL, and must be true."
 (defun form-naming (name home operator-p)
   "Return the path of a loaded file, and the number of a form in it that defines NAME, a string, in
 the package HOME. Return NIL if there is no such form. Only files whose loaded texts are known are
-searched. The predicate OPERATOR-P takes the form's operator, a symbol or NIL, and must be true."
+searched. The predicate OPERATOR-P takes the form's operator, a symbol or NIL, and must return true
+for it."
   (flet ((look (path text)
            (let ((number (and text (number-naming name home path text operator-p))))
              (when number (return-from form-naming (values path number))))))
