@@ -9,8 +9,8 @@ import { callText } from './transcript.mjs';
 
 const FIXTURE = join(PROJECT, 'fixtures', 'jobs');
 
-/** Answers are shown up to so many lines, and lines up to so many characters. */
-const SHOWN = { lines: 12, characters: 160 };
+/** Answers of more than MOST lines are cut to so many LINES, and lines to so many CHARACTERS. */
+const SHOWN = { most: 10, lines: 7, characters: 160 };
 
 const TESTS = 'bakery/tests';
 
@@ -24,10 +24,13 @@ function changed(edits, ...forms) {
 
 const BUNS = '(loop for n below 4000 collect (list (list (princ-to-string n) 1)))';
 
-/** The calls of each job. A function stands for what happens outside: it gets the folder, the client and the answers
- *  so far, and returns the line that tells of it. */
+/** The calls of each job. A function stands for what happens outside: it gets the folder, the client, the port of the
+ *  server and the answers that its customers wait for, and returns the line that tells of it. */
 const JOBS = {
-  load: [['load_system', { system: TESTS }]],
+  load: [
+    ['load_system', { system: TESTS }],
+    ['eval_form', { form: '(bakery:serve)' }],
+  ],
   understand: [['impact_of_change', { name: 'bakery:price-of' }]],
   test: [
     ['run_tests', { system: TESTS }],
@@ -77,10 +80,9 @@ const JOBS = {
     ),
   ],
   server: [
-    ['eval_form', { form: '(bakery:serve)' }],
     ['debug', { watch: 'counter', hold: true }],
-    async ({ client, answers: [port], customers }) => {
-      customers.push(asked(Number(port), '2 bagel'));
+    async ({ client, port, customers }) => {
+      customers.push(asked(port, '2 bagel'));
       while (!(await callTool(client, 'debug', {})).text.includes('counter')) await pause(100);
       return '(a customer asks the server for "2 bagel", and waits)';
     },
@@ -187,17 +189,17 @@ export async function jobs() {
     return withServer({ command: process.execPath, args, folder, env }, async (client) => {
       const done = {};
       const customers = [];
+      let port = 0;
       for (const [name, steps] of Object.entries(JOBS)) {
-        const answers = [];
         done[name] = [];
         for (const step of steps) {
           if (typeof step === 'function') {
-            done[name].push(await step({ folder, client, answers, customers }));
+            done[name].push(await step({ folder, client, port, customers }));
             continue;
           }
           const [tool, args] = step;
           const { text } = await callTool(client, tool, args);
-          answers.push(text);
+          if (name === 'load') port = Number(text);
           done[name].push({ tool, args, text });
         }
       }
@@ -206,7 +208,7 @@ export async function jobs() {
   });
 }
 
-/** Returns TEXT, an answer, without what differs each time, and its beginning only when it is long. */
+/** Returns TEXT, an answer, without empty lines and what differs each time, and its beginning only when it is long. */
 function shown(text) {
   const lines = text
     .replace(/\{[0-9A-F]{6,}\}/g, '{...}')
@@ -219,12 +221,14 @@ function shown(text) {
     // Which functions of SBCL a profile shows, and how many, differs each time.
     .replace(/^ +[\d.]+% +[\d.]+% {2}(?!BAKERY).*\n|^\.\.\. \d+ more functions .*\n/gm, '')
     .replace(/^ +[\d.]+% +[\d.]+% {2}(?=BAKERY)/gm, '   0.0%  99.0%  ')
-    .split('\n');
-  const more = lines.length - SHOWN.lines;
+    .split('\n')
+    .filter((line) => line !== '');
+  const more = lines.length > SHOWN.most ? lines.length - SHOWN.lines : 0;
   const wide = (line) => (line.length > SHOWN.characters ? `${line.slice(0, SHOWN.characters)} ...` : line);
-  return [...lines.slice(0, SHOWN.lines).map(wide), ...(more > 0 ? [`(and ${more} lines more)`] : [])].join(
-    '\n',
-  );
+  return [
+    ...lines.slice(0, lines.length - more).map(wide),
+    ...(more > 0 ? [`(and ${more} lines more)`] : []),
+  ].join('\n');
 }
 
 /** Returns the parts of docs/jobs.md by the names of their marks. DONE is what `jobs` returned. */
