@@ -29,14 +29,14 @@ export class TestMemory {
   readonly #tests = new Map<string, Known>();
   /** The systems that were tested as a whole. */
   readonly #tested = new Set<string>();
-  /** By topic, what an answer said last. */
-  readonly #said = new Map<string, string>();
+  /** What answers said of states that last. */
+  readonly #said = new Set<string>();
 
-  /** Returns TEXT, on TOPIC; or BRIEFLY, when the last text on TOPIC was the same. */
-  said(topic: string, text: string, briefly: string): string {
-    const again = text !== '' && this.#said.get(topic) === text;
-    this.#said.set(topic, text);
-    return again ? briefly : text;
+  /** Returns TEXT, about a state that lasts; or BRIEFLY, when an answer said the same before. */
+  once(text: string, briefly: string): string {
+    if (text !== '' && this.#said.has(text)) return briefly;
+    this.#said.add(text);
+    return text;
   }
 
   /** Returns the tests that failed when they last ran. With SYSTEM, considers only its tests and tests of

@@ -106,11 +106,7 @@ async function load(
       goneText(data, places),
       twinsText(data.value?.twins, places),
       displacedSection(data, places),
-      memory.said(
-        `differences of ${name}`,
-        differences,
-        'The files and the image differ as told before; compare_image tells where.',
-      ),
+      memory.once(differences, 'The files and the image differ as told before; compare_image tells where.'),
     ]),
   };
 }
