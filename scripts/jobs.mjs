@@ -217,10 +217,13 @@ function shown(text) {
     .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:4242')
     .replace(/fd: \d+/g, 'fd: 7')
     .replace(/^\d{5}$/, '4242')
-    .replace(/^\d+ runs of .*$/m, '18 runs of 12 ms and 128 MB each. 206 samples of CPU time.')
+    .replace(
+      /^(?:\d+ runs of|One run took) .*$/m,
+      '18 runs of 12 ms and 128 MB each. 206 samples of CPU time.',
+    )
     // Which functions of SBCL a profile shows, and how many, differs each time.
     .replace(/^ +[\d.]+% +[\d.]+% {2}(?!BAKERY).*\n|^\.\.\. \d+ more functions .*\n/gm, '')
-    .replace(/^ +[\d.]+% +[\d.]+% {2}(?=BAKERY)/gm, '   0.0%  99.0%  ')
+    .replace(/^ +[\d.]+% +[\d.]+% {2}(BAKERY\S+ {2}\S+).*$/gm, '   0.0%  99.0%  $1')
     .split('\n')
     .filter((line) => line !== '');
   const more = lines.length > SHOWN.most ? lines.length - SHOWN.lines : 0;
