@@ -15,7 +15,7 @@ help:
 	echo 'make check-fresh  try a clone on a bare Debian or Ubuntu: RELEASE=trixie NODE=24'
 	echo 'make check-sbcl  run the tests on every SBCL that people have, and write docs/platforms.md'
 	echo 'make check-newest  run the main tests with the newest of these'
-	echo 'make check-unnoticed  compare an image with a plain SBCL: ANSI_DIR and SBCL_TESTS name suites'
+	echo 'make check-unnoticed  compare an image with a plain SBCL: ANSI_DIR, SBCL_TESTS and LIBRARIES name suites'
 	echo 'make check-bench  measure shortly: no figure may be over twice its goal'
 	echo 'make check-long  run what takes long, and write four pages of docs/develop'
 	echo 'make bench   measure, and write docs/develop/benchmarks.md'
@@ -61,7 +61,8 @@ check: test-machine $(INSTALLED)
 	node scripts/check.mjs
 
 # What differs between a plain SBCL and an image: in the ANSI tests of ANSI_DIR and SBCL's own of SBCL_TESTS, folders that
-# are copied before; without these in the probes of tests/unnoticed. ONLY=array,clos chooses files of SBCL's by beginnings.
+# are copied before, and in those of LIBRARIES=alexandria,esrap; without these in the probes of tests/unnoticed.
+# ONLY=array,clos chooses files of SBCL's by beginnings.
 check-unnoticed: test-machine build
 	node scripts/unnoticed.mjs
 
