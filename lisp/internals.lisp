@@ -55,17 +55,19 @@ FUNCTION returns, and with 1 after an error."
 with 0."
   (nth-value 1 (funcall (intern "WAITPID" "SB-POSIX") id 0)))
 
-(defvar *proven* '() "The names of the internals and abilities with a probe that succeeded.")
+(defvar *proven* '() "The names of the internals and abilities with a probe, a test in
+base/probes.lisp, that succeeded.")
 (defvar *unproven* '()
-  "Lists (NAME WHY) of an internal or ability with a probe that failed, and the reason as text.")
+  "Lists (NAME WHY) of an internal or ability with a probe, a test in base/probes.lisp, that failed,
+and the reason as text.")
 
 (defparameter *patience* 60
   "The number of seconds after which a probe without a result counts as hanging. Probes take
 milliseconds.")
 
 (defun run-probes (start files descriptor)
-  "Run all probes from number START on, counted from 0. Write their results to the file DESCRIPTOR.
-FILES is a prefix for the names of files that probes make."
+  "Run the probes, the tests in base/probes.lisp, from number START on, counted from 0. Write their
+results to the file DESCRIPTOR. FILES is a prefix for the names of files that probes make."
   (let ((out (sb-sys:make-fd-stream descriptor :output t :external-format :utf-8))
         (nowhere (funcall (intern "OPEN" "SB-POSIX") "/dev/null" 1)))
     ;; The runtime prints a message for each exhausted stack.
@@ -88,9 +90,9 @@ ability, and WHY a text: the reason why the agent cannot use it."
   (unless (assoc name *unproven* :test #'string=) (push (list name why) *unproven*)))
 
 (defun take-results (in)
-  "Read the results of probes from the stream IN into *PROVEN* and *UNPROVEN*. Return two values:
-the number of probes that ended, including one that ended or hung its process, and true when no
-probe is left to run."
+  "Read the results of probes, the tests of SBCL's internals, from the stream IN into *PROVEN* and
+*UNPROVEN*. Return two values: the number of probes that ended, including one that ended or hung its
+process, and true when no probe is left to run."
   (let ((ended 0) (begun '()))
     (loop for (result . names) = (handler-case (read in nil '(:lost))
                                    (error () '(:stands-still)))
@@ -125,9 +127,9 @@ probes make."
                  (incf start ended))))))
 
 (defun probe-internals (files)
-  "Run the probes, and set *PROVEN* and *UNPROVEN*. A probe may have succeeded only because of
-another internal that failed. So all probes run again without the failed internals, until no more
-fail. FILES is a prefix for the names of files that probes make."
+  "Run the probes, the tests of SBCL's internals, and set *PROVEN* and *UNPROVEN*. A probe may have
+succeeded only because of another internal that failed. So all probes run again without the failed
+internals, until no more fail. FILES is a prefix for the names of files that probes make."
   (handler-case
       (loop for before = (length *unproven*)
             do (setf *proven* '())

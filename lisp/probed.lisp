@@ -4,8 +4,8 @@
 (in-package "LIVE-LISP.INTERNALS")
 
 (macrolet ((set-results ()
-             ;; Run the probes at compile time, so that their results are constants in the fasl of
-             ;; this file.
+             ;; Run the probes, the tests of SBCL's internals, at compile time, so that their
+             ;; results are constants in the fasl of this file.
              (destructuring-bind (proven unproven) (results-of-another-sbcl)
                `(setf *proven* ',proven
                       *unproven* ',unproven))))

@@ -5,6 +5,7 @@
 
 ;;; Strings
 
+;; The second string says what happens without the ability. So it does in all such forms below.
 (define-ability "string data" "long strings are sent more slowly")
 
 (define-internal-name +with-array-data+

@@ -32,7 +32,8 @@ each other."
         (probed (probed argument))))
 
 (defparameter *differences*
-    ;; Ignore errors: this code runs before probes have shown that the internals are right.
+    ;; Ignore errors: this code runs before the tests in probes.lisp have shown that the internals
+    ;; are right.
     (ignore-errors
      (let ((numbers '()) (xrefs (and (compiled-function-p #'probe) (function-xrefs #'probe))))
        (when (and (simple-vector-p xrefs) (plusp (length xrefs)))

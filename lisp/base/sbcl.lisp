@@ -130,8 +130,8 @@ a text that says what the agent does instead, and a list of texts about the miss
 
   (defun first-internal (place test)
     "Return the first symbol of PLACE for which the predicate TEST is true, or NIL. PLACE is a list
-of package names and symbol names in turn. The pairs after the first are for other versions of
-SBCL."
+of package names and symbol names in turn, such as (\"SB-C\" \"A\" \"SB-INT\" \"B\") for SB-C::A, or
+SB-INT::B in other versions of SBCL."
     (loop for (package name) on place by #'cddr
           for symbol = (internal-symbol package name)
           when (funcall test symbol) return symbol))
@@ -193,9 +193,10 @@ other fallback."
 ;;; exports, the documentation WHAT, and PLACE, the names in SBCL, as for FIRST-INTERNAL.
 
 (defmacro define-internal (name parameters what (&rest place) &optional fallback)
-  "Define the macro NAME with PARAMETERS. It expands into a call of the operator at PLACE, or into
-the form FALLBACK if SBCL has no such operator. WHAT is the documentation of NAME. A parameter after
-&REST stands for all further arguments, which FALLBACK cannot use."
+  "Define the macro NAME with PARAMETERS. It expands into a call of SBCL's operator that PLACE
+names, a list such as (\"SB-VM\" \"SYMBOL\"), or into the form FALLBACK if SBCL has no such
+operator. WHAT is the documentation of NAME. A parameter after &REST stands for all further
+arguments, which FALLBACK cannot use."
   (let ((operator (used-internal name place #'operator-p))
         (required (ldiff parameters (member '&rest parameters)))
         (rest (second (member '&rest parameters))))
@@ -209,8 +210,9 @@ the form FALLBACK if SBCL has no such operator. WHAT is the documentation of NAM
        ,@(missing-form name operator place))))
 
 (defmacro define-internal-variable (name what (&rest place) &optional fallback)
-  "Define NAME as a symbol macro for the value of the variable or constant at PLACE. If SBCL has
-none, or it is unbound, NAME expands into the form FALLBACK. WHAT is the documentation of NAME."
+  "Define NAME as a symbol macro for the value of SBCL's variable or constant that PLACE names, a
+list such as (\"SB-VM\" \"SYMBOL\"). If SBCL has none, or it is unbound, NAME expands into the form
+FALLBACK. WHAT is the documentation of NAME."
   (let ((symbol (used-internal name place #'identity)))
     `(progn
        (define-here ,name
@@ -222,8 +224,9 @@ none, or it is unbound, NAME expands into the form FALLBACK. WHAT is the documen
        ,@(missing-form name symbol place))))
 
 (defmacro define-internal-place (name what (&rest place) &optional fallback)
-  "Define NAME as another name for the symbol macro or alien variable at PLACE, or for the form
-FALLBACK if SBCL has none. WHAT is the documentation of NAME."
+  "Define NAME as another name for SBCL's symbol macro or alien variable that PLACE names, a list
+such as (\"SB-VM\" \"SYMBOL\"). If SBCL has none, NAME stands for the form FALLBACK. WHAT is the
+documentation of NAME."
   (let ((symbol (used-internal name place #'identity)))
     `(progn
        (define-here ,name
@@ -232,8 +235,8 @@ FALLBACK if SBCL has none. WHAT is the documentation of NAME."
        ,@(missing-form name symbol place))))
 
 (defmacro define-internal-type (name what (&rest place))
-  "Define the type NAME: the type at PLACE, or the empty type if SBCL has none. WHAT is the
-documentation of NAME."
+  "Define the type NAME as SBCL's type that PLACE names, a list such as (\"SB-VM\" \"SYMBOL\"), or
+as the empty type if SBCL has none. WHAT is the documentation of NAME."
   (let ((symbol (used-internal name place #'type-p)))
     `(progn
        (define-here ,name)
@@ -241,8 +244,8 @@ documentation of NAME."
        ,@(missing-form name symbol place))))
 
 (defmacro define-internal-name (name what (&rest place))
-  "Define the constant NAME. Its value is the symbol at PLACE, or NIL if SBCL has none. WHAT is the
-documentation of NAME."
+  "Define the constant NAME. Its value is SBCL's symbol that PLACE names, a list such as (\"SB-VM\"
+\"SYMBOL\"), or NIL if SBCL has none. WHAT is the documentation of NAME."
   (let ((symbol (used-internal name place #'identity)))
     `(progn
        (define-here ,name

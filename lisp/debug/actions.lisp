@@ -29,15 +29,16 @@ error with this number is held."
             "held" (newest-numbers))))
 
 (defun begin-for-held (id name arguments begin)
-  "Begin request ID of the operation NAME. ARGUMENTS, a hash table, has the number of a held error.
-Reserve this error, and call the function BEGIN with its HELD structure. If the error is not held,
-or if another request is using it, answer the request with that."
+  "Begin request ID of the operation NAME. ARGUMENTS, a hash table, has the number of a held error,
+at which a thread is stopped. Reserve this error, and call the function BEGIN with its HELD
+structure. If the error is not held, or if another request is using it, answer the request with
+that."
   (let* ((number (gethash "error" arguments)) (held (held-numbered number)))
     (if (and held (claim-held held))
         (funcall begin held)
         (start-job id name (lambda () (list "value" (why-not-there number)))))))
 
-;;; Continuing from a held error
+;;; Continuing from a held error, at which a thread is stopped for debugging
 
 (defun take-over-job (held id)
   "Give the job that the held error HELD has stopped to request ID, so that this request gets the
@@ -57,8 +58,8 @@ job's next answer. The job's own request was answered already. Return the job."
 
 (defun left-by (held)
   "Return a function for JOB-LEAVING of a job that runs a form in the thread of the held error HELD.
-It is called if the form has left HELD for good, as by invoking a restart, and takes this job. Then
-the request gets the next answer of the job that HELD had stopped. If HELD is in a thread of the
+It is called with this job if the form has left HELD for good, as by invoking a restart. Then the
+request gets the next answer of the job that HELD had stopped. If HELD is in a thread of the
 program, this thread just continues, and the answer says so."
   (lambda (guest)
     (setf (held-end held) "a form evaluated in its thread left it by a non-local exit")
@@ -70,8 +71,9 @@ program, this thread just continues, and the answer says so."
                 (job-notes (take-over-job held id)) (list "left" t))))))
 
 (defun look-in-thread (id name function arguments)
-  "Begin request ID of the operation NAME: call FUNCTION in the thread of the held error that
-ARGUMENTS name. FUNCTION returns a plist for the answer."
+  "Begin request ID of the operation NAME: call FUNCTION in the thread that is stopped at a held
+error. ARGUMENTS, a hash table, has the number of the error. FUNCTION returns a plist for the
+answer."
   (begin-for-held id name arguments
                   (lambda (held)
                     (let ((job (make-job id name)))
@@ -101,8 +103,9 @@ the held error HELD does not continue as requested. The error stays held."
   (if (job-follows job) (end-job job) (park held job)))
 
 (defun go-on-in-thread (id name function arguments)
-  "Begin request ID of the operation NAME, which makes the thread of a held error continue.
-ARGUMENTS name the error and say how. FUNCTION is not called."
+  "Begin request ID of the operation NAME: make a thread continue that is stopped at a held error.
+ARGUMENTS, a hash table, has the number of the error, and says how to continue, as for GO-ON.
+FUNCTION, the body of the operation, does nothing and is not called."
   (declare (ignore function))
   (begin-for-held id name arguments
                   (lambda (held)

@@ -1,6 +1,7 @@
-;;;; Held errors. The thread of a held error waits with all its frames, and runs the requests about
-;;;; the error. A request that only inspects runs as a job of its own in that thread. A request to
-;;;; continue gets the next answer of the job that the error has stopped.
+;;;; Held errors. A held error is one whose thread is stopped, so that the tool debug can look at
+;;;; it. The thread waits with all its frames, and runs the requests about the error. A request that
+;;;; only inspects runs as a job of its own in that thread. A request to continue gets the next
+;;;; answer of the job that the error has stopped.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -9,7 +10,7 @@
   "The maximum number of errors in **ENDED**.")
 
 (defstruct (held (:constructor make-held (number condition seconds job)))
-  "An error that is held.
+  "An error that is held: THREAD is stopped where CONDITION was signalled.
 NUMBER: the number that identifies the error in answers.
 CONDITION: the error, held in THREAD until no request has used it for SECONDS.
 JOB: the job that the error has stopped, or NIL in a thread of the program.
@@ -20,8 +21,8 @@ SIGNALLED: true if handlers of the program have not run yet.
 TIMED: true if the call is inside TIME.
 VALUES: a list of lists of values that were evaluated for continuing.
 COMMAND: the function that the thread calls when the semaphore GATE is signalled. It is NIL while
-the thread waits, :CLAIMED while a request has reserved it, :STARTING before it waits, and :OVER
-at the end.
+the thread waits, :CLAIMED while a request has reserved it, :STARTING before it waits, and :OVER at
+the end.
 GUEST: the job of COMMAND until COMMAND begins.
 USER: the job that uses the error, or was the last to do so.
 END: a text that says how the holding has ended."
@@ -71,7 +72,7 @@ first.")
                                  (or (held-end held) "its thread was ended, or left it") **ended**)
                           0 *ended-limit*))))
 
-;;; Showing a held error in an answer
+;;; Showing a held error, at which a thread is stopped, in an answer
 
 (defun slots-data (condition)
   "Return a list of JSON objects for the slots of CONDITION. For a condition class of the system,

@@ -1,4 +1,5 @@
-;;;; The operations that inspect held errors and make their threads continue.
+;;;; The operations that inspect held errors, at which threads are stopped, and make these threads
+;;;; continue.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -218,5 +219,6 @@ the definitions in files that the forms have replaced."
     (list* "replaced" replaced (evaluate-code code package))))
 
 (define-operation ("debug-go" :members t :starter #'go-on-in-thread) ()
-  "Make the thread of a held error continue. GO-ON-IN-THREAD does that, so this body never runs."
+  "Make the thread continue that is stopped at a held error. GO-ON-IN-THREAD does that, so this body
+never runs."
   '())

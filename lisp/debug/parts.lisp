@@ -66,8 +66,8 @@ Sort them by key if there are at most *SORTED-LIMIT*."
               :key #'part-name))))
 
 (defun slot-parts (object)
-  "Return a list of PART structures for the slots of OBJECT. A slot that is unbound, or that only
-code of the program could read, has no value but a WHY that says so."
+  "Return a list of PART structures for the slots of OBJECT. A slot gets the text WHY in place of a
+value if it is unbound, or if reading it would call code of the program."
   (let ((told (inner-slots object)))
     (loop for slot in (sb-mop:class-slots (class-of object))
           for name = (sb-mop:slot-definition-name slot)

@@ -103,8 +103,9 @@ this definition."
          (function (plain-function name)))
     (values (list* macro function (mapcar #'cdr info))
             (lambda ()
-              ;; Restore nothing after FMAKUNBOUND, which removes the kind. Compiling never calls
-              ;; FMAKUNBOUND.
+              ;; If NAME had a function before, and now has none and no kind (function or macro),
+              ;; code has called FMAKUNBOUND in the meantime. Compiling never does. So that was
+              ;; intended: restore nothing.
               (unless (and (or macro function) (not (fboundp name))
                            (not (known :function :kind name)))
                 (cond ((and macro (not (eq macro (macro-function name))))

@@ -57,9 +57,10 @@ so that everything is collected at most 32 times while the heap fills once."
   (floor **heap-size** 32))
 
 (defun oldest-with-much ()
-  "Return the number of the oldest generation that can have more garbage than (LITTLE). A live
-object is copied once for each collected generation above its own, so also collecting empty
-generations can take several times as long."
+  "Return the number of the oldest generation that has more octets than the result of LITTLE, and so
+can have that much garbage; 0 if there is none. Collecting older ones too, even empty ones, can take
+several times as long: a collection copies a live object once for each generation that is collected,
+from the object's own up."
   (or (position (little) (loop for generation below +generations+
                                collect (sb-ext:generation-bytes-allocated generation))
                 :test #'< :from-end t)

@@ -21,7 +21,7 @@ mutex **GUARDING**.")
 to run jobs, the value is :AGENT.")
 
 (sb-ext:defglobal **guarding** (sb-thread:make-mutex :name "live-lisp memory")
-  "The mutex that a thread holds while it charges growth.")
+  "The mutex that a thread holds while it charges growth of the heap to jobs and threads.")
 
 (sb-ext:defglobal **usage** 0 "The number of octets that were in use after the last collection.")
 
@@ -60,9 +60,9 @@ can be waiting for the end of this collection."
       (eq thread (sb-thread:main-thread))))
 
 (defun growing-here ()
-  "Return the job or thread to which this thread's growth is charged: a job, the thread itself, or
-NIL if the thread belongs to the agent. The thread of a job counts as the agent's before and after
-the job's code runs."
+  "A collection in this thread charges the growth of the heap to one job or thread. Return it: a
+job, the thread itself, or NIL if the thread belongs to the agent. The thread of a job counts as the
+agent's before and after the job's code runs."
   (let* ((thread sb-thread:*current-thread*)
          (job (gethash thread **starters**)))
     (cond (*job* (and (job-interruptible *job*) *job*))
@@ -75,15 +75,15 @@ the job's code runs."
   (if (job-p key) (running-job-p key) (sb-thread:thread-alive-p key)))
 
 (defun possible-growers ()
-  "Return a list of the jobs and threads that can have grown: the jobs that run code, and the keys
-of **GROWERS**."
+  "Return a list of the jobs and threads that can have made the heap grow: the jobs that run code,
+and the keys of **GROWERS**."
   (union (remove-if-not #'job-interruptible (jobs-now))
          (loop for key being the hash-keys of **growers** collect key)))
 
 (defun put-down-growth (usage)
-  "USAGE octets are in use now. Charge the growth since the previous collection to the job or thread
-that caused this collection. If the agent caused it, charge all jobs that run code, and all jobs and
-threads in **GROWERS**."
+  "USAGE octets of the heap are in use now. Charge the growth since the previous collection to the
+job or thread that caused this collection. If the agent caused it, charge all jobs that run code,
+and all jobs and threads in **GROWERS**."
   (let ((delta (- usage (shiftf **usage** usage)))
         (here (growing-here)))
     (dolist (key (if here (list here) (possible-growers)))
@@ -97,7 +97,8 @@ threads in **GROWERS**."
              (unless (grower-lives-p key) (remhash key **growers**)))))
 
 (defun living-growers ()
-  "Return a list of the GROWERs, the one with the largest growth first."
+  "Return a list of the GROWER structures of all jobs and threads, the one with the most octets in
+the heap first."
   (sort (loop for grower being the hash-values of **growers** collect grower) #'>
         :key #'grower-growth))
 
@@ -114,8 +115,8 @@ output."
     (ignore-errors (sb-thread:interrupt-thread thread #'end-here))))
 
 (defun end-growers (keys)
-  "End the jobs and threads in KEYS, and the threads that these jobs started. End this thread last,
-if it is among them, because that leaves this function."
+  "End the jobs and threads in KEYS, which fill the heap, and the threads that these jobs started.
+End this thread last, if it is among them, because that leaves this function."
   (let* ((here sb-thread:*current-thread*)
          (jobs (remove-if-not #'job-p keys))
          (threads (append (set-difference keys jobs)
@@ -147,17 +148,17 @@ which is seldom collected."
   (> usage (* 9 (floor **heap-size** 10))))
 
 (defun too-large-p (growth usage)
-  "True when the heap is nearly full, with USAGE octets in use, and a job or thread with this GROWTH
-must end."
+  "True when the heap is nearly full, with USAGE octets in use, and a job or thread that has filled
+GROWTH octets of it must end."
   ;; The growth must exceed an eighth of the room that is left. A job that made less did not fill
   ;; the heap, and ending it would free next to nothing. Jobs that go on take less and less, so the
   ;; heap never gets full.
   (and (full-p usage) (> growth (max 0 (floor (- **heap-size** usage) 8)))))
 
 (defun growers-to-end (usage)
-  "Return a list of the jobs or threads to end when USAGE octets are in use. Return the largest
-jobs, until the heap is not FULL-P without them. If the largest grower is a thread, return all
-threads that have grown much instead, because nobody waits for them."
+  "Return a list of the jobs or threads to end when USAGE octets of the heap are in use: those that
+have filled most of it, until the heap is not FULL-P without them. If a thread without a job has
+filled most, return all threads that have filled much instead, because nobody waits for them."
   (let* ((growers (remove-if-not (lambda (grower) (too-large-p (grower-growth grower) usage))
                                  (living-growers)))
          (keys (mapcar #'grower-key growers)))
@@ -170,8 +171,8 @@ threads that have grown much instead, because nobody waits for them."
         (remove-if #'job-p keys))))
 
 (defun judge-growers ()
-  "Charge the growth since the last collection to jobs or threads, and set when the next collection
-begins. Return a list of the jobs and threads to end."
+  "Charge the growth of the heap since the last collection to jobs or threads, and set when the next
+collection begins. Return a list of the jobs and threads to end."
   (let ((usage (heap-use)))
     (bound-nursery usage)
     (put-down-growth usage)

@@ -308,7 +308,8 @@ debugger would wait for input. So the hook is bound here, to end the job or the 
 
 (defun go-on-otherwise (condition)
   "Try to continue a job after CONDITION, which nobody handled: have ASDF retry, load the library
-manager, invoke a chosen restart, or hold the error. Return if all of these are impossible."
+manager (such as Quicklisp), invoke a restart of *CHOSEN-RESTARTS*, or hold the error, which means
+that the thread stops here so that the user can debug it. Return if all of these are impossible."
   (retry-replaced condition)
   (retry-with-libraries condition)
   (load-manager-for-file condition)

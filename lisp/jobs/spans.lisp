@@ -11,21 +11,23 @@ the list with number N, in characters of the file. Both are 0 when unknown."
   '(simple-array (unsigned-byte 32) (*)))
 
 (defstruct (file-spans (:constructor make-file-spans (date)))
-  "The places of the lists in a file, in the version with the write date DATE. FORMS is a vector,
-indexed by the number of the top-level form, of SPANS or NIL. OFFSETS is NIL unless the file was
-read again. Then it is a vector of the octet offsets at which reading each form began. If SBCL
-recorded other offsets, the places belong to another text."
+  "The places of the lists in a file, in the version with the write date DATE. FORMS is a vector.
+Its element N is the SPANS, the places of the lists, of top-level form N, or NIL if they are
+unknown. OFFSETS is NIL unless the file was read again to find the places. Then it is a vector of
+the octet offsets at which reading each form began. If SBCL recorded other offsets at the load, the
+file had another text then, and the places are wrong for it."
   date (forms #() :type simple-vector) (offsets nil))
 
 (sb-ext:defglobal **spans** (make-hash-table :test 'equal :synchronized t)
-  "A hash table from native truenames of files to lists of FILE-SPANS, newest first.")
+  "A hash table from native truenames of files to lists of FILE-SPANS, the places of the lists in a
+version of the file, newest first.")
 
 (defparameter *most-versions* 8
   "The number of versions of a file for which FILE-SPANS are kept at most.")
 
 (defun spans-known (path date)
-  "Return the FILE-SPANS of the file PATH, in the version with the write date DATE, or NIL. If DATE
-is NIL, return the newest FILE-SPANS."
+  "Return the FILE-SPANS, the places of the lists, of the file PATH in the version with the write
+date DATE, or NIL. If DATE is NIL, return the newest FILE-SPANS."
   (let ((known (gethash path **spans**)))
     (if date (find date known :key #'file-spans-date) (first known))))
 
@@ -40,7 +42,7 @@ none, store and return an empty one."
           new))))
 
 (defun keep-spans (file number spans)
-  "Store SPANS in FILE, a FILE-SPANS, for the top-level form with NUMBER."
+  "Store SPANS, the places of the lists in the top-level form with NUMBER, in FILE, a FILE-SPANS."
   (let ((forms (file-spans-forms file)))
     (when (>= number (length forms))
       (let ((longer (make-array (max 16 (* 2 number)) :initial-element nil)))

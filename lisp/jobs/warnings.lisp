@@ -80,8 +80,9 @@ stream."
     (t (report-text 500 condition))))
 
 (defun whole-definition-p (form context)
-  "True when FORM is the whole definition in CONTEXT, a list from CONTEXT-DATA, so that an answer
-needs to show only one of them."
+  "FORM is the form that a warning is about. CONTEXT, from CONTEXT-DATA, is the list of definitions
+around it, such as ((DEFUN F)). True when FORM is itself the last of these definitions, or the
+lambda expression in it. Then an answer that names the definition need not show FORM too."
   (let ((operator (and (consp form) (car form))) (definition (first (last context))))
     (and (symbolp operator)
          (or (eq operator +named-lambda+)

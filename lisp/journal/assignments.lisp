@@ -20,8 +20,8 @@ circular forms.")
         collect (car rest)))
 
 (defun variables-in (tree)
-  "Return a list of the user's global variables that occur in TREE, outside of quoted data or as
-\(SYMBOL-VALUE 'NAME)."
+  "Return a list of the user's global variables that occur in TREE, also as (SYMBOL-VALUE 'NAME).
+Leave out all other quoted data."
   (cond ((minusp (decf *steps*)) '())
         ((and (consp tree) (eq (car tree) 'symbol-value) (consp (cdr tree)) (literal (cadr tree)))
          (variables-in (literal (cadr tree))))

@@ -6,11 +6,11 @@
 ;;; The parts of a form
 
 (defstruct (account (:constructor make-account ()))
-  "The effects of all parts of a form together. BUILDS, DAMAGES and RESTYLES are as in EFFECTS.
-NAMES are the names defined, as texts, without those that a part such as a DEFUN defines, since the
-text of the part shows its name. WITHOUT has the paths, lists of indexes, of parts that a rebuilt
-image does not need. ON-BUILT is a function without parameters that is called before each part that
-follows a part which built the image."
+  "The effects of all parts of a form together. BUILDS, DAMAGES and RESTYLES are true when they are
+so in the EFFECTS of a part. NAMES are the names defined, as texts, without those that a part such
+as a DEFUN defines, since the text of the part shows its name. WITHOUT has the paths, lists of
+indexes, of parts that a rebuilt image does not need. ON-BUILT is a function without parameters. It
+is called before each part that follows a part with BUILDS."
   (builds nil) (damages nil) (restyles nil) (names '()) (without '()) (on-built #'list))
 
 (defun parts-of (form)
@@ -107,16 +107,17 @@ that were invoked while FORM ran."
             (set-members (if builds (mapcar (lambda (path) (part-at form path)) without) form)))))
 
 (defun unfinished-members (form text account)
-  "Return a property list of JSON members that report FORM, which was left before its end: the
-variables that it can have set, and the beginning of its text if ACCOUNT says that it has built or
-damaged the image. TEXT is a function that returns the text."
+  "Return a property list of JSON members that report FORM, which was left before its end. They have
+the variables that FORM can have set. ACCOUNT has the effects of the parts of FORM that ran. If one
+of them must run again to rebuild a lost image, or changed SBCL or the agent, the members also have
+the beginning of the text. TEXT is a function that returns the text."
   (append (when (or (account-builds account) (account-damages account))
             (list "unfinished" (beginning-of (funcall text))))
           (set-members form)))
 
 (defun tell (function)
-  "Send the server a message \"built\" with the members that FUNCTION returns, a property list. Send
-nothing when FUNCTION returns NIL or signals an error."
+  "Send the server a message \"built\", which reports what a form changed. FUNCTION returns its
+members as a property list. Send nothing when FUNCTION returns NIL or signals an error."
   (let ((members (let ((*print-pretty* nil)) (ignore-errors (funcall function)))))
     (when members
       (send (object "built" (make-json-object members) "job" (job-id *job*))))))

@@ -78,9 +78,9 @@ parameter list as (), not as NIL. Return NIL for the type FUNCTION, which says n
           text))))
 
 (defun bare-symbol (atom)
-  "Return an atom to print in place of ATOM, which is from a default form in a lambda list. For a
-symbol that is not PLAIN-SYMBOL-P, it is an uninterned symbol of the same name, so that no package
-prefix is printed. Else it is ATOM."
+  "ATOM is from a default form in a lambda list. Return an atom to print in its place, without a
+package prefix. For most symbols it is an uninterned symbol of the same name. Return ATOM itself if
+it is no symbol, or if PLAIN-SYMBOL-P is true of it, as for CAR and :KEY."
   (if (or (null atom) (not (symbolp atom)) (plain-symbol-p atom))
       atom
       (make-symbol (symbol-name atom))))
@@ -95,7 +95,8 @@ names, not a quoted form."
 
 (defun bare-lambda-list (arglist)
   "Return a copy of the lambda list ARGLIST that prints without package prefixes, which say nothing
-about parameters. Default forms keep symbols that are PLAIN-SYMBOL-P."
+about parameters. In default forms, symbols of which PLAIN-SYMBOL-P is true, such as CAR and :KEY,
+stay as they are."
   (loop with defaults = nil
         for rest = arglist then (cdr rest)
         while (and (consp rest) (plusp *conses-left*))

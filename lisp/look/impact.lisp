@@ -170,9 +170,9 @@ are included."
     (users-data found limit)))
 
 (defun finding-members (index symbol limit)
-  "Return a plist for a JSON object: the number of functions that may call the function SYMBOL
-because they look up symbols by name, and the first LIMIT of these. Only functions in packages that
-have SYMBOL count. INDEX is the index of uses."
+  "Some functions look up symbols by name, and so may call the function SYMBOL. Return a plist for a
+JSON object with the number of these functions, and with the first LIMIT of them. Count a function
+only if SYMBOL is accessible in the package of its name. INDEX is the index of uses."
   (let ((users (functions-finding-names index (packages-with symbol))))
     (list "finding" (users-data users limit)
           "findingCount" (length users))))

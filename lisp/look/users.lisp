@@ -131,10 +131,10 @@ closures that a function with another name has made."
 
 (defstruct (user (:constructor make-user (name kind function)))
   "Code that may use names. FUNCTION is a simple function that is a definition of NAME. KIND is the
-kind of definition, a key of *USER-KINDS*. Code without a NAME has other kinds. If KIND is :LOOSE,
-FUNCTION is a weak pointer to a code object, to which perhaps only data refers. If KIND is :OWN,
-FUNCTION is a function of SBCL, such as a template of its compiler. TEXT caches a pair of the home
-package of NAME and of NAME as text."
+kind of definition, a key of *USER-KINDS*. Code without a name has NIL as NAME, and another KIND:
+with :LOOSE, FUNCTION is a weak pointer to a code object, to which perhaps only data refers; with
+:OWN, FUNCTION is a function of SBCL, such as a template of its compiler. TEXT caches NAME as text:
+it is NIL or a pair (PACKAGE . STRING), valid while PACKAGE is the home package of NAME."
   name kind function (text nil))
 
 (defun reached-p (user)

@@ -51,8 +51,9 @@ its definition is not complete."
   (logand use 7))
 
 (defun covered-p (use known)
-  "Return true if USE adds nothing to KNOWN. Both are integers for uses of one name. They must be by
-the same user. Either they have the same kind, or USE is only a :MENTION, or USE is a :CONSTANT and
+  "Return true if KNOWN already says what USE says, so that the index need not have USE. Both are
+integers for uses of one name. The result is true if they have the same user, and one of these
+holds: they have the same kind, one of *USE-KINDS*; USE is only a :MENTION; USE is a :CONSTANT and
 KNOWN is a :CALLS."
   (declare (type (unsigned-byte 32) use known) (optimize speed))
   (and (= (use-user use) (use-user known))

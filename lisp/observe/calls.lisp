@@ -150,7 +150,8 @@ their depths in the tree. JOB is the job that observes the calls."
     (loop for call in calls collect (call-row call shown job))))
 
 (defun most-called (observation)
-  "Return a list of the probes of OBSERVATION, those with the most calls first."
+  "Return a list of the PROBE structures of OBSERVATION, each a wrapper that records the calls of a
+function. Those with the most calls come first."
   (stable-sort (copy-list (observation-probes observation)) #'> :key #'probe-calls))
 
 (defun function-rows (observation)

@@ -1,4 +1,5 @@
-;;;; Chooses functions to observe, and installs and removes the probes that record their calls.
+;;;; Chooses functions to observe, and installs and removes probes, the wrappers that record their
+;;;; calls.
 
 (in-package "LIVE-LISP.OBSERVE")
 
@@ -131,8 +132,8 @@ PACKAGE is NIL. If the forms cannot be read or compiled, end the operation with 
 ;;; are wrapped only in this code: the method object and its functions stay as they are.
 
 (sb-ext:defglobal **entered-functions** '()
-  "A list of the generic functions that have probes. A function with several probes is in it once
-for each probe.")
+  "A list of the generic functions that have probes, wrappers that record their calls. A function
+with several probes is in it once for each probe.")
 (sb-ext:defglobal **entered-lock** (sb-thread:make-mutex :name "live-lisp entered methods")
   "A lock that a thread holds while it changes **ENTERED-FUNCTIONS**.")
 
@@ -166,7 +167,7 @@ make SBCL generate the code that calls the methods again, as installing a probe 
 ;;; Installing and removing probes
 
 (defun put-probe (probe)
-  "Install PROBE, so that it records calls of its function."
+  "Install PROBE, a wrapper, so that it records the calls of its function."
   (let* ((name (probe-name probe)) (function (plain-definition name)))
     (when (typep function 'generic-function)
       (setf (probe-generic probe) function)
@@ -174,7 +175,7 @@ make SBCL generate the code that calls the methods again, as installing a probe 
     (wrap name (probe-key probe) (recorder probe))))
 
 (defun take-probe (probe)
-  "Remove PROBE, even if its name now has another function or none."
+  "Remove the wrapper PROBE, even if its name now has another function or none."
   (let* ((name (probe-name probe))
          (generic (probe-generic probe))
          (named (and (fboundp name) (eq generic (plain-definition name)))))
@@ -183,8 +184,9 @@ make SBCL generate the code that calls the methods again, as installing a probe 
     (when (and generic (not named)) (release-generic generic (probe-key probe)))))
 
 (defun make-probes (observation names where package)
-  "Make probes for the functions NAMES, store them in OBSERVATION, and return a list of them. WHERE
-is NIL, or the text of a form, read in PACKAGE, that must be true for calls to be recorded."
+  "Make probes, wrappers that record calls, for the functions NAMES, store them in OBSERVATION, and
+return a list of them. WHERE is NIL, or the text of a form, read in PACKAGE, that must be true for
+calls to be recorded."
   (let ((choosers (loop for name in names collect (and where (chooser name where package)))))
     (setf (observation-probes observation) (loop for name in names
                                                  for chooser in choosers

@@ -218,9 +218,10 @@ fast, make PROBE record fewer calls. Do not change a PROBE with a WHERE."
 
 (declaim (inline due-p))
 (defun due-p (probe)
-  "Count a call of the function of PROBE. Return true if the call must be recorded, provided that
-its arguments satisfy WHERE. Calls while interrupts are disabled, as inside SBCL's own locks, are
-neither counted nor recorded, since recording takes some of these locks."
+  "Count a call of the function of PROBE, a wrapper that records calls. Return true if it is the
+turn of this call to be recorded. The caller then records it only if the arguments also satisfy the
+WHERE of PROBE. Calls while interrupts are disabled, as inside SBCL's own locks, are neither counted
+nor recorded, since recording takes some of these locks."
   (and (observation-active (probe-observation probe))
        (not *unrecorded*)
        (not *reading*)
@@ -231,8 +232,8 @@ neither counted nor recorded, since recording takes some of these locks."
          (zerop (logand number (probe-mask probe))))))
 
 (defun recorder (probe)
-  "Return the wrapper for the function of PROBE. The wrapper takes the original function and the
-arguments, and records the call if DUE-P says so."
+  "Return the wrapper for the function of PROBE. It takes the original function and the arguments,
+calls the function, and records the call if DUE-P and the WHERE of PROBE allow it."
   (lambda (function &rest arguments)
     (cond ((due-p probe) (apply #'record-call probe function arguments))
           (t (note-unrecorded probe)

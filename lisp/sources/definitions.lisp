@@ -11,8 +11,8 @@
    (information-source (code-information (function-code (simple-function function))))))
 
 (defun location-of (identity)
-  "Return the source location of IDENTITY, which is a source location, a method, or SBCL's record of
-a DEFSETF. Return NIL if it has none."
+  "Return the source location of a definition, or NIL if it has none. IDENTITY is the object that
+stands for the definition: a source location, a method, or SBCL's record of a DEFSETF."
   (typecase identity
     (source-location identity)
     ;; SBCL's record of a DEFSETF.
@@ -25,8 +25,9 @@ none is from a file."
   (some #'identity-file (sb-mop:generic-function-methods function)))
 
 (defun identity-file (identity)
-  "Return SBCL's name of the file that made the definition with IDENTITY. Return NIL if it is from
-no file or from one of SBCL's."
+  "IDENTITY is the object that stands for a definition: a function, a method, a source location, or
+SBCL's record of a DEFSETF. Return SBCL's name of the file with the definition. Return NIL if it is
+from no file or from one of SBCL's."
   (let ((name (if (typep identity '(and function (not generic-function)))
                   (let ((source (function-source identity))) (and source (source-name source)))
                   (let ((location (location-of identity)))
@@ -34,7 +35,8 @@ no file or from one of SBCL's."
     (and name (not (eql 0 (search "SYS:" name))) name)))
 
 (defun identity-form (identity)
-  "Return the number of the top-level form that made the definition with IDENTITY, or NIL."
+  "Return the number of the top-level form that made a definition, or NIL if it is unknown. IDENTITY
+is the object that stands for the definition, such as a function or a source location."
   (let ((location (location-of identity)))
     (cond (location (location-form location))
           ((typep identity '(and function (not generic-function)))
@@ -74,7 +76,7 @@ function its source location, if it has one."
 
 (defun map-functions-named (visit name)
   "Call VISIT for each definition of the function name NAME, with three arguments: its kind, such as
-:MACRO, NAME, and its identity, such as a function."
+:MACRO, NAME, and the object that stands for the definition, such as a function."
   (when (fboundp name)
     (let ((macro (and (symbolp name) (macro-function name))))
       (if macro
@@ -85,7 +87,8 @@ function its source location, if it has one."
 
 (defun map-definitions (visit symbol)
   "Call VISIT for each definition of SYMBOL and of (SETF SYMBOL), with three arguments: its kind,
-such as :CLASS, its name, and its identity, such as a function or source location."
+such as :CLASS, its name, and the object that stands for the definition, such as a function or
+source location."
   (map-functions-named visit symbol)
   (map-functions-named visit (list 'setf symbol))
   (let ((class (class-identity symbol))
@@ -102,8 +105,8 @@ such as :CLASS, its name, and its identity, such as a function or source locatio
         when value do (funcall visit kind symbol value)))
 
 (defun identity-now (kind name)
-  "Return the identity of the current definition of NAME as KIND, such as its function, or NIL if
-there is none."
+  "Return the object that stands for the current definition of NAME as KIND, such as its function,
+or NIL if there is none. A new definition has a new object."
   (map-definitions (lambda (other-kind other-name identity)
                      (when (and (eq kind other-kind) (equal name other-name))
                        (return-from identity-now identity)))

@@ -13,7 +13,8 @@
         (if (zerop (length text)) '() :unreadable))))
 
 (defun head-of (form)
-  "Return the beginning of FORM, a text: (OPERATOR NAME), or else its first characters."
+  "FORM is the text of a form. Return a text that identifies it: its first two elements, such as
+\"(DEFUN F)\", or if it has no name there, its first characters."
   (destructuring-bind (&optional operator name) (form-parts form 2)
     (cond ((and operator name (not (find #\Space name)))
            (shortened 80 (decoded (concatenate 'string "(" operator " " name ")"))))

@@ -234,7 +234,9 @@ return NIL. SB-COVER does not mark atoms by themselves."
 (defun parts-never-run (record forms)
   "Return a hash table from the numbers of top-level forms to lists of paths. Each path, a list of
 element numbers, leads to a part of the form that never ran. RECORD is a list (PATH PARTS CODES)
-from COVERING-RECORDS. FORMS is the hash table COVERING-FORMS."
+from COVERING-RECORDS: a file, its parts that can be marked, and SB-COVER's data, in which those
+that ran are marked. FORMS is the hash table COVERING-FORMS, with a cons of each top-level form and
+the positions of its lists."
   (destructuring-bind (path parts codes) record
     (let ((marked (marked-parts codes)) (table (make-hash-table)))
       (loop for (part . state) in parts
@@ -248,10 +250,13 @@ from COVERING-RECORDS. FORMS is the hash table COVERING-FORMS."
       table)))
 
 (defun part-place (part form spans numbers)
-  "Return the position in its file of the part of FORM, a top-level form, to which the path PART
-leads. For a list, it is (START END). For an atom, it is (FROM END COUNT): the atom follows COUNT
-other atoms after FROM, in the list that ends at END. Return NIL if the position is unknown. SPANS
-are the recorded positions of the lists in FORM, and NUMBERS is the result of FORM-NUMBERS for it."
+  "Return the position in its file of a part of FORM, a top-level form, or NIL if it is unknown.
+PART is the path of the part, a list of element numbers from the outside in. For a list, the
+position is (START END). For an atom, it is (FROM END COUNT): FROM is the end of the list before the
+atom, or the place after the opening parenthesis, COUNT atoms stand between FROM and the atom, and
+END is the end of the list around it. In (f (g) a b), with (g) at 3 to 6, the atom b has (6 11 1).
+SPANS are the recorded positions of the lists in FORM, and NUMBERS is the result of FORM-NUMBERS for
+it."
   (let ((around nil) (found form) (element (first (last part))))
     (dolist (each part) (setf around found found (nth each found)))
     (flet ((span (list)
@@ -266,9 +271,10 @@ are the recorded positions of the lists in FORM, and NUMBERS is the result of FO
                  (list (second last) (second own) (- element (if before (1+ before) 0)))))))))
 
 (defun places-never-run (definition paths form spans)
-  "Return a list of the positions of parts of DEFINITION, a MEASURED structure, that never ran.
-PATHS lists the paths of all such parts of FORM, its top-level form. A position is a vector as from
-PART-PLACE, or empty if it is unknown. SPANS are the recorded positions of lists in FORM, or NIL."
+  "Return a list of the positions of those parts of DEFINITION, a MEASURED structure, that never
+ran. PATHS lists the paths of all parts of FORM, its top-level form, that never ran. A position is a
+vector such as #(START END), as from PART-PLACE, or empty if it is unknown. SPANS are the recorded
+positions of lists in FORM, or NIL."
   (let ((part (measured-part definition))
         (numbers (and spans (form-numbers form (measured-form definition)))))
     (loop for path in paths

@@ -10,10 +10,10 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defstruct (measured (:constructor make-measured (name file form part span)))
-  "A definition whose coverage is measured. It defines the function NAME in top-level form number
-FORM of FILE, a native truename. PART is its path in this form, a list of element numbers from the
-outside in, which is empty for the whole form. SPAN is its start and end in the file, or NIL if
-unknown. REACHED is true if the definition was called."
+  "A definition whose coverage is measured: it is recorded which of its parts run. It defines the
+function NAME in top-level form number FORM of FILE, a native truename. PART is its path in this
+form, a list of element numbers from the outside in, which is empty for the whole form. SPAN is its
+start and end in the file, or NIL if unknown. REACHED is true if the definition was called."
   name file form part span (reached nil))
 
 (defstruct (covering (:constructor make-covering ()))
@@ -32,19 +32,21 @@ positions of its lists."
   (open '()) (records '())
   (forms (make-hash-table :test 'equal)))
 
-(sb-ext:defglobal **covering** nil "The COVERING structure of the run in progress, or NIL.")
+(sb-ext:defglobal **covering** nil "The COVERING structure with the coverage of the tests that run
+now, or NIL while none run.")
 
 (defvar *measured-file* nil
   "The native truename of the file that is being compiled to measure its definitions.")
 (defvar *spans-loaded* nil
-  "The FILE-SPANS structure of *MEASURED-FILE* for the version that was loaded, or NIL.")
+  "The FILE-SPANS structure, the places of the lists, of *MEASURED-FILE* in the version that was
+loaded. NIL if they are unknown.")
 (defvar *as-loaded* t
   "False while a form is processed that the compiler reads differently now than when the file was
 loaded. This happens if another form of the file sets a reader macro, since such forms are left
 out.")
 (defvar *left-names* '()
-  "A list of names of tests. Their functions are not measured if a macro of a test framework defines
-them.")
+  "A list of names of tests. If a macro of a test framework defines a function with such a name, the
+coverage of this function is not measured.")
 (defvar *frameworks-homes* '()
   "A list of the packages of the loaded test frameworks, by which their macros are recognized.")
 (defvar *framework-made* nil
@@ -55,7 +57,8 @@ them.")
 inlined code would not be marked.")
 
 (defun measured-at (index)
-  "Return the MEASURED structure with INDEX, a result of NOTE-MEASURED."
+  "Return the MEASURED structure with INDEX, a result of NOTE-MEASURED. It records the coverage of a
+definition."
   (aref (covering-definitions **covering**) index))
 
 (defun own-path (form)
@@ -71,14 +74,15 @@ that form from the outside in. Return NIL if FORM is not in the text but made by
 
 (defun note-measured (name form number)
   "Record that the coverage of FORM is measured. FORM defines NAME, and is in top-level form number
-NUMBER. Return the index of the new MEASURED structure in COVERING-DEFINITIONS."
+NUMBER. Return the index of its new MEASURED structure in the vector of all of them."
   (let ((path (own-path form)) (spans (form-spans *spans-read* number)))
     (vector-push-extend (make-measured name *measured-file* number (rest (path-of form))
                                        (and path spans (list-span spans (second path))))
                         (covering-definitions **covering**))))
 
 (defun note-missed ()
-  "Count a definition that cannot be measured. Return NIL, an empty list of forms to compile."
+  "Count a definition whose coverage cannot be measured. Return NIL, an empty list of forms to
+compile."
   (incf (covering-missed **covering**))
   '())
 

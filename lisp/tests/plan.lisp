@@ -183,8 +183,8 @@ notice a change. If KNOWN is true, leave out systems that were never loaded."
 
 (define-operation ("test-plan" :members t) (system root known)
   "Return a plan for testing SYSTEM, or the systems defined below ROOT, the native name of a
-directory. If KNOWN is true, only plan to load systems again: leave out those that were never
-loaded."
+directory. The plan lists the systems to load before the tests. If KNOWN is true, leave out those
+that were never loaded, so that no system is loaded for the first time."
   (call-as-job-part
    nil
    (lambda ()

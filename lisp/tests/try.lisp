@@ -42,7 +42,8 @@ Try's."
            (note-failure package "error"
                          :condition (home-call package "NESTED-CONDITION" condition)))
           ((or (of-class-p "EVENT") (not (typep condition 'serious-condition))))
-          ;; Try has bound *DEBUGGER-HOOK*. Its hook would record a held error as a failure.
+          ;; Try has bound *DEBUGGER-HOOK*. Its hook would record a failure, but this error is to be
+          ;; held: its thread stops for debugging.
           (*hold* (let ((*debugger-hook* nil)) (invoke-debugger condition)))
           (t (note-checks 1)
              (note-failure package "error" :condition condition)))))
