@@ -156,7 +156,8 @@ async function runWithImage(
   const config = await trying;
   const parts = assemble(config, { ...timeouts, notices: [...notices] });
   const { image, registry, executor } = parts;
-  /** Resolves when the start file (--init) has registered its tools, also after a loss of the image. */
+  /** Waits until the start file (--init), if any, has registered its tools. If the image was lost, this waits
+   *  for the next image, in which they are registered again. */
   const withStartFile = () => {
     if (config.init !== undefined) image.start();
     return image.started();

@@ -31,13 +31,13 @@ interface Call {
 
 interface Step {
   name: string;
-  /** What the step shows when it succeeds, as a clause. */
+  /** What the report says that the step shows when it succeeds: a clause such as 'an image starts'. */
   shows: string;
   /** Returns the tool calls of the step. FILE is the path of the file that the trial loads. */
   calls: (file: string) => Call[];
 }
 
-/** What a successful start of an image shows, as a clause. */
+/** What the report says that a successful start of an image shows. */
 const STARTS = 'an image starts';
 
 const STEPS: readonly Step[] = [

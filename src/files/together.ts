@@ -20,7 +20,7 @@ import {
   writeTemporary,
 } from './write.ts';
 
-/** A replacement of the file at PATH by BYTES. CONFIRM takes the present file right before, and throws if it
+/** A replacement of the file at PATH by BYTES. CONFIRM takes the file as it is right before, and throws if it
  *  is not as expected. */
 export interface Replacement {
   path: string;

@@ -70,7 +70,8 @@ export interface Replaceable {
   /** Ends the image with all running calls, and starts another one, built from REBUILD. Returns the report of
    *  the loss. Throws a CallError when the journal that REBUILD names does not exist. */
   restart(rebuild: RebuildFrom): Promise<LossReport | undefined>;
-  /** Resolves to true when the image failed its last probe and no call has ended well since. */
+  /** Resolves to true when the image failed its last probe, a test of whether it works, and no call has ended
+   *  well since. */
   isBroken(): Promise<boolean>;
   /** What would be lost if the image ended now. */
   readonly stake: Stake;

@@ -7,8 +7,9 @@ import { visibleLine } from '../visible.ts';
 import type { PreviewFile } from './preview-files.ts';
 import { fits, largest, type Message, messageIn, type Room, withBeginning } from './room.ts';
 
-/** Maximum number of pages. If a preview needs more, the human sees its first page and the path of the file.
- *  Claude Code ends a call that asks more than ten times. */
+/** Maximum number of pages of a question. If a preview needs more, the human sees its first page and the path
+ *  of a file with the whole preview. The maximum is less than ten, because Claude Code ends a call that asks
+ *  its user more than ten times. */
 const MAX_PAGES = 6;
 
 /** A question, split into pages. */

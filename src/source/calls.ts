@@ -23,8 +23,8 @@ export interface Mention {
 /** Common Lisp operators that bind local functions and macros. */
 const LOCAL: readonly string[] = ['FLET', 'LABELS', 'MACROLET'];
 
-/** A function or macro to find the mentions of. MACRO is true for a macro: SETF expands a place (NAME ...)
- *  when NAME is a macro, but does not call NAME when it is a function. */
+/** A function or macro to find the mentions of. MACRO is true for a macro. Then (setf (NAME ...) value)
+ *  expands the macro NAME, so it counts as a mention. For a function it calls (SETF NAME) instead. */
 export type Callee = Used & { macro?: boolean | undefined };
 
 interface Walk extends Callee {

@@ -257,8 +257,8 @@ function inString(part: Form, task: Task, scan: Scan, current: string): void {
   inProse(part.tree.text, start + 1, part.end - 1, task, scan, true);
 }
 
-/** Adds to SCAN the mentions of TASK's symbols from START to END of TEXT: a comment, or the contents of a
- *  string when STRING is true. Leaves out mentions that an edit in SCAN covers. */
+/** Adds to SCAN the mentions of TASK's symbols from START to END of TEXT. This range is the contents of a
+ *  string when STRING is true, else a comment. Leaves out mentions that an edit in SCAN covers. */
 function inProse(text: string, start: number, end: number, task: Task, scan: Scan, string = false): void {
   for (const renaming of task.renamings) {
     const outside = scan.edits.findLastIndex((edit) => edit.end <= start || edit.start >= end);

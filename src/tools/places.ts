@@ -200,7 +200,8 @@ export class Places {
     return this.#site(place.file, now, start, changed && CHANGED[changed], inside && INSIDE);
   }
 
-  /** Returns the span in the present file of the list at PLACE, or of a form in it; see `spanNow`. */
+  /** Returns the span of the list at PLACE in the current text of its file. With BEFORE, returns the span of
+   *  a form instead: the one that follows the first BEFORE forms from the start of PLACE on. */
   span(place: Place, before?: number): Span | undefined {
     const versions = this.#versions(place);
     return versions && spanNow(versions, place, before);
@@ -239,8 +240,8 @@ export class Places {
       : this.#at(file, source, source.forms().nth(number)?.start);
   }
 
-  /** Returns the top-level form of PLACE, which defines NAME, in the present file. Returns undefined when it
-   *  is not certain which form that is. */
+  /** Returns the top-level form of PLACE, which defines NAME, in the current text of the file. Returns
+   *  undefined when it is not certain which form that is. */
   definingForm(place: Place, name: string): Extent | undefined {
     const versions = this.#versions(place);
     const start = versions && whereNow(versions, topOf(place), { name }).start;

@@ -20,10 +20,10 @@ export interface Versions {
  *  changed, `elsewhere` when only other forms did, `unknown` otherwise. */
 export type Changed = 'form' | 'elsewhere' | 'unknown';
 
-/** Finds PLACE, which is in DEFINITION, in the present file. Returns START, the index of PLACE, or undefined
- *  when uncertain. CHANGED says what changed since the file was loaded. SAME is true when the form of PLACE
- *  did not change. INSIDE is true when PLACE is somewhere in the form, and START only the start of the
- *  form. */
+/** Finds PLACE, which is in DEFINITION, in the current text of the file. Returns START, the index of PLACE,
+ *  or undefined when uncertain. CHANGED says what changed since the file was loaded. SAME is true when the
+ *  form of PLACE did not change. INSIDE is true when PLACE is somewhere in the form, and START only the start
+ *  of the form. */
 export function whereNow(versions: Versions, place: Place, definition: Definition) {
   const { start, ...found } = formNow(versions, place, definition);
   const whole = place.start === undefined && !place.inside;
@@ -32,9 +32,9 @@ export function whereNow(versions: Versions, place: Place, definition: Definitio
   return { ...found, start: at ?? start, inside: at === undefined };
 }
 
-/** Returns the span in the present file of the list at PLACE; undefined when uncertain. With BEFORE, returns
- *  the span of a form at PLACE instead: the one that follows the first BEFORE forms there, when it ends
- *  inside PLACE. */
+/** Returns the span of the list at PLACE in the current text; undefined when uncertain. With BEFORE, returns
+ *  the span of a form instead: the one that follows the first BEFORE forms from the start of PLACE on, when
+ *  it ends inside PLACE. */
 export function spanNow(versions: Versions, place: Place, before?: number): Span | undefined {
   const { now, start, same, inside } = whereNow(versions, place, { name: '' });
   if (start === undefined || !same || inside) return undefined;
@@ -46,7 +46,7 @@ export function spanNow(versions: Versions, place: Place, before?: number): Span
   return form && form.end < end ? form : undefined;
 }
 
-/** Returns the index of PLACE in the present file, or undefined when unknown. The form of PLACE did not
+/** Returns the index of PLACE in the current text, or undefined when unknown. The form of PLACE did not
  *  change and begins at TOP. */
 function partNow({ now, loaded = now }: Versions, place: Place, top: number) {
   if (place.start === undefined) return undefined;
@@ -55,7 +55,9 @@ function partNow({ now, loaded = now }: Versions, place: Place, top: number) {
   return before === undefined ? undefined : index - before + top;
 }
 
-/** The top-level form of a place in the present file; see `whereNow`. */
+/** The top-level form of a place, found in the current text of the file. NOW is that text. START is where the
+ *  form begins, undefined when uncertain. CHANGED says what changed since the file was loaded. SAME is true
+ *  when the form did not change. */
 interface FormNow {
   now: Source;
   start: number | undefined;
@@ -63,7 +65,7 @@ interface FormNow {
   same: boolean;
 }
 
-/** Finds the top-level form of PLACE in the present file. */
+/** Finds the top-level form of PLACE in the current text of the file. */
 function formNow({ now, loaded }: Versions, place: Place, definition: Definition): FormNow {
   if (loaded === now) return { now, start: startIn(now, place), changed: undefined, same: true };
   if (loaded === undefined) {
@@ -105,9 +107,9 @@ function holdersOf(forms: TopLevelForms, { name, method }: Definition): number[]
   return [...new Set(nested.map(({ top }) => top))];
 }
 
-/** Finds USES, places in DEFINITION that use USED, in the present file. All of them are in one top-level form
- *  and one method. Returns START, the start of that form, SPOTS, the places in it that use USED, and the
- *  other members that whereNow returns. */
+/** Finds USES, places in DEFINITION that use USED, in the current text of the file. All of them are in one
+ *  top-level form and one method. Returns START, the start of that form, SPOTS, the places in it that use
+ *  USED, and the other members that whereNow returns. */
 export function usesNow(versions: Versions, uses: readonly Place[], used: Used, definition: Definition) {
   const { start, ...found } = formNow(versions, uses[0] ?? {}, definition);
   const forms = found.now.forms();

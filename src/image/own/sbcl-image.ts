@@ -91,7 +91,7 @@ export class SbclImage implements Image, Replaceable {
   #host(): Host {
     return {
       limitMs: this.#options.limitMs,
-      // A running probe decides whether the next call gets a new image.
+      // A running probe, a test of whether the image works, decides whether the next call gets a new image.
       current: () => (this.#probing.runningProbe ? undefined : this.#lifetime.current),
       ready: async () => {
         await this.#probing.runningProbe;
@@ -245,7 +245,8 @@ export class SbclImage implements Image, Replaceable {
     return clientName;
   }
 
-  /** Adds the notice that the image is plain, unless a notice has said so of this image before. */
+  /** Adds the notice that the image is plain (uses no internals of SBCL), unless a notice has said so of this
+   *  image before. */
   #noticePlain(): void {
     const { child, plainBecause, hello } = this.#lifetime;
     if (plainBecause.length === 0 || hello === undefined || this.#reportedPlain === child) return;

@@ -107,7 +107,8 @@ export class Lifetime {
     return this.child?.corrupted;
   }
 
-  /** How earlier images ended, if this image was started as a plain one because of them; else []. */
+  /** How earlier images ended, if this image was started plain (without internals of SBCL) because of them;
+   *  else []. */
   get plainBecause(): readonly string[] {
     return this.#startPolicy.reasons;
   }

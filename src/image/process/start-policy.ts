@@ -3,9 +3,10 @@
 
 import { EVERYTHING } from './agent.ts';
 
-/** After this many answers, an image no longer counts as new. */
+/** An image counts as new until it has given this many answers. */
 const FIRST_ANSWERS = 3;
-/** When this many new images in a row have ended, the next image is plain. */
+/** When this many new images in a row have ended, and user code is not to blame for the last one, the next
+ *  image is started plain: its agent uses no internals of SBCL. */
 const IN_A_ROW = 2;
 /** Operations that run no user code. When an image ends during one of them, user code is not to blame.
  *  `probe` is not in the list, because it collects garbage, which can run the user's hooks. */
@@ -42,7 +43,8 @@ export class StartPolicy {
     return this.#fixed === undefined && !this.#plain && this.#ended.length > 0;
   }
 
-  /** How new images ended, if the next image is a plain one because of them; else []. */
+  /** How new images ended, if the next image is plain, without internals of SBCL, because of them; else
+   *  []. */
   get reasons(): readonly string[] {
     return this.#plain ? this.#ended : [];
   }
@@ -77,7 +79,8 @@ export class StartPolicy {
     this.#plain = this.#fixed === undefined && ownFault && this.#ended.length === IN_A_ROW;
   }
 
-  /** Records that no image starts, for the reason HOW. Returns true when a plain image should be tried. */
+  /** Records that no image starts, for the reason HOW. Returns true when a plain image, which uses no
+   *  internals of SBCL, should be tried. */
   failed(how: string): boolean {
     if (this.#plain || this.#fixed !== undefined) return false;
     this.#ended = [how];
@@ -85,7 +88,8 @@ export class StartPolicy {
     return true;
   }
 
-  /** Records that a plain image does not start either. So the next image is not plain. */
+  /** Records that a plain image, which uses no internals of SBCL, does not start either. So the next image is
+   *  not plain. */
   plainFailed(): void {
     this.#ended = [];
     this.#plain = false;

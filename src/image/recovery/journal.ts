@@ -175,7 +175,7 @@ export class Journal {
     return (job, answer) => {
       const { ending, data } = answer;
       if (loadLabel !== undefined) this.#unfinished.delete(loadLabel);
-      // An operation with a held error has not ended.
+      // An operation that is stopped at a held error has not ended.
       if ('held' in data) {
         if (loadLabel !== undefined) keepNewest(this.#unfinished, loadLabel, loadLabel);
       } else if (ending.kind !== 'lost') onEnd(job, answer);

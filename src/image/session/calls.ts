@@ -19,7 +19,7 @@ import { type Ahead, Queue } from './queue.ts';
 export interface Host {
   /** Time limit of a call in milliseconds. */
   readonly limitMs: number;
-  /** Returns the peer that is ready for calls; undefined when there is none now. */
+  /** Returns the peer, the agent in an image, that is ready for calls; undefined when there is none now. */
   current(): Peer | undefined;
   /** Resolves with a peer that is ready for calls, once there is one. Throws a SetupError when none can be
    *  started. */
@@ -30,9 +30,9 @@ export interface Host {
   compiling(): boolean;
   /** Called before a call that does not come from code in the image uses PEER. */
   beforeCall(peer: Peer): void;
-  /** Resolves with a callback for the answer of the operation NAME, which PEER is about to perform with ARGS.
-   *  The callback is also called when a held error stops the operation, or the image is lost. Returns
-   *  undefined when nothing needs the answer. */
+  /** PEER, the agent in an image, is about to perform the operation NAME with ARGS. Returns undefined when
+   *  nothing needs the answer. Else returns a promise of a callback for the answer. The callback is also
+   *  called when the operation stops at an error that is held for debugging, or when the image is lost. */
   watch(
     peer: Peer,
     name: keyof Operations,

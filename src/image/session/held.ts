@@ -1,5 +1,5 @@
-// Remembers the calls that a held error stopped, so that the answer of a resumed call has the form that its
-// tool planned.
+// Remembers the calls that a held error stopped (their threads wait for the tool debug), so that the answer
+// of a resumed call has the form that its tool planned.
 
 import type { Reply } from '../wire/call.ts';
 import type { HeldError } from '../wire/holding.ts';
@@ -9,7 +9,7 @@ import type { Operations } from '../wire/operations.ts';
  *  then. */
 const LIMIT = 100;
 
-/** A call that a held error stopped. */
+/** A call that a held error stopped: its thread waits for the tool debug. */
 export interface HeldCall<Rendered> {
   name: keyof Operations;
   args: object;

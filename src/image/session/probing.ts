@@ -12,7 +12,8 @@ import type { CallNotice } from './notices.ts';
 /** After this many interrupted calls in a row, an image in which one thread keeps all others from compiling
  *  is replaced. */
 const IN_A_ROW = 3;
-/** While a probe runs, the image is polled this many times less often than while a call is being ended. */
+/** While a probe (a test of whether the image works) runs, the image is polled this many times less often
+ *  than while a call is being ended. */
 const POLL_FACTOR = 4;
 /** Reason that is reported when an image is lost because it does not work. */
 const BROKEN = 'it was broken: it could not read, evaluate and print a constant form any more';
@@ -24,7 +25,8 @@ export interface Remedies {
   notify(notice: CallNotice): void;
 }
 
-/** The result of a probe. `at` is the time when the probe ended (performance.now). */
+/** The result of a probe, a test of whether an image works. `at` is the time when the probe ended
+ *  (performance.now). */
 export interface ProbeResult {
   works: boolean;
   at: number;

@@ -54,13 +54,14 @@ export interface ImageStatus {
   why?: string;
   /** Progress of a rebuild, as a phrase. */
   building?: string;
-  /** Result of the last probe, and how many milliseconds ago the probe ended. */
+  /** Result of the last probe, a test of whether the image works, and how many milliseconds ago it ended. */
   probe?: { works: boolean; msAgo: number };
   /** SBCL's warning that its memory may be corrupted. */
   corrupted?: string;
   /** Abilities that the agent lacks. */
   lacking?: Lacking;
-  /** How earlier images ended, if this image was started as a plain one because of them. */
+  /** How earlier images ended, if this image was started plain (without internals of SBCL) because of
+   *  them. */
   plainBecause?: readonly string[];
 }
 

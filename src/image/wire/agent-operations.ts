@@ -14,8 +14,8 @@ export interface AgentOperations extends Operations {
   written: { args: { job: number }; data: { value?: Output | null } };
   interrupt: { args: { job: number; reason: Reason }; data: object };
   terminate: { args: { job: number }; data: object };
-  /** `works` is absent when the probe did not end normally. `holder` is the name of a thread that keeps all
-   *  others from compiling. */
+  /** A probe tests whether the image works. `works` is absent when the probe did not end normally. `holder`
+   *  is the name of a thread that keeps all others from compiling. */
   probe: {
     args: { session?: boolean; exercise?: boolean };
     data: { works?: boolean; holder?: string };

@@ -1,4 +1,4 @@
-// Types of the operations on held errors, threads and objects.
+// Types of the operations on held errors (their threads are stopped for debugging), threads and objects.
 
 import type { LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
 import type { Frame, Local } from './endings.ts';
@@ -44,7 +44,7 @@ export interface DebugValue {
   package?: string;
   /** Name of a restart that was called with too few arguments. */
   restart?: string;
-  /** Lambda list of that restart. */
+  /** Lambda list of `restart`, the restart that was called with too few arguments. */
   takes?: string;
   /** Name of a restart whose function returned, although restarts should make a non-local exit. */
   returned?: string;

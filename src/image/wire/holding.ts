@@ -22,7 +22,8 @@ export interface HeldError {
   locks?: string[];
 }
 
-/** What an operation reports on a held error, and on restarts that were invoked. */
+/** What an operation reports on a held error, at which its thread is stopped, and on restarts that were
+ *  invoked. */
 export interface Holding {
   /** The error that stopped the operation and is held. */
   held?: HeldError;

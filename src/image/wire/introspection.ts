@@ -110,7 +110,7 @@ export interface ImpactData {
   /** Functions in the packages `homes` that look up symbols by name. The `description` of each is its
    *  name. */
   finding?: Place[];
-  /** Number of all such functions. */
+  /** Number of all functions that `finding` could list. */
   findingCount?: number;
   /** Source files of the loaded code. */
   files?: string[];

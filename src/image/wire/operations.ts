@@ -63,7 +63,7 @@ export interface WhoCallsData {
   /** Names of functions that look up symbols by name, so that they may call the function without a cross
    *  reference. Sent when no caller is known. */
   finding?: string[];
-  /** Number of all such functions. */
+  /** Number of all functions that `finding` could list. */
   findingCount?: number;
   /** All names of all packages in which the symbol is accessible. */
   accessibleIn?: string[];

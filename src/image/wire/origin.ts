@@ -42,7 +42,8 @@ export function enclosingOperations(): readonly string[] | undefined {
 /** Operations that compile code and then undo its definitions. Only one of them runs at a time. */
 export const COMPILATIONS: readonly string[] = ['compile-forms', 'check-file'];
 
-/** True when a compilation waits for the current work, which must then not wait for a compilation itself. */
+/** True when the current work was requested by code within a compilation, which waits for this work. Then the
+ *  work must not wait for the end of a compilation, or both would wait for ever. */
 export function withinCompilation(): boolean {
   return enclosingOperations()?.some((name) => COMPILATIONS.includes(name)) === true;
 }

@@ -1,4 +1,4 @@
-// The tool debug, which inspects held errors and continues from them.
+// The tool debug, which inspects held errors, at which threads are stopped, and continues from them.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';

@@ -1,4 +1,5 @@
-// Continues from a held error: by a restart, by a return from a frame, by a retry, or by ending its call.
+// Continues from a held error, at which a thread is stopped for debugging: by a restart, by a return from a
+// frame, by a retry, or by ending the call that the error stopped.
 
 import type { Result } from '../../kernel/tool.ts';
 import { packageOf } from '../lookup.ts';
@@ -6,8 +7,9 @@ import { evalOptions, frameOf, type Held, optionsOf } from './held.ts';
 import { leftFrameResult, outcome } from './outcomes.ts';
 import { refusal, stillHeld } from './refusals.ts';
 
-/** Evaluates CODES in the frame of HELD, and lets the image keep their values for the continuation. Returns a
- *  result only on failure, else undefined. */
+/** Evaluates CODES in the requested frame of the thread that the error HELD has stopped. Lets the image keep
+ *  their values, which the next request uses to make the thread continue. Returns a result only on failure,
+ *  else undefined. */
 async function evaluateInFrame(held: Held, codes: readonly string[]): Promise<Result | undefined> {
   const { image, error, args } = held;
   const reply = await image.call(
@@ -21,19 +23,20 @@ async function evaluateInFrame(held: Held, codes: readonly string[]): Promise<Re
   return evaluated ? undefined : stillHeld(held, reply, codes.join('\n'));
 }
 
-/** Continues from HELD by the restart NAME. */
+/** Makes the thread that the error HELD has stopped continue by the restart NAME. */
 export async function invokeRestart(held: Held, name: string): Promise<Result> {
   const { values = [] } = held.args;
   const failed = values.length > 0 ? await evaluateInFrame(held, values) : undefined;
   return failed ?? continueHeld(held, { restart: name });
 }
 
-/** Makes the frame of HELD return the values of the form CODE. */
+/** Makes the requested frame of the thread that HELD has stopped return the values of the form CODE. */
 export async function returnFrom(held: Held, code: string): Promise<Result> {
   return (await evaluateInFrame(held, [code])) ?? continueHeld(held, frameOf(held));
 }
 
-/** Runs the frame of HELD again; without a frame, evaluates the whole form again. */
+/** Runs again the requested frame of the thread that HELD has stopped; without a frame, evaluates the whole
+ *  form again. */
 export function retry(held: Held): Promise<Result> {
   return continueHeld(held, { ...frameOf(held), retry: true });
 }

@@ -1,4 +1,5 @@
-// Defines the objects and options that calls about held errors use.
+// Defines the objects and options that calls about held errors use. At a held error, a thread is stopped for
+// debugging.
 
 import type { Image } from '../../image/image.ts';
 import type { CallContext } from '../../kernel/tool.ts';
@@ -14,7 +15,8 @@ export interface DebugDependencies {
   readonly context: CallContext;
 }
 
-/** The held error that a call is about, with the arguments of that call. */
+/** The held error (one whose thread is stopped for debugging) that a call is about, with the arguments of
+ *  that call. */
 export interface Held extends DebugDependencies {
   readonly error: number;
   /** True when the same call has already evaluated a fix. */
@@ -27,19 +29,19 @@ export interface Held extends DebugDependencies {
   };
 }
 
-/** Returns the call options for HELD. */
+/** Returns the call options for a request about the held error HELD. */
 export function optionsOf({ args, context }: Held) {
   return { ...callOptions(context), ...limitOption(args) };
 }
 
-/** Returns the call options for evaluating code in a frame of HELD. Such code can leave the frame, so that
- *  the call which the error stopped continues. */
+/** Returns the call options for evaluating code in a frame of the thread that HELD has stopped. Such code can
+ *  leave the frame, so that the call which the error stopped continues. */
 export function evalOptions(held: Held) {
   const call = held.holds.call(held.error);
   return { ...optionsOf(held), ...(call && { continues: { ...call, ifLeft: true } }) };
 }
 
-/** Returns the argument that names the frame of HELD, if the call has one. */
+/** Returns the argument that names the frame to use, if the call has one. */
 export function frameOf({ args: { frame } }: Held): { frame?: number } {
   return frame === undefined ? {} : { frame };
 }

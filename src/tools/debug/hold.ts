@@ -136,8 +136,8 @@ function whereText({ error, seconds, thread, locks = [] }: HeldError): string {
   return `Held as error ${error}${where}, for ${seconds} s after each use of debug.${lockNote}`;
 }
 
-/** Returns the frames of CONDITION, the condition of HELD, with their numbers for debug, and how many more
- *  there are. Consecutive frames of libraries are only counted. */
+/** Returns the frames of CONDITION, the condition of the held error HELD, with their numbers for debug, and
+ *  how many more there are. Consecutive frames of libraries are only counted. */
 function framesText({ frames = [], moreFrames }: Condition, held: HeldError, places: Places): string {
   const foldsLibraries = frames.some((frame) => isOwn(frame, places));
   const lines: string[] = [];

@@ -1,4 +1,5 @@
-// Lists held errors and threads, and starts and stops the recording of errors.
+// Lists held errors (their threads are stopped for debugging) and threads, and starts and stops the recording
+// of errors.
 
 import { CallError } from '../../errors.ts';
 import type { ThreadData } from '../../image/wire/debugging.ts';

@@ -1,4 +1,5 @@
-// Renders a held error, its frames, and the values of forms evaluated in them.
+// Renders a held error (one whose thread is stopped for debugging), its frames, and the values of forms
+// evaluated in them.
 
 import type { DebugData, DebugValue } from '../../image/wire/debugging.ts';
 import type { Frame, Local } from '../../image/wire/endings.ts';
@@ -15,7 +16,8 @@ import { heldResult } from './hold.ts';
 import { leftFrameResult } from './outcomes.ts';
 import { refusal, stillHeld } from './refusals.ts';
 
-/** Returns the result that shows HELD, or its frame if the call names one. */
+/** Returns the result that shows HELD, an error whose thread is stopped, or a frame of that thread if the
+ *  call names one. */
 export async function showHeld(held: Held): Promise<Result> {
   const { image, error, places } = held;
   const reply = await image.call('debug-look', { error, ...frameOf(held) }, evalOptions(held));
@@ -52,7 +54,7 @@ function localsText(locals: Local[]): string {
   return `Locals:\n${lines.join('\n')}${hidden ? '\n(debug_level: 3 of eval_form or load_file keeps all.)' : ''}`;
 }
 
-/** Evaluates CODE with the variables of the frame of HELD. */
+/** Evaluates CODE with the variables of the requested frame in the thread that the error HELD has stopped. */
 export async function evaluate(held: Held, code: string): Promise<Result> {
   const { image, error, args } = held;
   const reply = await image.call(
@@ -83,8 +85,8 @@ function staleTextLines({ replaced = [] }: DebugData, places: Places): string {
     .join('\n');
 }
 
-/** Evaluates CODE, which has new definitions, for HELD. The answer names the files that still have the old
- *  text. */
+/** Evaluates CODE, which has new definitions, in the thread that the error HELD has stopped. The answer names
+ *  the files that still have the old text. */
 export async function fix(held: Held, code: string): Promise<Result> {
   const { image, error, places, args } = held;
   const reply = await image.call(

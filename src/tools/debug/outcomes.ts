@@ -1,4 +1,4 @@
-// Renders what happened after a held error was continued.
+// Renders what happened after a thread went on that had been stopped at a held error.
 
 import type { HeldCall } from '../../image/session/held.ts';
 import type { Reply } from '../../image/wire/call.ts';
@@ -14,15 +14,15 @@ import { heldResult } from './hold.ts';
 
 type DebugOperation = 'debug-go' | 'debug-eval' | 'debug-fix' | 'debug-look';
 
-/** Returns the result when code that was evaluated for HELD has left its frame, for example by a restart;
- *  else undefined. */
+/** Code that was evaluated in a frame of the thread that HELD has stopped can leave the frame, for example by
+ *  a restart. Returns the result of a reply that says so; undefined for another reply. */
 export function leftFrameResult(held: Held, reply: Reply<DebugOperation>): Result | undefined {
   const { left, value } = reply.data;
   return left || (value !== undefined && isThreadValue(value)) ? outcome(held, reply) : undefined;
 }
 
-/** Returns the result for REPLY, which came after the thread of HELD had gone on. CONTINUATION says whether
- *  the call was to end. */
+/** Returns the result for REPLY, which came after the thread that the error HELD had stopped went on.
+ *  CONTINUATION says whether the call was to end. */
 export function outcome(
   held: Held,
   reply: Reply<DebugOperation>,

@@ -1,4 +1,5 @@
-// Renders why a call about a held error was refused or failed, and what to do instead.
+// Renders why a call about a held error (one whose thread is stopped for debugging) was refused or failed,
+// and what to do instead.
 
 import type { DebugData, DebugValue } from '../../image/wire/debugging.ts';
 import type { Ending, Output, Reason } from '../../image/wire/endings.ts';
@@ -16,7 +17,8 @@ interface DebugReply {
   data: DebugData;
 }
 
-/** Returns the result when DATA says that the image refused the request about HELD; else undefined. */
+/** Returns the result when DATA says that the image refused the request about the held error HELD; else
+ *  undefined. */
 export function refusal(held: Held, { data: { value } }: DebugReply): Result | undefined {
   if (value === undefined) return undefined;
   if (isLookupFailure(value)) return { ...lookupResult(value), failed: true };
@@ -71,8 +73,8 @@ function goneText(error: number, { busy, why, held = [] }: DebugValue): string {
 /** Reasons of an interruption after which the thread of the call no longer exists. */
 const THREAD_GONE_REASONS: readonly Reason[] = ['ended', 'terminated', 'ending'];
 
-/** Returns the result when evaluating CODE for HELD failed. The error is still held, unless its thread no
- *  longer exists. */
+/** Returns the result when CODE could not be evaluated in the thread that the error HELD has stopped. The
+ *  thread stays stopped, unless it no longer exists. */
 export function stillHeld({ error, places }: Held, { ending, output, data }: DebugReply, code = ''): Result {
   const ended =
     ending.kind === 'lost' || (ending.kind === 'interrupted' && THREAD_GONE_REASONS.includes(ending.reason));

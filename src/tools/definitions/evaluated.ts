@@ -24,9 +24,10 @@ export interface EvaluatedDefinition {
   evaluated: Evaluated;
 }
 
-/** Returns the text of DEFINITION, read under FEATURES; undefined when it is not found. The text comes from
- *  the newest form in HISTORY that contains the beginning recorded in DEFINITION and was evaluated no later
- *  than the definition was made. Forms that a rebuild evaluates are not in the history. */
+/** Returns the text of DEFINITION, read under FEATURES; undefined when it is not found. DEFINITION has the
+ *  beginning of the form that made it. The text comes from the newest form in HISTORY that contains this
+ *  beginning and was evaluated no later than the definition was made. Forms that a rebuild evaluates are not
+ *  in the history. */
 export function evaluatedText(
   history: ReplHistory,
   definition: EvaluatedDefinition,

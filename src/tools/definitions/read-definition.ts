@@ -170,7 +170,7 @@ function hasOperator(
   return allNamed(forms, { name: symbol, operator }).length > 0;
 }
 
-/** Returns a sentence that says that the symbol has no definition, not the requested method, or no definition
+/** Returns a sentence that says what the symbol lacks: any definition, the requested method, or a definition
  *  of KIND. In files, only the operator of a form shows its kind. */
 function noneText(
   { symbol, things = [] }: DescribeData,

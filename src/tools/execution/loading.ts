@@ -359,7 +359,7 @@ export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemD
   return `The ${files} ${names.join(', ')} of system ${system} ${are} gone, so a new image could not load that. Write ${them} again, or take ${them} out of its definition.`;
 }
 
-/** Maximum number of systems with a twin that get a note of their own. */
+/** Maximum number of systems with a twin, another system of the same name, that get a note of their own. */
 const TWIN_LIMIT = 5;
 
 /** Returns notes about TWINS, loaded systems that have a twin, which is another system with the same name; ''

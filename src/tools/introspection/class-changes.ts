@@ -95,8 +95,8 @@ export interface BrokenInstances {
   unknown: CheckedCall[];
 }
 
-/** Returns the code in the files of FACTS that uses initargs, or names slots, which DEFINITION no longer
- *  has. */
+/** Returns the code in FILES, the source files of the loaded code, that would break with DEFINITION, the new
+ *  definition of the class: code that uses initargs or names slots which the class would no longer have. */
 export function brokenInstances(
   { name: className, initargs = [], slots = [], inheritedSlots = [], files = [] }: ImpactData,
   definition: Definition | undefined,

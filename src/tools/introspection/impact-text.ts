@@ -26,7 +26,7 @@ export interface Impact extends Partial<CheckedCalls> {
   recompile: { why: string; names: string[] };
   /** Functions that look up symbols by computed names, and so may call the definition. */
   finding: LocatedUse[];
-  /** The number of such functions. */
+  /** The number of functions that look up symbols by computed names; `finding` may list fewer. */
   findingCount: number;
   methods: LocatedUse[];
   accessors: ChangedFunction[];

@@ -29,10 +29,11 @@ export class TestMemory {
   readonly #tests = new Map<string, Known>();
   /** The systems that were tested as a whole. */
   readonly #tested = new Set<string>();
-  /** What answers said of states that last. */
+  /** What answers said of states that last from run to run, such as a file that differs from the image. */
   readonly #said = new Set<string>();
 
-  /** Returns TEXT, about a state that lasts; or BRIEFLY, when an answer said the same before. */
+  /** Returns TEXT, which is about a state that lasts from run to run, such as a file that differs from the
+   *  image. Returns the shorter BRIEFLY when an earlier answer said the same. */
   once(text: string, briefly: string): string {
     if (text !== '' && this.#said.has(text)) return briefly;
     this.#said.add(text);
