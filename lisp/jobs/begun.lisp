@@ -5,8 +5,8 @@
 (in-package "LIVE-LISP.JOBS")
 
 (defconstant +begun-words+ 512
-  "The number of words in the memory shared with the server. Each running request has its own word,
-since fewer requests than this run at once.")
+  "The number of words in the memory shared with the server. Requests whose ids differ by a multiple
+of it share a word, which has the id of the latest that began.")
 
 (sb-ext:defglobal **begun-place** nil "The address of the shared memory, or NIL.")
 
@@ -26,6 +26,8 @@ nothing if the server shares no memory."
       (close-file descriptor))))
 
 (defun note-begun (id)
-  "Record in the shared memory that the request ID begins to run."
+  "Record in the shared memory that the request ID begins to run, unless a later request has its word."
   (when **begun-place**
-    (setf (sb-sys:sap-ref-64 (sb-sys:int-sap **begun-place**) (* 8 (mod id +begun-words+))) id)))
+    (symbol-macrolet ((word (sb-sys:sap-ref-64 (sb-sys:int-sap **begun-place**)
+                                               (* 8 (mod id +begun-words+)))))
+      (when (< word id) (setf word id)))))

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Number of words in the shared memory. When a request begins to run, the image writes its id into the word
- *  number id modulo WORDS. */
+ *  number id modulo WORDS, unless a later request has that word. */
 const WORDS = 512;
 const WORD_OCTETS = 8;
 
@@ -21,12 +21,14 @@ export class StartedRequests {
     this.descriptor = openShared();
   }
 
-  /** True when the request ID began to run; undefined when that cannot be known. */
+  /** True when the request ID began to run; undefined when that cannot be known, as when a later request has its
+   *  word. */
   has(id: number): boolean | undefined {
     if (this.descriptor === undefined || this.#closed) return undefined;
     const word = Buffer.alloc(WORD_OCTETS);
     readSync(this.descriptor, word, 0, WORD_OCTETS, WORD_OCTETS * (id % WORDS));
-    return word.readBigUInt64LE() === BigInt(id);
+    const noted = word.readBigUInt64LE();
+    return noted > BigInt(id) ? undefined : noted === BigInt(id);
   }
 
   /** Closes the file of the shared memory. */
