@@ -2,7 +2,8 @@
 
 (defpackage "LIVE-LISP.DEBUG"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.LOOK" "LIVE-LISP.JOURNAL"
-        "LIVE-LISP.EVALUATE"))
+        "LIVE-LISP.EVALUATE")
+  (:import-from "LIVE-LISP.GUARD" "**AT-STOP**"))
 
 (in-package "LIVE-LISP.DEBUG")
 

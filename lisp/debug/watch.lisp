@@ -129,6 +129,8 @@ that begin from now on."
   "Begin to record the errors that WATCH selects, in place of the previous watch."
   (setf **watch** watch
         **on-break** #'note-break)
+  ;; *BREAK-ON-SIGNALS* would stop the program in SBCL's debugger.
+  (pushnew 'watch-no-more **at-stop**)
   (break-at (watch-type watch)))
 
 (defun watch-no-more ()

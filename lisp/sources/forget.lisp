@@ -63,7 +63,7 @@ their files.")
   "Return true if an answer has listed DEFINITION as no longer in its file."
   (values (gethash definition **listed**)))
 
-(define-operation "nothing-listed" ()
+(define-operation ("nothing-listed" :inline t) ()
   "Forget which definitions answers have listed. The server calls this after it has built a lost
 image again: loads in the new image have listed definitions, but no user has seen these lists."
   (clrhash **listed**)

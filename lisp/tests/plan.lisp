@@ -159,27 +159,28 @@ together with another of them."
          (inner (loop for system in systems append (remove system (tested-with system)))))
     (set-difference systems inner)))
 
-(defun loads-data (system known)
-  "Return a list of JSON objects: the loads before SYSTEM is tested, in order. Changes of the systems
-that it needs are left to ASDF, unless that would miss them. KNOWN is as in PLAN-DATA."
-  (flet ((load-data (system force)
-           (object "name" (component-name system) "force" force)))
-    (let* ((needed (loop for other in (needed-systems system)
-                         when (unnoticed-p other :known t) collect (load-data other t)))
-           (force (unnoticed-p system))
-           (loads (and (or (not known) (asdf-call "COMPONENT-LOADED-P" system))
-                       (or force (to-load-p system)))))
-      (keep-texts system loads)
-      (append needed (and loads (list (load-data system force)))))))
+(defun loads-before (system known)
+  "Return a list of (SYSTEM FORCE) lists: the loads before SYSTEM is tested, in order. Changes of the
+systems that it needs are left to ASDF, unless that would miss them. KNOWN is as in PLAN-DATA."
+  (let* ((needed (loop for other in (needed-systems system)
+                       when (unnoticed-p other :known t) collect (list other t)))
+         (force (unnoticed-p system))
+         (loads (and (or (not known) (asdf-call "COMPONENT-LOADED-P" system))
+                     (or force (to-load-p system)))))
+    (keep-texts system loads)
+    (append needed (and loads (list (list system force))))))
 
 (defun plan-data (systems known)
   "Return a JSON object with the plan for testing SYSTEMS: their names, *UNREAD*, and the systems to
 load before. Each of these has a flag that is true if the load must be forced because ASDF would not
 notice a change. If KNOWN is true, leave out systems that were never loaded."
-  (object "systems" (mapcar #'component-name systems)
-          "unread" (reverse *unread*)
-          "loads" (loop for system in (remove-duplicates (mapcan #'tested-with systems) :from-end t)
-                        append (loads-data system known))))
+  (let ((loads (loop for system in (remove-duplicates (mapcan #'tested-with systems) :from-end t)
+                     append (loads-before system known))))
+    (object "systems" (mapcar #'component-name systems)
+            "unread" (reverse *unread*)
+            ;; A system that is tested can be needed by the tests of another one too.
+            "loads" (loop for (system force) in (remove-duplicates loads :key #'first :from-end t)
+                          collect (object "name" (component-name system) "force" force)))))
 
 (define-operation ("test-plan" :members t) (system root known)
   "Return a plan for testing SYSTEM, or the systems defined below ROOT, the native name of a

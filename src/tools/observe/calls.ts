@@ -13,6 +13,7 @@ import type { Result } from '../../kernel/tool.ts';
 import { mentionsIn } from '../../source/calls.ts';
 import { commonPrefix, partsOfName } from '../../source/qualified.ts';
 import { SourceText } from '../../source/text.ts';
+import type { Used } from '../../source/uses.ts';
 import { parseQueries } from '../definitions/asked-names.ts';
 import { packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
@@ -74,7 +75,7 @@ function callsItself(name: string, place: Place, places: Places): boolean {
   const source = places.text(place, { name }, 0);
   if (source === undefined) return false;
   const { symbol, home, setf } = partsOfName(name);
-  const callee = { name: symbol, homes: new Set([home]), setf };
+  const callee: Used = { name: symbol, packages: new Set([home]), setf };
   return mentionsIn(new SourceText(source.text), places.features, callee).some(
     ({ args, how }) => args !== undefined || how === 'as a function',
   );
