@@ -29,15 +29,15 @@ export class TestMemory {
   readonly #tests = new Map<string, Known>();
   /** The systems that were tested as a whole. */
   readonly #tested = new Set<string>();
-  /** What answers said of states that last from run to run, such as a file that differs from the image. */
-  readonly #said = new Set<string>();
+  /** By kind, what the last answer said of a state that lasts from run to run. */
+  readonly #said = new Map<string, string>();
 
-  /** Returns TEXT, which is about a state that lasts from run to run, such as a file that differs from the
-   *  image. Returns the shorter BRIEFLY when an earlier answer said the same. */
-  once(text: string, briefly: string): string {
-    if (text !== '' && this.#said.has(text)) return briefly;
-    this.#said.add(text);
-    return text;
+  /** Returns TEXT, which is about a state of KIND that lasts from run to run, such as a file that differs from the
+   *  image; '' when there is none. Returns the shorter BRIEFLY when the answer before said the same. */
+  once(kind: 'unset' | 'differences', text: string, briefly: string): string {
+    const same = text !== '' && this.#said.get(kind) === text;
+    this.#said.set(kind, text);
+    return same ? briefly : text;
   }
 
   /** Returns the tests that failed when they last ran. With SYSTEM, considers only its tests and tests of

@@ -106,7 +106,11 @@ async function load(
       goneText(data, places),
       twinsText(data.value?.twins, places),
       displacedSection(data, places),
-      memory.once(differences, 'The files and the image differ as told before; compare_image tells where.'),
+      memory.once(
+        'differences',
+        differences,
+        'The files and the image differ as told before; compare_image tells where.',
+      ),
     ]),
   };
 }

@@ -166,7 +166,7 @@ export class Run {
 
   /** Returns what the answer says of variables that were not set again. */
   #unsetSaid({ unset = [], unsetTotal }: Reply<'test-run'>['data']): string {
-    return this.#grounds.memory.once(unsetText(unset, unsetTotal), unsetBriefly(unset));
+    return this.#grounds.memory.once('unset', unsetText(unset, unsetTotal), unsetBriefly(unset));
   }
 
   /** Returns the result of a run in which TESTS ran. REPLY is the reply of the last round. UNRECORDED are the
