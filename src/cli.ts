@@ -70,7 +70,7 @@ Commands:
   doctor                   check the set-up; with --client, what that client has of it
   install                  with --client, set that client up; else list the clients that are here
   uninstall                with --client, take that out again
-  forget                   remove the records of the workspace: history, searches, journals, its calls in the log
+  forget                   remove the records of the workspace: history, journals, its calls in the log
 
 Flags:
 ${flags.join('\n')}`;
