@@ -136,8 +136,8 @@ with format arguments that are integers, NIL or symbols from FORM."
                                (and (symbolp each) (or (null each) (member each form)))))))))
 
 (defun call-text (form)
-  "Compile a call like FORM, and return the text of the compiler's warning about it, or NIL if there
-is none. Keywords in FORM are kept, and all other arguments are replaced by variables."
+  "Compile a copy of the call FORM in which variables replace all arguments except keywords. Return
+the text of the compiler's warning about this call, or NIL if the compiler does not warn."
   (let* ((text nil)
          (parameters '())
          (arguments (loop for each in (rest form)

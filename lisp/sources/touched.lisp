@@ -48,8 +48,8 @@ structure of this thread."
 thread.")
 
 (defun note-makers (thing touched)
-  "Record in TOUCHED, a TOUCHED structure, that THING, a symbol, package or method, is changing.
-Record which files are being loaded or compiled, and which files have begun these loads."
+  "Record in the TOUCHED structure TOUCHED which files change THING, a symbol, package or method:
+the files being loaded or compiled now go to MAKERS, and the files that loaded those to AROUND."
   (dolist (file (set-difference (list *load-truename* *compile-file-truename*) (cons nil *around*)
                                 :test #'eq))
     (pushnew file (gethash thing (touched-makers touched)) :test #'eq))

@@ -82,8 +82,8 @@ server that nobody waits any more."
                      a function of INTERRUPT-THREAD, cannot wait for a tool; call it outside."))))
 
 (defun require-approval (text)
-  "Signal an APPROVAL-REQUIRED for *TOOL* with the message TEXT. If the restart USE-VALUE is
-invoked, return its value."
+  "Signal the error APPROVAL-REQUIRED, whose message is TEXT, for the tool named *TOOL*. If a
+handler invokes the restart USE-VALUE, return the value that the handler passes to the restart."
   (restart-case (error 'live-lisp:approval-required :tool *tool* :message text)
     (use-value (value)
       :report (lambda (stream) (format stream "Return a value instead of calling ~A." *tool*))

@@ -45,8 +45,8 @@ export class LineFile {
     this.#options = options;
   }
 
-  /** Appends the line TEXT. With SYNC, the line is on the disk when this returns. Throws when it cannot be
-   *  written. */
+  /** Appends the line TEXT. With SYNC, the line is on the disk when this returns. Throws when the file cannot
+   *  be opened or the disk is full. */
   append(text: string, sync = false): void {
     const line = `${text}\n`;
     const octets = Buffer.byteLength(line);

@@ -107,7 +107,7 @@ export interface InspectData {
   type?: string;
   id?: string;
   total?: number;
-  /** The parts of the object. When a part has no value, `why` is the reason. */
+  /** The parts of the object. `why` says why a part has no `value`: for example, its slot is unbound. */
   parts?: { name: string; value?: string; why?: string; id?: string }[] | string[];
   noValue?: boolean;
   /** The requested id, when its object no longer exists. */

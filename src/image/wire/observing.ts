@@ -94,7 +94,7 @@ export interface SeenTypes {
   declared?: boolean;
   /** The type of the function as SBCL knows it. */
   type?: string;
-  /** A declaration with the types that were seen. */
+  /** A `(declaim (ftype ...))` form as text, with the types of the recorded arguments and values. */
   proposed?: string;
 }
 

@@ -5,8 +5,8 @@ import type { Item } from './agreement.ts';
 /** Why a symbol cannot get its new name. */
 export interface NameConflict {
   /** `keyword`: the symbol is a keyword. `locked`: its home package is locked. `other`: the new name is
-   *  another symbol in a package in which the symbol is accessible. `taken`: the new name already names
-   *  something. */
+   *  another symbol in a package in which the symbol is accessible. `taken`: the new name already has a
+   *  definition, such as a function or a variable. */
   kind: 'keyword' | 'locked' | 'other' | 'taken';
   /** The package of the conflict. */
   package?: string;

@@ -17,8 +17,9 @@ interface Reached {
   bits: string;
 }
 
-/** The result of a search by name: one measured definition with the tests that reached it, or several
- *  definitions, or only similar names. */
+/** The result of a search by name among the definitions that a run with coverage has measured. `name` and
+ *  `tests`: the one definition found, and the tests that reached it. `several`: the names of all definitions
+ *  found. `near`: no definition was found, and these names are similar. */
 export type Found = { name: string; tests: string[] } | { several: string[] } | { near: string[] };
 
 /** The definitions that each test reached in its last run with coverage. */
