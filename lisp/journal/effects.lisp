@@ -82,13 +82,20 @@ because each SET of a symbol calls it."
                    (unless (char= (schar beginning index) (schar text index)) (return nil))))
         (return t)))))
 
+(defun setter-kind (doing)
+  "DOING is SBCL's text for an operation on a name. If it sets a function, macro or compiler macro
+to an existing function, return the kind of the definition, such as :MACRO. Else return NIL."
+  (cond ((starts-p doing "setting fdefinition" "setting the symbol-function") :function)
+        ((starts-p doing "setting the macro-function") :macro)
+        ((starts-p doing "setting the compiler-macro-function") :compiler-macro)))
+
 (defun name-checked (check name &rest doing)
   "Hook: call CHECK, SBCL's test whether the package lock of NAME's home package allows an operation
 on NAME. DOING is a list that begins with a text for the operation, such as \"declaring ...\".
 Record the operation, unless it serves only the compiler or only sets a value."
   (declare (dynamic-extent doing))
   (when (and *touched* (not (starts-p (first doing) "binding" "setting the value")))
-    (if (starts-p (first doing) "setting fdefinition") (touch-function name) (touch name)))
+    (touch name (setter-kind (first doing))))
   (noting
     (unless (starts-p (first doing) "binding" "declaring" "proclaiming" "setting the value")
       (let ((symbol (note-name name)))

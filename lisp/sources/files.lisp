@@ -88,18 +88,24 @@ truenames of directories, with a slash at the end."
                           file)
     found))
 
-(defun exported-elsewhere-p (definition file)
-  "Return true if the last load of a file other than FILE has made the same export as DEFINITION."
-  (let ((key (definition-key :export (definition-name definition)
-                             (definition-identity definition))))
-    (loop for other being the hash-values of **files**
-          for same = (and (not (eq other file)) (gethash key (source-file-definitions other)))
-          thereis (and same (>= (definition-serial same) (source-file-serial other))))))
-
 (defun not-made-again-p (definition file)
   "Return true if DEFINITION belongs to the file FILE, but the last load of FILE did not make it
 again."
   (< (definition-serial definition) (source-file-serial file)))
+
+(defun made-elsewhere-p (definition file)
+  "Return true if DEFINITION, of the file FILE, is also what the last load of another file made, or
+what a form made that was evaluated later. This can be so for a definition whose identity stays the
+same when it is made again: a package, an export, or a function that was set to an existing one."
+  (flet ((same-p (other)
+           (and other (eq (definition-identity other) (definition-identity definition)))))
+    (or (loop with key = (key-of definition)
+              for other being the hash-values of **files**
+              for made = (and (not (eq other file)) (gethash key (source-file-definitions other)))
+              thereis (and (same-p made) (not (not-made-again-p made other))))
+        (let ((evaluated (fourth (gethash (key-of definition) **evaluated**))))
+          (and (same-p evaluated)
+               (> (definition-serial evaluated) (definition-serial definition)))))))
 
 (defun kept-by-methods-p (definition file)
   "Return true if DEFINITION of the file FILE is of a generic function that has methods from other
@@ -115,8 +121,7 @@ did not make it again."
   (and (not-made-again-p definition file)
        (current-p definition)
        (not (kept-by-methods-p definition file))
-       (not (and (eq (definition-kind definition) :export)
-                 (exported-elsewhere-p definition file)))))
+       (not (made-elsewhere-p definition file))))
 
 (defun old-definitions (file)
   "Return a sorted list of the definitions of the file FILE that the image still has, although the

@@ -42,11 +42,6 @@ packages. LOG is the LOG of a TOUCHED structure. SERIAL is the number of the loa
                   (eq function (function-identity function)))
           collect (make-definition :function name function serial)))
 
-(defun set-again-p (kind name touched)
-  "Return true if KIND is :FUNCTION and the function of NAME was set, perhaps to the same function,
-according to TOUCHED, a TOUCHED structure."
-  (and (eq kind :function) (gethash name (touched-functions touched))))
-
 (defun new-definitions (touched serial path)
   "Return a list of new DEFINITION structures for all definitions made according to TOUCHED, a
 TOUCHED structure. SERIAL is the number of the load. PATH is the loaded file, or NIL for an
@@ -54,9 +49,10 @@ evaluation."
   (let ((new '()))
     (maphash (lambda (symbol before)
                (map-definitions (lambda (kind name identity)
-                                  (unless (or (and (member identity before :test #'eq)
-                                                   (not (and path (set-again-p kind name touched))))
-                                              (typep identity 'generic-function))
+                                  (unless (or (typep identity 'generic-function)
+                                              (and (member identity before :test #'eq)
+                                                   (not (gethash (cons kind name)
+                                                                 (touched-set touched)))))
                                     (push (make-definition kind name identity serial) new)))
                                 symbol))
              (touched-before touched))

@@ -9,7 +9,7 @@
 BEFORE: a hash table from changed symbols to lists of the identities, such as functions, of their
 earlier definitions.
 LOADED: a hash table with the symbols and packages that a load has changed as keys.
-FUNCTIONS: a hash table with the names of functions that were set as keys.
+SET: a hash table with (KIND . NAME) pairs of functions and macros that were set as keys.
 LOG: a list of the changed symbols and of (GENERIC-FUNCTION-NAME . METHOD) pairs, newest first.
 FAILED: a list of such elements, and of packages, changed by loads that did not end normally.
 EXPORTS: a list of lists (PACKAGE LOCATION SYMBOL...) with the source location of a DEFPACKAGE
@@ -21,7 +21,7 @@ MAKERS: a hash table from changed symbols, packages and methods to the truenames
 that were then being loaded or compiled.
 AROUND: such a table with the files whose load or compilation has loaded those files."
   (before (make-hash-table :test 'eq)) (loaded (make-hash-table :test 'eq))
-  (functions (make-hash-table :test 'equal))
+  (set (make-hash-table :test 'equal))
   (log '()) (failed '()) (exports '())
   (values (make-hash-table :test 'eq)) (slots (make-hash-table :test 'eq))
   (makers (make-hash-table :test 'eq))
@@ -92,15 +92,11 @@ its symbol has a home package."
   (let ((symbol (and (typep name 'program-name) (name-symbol name))))
     (when (and symbol (symbol-package symbol)) (note-symbol symbol touched))))
 
-(defun touch (name)
-  "If this thread records changes, record that NAME, a function name, is about to change."
+(defun touch (name &optional set)
+  "If this thread records changes, record that NAME, a function name, is about to change. SET is the
+kind of its definition that is set, perhaps to the same function, such as :MACRO, or NIL."
   (with-touched (touched)
-    (note-name name touched)))
-
-(defun touch-function (name)
-  "Record that the function of NAME is about to be set, perhaps to the same function."
-  (with-touched (touched)
-    (setf (gethash name (touched-functions touched)) t)
+    (when set (setf (gethash (cons set name) (touched-set touched)) t))
     (note-name name touched)))
 
 (defun touch-method (method)
