@@ -129,12 +129,6 @@ functions now, or that were functions and are macros now."
                   (not (eq (eq kind :macro) (and (macro-function name) t)))))))
     (mapcar #'definition-name (definitions-if #'changed-p file))))
 
-(defun same-method-p (one other)
-  "Return true if ONE and OTHER, methods of one generic function, have the same qualifiers and
-specializers."
-  (and (equal (method-qualifiers one) (method-qualifiers other))
-       (equal (sb-mop:method-specializers one) (sb-mop:method-specializers other))))
-
 (defun took-place-p (method other)
   "Return true if METHOD replaces OTHER, a method of the same generic function that another form of
 the same file made."

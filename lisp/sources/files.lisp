@@ -93,6 +93,27 @@ truenames of directories, with a slash at the end."
 again."
   (< (definition-serial definition) (source-file-serial file)))
 
+(defun same-method-p (one other)
+  "Return true if ONE and OTHER, methods of one generic function, have the same qualifiers and
+specializers."
+  (and (equal (method-qualifiers one) (method-qualifiers other))
+       (equal (sb-mop:method-specializers one) (sb-mop:method-specializers other))))
+
+(defun for-same-method-p (definition other)
+  "Return true if OTHER is of a method with the generic function, qualifiers and specializers that
+the method of DEFINITION has."
+  (and (eq (definition-kind other) :method)
+       (equal (definition-name definition) (definition-name other))
+       (same-method-p (definition-identity definition) (definition-identity other))))
+
+(defun same-in-file (definition file)
+  "Return the definition of the file FILE with the kind and the name of DEFINITION, and for a method
+with its qualifiers and specializers. Return NIL if the last load of FILE did not make one."
+  (let ((same (if (eq (definition-kind definition) :method)
+                  (first (definitions-if (lambda (other) (for-same-method-p definition other)) file))
+                  (gethash (key-of definition) (source-file-definitions file)))))
+    (and same (not (not-made-again-p same file)) same)))
+
 (defun made-elsewhere-p (definition file)
   "Return true if DEFINITION, of the file FILE, is also what the last load of another file made, or
 what a form made that was evaluated later. This can be so for a definition whose identity stays the

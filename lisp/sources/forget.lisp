@@ -120,6 +120,12 @@ need it. OLD lists definitions that are to be removed too and do not count."
               (and class (class-dependents class old))))
     (:package (package-dependents (definition-identity definition)))))
 
+(defun files-with-same (definition)
+  "Return a list of the paths of the files whose last load made a definition with the kind and name
+of DEFINITION, which has replaced that one. Without DEFINITION, the image would have neither."
+  (loop for file being the hash-values of **files**
+        when (same-in-file definition file) collect (source-file-path file)))
+
 (defun forget-order (definition)
   "Return a number by which definitions are sorted for removal. The number of DEFINITION is lower
 than that of definitions on which it can depend."
@@ -131,13 +137,15 @@ and for those that could not be removed, with the reasons."
   (let ((main (main-definitions definitions)) (gone '()) (left '()))
     (dolist (definition (stable-sort (copy-list definitions) #'< :key #'forget-order))
       (let* ((needed (dependents definition definitions))
-             (data (item-data definition "because" (page needed 0 3)))
+             (files (files-with-same definition))
+             (data (item-data definition "because" (page needed 0 3) "definedIn" (page files 0 3)))
              (failure (and (null needed)
+                           (null files)
                            (nth-value 1
                                       (ignore-errors
                                        (call-user-code (lambda ()
                                                          (forget-definition definition))))))))
-        (cond (needed (push data left))
+        (cond ((or needed files) (push data left))
               (failure
                (push (item-data definition "because" (list (report-text 200 failure))) left))
               ((member definition main :test #'eq) (push data gone)))))

@@ -3,6 +3,7 @@
 import type {
   Agreement,
   Item,
+  LeftItem,
   OldItem,
   OutdatedUsers,
   ReslottedClass,
@@ -139,6 +140,12 @@ export function isIncomplete({
   );
 }
 
+/** Returns the line on ITEM, which was not removed. */
+export function leftText(item: LeftItem, places: Places): string {
+  const files = (item.definedIn ?? []).map((file) => `the definition in ${places.fileName(file)}`);
+  return `Not removed: ${itemsText([item])}, because of ${[...(item.because ?? []), ...files].join(', ')}.`;
+}
+
 /** Returns the section on differences between the image and the files of a load, or undefined when they
  *  agree. */
 export function agreementSection(agreement: Agreement | undefined, places: Places): string | undefined {
@@ -149,9 +156,7 @@ export function agreementSection(agreement: Agreement | undefined, places: Place
     ...(gone.length > 0
       ? [`Removed, because the file no longer has it: ${itemsText(gone, agreement.goneTotal)}.`]
       : []),
-    ...left.map(
-      (item) => `Not removed: ${itemsText([item])}, because of ${(item.because ?? []).join(', ')}.`,
-    ),
+    ...left.map((item) => leftText(item, places)),
     ...((agreement.leftTotal ?? 0) > left.length
       ? [`Not removed besides: ${(agreement.leftTotal ?? 0) - left.length}; compare_image lists them.`]
       : []),

@@ -365,6 +365,27 @@ describe('forgetting', () => {
     ).toBe('(NIL NIL T)');
   });
 
+  test.each([
+    ['function P::X', '(defun x () 1)', '(defun x () 2)', '(p::x)'],
+    [
+      'method P::M (COMMON-LISP::INTEGER)',
+      '(defmethod m ((x integer)) 1)',
+      '(defmethod m ((x integer)) 2)',
+      '(p::m 0)',
+    ],
+  ])('leaves a %s that replaced what another file still has', async (item, one, two, call) => {
+    await loaded('e.lisp', '(defgeneric m (x))', one);
+    await loaded('other.lisp', two);
+    put('other.lisp');
+    expect(await forget('other.lisp')).toBe(
+      `Loaded other.lisp\n\nNot removed: ${item}, because of the definition in e.lisp.`,
+    );
+    expect(await session.eval(call)).toBe('2');
+    await load('e.lisp');
+    expect(await session.eval(call)).toBe('1');
+    expect(await forget('other.lisp')).toBe('Loaded other.lisp');
+  });
+
   test('leaves a class that others need', async () => {
     await loaded('e.lisp', '(defclass k () ((a :accessor k-a)))', '(defclass l () ())', '(defstruct s x)');
     await loaded('other.lisp', '(defmethod area ((x k)) 1)');

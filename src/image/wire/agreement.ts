@@ -8,6 +8,14 @@ export interface Item {
   name: string;
 }
 
+/** A definition that was not removed. */
+export interface LeftItem extends Item {
+  /** Texts for definitions that need it. */
+  because?: string[];
+  /** Files that have another definition of it, which this one has replaced. */
+  definedIn?: string[];
+}
+
 /** A definition in the image that its file no longer has, or that was evaluated and is in no file. */
 export interface OldItem extends Item {
   /** The file that had the definition; absent when it was evaluated. */
@@ -69,9 +77,8 @@ export interface Agreement {
   /** Definitions that were removed from the image because the file no longer has them. */
   gone?: Item[];
   goneTotal?: number;
-  /** Definitions that the file no longer has, but that were not removed, because something else needs
-   *  them. */
-  left?: (Item & { because?: string[] })[];
+  /** Definitions that the file no longer has, but that were not removed. */
+  left?: LeftItem[];
   leftTotal?: number;
 }
 

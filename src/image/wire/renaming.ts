@@ -1,6 +1,6 @@
 // Types of the agent's facts about a symbol that is to be renamed.
 
-import type { Item } from './agreement.ts';
+import type { Item, LeftItem } from './agreement.ts';
 
 /** Why a symbol cannot get its new name. */
 export interface NameConflict {
@@ -69,6 +69,6 @@ export interface RenameFinished {
   gone?: Item[];
   /** Number of all removed definitions. */
   goneTotal?: number;
-  /** Definitions that were not removed, because something else needs them. */
-  left?: (Item & { because?: string[] })[];
+  /** Definitions that were not removed. */
+  left?: LeftItem[];
 }

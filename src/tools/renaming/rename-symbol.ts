@@ -102,7 +102,7 @@ export function renameSymbol(ground: RenameGround) {
         data: { ...data, image },
         text: joinSections([
           [`Renamed ${facts.name} to ${to}: ${placesText(plan, false)}.`, notes].filter(Boolean).join('\n'),
-          followedText(followed),
+          followedText(followed, ground.places),
         ]),
         failed: followed.failed,
       };

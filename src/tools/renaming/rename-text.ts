@@ -4,8 +4,9 @@ import type { RenameFacts } from '../../image/wire/renaming.ts';
 import { counted, joinSections } from '../../kernel/reply.ts';
 import { ownWords, QuestionLine, questionLine } from '../../question-line.ts';
 import { visibleName } from '../../visible.ts';
-import { itemsText } from '../agreement.ts';
+import { itemsText, leftText } from '../agreement.ts';
 import { groupBy } from '../grouping.ts';
+import type { Places } from '../places.ts';
 import type { Followed } from './follow.ts';
 import type { KeptPlace, RenamePlan } from './plan.ts';
 
@@ -91,7 +92,7 @@ function listed(things: readonly (string | QuestionLine)[]): QuestionLine {
 }
 
 /** Renders what the update after a rename changed in the image. */
-export function followedText(followed: Followed): string | undefined {
+export function followedText(followed: Followed, places: Places): string | undefined {
   const { loaded, problems, failed, users, gone, goneTotal, left } = followed;
   const kept = failed
     ? 'The files are written, but the image keeps what it had under the old name.'
@@ -103,9 +104,7 @@ export function followedText(followed: Followed): string | undefined {
         ? 'The image has loaded none of these files.'
         : `Loaded again: ${counted(loaded.length, 'file')}.`,
       gone.length > 0 && `Removed: ${itemsText(gone, goneTotal)}.`,
-      ...left.map(
-        (item) => `Not removed: ${itemsText([item])}, because of ${(item.because ?? []).join(', ')}.`,
-      ),
+      ...left.map((item) => leftText(item, places)),
       kept,
     ]
       .filter(Boolean)
