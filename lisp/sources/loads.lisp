@@ -42,10 +42,9 @@ packages. LOG is the LOG of a TOUCHED structure. SERIAL is the number of the loa
                   (eq function (function-identity function)))
           collect (make-definition :function name function serial)))
 
-(defun new-definitions (touched serial path)
+(defun new-definitions (touched serial)
   "Return a list of new DEFINITION structures for all definitions made according to TOUCHED, a
-TOUCHED structure. SERIAL is the number of the load. PATH is the loaded file, or NIL for an
-evaluation."
+TOUCHED structure. SERIAL is the number of the load or evaluation."
   (let ((new '()))
     (maphash (lambda (symbol before)
                (map-definitions (lambda (kind name identity)
@@ -355,7 +354,7 @@ ended normally."
   (let* ((touched (if (touched-p touched) touched (make-touched)))
          (*plain-forms* '())
          (serial (incf **serial**))
-         (groups (by-file (new-definitions touched serial path) touched path by))
+         (groups (by-file (new-definitions touched serial) touched path by))
          (noted (make-noted)))
     (when (and path (not (assoc path groups :key #'source-file-path :test #'equal)))
       (push (list (known-file path)) groups))
