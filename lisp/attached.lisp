@@ -63,6 +63,7 @@ exists."
     (note-beginning)
     (ignore-errors (require "SB-INTROSPECT"))
     (ignore-errors (require "SB-CLTL2"))
+    (tell-formats)
     (let ((thread (sb-thread:make-thread
                    (lambda () (loop (serve-connection (sb-bsd-sockets:socket-accept socket))))
                    :name "live-lisp server")))

@@ -93,6 +93,9 @@ export function bad(text: string): Answer {
   return { text, notices: [], isError: true };
 }
 
+/** What calls tools. */
+export type Caller = Pick<Session, 'call' | 'text' | 'eval' | 'close'>;
+
 /** A client of a server; it is of use once the server was started. */
 export class Session {
   #connection: { client: Client; transport: StdioClientTransport } | undefined;

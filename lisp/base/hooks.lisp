@@ -138,10 +138,11 @@ wrapped instead of replaced, so that it stays a generic function."
 (sb-ext:defglobal **installed** '() "The installed hooks of **HOOKS**, newest first.")
 
 (defun install-hooks (&rest listeners)
-  "Install the hooks of LISTENERS, names of functions that DEFINE-HOOK was given."
+  "Install the hooks of LISTENERS, names of functions that DEFINE-HOOK was given, unless they are
+installed."
   (if-able "encapsulation"
     (dolist (hook (reverse **hooks**))
-      (when (member (second hook) listeners)
+      (when (and (member (second hook) listeners) (not (member hook **installed**)))
         (apply #'install-hook hook)
         (push hook **installed**)))))
 

@@ -1,44 +1,26 @@
 // An SBCL that somebody else runs, here the test, is an image: its agent serves the wire on a socket.
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
-import { agentCommand } from '../../src/image/process/agent.ts';
 import { TIMES } from '../../src/image/wire/times.ts';
-import { cacheFolder } from '../../src/paths.ts';
 import { occupiedText } from '../../src/tools/execution/evaluation.ts';
-import { PROJECT, temporaryFolder, testSbcl } from '../harness.ts';
+import { temporaryFolder } from '../harness.ts';
 import { imageContract } from '../image-contract.ts';
 import { until } from '../server/processes.ts';
+import { startSbcl } from './attached-sbcl.ts';
 
 const folder = temporaryFolder();
 const socket = join(folder.path, 'agent');
 let sbcl: ChildProcess;
 
-/** Starts an SBCL that loads the agent, compiled as it is, and serves it on the socket, as a person would in a REPL. */
-async function startSbcl(): Promise<void> {
-  const options = {
-    lispFolder: join(PROJECT, 'lisp'),
-    cacheFolder: cacheFolder(),
-    root: PROJECT,
-    heapMb: 1024,
-    trees: [],
-  };
-  const { program, env } = agentCommand(testSbcl(), options, true);
-  const forms = [
-    '(load (format nil "~A-~A.fasl" (sb-ext:posix-getenv "LIVE_LISP_FASL") (lisp-implementation-version)))',
-    `(load "${join(PROJECT, 'lisp', 'attached.lisp')}")`,
-    `(live-lisp.agent:serve "${socket}")`,
-    '(loop (sleep 1))',
-  ];
-  const args = ['--noinform', '--no-sysinit', '--no-userinit', ...forms.flatMap((form) => ['--eval', form])];
-  sbcl = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
-  await until('the socket', 60_000, () => existsSync(socket));
-}
+const start = async () => {
+  sbcl = await startSbcl(socket);
+};
 
-beforeAll(startSbcl);
+beforeAll(start);
 afterAll(() => {
   sbcl.kill('SIGKILL');
   folder.remove();
@@ -158,7 +140,7 @@ describe('besides', () => {
     );
     expect(sbcl.exitCode).toBe(null);
     sbcl.kill('SIGKILL');
-    await startSbcl();
+    await start();
   });
 
   test('when the image ends the call is lost, and the next says that there is none', async () => {

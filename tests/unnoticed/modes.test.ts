@@ -2,7 +2,8 @@
 // twentieth probe so, `make check-unnoticed` each of them.
 
 import { beforeAll, expect, test } from 'vitest';
-import type { Session } from '../harness.ts';
+import type { Caller } from '../harness.ts';
+import { attachedCaller } from '../image/attached-sbcl.ts';
 import { everyNth } from '../long.ts';
 import { sandboxTest } from '../sandbox/namespaces.ts';
 import { until } from '../server/processes.ts';
@@ -29,26 +30,29 @@ beforeAll(async () => {
   plain = await inPlain(forms);
 });
 
-/** Fails unless probes have in an image that runs them as MODE says what they have in a plain SBCL; those of ALIKE, rows
- *  of docs/differences.md, too. */
-async function expectUnnoticed(mode: Mode, alike: readonly string[] = []): Promise<void> {
+/** Fails unless probes have in an image that runs them as MODE says what they have in a plain SBCL, or what is EXPECTED
+ *  instead; those of ALIKE, rows of docs/differences.md, too. */
+async function expectUnnoticed(
+  mode: Mode,
+  { alike = [], expected = plain }: { alike?: readonly string[]; expected?: Outcome[] } = {},
+): Promise<void> {
   const ours = await inOurs(forms, mode);
   const seen = ({ row, in: where }: Probe, outcome: Outcome | undefined) => {
     if (row === undefined || alike.includes(row)) return outcome;
     return where === 'output' ? outcome?.told : undefined;
   };
   const outcomes = (all: Outcome[]) => some.map((probe, number) => [probe.form, seen(probe, all[number])]);
-  expect(outcomes(ours)).toEqual(outcomes(plain));
+  expect(outcomes(ours)).toEqual(outcomes(expected));
 }
 
 sandboxTest('in the sandbox', () => expectUnnoticed({ args: ['--sandbox', 'on'] }));
 
 test('without a sandbox', () => expectUnnoticed({ args: ['--no-sandbox'] }));
 
-test('in the main thread', () => expectUnnoticed(MAIN_THREAD, ['main-thread']));
+test('in the main thread', () => expectUnnoticed(MAIN_THREAD, { alike: ['main-thread'] }));
 
 test('while the calls around them are recorded', async () => {
-  const begin = async (session: Session) => {
+  const begin = async (session: Caller) => {
     await session.eval(`(load ${JSON.stringify(TELL)})`);
     const recording = session.call('observe', { functions: ['unnoticed:'], seconds: 3600 });
     await until('the recording', 10_000, async () =>
@@ -63,7 +67,7 @@ test('while the calls around them are recorded', async () => {
 });
 
 test('while another thread holds an error', async () => {
-  const begin = async (session: Session) => {
+  const begin = async (session: Caller) => {
     const held = await session.eval('(error "Held.")', { on_error: 'hold' });
     expect(held).toContain('Held as error 1');
     return async () => {
@@ -76,11 +80,17 @@ test('while another thread holds an error', async () => {
 });
 
 test('in an image that was built again', async () => {
-  const begin = async (session: Session) => {
+  const begin = async (session: Caller) => {
     // Probes count the symbols of CL-USER, and have this one too.
     await session.eval('(defun x (x) x)');
     await session.call('restart_image', {});
     return async () => expect(await session.eval('(x 5)')).toBe('5');
   };
   await expectUnnoticed({ args: ['--allow', 'restart_image'], begin });
+});
+
+test('in an image that somebody else runs', async () => {
+  // What the agent loads there to listen on a socket.
+  const expected = await inPlain(forms, ['(require :sb-bsd-sockets)', '(require :sb-posix)']);
+  await expectUnnoticed({ opens: attachedCaller }, { expected });
 });

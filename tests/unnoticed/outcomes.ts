@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { type Session, startSession, temporaryFolder, testSbcl } from '../harness.ts';
+import { type Caller, startSession, temporaryFolder, testSbcl } from '../harness.ts';
 
 const PROBES = join(import.meta.dirname, 'probes');
 const FILES = join(import.meta.dirname, 'files');
@@ -83,13 +83,15 @@ function normalised(text: string, folder: string): string {
     .replace(/\d\d? [A-Z]{3} \d{4} \d\d:\d\d:\d\d [AP]M|\d+:\d\d:\d\d(\.\d+)?/g, 'TIME');
 }
 
-/** Resolves with the outcomes of FORMS in a plain SBCL, one after the other in one process. */
-export function inPlain(forms: readonly string[]): Promise<Outcome[]> {
+/** Resolves with the outcomes of FORMS in a plain SBCL, one after the other in one process, which evaluates the forms
+ *  BEFORE first. */
+export function inPlain(forms: readonly string[], before: readonly string[] = []): Promise<Outcome[]> {
   return inFolder(forms, async (folder, outcomes) => {
     const list = join(folder, 'forms.txt');
     const mark = '=== probe ';
     writeFileSync(list, `${forms.join('\n')}\n`);
     const written = runPlain(folder, outcomes, [
+      ...before,
       `(unnoticed:tell-all ${JSON.stringify(list)} ${JSON.stringify(mark)})`,
     ]);
     const parts = written.split(new RegExp(`^${mark}(\\d+)\\n`, 'm'));
@@ -157,15 +159,17 @@ export function inOurTest(forms: readonly string[]): Promise<Outcome[]> {
   });
 }
 
-/** Calls WORK with a session in FOLDER, of a server with ARGS, and with its outcomes in the file OUTCOMES. BEGIN prepares
- *  the image before; what it resolves with is called after. */
+/** Calls WORK with a session in FOLDER, as OPENS opens it or of a server with ARGS, and with its outcomes in the file
+ *  OUTCOMES. BEGIN prepares the image before; what it resolves with is called after. */
 async function inSession<T>(
   folder: string,
   outcomes: string,
-  { args = [], begin }: Mode,
-  work: (session: Session) => Promise<T>,
+  { args = [], opens, begin }: Mode,
+  work: (session: Caller) => Promise<T>,
 ): Promise<T> {
-  const session = await startSession({ args: ['--root', folder, ...args], cwd: folder });
+  const session = opens
+    ? await opens(folder)
+    : await startSession({ args: ['--root', folder, ...args], cwd: folder });
   try {
     const end = await begin?.(session);
     await session.eval(
@@ -182,10 +186,12 @@ async function inSession<T>(
 /** A way to run probes in an image of a server. */
 export interface Mode {
   args?: readonly string[];
+  /** Starts an image of somebody else's in a folder, and resolves with what calls tools in it. */
+  opens?: (folder: string) => Promise<Caller>;
   /** Evaluates a form in the image of a session, and resolves with what the answer says besides the value. */
-  evaluates?: (session: Session, form: string) => Promise<string>;
+  evaluates?: (session: Caller, form: string) => Promise<string>;
   /** Prepares the image for the probes. It resolves with what is done after them. */
-  begin?: (session: Session) => Promise<() => Promise<void>>;
+  begin?: (session: Caller) => Promise<() => Promise<void>>;
 }
 
 /** Resolves with the outcomes of FORMS in the image of a server, one after the other. */
@@ -201,7 +207,7 @@ export function inOurs(forms: readonly string[], mode: Mode = {}): Promise<Outco
   );
 }
 
-async function byEvalForm(session: Session, args: Record<string, unknown>): Promise<string> {
+async function byEvalForm(session: Caller, args: Record<string, unknown>): Promise<string> {
   const { text, notices } = await session.call('eval_form', args);
   // That something else runs is told of the mode, not of the probe.
   const ofProbe = notices.filter((notice) => !notice.startsWith('Note: still under way'));
