@@ -3,8 +3,6 @@
 
 (in-package "LIVE-LISP.GUARD")
 
-(sb-ext:defglobal **stopped** nil "True once the agent was removed from this image.")
-
 (sb-ext:defglobal **settings-before** '()
   "A list of pairs (SYMBOL . VALUE): a variable that the agent has set, and the value that it had
 before.")

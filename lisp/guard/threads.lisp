@@ -2,6 +2,17 @@
 
 (in-package "LIVE-LISP.GUARD")
 
+(sb-ext:defglobal **stopped** nil "True once the agent was removed from this image.")
+
+(defun thread-debugger-hook (condition hook)
+  "The value of *INVOKE-DEBUGGER-HOOK* in threads that the program makes. Call DEBUGGER-HOOK with
+CONDITION and HOOK. Once the agent was removed from this image, call the global value instead, if
+there is one, and otherwise return, so that SBCL goes on to its own debugger."
+  (if **stopped**
+      (let ((global (sb-ext:symbol-global-value 'sb-ext:*invoke-debugger-hook*)))
+        (when global (funcall global condition global)))
+      (debugger-hook condition hook)))
+
 (defun guarded (function)
   "Return a function for a new thread that calls FUNCTION with its own arguments. An unhandled
 condition ends the thread, whatever the global debugger hook is by then. At its end, the stack is
@@ -9,7 +20,7 @@ prepared for the next thread that gets it: the guard page is protected again, an
 would look like live pointers are cleared."
   (lambda (&rest arguments)
     (guard-stacks)
-    (let* ((sb-ext:*invoke-debugger-hook* #'debugger-hook)
+    (let* ((sb-ext:*invoke-debugger-hook* #'thread-debugger-hook)
            (*thread-end* (list 'ended))
            (values (catch *thread-end* (multiple-value-list (apply function arguments)))))
       (protect-stack-again)

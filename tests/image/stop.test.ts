@@ -78,6 +78,23 @@ test('other calls are ended by it, and the threads of the program go on', async 
   await until('what the thread does', 10_000, () => existsSync(file));
 });
 
+test('an error in a thread that was made before reaches the hook that the program has set since', async () => {
+  const file = join(root, 'hook.txt');
+  await session.eval(`(sb-thread:make-thread (lambda ()
+    (loop until (probe-file "${file}~") do (sleep 0.01))
+    (error "Unhandled.")))`);
+  const hook = `(lambda (condition hook)
+    (with-open-file (out "${file}" :direction :output) (format out "~A ~A" condition hook))
+    (sb-thread:abort-thread))`;
+  await session.call('eval_form', {
+    form: `(progn (live-lisp:stop)
+      (setf (sb-ext:symbol-global-value 'sb-ext:*invoke-debugger-hook*) ${hook})
+      (with-open-file (out "${file}~" :direction :output)))`,
+  });
+  const said = await until('the hook', 10_000, () => existsSync(file) && readFileSync(file, 'utf8'));
+  expect(said).toMatch(/^Unhandled\. #<FUNCTION/);
+});
+
 test('a core can be saved then, which has what was defined and no agent', async () => {
   await session.eval('(kept)');
   const core = join(root, 'saved.core');
