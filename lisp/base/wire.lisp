@@ -58,16 +58,43 @@ NIL."
         (setf (aref (buffer-octets buffer) i) (ldb (byte 8 (- 24 (* 8 i))) length))))
     buffer))
 
+(sb-ext:defglobal **left-frames** '()
+  "Buffers with frames of the reader thread that are still to be sent, newest first. Another thread
+was sending when the reader thread left them here.")
+
+(defun write-frame (buffer)
+  "Write the frame in BUFFER to the channel. The caller must hold **SEND-LOCK**."
+  (handler-case
+      (when *frames-out*
+        (write-sequence (buffer-octets buffer) *frames-out* :end (buffer-fill buffer))
+        (finish-output *frames-out*))
+    (stream-error () (funcall **on-peer-gone** 3))))
+
+(defun take-left-frames ()
+  "Empty **LEFT-FRAMES**. Return its buffers, oldest first."
+  (loop for frames = **left-frames**
+        when (eq frames
+                 (sb-ext:compare-and-swap (symbol-value '**left-frames**) frames '()))
+          return (reverse frames)))
+
+(defun send-left-frames ()
+  "Send the frames in **LEFT-FRAMES**, unless another thread is sending. That thread calls this
+function when it has sent its frame."
+  (loop while (and **left-frames**
+                   (sb-thread:with-mutex (**send-lock** :wait-p nil)
+                     (mapc #'write-frame (take-left-frames))
+                     t))))
+
 (defun send-frame (buffer)
   "Send the frame in BUFFER. Interrupts wait until the whole frame is sent. If the server is gone,
-call **ON-PEER-GONE** with 3. After CLOSE-CHANNEL, send nothing."
+call **ON-PEER-GONE** with 3. After CLOSE-CHANNEL, send nothing. The reader thread never waits for
+other threads that send: meanwhile it could read nothing, and a server that waits for it to read
+takes little from those threads."
   (sb-sys:without-interrupts
-    (sb-thread:with-mutex (**send-lock**)
-      (handler-case
-          (when *frames-out*
-            (write-sequence (buffer-octets buffer) *frames-out* :end (buffer-fill buffer))
-            (finish-output *frames-out*))
-        (stream-error () (funcall **on-peer-gone** 3))))))
+    (if *reading*
+        (sb-ext:atomic-push buffer (symbol-value '**left-frames**))
+        (sb-thread:with-mutex (**send-lock**) (write-frame buffer)))
+    (send-left-frames)))
 
 (defun unread-octets ()
   "Return the number of sent octets that the server has not read yet, or 0 on systems that do not

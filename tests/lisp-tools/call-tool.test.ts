@@ -155,6 +155,19 @@ describe('threads', () => {
     expect(await session.eval(form)).toBe('T');
   });
 
+  test('do not keep the image from reading while they send', async () => {
+    await session.eval('(defvar *read* nil)');
+    const sending = session.eval(`(sb-thread:with-mutex (live-lisp.base::**send-lock**)
+      (loop repeat 1000 until *read* do (sleep 0.01))
+      *read*)`);
+    await until('a request whose answer cannot be sent yet', 5000, async () =>
+      (await session.text('image_status')).includes('does not react'),
+    );
+    const reading = session.eval('(setf *read* :read)');
+    expect(await sending).toBe(':READ');
+    expect(await reading).toBe(':READ');
+  });
+
   test('that nest without end are refused, and leave everything usable', async () => {
     await session.eval(`(defvar *refusal* nil)
       (defun fork () (in-thread (lambda ()
