@@ -13,21 +13,35 @@ there is one, and otherwise return, so that SBCL goes on to its own debugger."
         (when global (funcall global condition global)))
       (debugger-hook condition hook)))
 
-(defun guarded (function)
-  "Return a function for a new thread that calls FUNCTION with its own arguments. An unhandled
+(defun call-taken (call)
+  "CALL is a cons of a function and its arguments. Take them out of CALL, and call the function. This
+is a tail call, so that no frame of the agent keeps objects that the program has dropped."
+  (if (cdr call)
+      (apply (the function (shiftf (car call) nil)) (shiftf (cdr call) nil))
+      ;; APPLY would leave the function in the part of the stack that the function then has.
+      (funcall (the function (shiftf (car call) nil)))))
+
+(defun run-guarded (call)
+  "CALL is a cons of the function and the arguments of this thread. Call the function. An unhandled
 condition ends the thread, whatever the global debugger hook is by then. At its end, the stack is
 prepared for the next thread that gets it: the guard page is protected again, and old words that
 would look like live pointers are cleared."
-  (lambda (&rest arguments)
-    (guard-stacks)
-    (let* ((sb-ext:*invoke-debugger-hook* #'thread-debugger-hook)
-           (*thread-end* (list 'ended))
-           (values (catch *thread-end* (multiple-value-list (apply function arguments)))))
-      (protect-stack-again)
-      (scrub-stack)
-      (if (eq values *thread-end*)
-          (sb-thread:abort-thread)
-          (values-list values)))))
+  (guard-stacks)
+  (let* ((sb-ext:*invoke-debugger-hook* #'thread-debugger-hook)
+         (*thread-end* (list 'ended))
+         (values (catch *thread-end* (multiple-value-list (call-taken call)))))
+    (protect-stack-again)
+    (scrub-stack)
+    (if (eq values *thread-end*)
+        (sb-thread:abort-thread)
+        (values-list values))))
+
+(defun guarded (function)
+  "Return a function for one new thread, which has RUN-GUARDED call FUNCTION with its own arguments."
+  (let ((call (list function)))
+    (lambda (&rest arguments)
+      (setf (cdr call) arguments)
+      (run-guarded call))))
 
 (defun callable-p (object)
   "True when OBJECT is a function, or a symbol that names one."

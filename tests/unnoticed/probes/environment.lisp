@@ -77,6 +77,11 @@ internal-time-units-per-second
 (differs threads (sort (mapcar #'sb-thread:thread-name (sb-thread:list-all-threads)) #'string<))
 (sb-thread:thread-name (sb-thread:main-thread))
 (let ((before (sb-thread:list-all-threads)) (mine (sb-thread:make-thread #'list))) (sb-thread:join-thread mine) (remove mine (set-difference (sb-thread:list-all-threads) before)))
+; Each thread has dropped its object, and no frame around it keeps it.
+(let* ((objects (loop repeat 20 collect (list 1))) (pointers (mapcar #'sb-ext:make-weak-pointer objects)) (end nil) (threads (mapcar (lambda (o) (sb-thread:make-thread (lambda (x) (setf x nil) (loop until end do (sleep 0.01)) x) :arguments (list o))) objects))) (setf objects nil) (sb-sys:scrub-control-stack) (sleep 0.2) (sb-ext:gc :full t) (prog1 (< 10 (count nil pointers :key #'sb-ext:weak-pointer-value)) (setf end t) (mapc #'sb-thread:join-thread threads)))
+(let* ((objects (loop repeat 20 collect (list 1))) (pointers (mapcar #'sb-ext:make-weak-pointer objects)) (end nil) (threads (mapcar (lambda (o) (sb-thread:make-thread (lambda () (list o) (loop until end do (sleep 0.01))))) objects))) (setf objects nil) (sb-sys:scrub-control-stack) (sleep 0.2) (sb-ext:gc :full t) (prog1 (< 10 (count nil pointers :key #'sb-ext:weak-pointer-value)) (setf end t) (mapc #'sb-thread:join-thread threads)))
+(differs frames (length (sb-debug:list-backtrace)))
+(differs frames (sb-thread:join-thread (sb-thread:make-thread (lambda () (length (sb-debug:list-backtrace))))))
 (let ((before (sb-thread:list-all-threads))) (sleep 0.05) (mapcar #'sb-thread:thread-name (set-difference (sb-thread:list-all-threads) before)))
 (sb-thread:join-thread (sb-thread:make-thread (lambda () (values 1 2))))
 (multiple-value-list (sb-thread:join-thread (sb-thread:make-thread (lambda () (values 1 2)))))
