@@ -42,9 +42,8 @@ file being loaded."
     (cond ((and (consp form) (not *load-truename*))
            (when (definer-head-p form) (setf (gethash code **claimed**) (note-definer form))))
           ((and *load-truename* **last-load**)
-           (setf (gethash code **claimed**) **last-load**
-                 (file-load-made **last-load**)
-                 (union (called-names code) (file-load-made **last-load**) :test #'equal))))))
+           (setf (gethash code **claimed**) **last-load**)
+           (note-made **last-load** (called-names code))))))
 
 (defun contrib-p (source)
   "Return true if a library that comes with SBCL is being loaded and its source file is not on this
@@ -77,7 +76,7 @@ it may be a definition."
               (when (definer-head-p whole) (note-definer whole)))
              ((not *compile-file-truename*)
               (note-load (namestring *load-truename*) *load-truename*
-                         (file-write-date *load-truename*)))))))
+                         (lambda () (file-write-date *load-truename*))))))))
   (funcall function form environment))
 
 (defun interpreted (function &rest arguments)

@@ -140,20 +140,20 @@ the reason if reading ended early. VERSION are keyword arguments for CALL-READIN
                         (without-traces (apply #'read-forms (constantly nil) file version))))
 
 (defun note-load (name mark created)
-  "Return the FILE-LOAD structure for a load of the file NAME. CREATED is the date of the file. MARK
-is an object unique to the load. Make a new structure, unless the last one for the file has the same
-MARK."
+  "Return the FILE-LOAD structure for a load of the file NAME. MARK is an object unique to the load.
+Make a new structure, unless the last one for the file has the same MARK. CREATED is a function
+without parameters that returns the date of the file for it."
   (let ((known (gethash name **sources**)))
     (if (and known (eq mark (file-load-mark known)))
         known
-        (setf (gethash name **sources**) (make-file-load name mark created)))))
+        (setf (gethash name **sources**) (make-file-load name mark (funcall created))))))
 
 (defun note-source (source)
   "Return the FILE-LOAD structure for the load of the file of SOURCE, a debug source, and make one
 if it is new. Return NIL for code from no file and for SBCL's own files."
   (let ((name (and source (source-name source))))
     (when (and (stringp name) (not (eql 0 (search "SYS:" name))))
-      (note-load name source (source-date source)))))
+      (note-load name source (lambda () (source-date source))))))
 
 (defun read-again (load)
   "Read the file of LOAD, a FILE-LOAD structure, again, and record which names its forms use. If

@@ -6,9 +6,23 @@
   "The last load of a file. NAME is the file's name. CREATED is its date at the load. MARK is an
 object unique to the load. STATE is :UNREAD until the agent has read the file again to find uses of
 names, then T, or text that says why the result may be wrong. PLACES lists the TOP-FORM structures
-for forms of the file in which uses were found. MADE lists the names of the functions called by code
-that forms of the file compiled at run time."
-  name mark created (state :unread) (places '()) (made '()))
+for forms of the file in which uses were found. MADE is NIL, or a hash table with the names of the
+functions called by code that forms of the file compiled at run time as keys."
+  name mark created (state :unread) (places '()) (made nil))
+
+(defun note-made (load names)
+  "Record in LOAD, a FILE-LOAD structure, that code which forms of its file compiled at run time
+calls functions of NAMES."
+  (let ((made (or (file-load-made load)
+                  (setf (file-load-made load)
+                        (make-hash-table :test 'equal :synchronized t)))))
+    (dolist (name names) (setf (gethash name made) t))))
+
+(defun made-call-p (load name)
+  "Return true if code that forms of the file of LOAD, a FILE-LOAD structure or NIL, compiled at run
+time calls the function NAME."
+  (let ((made (and load (file-load-made load))))
+    (and made (gethash name made))))
 
 (sb-ext:defglobal **sources** (make-hash-table :test 'equal :synchronized t)
   "A hash table from the names of loaded source files to their FILE-LOAD structures.")
@@ -65,9 +79,7 @@ NAME, and 6 if it has NAME in its data or as a variable."
                      (member name (form-uses-inner uses) :test #'equal)
                      ;; The form has NAME in its data, and its file has compiled code that
                      ;; calls NAME.
-                     (and data
-                          (top-form-source place)
-                          (member name (file-load-made (top-form-source place)))))
+                     (and data (made-call-p (top-form-source place) name)))
                  '(5))
             (and (or data (member name (form-uses-variables uses))) '(6)))))
 
