@@ -1,6 +1,7 @@
 // Runs suites that others wrote in a plain SBCL and in an image of the server, and prints what differs: the ANSI tests
 // (ANSI_DIR, github.com/pfdietz/ansi-test), those of SBCL (SBCL_TESTS, the folder tests/ of its source), and those of
 // installed libraries (LIBRARIES, names of systems with a comma between). Without these the probes of tests/unnoticed run.
+// The .sh files of SBCL's tests are left out: they start an SBCL of their own, which has no agent.
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,10 +11,10 @@ import { callTool, inTemporaryFolder, PROJECT, SERVER, withServer } from './sess
 const SBCL = process.env.LIVE_LISP_SBCL || 'sbcl';
 const MINUTE_MS = 60_000;
 
-/** Evaluates FORM in a plain SBCL in FOLDER, which gets no input, for at most so many MINUTES. Its debugger is not
- *  disabled: tests look for it. */
+/** Evaluates FORM in a plain SBCL in FOLDER, which gets no input, for at most so many MINUTES. Its heap is as large as that
+ *  of an image, since some tests fill it. Its debugger is not disabled: tests look for it. */
 function inPlain(folder, form, minutes) {
-  const options = ['--dynamic-space-size', '4096', '--noinform', '--no-sysinit', '--no-userinit'];
+  const options = ['--dynamic-space-size', '12288MB', '--noinform', '--no-sysinit', '--no-userinit'];
   spawnSync(SBCL, [...options, '--eval', form, '--eval', '(sb-ext:exit :abort t)'], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'ignore'],

@@ -128,6 +128,7 @@
 (differs own-definitions (length (sb-mop:class-direct-subclasses (find-class 'sb-gray:fundamental-character-output-stream))))
 (differs own-definitions (length (sb-mop:class-direct-subclasses (find-class 'structure-object))))
 (length (sb-mop:specializer-direct-methods (find-class 'sb-gray:fundamental-stream)))
+(differs removed-methods (let ((pointers (loop repeat 100 collect (let ((object (list 1))) (eval `(defmethod probe-removed ((x (eql ',object))) x)) (remove-method (fdefinition 'probe-removed) (first (sb-mop:generic-function-methods (fdefinition 'probe-removed)))) (sb-ext:make-weak-pointer object))))) (sb-ext:gc :full t) (> (count nil pointers :key #'sb-ext:weak-pointer-value) 50)))
 (differs modules (require :sb-introspect))
 (progn (defun probe-who-loads (x) (load x)) (mapcar #'car (remove 'probe-who-loads (funcall (find-symbol "WHO-CALLS" "SB-INTROSPECT") 'load) :key #'car :test-not #'eq)))
 (differs own-definitions (length (funcall (find-symbol "FIND-FUNCTION-CALLERS" "SB-INTROSPECT") #'sb-thread:make-thread)))
