@@ -6,55 +6,23 @@ import { join } from 'node:path';
 
 const PROJECT = join(import.meta.dirname, '..');
 
-const LOOK = [
-  ...[
-    'apropos',
-    'asked',
-    'callers',
-    'class',
-    'describe',
-    'effective',
-    'eql',
-    'features',
-    'function',
-    'impact',
-  ],
-  ...[
-    'interning',
-    'lambda',
-    'list',
-    'lookup',
-    'near',
-    'packages',
-    'pages',
-    'quoted',
-    'several',
-    'who',
-    'whole',
-  ],
-].map((name) => `contracts/${name}`);
+const LOOK = ['contracts/apropos-', 'contracts/interning', 'contracts/lookup-package', 'contracts/who-calls'];
 
 /** Where tests of a room are besides its own folder in tests/: the beginnings of their paths. */
 const ELSEWHERE = {
   base: ['lisp/', 'image/broken-internals', 'image/fallbacks', 'image/start', 'image/wire-protocol'],
-  buffer: [
-    'contracts/propose-file-edit',
-    'contracts/read-',
-    'contracts/search-in',
-    'contracts/write-file',
-    'files/',
-  ],
-  debug: ['contracts/get-last-error', 'lisp-tools/on-error'],
-  definitions: ['contracts/edit-', 'contracts/methods-in', 'contracts/read-definition', 'source/'],
-  diff: ['contracts/propose-file-edit', 'files/diff'],
-  evaluate: ['contracts/compile-form', 'contracts/macroexpand-form', 'contracts/parentheses'],
-  execution: ['contracts/get-repl-history', 'evaluate/', 'jobs/', 'recovery/restart'],
-  introspection: LOOK,
+  buffer: ['files/'],
+  debug: ['lisp-tools/on-error'],
+  definitions: ['source/'],
+  diff: ['files/diff', 'files/propose-file-edit'],
+  evaluate: ['introspection/macroexpand-form'],
+  execution: ['evaluate/', 'jobs/', 'recovery/restart'],
+  introspection: [...LOOK, 'callers/'],
   journal: ['recovery/'],
-  look: [...LOOK, 'callers/'],
-  renaming: ['contracts/rename-symbol', 'source/renaming'],
-  settings: ['contracts/get-repl-history', 'records/', 'server/audit'],
-  sources: ['agreement/', 'renaming/', 'contracts/read-definition'],
+  look: [...LOOK, 'callers/', 'introspection/'],
+  renaming: ['source/renaming'],
+  settings: ['evaluate/get-repl-history', 'records/', 'server/audit'],
+  sources: ['agreement/', 'renaming/', 'definitions/read-definition'],
   tests: ['testing/'],
   tools: ['lisp-tools/'],
 };

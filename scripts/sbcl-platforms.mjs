@@ -5,9 +5,8 @@ export const FOLDER = '/root/live-lisp';
 
 /** The tests of what live-lisp is for: load, find, callers, evaluate, errors with frames, interrupt, timeout. */
 export const MAIN = [
-  ...['protocol', 'who-calls', 'who-calls-styles', 'apropos-search', 'frames-readers'].map(
-    (name) => `contracts/${name}`,
-  ),
+  ...['protocol', 'who-calls', 'apropos-search'].map((name) => `contracts/${name}`),
+  ...['callers/who-calls-styles', 'jobs/frames-readers'],
   ...['evaluation', 'interrupt', 'loading'].map((name) => `image/${name}`),
 ].map((name) => `tests/${name}.test.ts`);
 

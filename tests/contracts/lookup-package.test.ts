@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Session, startSession } from '../harness.ts';
-import { prepare } from './looks.ts';
+import { prepare } from '../introspection/looks.ts';
 
 let session: Session;
 beforeAll(async () => {

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Written } from '../contracts/written.ts';
+import { Written } from '../callers/written.ts';
 import { LIBRARIES_AS_COMPILED, PROJECT, startSession } from '../harness.ts';
 import { libraries, SOURCES } from '../libraries.ts';
 

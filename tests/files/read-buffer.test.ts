@@ -1,8 +1,8 @@
 // What read_buffer reads: files by path or base name, with the edits that wait for an answer.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { APPROVE, DENY, type FileSession, openWorkspace } from '../files/sessions.ts';
 import { changedMeanwhile } from '../said.ts';
+import { APPROVE, DENY, type FileSession, openWorkspace } from './sessions.ts';
 
 describe('a name', () => {
   let at: FileSession;

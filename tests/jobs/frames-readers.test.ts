@@ -1,7 +1,7 @@
 // Frames where the reader makes what the text does not show: their lines are right.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Written } from './written.ts';
+import { Written } from '../callers/written.ts';
 
 let written: Written;
 beforeAll(async () => {

@@ -3,9 +3,9 @@
 import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { APPROVE, accept, DENY, type FileSession, openWorkspace } from '../files/sessions.ts';
 import { within } from '../load.ts';
 import { changedMeanwhile } from '../said.ts';
+import { APPROVE, accept, DENY, type FileSession, openWorkspace } from './sessions.ts';
 
 let at: FileSession;
 beforeAll(async () => {

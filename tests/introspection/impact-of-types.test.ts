@@ -1,7 +1,7 @@
 // impact_of_change of a type, of which SBCL records no uses: the places where the sources name it.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Written } from './written.ts';
+import { Written } from '../callers/written.ts';
 
 const TYPES = `(defpackage :types (:use :cl) (:export #:index))
 (defpackage :elsewhere (:use :cl))

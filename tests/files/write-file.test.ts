@@ -15,9 +15,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { APPROVE, DENY, type FileSession, openWorkspace } from '../files/sessions.ts';
-import { tree } from '../files/workspaces.ts';
 import { changedMeanwhile, NUL_IN_PATH, noRegularFile } from '../said.ts';
+import { APPROVE, DENY, type FileSession, openWorkspace } from './sessions.ts';
+import { tree } from './workspaces.ts';
 
 const CHANGED = `failed: ${changedMeanwhile('write_file')}`;
 

@@ -4,10 +4,10 @@ import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cacheFolder } from '../../src/paths.ts';
-import { type FileSession, openWorkspace } from '../files/sessions.ts';
 import { type Answer, type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
 import { within } from '../load.ts';
 import { gone, imageOf } from '../server/processes.ts';
+import { type FileSession, openWorkspace } from './sessions.ts';
 
 const folder = temporaryFolder();
 const base = realpathSync(folder.path);

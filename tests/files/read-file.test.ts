@@ -5,8 +5,8 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type FileSession, openWorkspace } from '../files/sessions.ts';
 import { belowOne, noRegularFile } from '../said.ts';
+import { type FileSession, openWorkspace } from './sessions.ts';
 
 let at: FileSession;
 beforeAll(async () => {

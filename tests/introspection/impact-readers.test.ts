@@ -1,7 +1,7 @@
 // impact_of_change where the reader makes what the text does not show: each call stands where it is told.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Written } from './written.ts';
+import { Written } from '../callers/written.ts';
 
 let written: Written;
 beforeAll(async () => {

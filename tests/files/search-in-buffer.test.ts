@@ -3,7 +3,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type FileSession, openWorkspace } from '../files/sessions.ts';
+import { type FileSession, openWorkspace } from './sessions.ts';
 
 let at: FileSession;
 beforeAll(async () => {
