@@ -9,11 +9,12 @@ import { SourceText } from '../../src/source/text.ts';
 import { TopLevelForms } from '../../src/source/top-level.ts';
 import { type FileSession, openWorkspace } from '../files/sessions.ts';
 import { libraries, SOURCES } from '../libraries.ts';
+import { LONG } from '../long.ts';
 import { randomFrom } from '../random.ts';
 
 libraries('alexandria');
 
-const ROUNDS = 4;
+const ROUNDS = LONG ? 8 : 2;
 
 let at: FileSession;
 let files: string[];
