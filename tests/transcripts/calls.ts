@@ -3,7 +3,8 @@
 import { DEBUGGING } from './debugging.ts';
 
 export const CASES = ['usual', 'empty', 'over-long', 'bad'] as const;
-export type Calls = Record<(typeof CASES)[number], Record<string, unknown>[]>;
+/** Arguments that the tool takes and answers with words of its own: what is wrong with any tool's is tested once for all. */
+export type Calls = Partial<Record<(typeof CASES)[number], Record<string, unknown>[]>>;
 
 /** Those of the tools for code and the image. */
 export const IMAGE_CALLS: Record<string, Calls> = {
@@ -11,7 +12,7 @@ export const IMAGE_CALLS: Record<string, Calls> = {
     usual: [{ path: 'shop.lisp' }, { path: 'shop.lisp', check: true }],
     empty: [{ path: 'nothing.lisp' }],
     'over-long': [{ path: 'noisy.lisp' }],
-    bad: [{}, { path: 'no-such-file.lisp' }, { path: 'broken.lisp' }, { path: 7 }, { path: '.' }],
+    bad: [{ path: 'no-such-file.lisp' }, { path: 'broken.lisp' }, { path: '.' }],
   },
   apropos_search: {
     usual: [
@@ -22,13 +23,6 @@ export const IMAGE_CALLS: Record<string, Calls> = {
     'over-long': [
       { pattern: 'make', package: 'CL', limit: 3 },
       { pattern: 'make', package: 'CL', limit: 2, offset: 3 },
-    ],
-    bad: [
-      {},
-      { pattern: 5 },
-      { pattern: 'x', package: 'NOWHERE' },
-      { pattern: 'x', type: 'bogus' },
-      { pattern: 'x', limit: 0 },
     ],
   },
   who_calls: {
@@ -41,14 +35,7 @@ export const IMAGE_CALLS: Record<string, Calls> = {
     ],
     empty: [{ name: 'idle', package: 'SHOP' }, { name: 'shop:*currency*' }],
     'over-long': [{ name: 'price', package: 'SHOP', limit: 1 }],
-    bad: [
-      {},
-      { name: 'nonexistent' },
-      { name: 'price', package: 'NOWHERE' },
-      { name: ['price'] },
-      { package: 'nowhere', unused: true },
-      { names: [] },
-    ],
+    bad: [{ package: 'nowhere', unused: true }, { names: [] }],
   },
   impact_of_change: {
     usual: [
@@ -58,19 +45,13 @@ export const IMAGE_CALLS: Record<string, Calls> = {
     ],
     empty: [{ name: 'shop::idle', lambda_list: '(thing)' }],
     'over-long': [{ name: 'shop:price', lambda_list: '()', limit: 1 }],
-    bad: [
-      {},
-      { name: 'nonexistent' },
-      { name: 'shop:price', lambda_list: '(' },
-      { name: 'shop:price', limit: 0 },
-    ],
+    bad: [{ name: 'nonexistent' }, { name: 'shop:price', lambda_list: '(' }],
   },
   rename_symbol: {
     usual: [{ name: 'shop::order', to: 'purchase', dry_run: true }],
     empty: [{ name: 'shop:price', to: 'price' }],
     'over-long': [{ name: 'shop:price', to: '|A price that is long for a name|', dry_run: true }],
     bad: [
-      {},
       { name: 'nonexistent', to: 'thing' },
       { name: 'shop:price', to: 'total' },
       { name: 'car', to: 'first-of' },
@@ -82,7 +63,7 @@ export const IMAGE_CALLS: Record<string, Calls> = {
     usual: [{ symbol: 'shop:price' }, { symbol: 'total', package: 'SHOP' }, { symbol: 'shop:*currency*' }],
     empty: [{ symbol: 'shop::cents' }],
     'over-long': [{ symbol: 'shop::*long*' }],
-    bad: [{}, { symbol: 'nonexistent' }, { symbol: 'price', package: 'NOWHERE' }, { symbol: false }],
+    bad: [{ symbol: 'price', package: 'NOWHERE' }],
   },
   function_arglist: {
     usual: [
@@ -93,42 +74,26 @@ export const IMAGE_CALLS: Record<string, Calls> = {
     ],
     empty: [{ symbol: 'shop:*currency*' }],
     'over-long': [{ symbol: 'shop:total', methods: true, limit: 1 }],
-    bad: [{}, { symbol: 'nonexistent' }, { symbol: 'price', package: 'NOWHERE' }, { symbol: 7 }],
   },
   who_references: {
     usual: [{ name: 'shop:*currency*' }, { name: '*currency*', package: 'SHOP', sites: true }],
     empty: [{ name: 'shop::*long*' }, { name: 'shop:price' }],
     'over-long': [{ name: 'shop:*currency*', limit: 1 }],
-    bad: [{}, { name: 'nonexistent' }, { name: '*currency*', package: 'NOWHERE' }, { name: true }],
   },
   list_package_symbols: {
     usual: [{ package: 'shop' }, { package: 'shop', access: 'internal', type: 'function' }],
     empty: [{ package: 'shop', type: 'class' }],
     'over-long': [{ package: 'shop', access: 'accessible', limit: 2, offset: 2 }],
-    bad: [
-      {},
-      { package: 'NOWHERE' },
-      { package: 'shop', type: 'bogus' },
-      { package: 'shop', access: 'all' },
-      { package: 1 },
-    ],
   },
   class_slots: {
     usual: [{ class: 'shop::order' }, { class: 'rush-order', package: 'SHOP' }],
     empty: [{ class: 'integer' }, { class: 'shop:price' }],
     'over-long': [{ class: 'shop::rush-order', limit: 1 }],
-    bad: [{}, { class: 'nonexistent' }, { class: 'order', package: 'NOWHERE' }, { class: [] }],
   },
   class_hierarchy: {
     usual: [{ class: 'shop::order' }, { class: 'rush-order', package: 'SHOP', direction: 'up' }],
     empty: [{ class: 'shop::rush-order', direction: 'down' }, { class: 'shop:price' }],
     'over-long': [{ class: 'shop::order', limit: 1, offset: 1 }],
-    bad: [
-      {},
-      { class: 'nonexistent' },
-      { class: 'shop::order', direction: 'left' },
-      { class: 'shop::order', depth: 0 },
-    ],
   },
   macroexpand_form: {
     usual: [
@@ -136,16 +101,9 @@ export const IMAGE_CALLS: Record<string, Calls> = {
       { form: '(shop::with-price (c :lamp) (when c 1))', mode: 'all' },
       { form: '(shop::with-price (c :lamp) (when c 1))', mode: 'one' },
     ],
-    empty: [{ form: '' }, { form: '(shop:price :lamp)' }],
+    empty: [{ form: '(shop:price :lamp)' }],
     'over-long': [{ form: "(when t '#.(make-list 5000))" }],
-    bad: [
-      {},
-      { form: '(when' },
-      { form: '(defclass 5 () ())' },
-      { form: '(when t) (when t)' },
-      { form: '(when t)', package: 'NOWHERE' },
-      { form: '(when t)', mode: 'both' },
-    ],
+    bad: [{ form: '(defclass 5 () ())' }],
   },
   eval_form: {
     usual: [
@@ -160,13 +118,12 @@ export const IMAGE_CALLS: Record<string, Calls> = {
       { form: '(make-list 5000)' },
     ],
     bad: [
-      {},
       { form: '(car 1)' },
       { form: '(shop:price)' },
       { form: '(list 1)\n(list 2' },
       { form: '(nowhere:thing)' },
       { form: '1', package: 'NOWHERE' },
-      { form: '1', timeout: 'soon' },
+
       { form: '(loop)', timeout: 0.3 },
     ],
   },
@@ -176,21 +133,14 @@ export const IMAGE_CALLS: Record<string, Calls> = {
       { form: '(defmacro thrice (x) `(list ,x ,x ,x))\n(defun use (y) (thrice (missing y z)))' },
       { form: '(defun total (prices) (price :lamp) (length 5))', package: 'SHOP' },
     ],
-    empty: [{ form: '' }],
     'over-long': [{ form: '(defun many () (list a b c d e f g h i j k l m n o p q r s t u v w x y z))' }],
-    bad: [
-      {},
-      { form: '(list 1)\n(list 2' },
-      { form: '(let ((x)) (when) x)' },
-      { form: '1 (eval-when (:compile-toplevel) (error "No."))' },
-      { form: '1', package: 'NOWHERE' },
-    ],
+    bad: [{ form: '(let ((x)) (when) x)' }],
   },
   get_last_error: {
     usual: [{}, { index: 1 }],
     empty: [{ index: 10 }],
     'over-long': [{ index: 1, frame: 0 }],
-    bad: [{ index: -1 }, { index: 'last' }, { frame: 100 }],
+    bad: [{ frame: 100 }],
   },
   get_repl_history: {
     usual: [{ containing: 'twice' }, { containing: '(car 1)' }],
@@ -199,36 +149,28 @@ export const IMAGE_CALLS: Record<string, Calls> = {
       { limit: 1, containing: '(list 2' },
       { limit: 1, offset: 1 },
     ],
-    bad: [{ limit: 0 }, { containing: 5 }],
   },
   load_system: {
     usual: [{ system: 'shop' }],
     empty: [{ system: 'shop/nothing' }, { system: 'shop' }],
     'over-long': [{ system: 'shop/noisy' }],
-    bad: [{}, { system: 'shoe' }, { system: 'shop', force: 'yes' }],
+    bad: [{ system: 'shoe' }],
   },
   run_tests: {
     usual: [{ system: 'shop/tests' }, { failed: true }, { test: 'lamps' }],
     empty: [{ system: 'shop/untested' }, { system: 'shop/own' }],
     'over-long': [{ package: 'SHOP-TESTS', limit: 1 }],
-    bad: [
-      { system: 'shoe' },
-      { test: 'lampp' },
-      { package: 'NOWHERE' },
-      { test: 'lamps', failed: true },
-      { seed: -1 },
-    ],
+    bad: [{ system: 'shoe' }, { test: 'lampp' }, { package: 'NOWHERE' }, { test: 'lamps', failed: true }],
   },
   read_definition: {
     usual: [{ name: 'shop:price' }, { name: 'shop:item (setf shop:item-price)' }],
     empty: [{ name: 'shop::no-such' }],
     'over-long': [{ path: 'shop.lisp', limit: 2 }],
-    bad: [{}, { name: 'shop:price', path: 'shop.lisp' }, { path: 'shoe.lisp' }, { name: 7 }],
+    bad: [{}, { name: 'shop:price', path: 'shop.lisp' }, { path: 'shoe.lisp' }],
   },
   compare_image: {
     usual: [{ path: 'shop.lisp' }, { package: 'SHOP' }],
     empty: [{ system: 'shop' }],
-    'over-long': [],
     bad: [
       {},
       { path: 'shop.lisp', package: 'SHOP' },
@@ -236,7 +178,6 @@ export const IMAGE_CALLS: Record<string, Calls> = {
       { path: 'shop.asd' },
       { system: 'shoe' },
       { package: 'NOWHERE' },
-      { path: 7 },
     ],
   },
 };

@@ -2,9 +2,7 @@
 
 export const DEBUGGING = {
   debug: {
-    usual: [],
     empty: [{}],
-    'over-long': [],
     bad: [
       { error: 7 },
       { eval: 'x' },
@@ -13,7 +11,6 @@ export const DEBUGGING = {
       { error: 1, values: ['1'] },
       { hold: true },
       { watch: 'all', type: 'nonsense' },
-      { error: 0 },
     ],
   },
   inspect: {
@@ -21,13 +18,11 @@ export const DEBUGGING = {
     empty: [{ value: 'shop::cents' }],
     'over-long': [{ value: 'shop::*long*', limit: 2 }],
     bad: [
-      {},
       { value: '' },
       { value: '@999' },
       { value: '(list 1)' },
       { value: 'nonexistent' },
       { value: 'shop:price', path: ['nope'] },
-      { value: 7 },
     ],
   },
   observe: {
@@ -58,7 +53,6 @@ export const DEBUGGING = {
       { form: '1', functions: ['nonexistent'] },
       { form: '1', functions: ['cl:car'] },
       { form: '1', functions: ['shop:price'], where: '(= size 1)' },
-      { form: '1', mode: 'gpu' },
     ],
   },
 };
