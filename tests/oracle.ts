@@ -2,8 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'vitest';
-import { type Answer, type Session, startSession, temporaryFolder } from './harness.ts';
+import { beforeAll, expect } from 'vitest';
+import type { Answer, Session } from './harness.ts';
+import { sharedFolder, sharedSession } from './shared.ts';
 
 /** One search as the tool takes it. */
 export interface Search extends Record<string, unknown> {
@@ -27,21 +28,22 @@ const PAGE = 300;
 
 export interface Fixture {
   session: Session;
-  close: () => Promise<void>;
   /** Returns what the tool must list for each of SEARCHES, whole. */
   rows: (searches: Search[]) => Promise<string[][]>;
   /** Returns the callers of the function NAMES (Lisp expressions) that who_calls must list first. */
   callers: (names: string[]) => Promise<string[][]>;
 }
 
-/** Starts a session with both fixtures loaded. */
-export async function startFixture(): Promise<Fixture> {
-  const session = await startSession();
-  const folder = temporaryFolder();
-  for (const file of ['app.lisp', 'oracle.lisp']) {
-    const { text, isError } = await session.call('load_file', { path: `fixtures/${file}` });
-    expect({ text, isError }).toEqual({ text: `Loaded fixtures/${file}`, isError: false });
-  }
+/** Returns a session with both fixtures loaded, for the tests of a file. */
+export function sharedFixture(): Fixture {
+  const session = sharedSession();
+  const folder = sharedFolder();
+  beforeAll(async () => {
+    for (const file of ['app.lisp', 'oracle.lisp']) {
+      const { text, isError } = await session.call('load_file', { path: `fixtures/${file}` });
+      expect({ text, isError }).toEqual({ text: `Loaded fixtures/${file}`, isError: false });
+    }
+  });
   const lists = async (forms: string[]): Promise<string[][]> => {
     const file = join(folder.path, 'lists.json');
     const form = `(contract-oracle::write-json-lists ${lispString(file)} (list ${forms.join(' ')}))`;
@@ -50,10 +52,6 @@ export async function startFixture(): Promise<Fixture> {
   };
   return {
     session,
-    close: async () => {
-      folder.remove();
-      await session.close();
-    },
     rows: (searches) => lists(searches.map(searchForm)),
     callers: (names) => lists(names.map((name) => `(contract-oracle::callers ${name})`)),
   };

@@ -1,6 +1,6 @@
 // What the tests of a file, or of a `describe`, share: servers and folders that are gone when the last of them has ended.
 
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { Session, type StartOptions, startSession, type TestFolder, temporaryFolder } from './harness.ts';
 
 /** Returns a new empty folder, which is removed behind the tests. */
@@ -32,6 +32,20 @@ export function sharedProgram(name: string, text: string): Session {
     await session.call('load_file', { path });
     await session.eval(`(in-package :${name})`);
   });
+  return session;
+}
+
+/** Returns a new empty folder, which is removed behind the test that calls this. */
+export function ownFolder(): Omit<TestFolder, 'remove'> {
+  const folder = temporaryFolder();
+  onTestFinished(() => folder.remove());
+  return folder;
+}
+
+/** Starts a server with OPTIONS for the test that calls this, and ends it behind that. Resolves with its session. */
+export async function ownSession(options: StartOptions = {}): Promise<Session> {
+  const session = await startSession(options);
+  onTestFinished(() => session.close());
   return session;
 }
 

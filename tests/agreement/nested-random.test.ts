@@ -5,10 +5,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
-import { LIBRARIES_AS_COMPILED, temporaryFolder, testSbcl } from '../harness.ts';
+import { expect, test } from 'vitest';
+import { LIBRARIES_AS_COMPILED, testSbcl } from '../harness.ts';
 import { LONG, PATIENCE_MS } from '../long.ts';
 import { restartedSession } from '../restarted.ts';
+import { sharedFolder } from '../shared.ts';
 import { EVERYTHING } from './random-file.ts';
 
 const FILES = 4;
@@ -151,9 +152,8 @@ function loading(folder: string, ...files: number[]): string[] {
 
 const ofFile = (file: number, line: string) => line.includes(`OF${file}-`);
 
-const root = temporaryFolder();
+const root = sharedFolder();
 const start = restartedSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED] });
-afterAll(() => root.remove());
 
 let runs = 0;
 async function check({ first, second, alone }: Systems): Promise<void> {

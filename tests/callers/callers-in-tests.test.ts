@@ -2,13 +2,14 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LIBRARIES_AS_COMPILED, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { LIBRARIES_AS_COMPILED } from '../harness.ts';
 import { libraries } from '../libraries.ts';
+import { ownSession, sharedFolder, sharedSession } from '../shared.ts';
 
 libraries('fiveam', 'rt');
 
-const folder = temporaryFolder();
+const folder = sharedFolder();
 const FILES = {
   'made.asd': `(defsystem "made" :components ((:file "code")) :in-order-to ((test-op (test-op "made/fiveam"))))
 (defsystem "made/fiveam" :depends-on ("made" "fiveam") :components ((:file "suite"))
@@ -42,17 +43,14 @@ const FILES = {
 (defun helper () 1)`,
 };
 
-let session: Session;
-beforeAll(async () => {
+beforeAll(() => {
   mkdirSync(join(folder.path, 'tests'));
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(folder.path, name), text);
-  session = await startSession({ cwd: folder.path, args: [...LIBRARIES_AS_COMPILED] });
+});
+const session = sharedSession({ cwd: folder.path, args: [...LIBRARIES_AS_COMPILED] });
+beforeAll(async () => {
   for (const system of ['made/fiveam', 'made/rt', 'apart'])
     expect(await session.text('load_system', { system })).toContain(`Loaded system ${system}`);
-});
-afterAll(async () => {
-  await session.close();
-  folder.remove();
 });
 
 test('a function that a file makes of data while it is loaded is told by the form with that data', async () => {
@@ -96,13 +94,12 @@ test('tests that reach a function are told one by one, also those that have it a
 });
 
 test('calls in files of which no code is left are found', async () => {
-  const fresh = await startSession({ cwd: folder.path, args: [...LIBRARIES_AS_COMPILED] });
+  const fresh = await ownSession({ cwd: folder.path, args: [...LIBRARIES_AS_COMPILED] });
   await fresh.text('load_system', { system: 'made/fiveam' });
   await fresh.eval('(sb-ext:gc :full t)');
   expect(await fresh.text('impact_of_change', { name: 'made::outer', lambda_list: '(x y)' })).toContain(
     'suite.lisp:6:12  (is (= 3 (made::outer 2))))  [1 argument, at least 2 needed]',
   );
-  await fresh.close();
 });
 
 test('a form that asks of names in its data is no user of them, and garbage is collected once for all it asks', async () => {

@@ -2,24 +2,15 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Session } from '../harness.ts';
-import { temporaryFolder } from '../harness.ts';
+import { expect, test } from 'vitest';
 import { everyNth, LONG } from '../long.ts';
-import { type Fixture, startFixture } from '../oracle.ts';
+import { sharedFixture } from '../oracle.ts';
 import { randomFrom } from '../random.ts';
+import { sharedFolder } from '../shared.ts';
 
-let fixture: Fixture;
-let session: Session;
-const folder = temporaryFolder();
-beforeAll(async () => {
-  fixture = await startFixture();
-  session = fixture.session;
-});
-afterAll(async () => {
-  folder.remove();
-  await fixture.close();
-});
+const folder = sharedFolder();
+const fixture = sharedFixture();
+const { session } = fixture;
 
 /** Evaluates FORMS, which must work. */
 async function run(...forms: string[]): Promise<void> {

@@ -1,15 +1,11 @@
 // S3.18: places in files that have changed since they were loaded.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { LONG } from '../long.ts';
 import { Written } from './written.ts';
 
-let written: Written;
-beforeAll(async () => {
-  written = await Written.start();
-});
-afterAll(() => written.close());
+const written = new Written();
 
 const CHANGED = '(the file changed since it was loaded)';
 const ELSEWHERE = '(the file changed since it was loaded, but not here)';

@@ -2,9 +2,9 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeAll, expect, test } from 'vitest';
 import { keepsReferencesToCl } from '../oracle.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
 const SOURCE = `(defpackage :expanding (:use :cl))
 (in-package :expanding)
@@ -26,17 +26,14 @@ const SOURCE = `(defpackage :expanding (:use :cl))
 (defmethod closing ((x string)) (around x))
 `;
 
-const folder = temporaryFolder();
+const folder = sharedFolder();
 const file = join(folder.path, 'expanding.lisp');
-let session: Session;
-beforeAll(async () => {
+beforeAll(() => {
   writeFileSync(file, SOURCE);
-  session = await startSession();
-  expect(await session.eval(`(load (compile-file ${JSON.stringify(file)}))`)).toMatch(/^T/);
 });
-afterAll(async () => {
-  await session.close();
-  folder.remove();
+const session = sharedSession();
+beforeAll(async () => {
+  expect(await session.eval(`(load (compile-file ${JSON.stringify(file)}))`)).toMatch(/^T/);
 });
 
 /** Returns FILE:LINE of the line that begins with START. */

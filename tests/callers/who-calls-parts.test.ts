@@ -3,18 +3,12 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder, testSbcl } from '../harness.ts';
+import { expect, test } from 'vitest';
+import { testSbcl } from '../harness.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
-const folder = temporaryFolder();
-let session: Session;
-beforeAll(async () => {
-  session = await startSession();
-});
-afterAll(async () => {
-  await session.close();
-  folder.remove();
-});
+const folder = sharedFolder();
+const session = sharedSession();
 
 const SETS = `(defstruct place (north 0) (east 0 :type fixnum) (name nil :read-only t))
 (define-modify-macro scalef (k) *)

@@ -1,15 +1,11 @@
 // S3.18: places in texts with syntax that only their own reader macros know.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { everyNth } from '../long.ts';
 import { randomFrom } from '../random.ts';
 import { Written } from './written.ts';
 
-let written: Written;
-beforeAll(async () => {
-  written = await Written.start();
-});
-afterAll(() => written.close());
+const written = new Written();
 
 /** Reader macros that make conses, hide them, leave forms out, or read characters that balance nothing. */
 const SYNTAX = `(defpackage :readers (:use :cl))

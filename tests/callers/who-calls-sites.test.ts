@@ -1,13 +1,9 @@
 // S3.18: places of uses that an expansion has copied, and of those that #. has moved.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Written } from './written.ts';
 
-let written: Written;
-beforeAll(async () => {
-  written = await Written.start();
-});
-afterAll(() => written.close());
+const written = new Written();
 
 const COPYING = `(defpackage :places (:use :cl) (:export #:goal))
 (defpackage :places-too (:use :cl) (:local-nicknames (#:pl #:places)))

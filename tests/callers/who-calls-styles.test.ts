@@ -3,7 +3,8 @@
 import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { FIXTURES, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { FIXTURES, type Session, startSession } from '../harness.ts';
+import { ownFolder } from '../shared.ts';
 
 const FILE = join(FIXTURES, 'styles.lisp');
 const SOURCE = readFileSync(FILE, 'utf8').split('\n');
@@ -87,14 +88,13 @@ test('S3.17 C31 load_file: every style is found, with its kind', async () => {
 });
 
 test('S3.17 C31 compile-file and load: every style is found, also when the index was made before', async () => {
-  const folder = temporaryFolder();
+  const folder = ownFolder();
   const file = join(folder.path, 'styles.lisp');
   copyFileSync(FILE, file);
   session = await startSession();
   await session.text('who_calls', { name: 'car', package: 'CL' });
   expect(await session.eval(`(load (compile-file ${JSON.stringify(file)}))`)).toBe('T');
   expect(await blocks()).toEqual(expected(file));
-  folder.remove();
 });
 
 test('S3.17 C31 LOAD of the source: every style is found', async () => {

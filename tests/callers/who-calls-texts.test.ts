@@ -3,21 +3,13 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, temporaryFolder } from '../harness.ts';
-import { type Fixture, startFixture } from '../oracle.ts';
+import { expect, test } from 'vitest';
+import { sharedFixture } from '../oracle.ts';
+import { sharedFolder } from '../shared.ts';
 
-let fixture: Fixture;
-let session: Session;
-const folder = temporaryFolder();
-beforeAll(async () => {
-  fixture = await startFixture();
-  session = fixture.session;
-});
-afterAll(async () => {
-  folder.remove();
-  await fixture.close();
-});
+const folder = sharedFolder();
+const fixture = sharedFixture();
+const { session } = fixture;
 
 /** Writes SOURCE into the file NAME, has another SBCL compile it, loads what that made, and returns the file. */
 async function loaded(name: string, source: string): Promise<string> {

@@ -3,33 +3,25 @@
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import type { Session } from '../harness.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
 /** A session in a workspace of its own. */
 export class Written {
   readonly session: Session;
-  readonly #folder: { path: string; remove: () => void };
+  readonly #folder: string;
   // Files are older than the server, as those of a project are.
   #clock = Date.now() / 1000 - 100_000;
 
-  private constructor(session: Session, folder: { path: string; remove: () => void }) {
-    this.session = session;
-    this.#folder = folder;
-  }
-
-  static async start(args: readonly string[] = []): Promise<Written> {
-    const folder = temporaryFolder();
-    return new Written(await startSession({ args: ['--root', folder.path, ...args] }), folder);
-  }
-
-  async close(): Promise<void> {
-    await this.session.close();
-    this.#folder.remove();
+  /** Its server is started with ARGS before the tests of a file, and ended behind them. */
+  constructor(args: readonly string[] = []) {
+    this.#folder = sharedFolder().path;
+    this.session = sharedSession({ args: ['--root', this.#folder, ...args] });
   }
 
   /** Returns the path of the file NAME. */
   path(name: string): string {
-    return join(this.#folder.path, name);
+    return join(this.#folder, name);
   }
 
   /** Writes TEXT to the file NAME, as if ten seconds after the last, or in the SAME second. */

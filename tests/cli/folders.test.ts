@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Config, readConfig } from '../../src/config.ts';
 import { obstacleToWriting, withUsableFolders } from '../../src/folders.ts';
-import { startSession, temporaryFolder } from '../harness.ts';
+import { temporaryFolder } from '../harness.ts';
+import { ownSession } from '../shared.ts';
 import { run } from './run.ts';
 
 /** Nobody can make a folder here, root neither. */
@@ -73,7 +74,7 @@ describe('the cache', () => {
 });
 
 test('the first answer tells where the records are, once, and standard error too', async () => {
-  const session = await startSession({ env: { XDG_STATE_HOME: NOWHERE, TMPDIR: folder.path } });
+  const session = await ownSession({ env: { XDG_STATE_HOME: NOWHERE, TMPDIR: folder.path } });
   expect(await session.call('eval_form', { form: '(+ 1 2)' })).toEqual({
     text: '3',
     notices: [moved()],
@@ -82,7 +83,6 @@ test('the first answer tells where the records are, once, and standard error too
   expect((await session.call('eval_form', { form: '4' })).notices).toEqual([]);
   expect(session.stderr).toBe(`live-lisp: ${moved()}\n`);
   expect(readFileSync(join(other(), 'audit.jsonl'), 'utf8')).toContain('"event":"begin"');
-  await session.close();
 });
 
 describe('doctor', () => {

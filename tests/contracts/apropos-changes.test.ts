@@ -1,15 +1,13 @@
 // S0 while the image changes: every answer is about the image as it is, never as it was.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { LONG } from '../long.ts';
-import { expectOracle, type Fixture, searchText, startFixture } from '../oracle.ts';
+import { expectOracle, searchText, sharedFixture } from '../oracle.ts';
 
-let fixture: Fixture;
+const fixture = sharedFixture();
 beforeAll(async () => {
-  fixture = await startFixture();
   await fixture.session.text('apropos_search', { pattern: 'anything' });
 });
-afterAll(() => fixture.close());
 
 /** Evaluates FORM, and checks that all searches that it may have changed are still complete. */
 async function afterChange(form: string): Promise<void> {

@@ -1,17 +1,15 @@
 // S0 on odd names: whatever characters names and patterns have, CHAR-EQUAL decides and code points order.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { expectOracle, type Fixture, lispString, type Search, searchText, startFixture } from '../oracle.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { expectOracle, lispString, type Search, searchText, sharedFixture } from '../oracle.ts';
 
-let fixture: Fixture;
+const fixture = sharedFixture();
 beforeAll(async () => {
-  fixture = await startFixture();
   const names = ODD_NAMES.map(lispString).join(' ');
   const form = `(let ((package (make-package "ODD" :use ())))
     (dolist (name (list ${names}) (length (list ${names}))) (export (intern name package) package)))`;
   expect(await fixture.session.eval(form)).toBe(String(ODD_NAMES.length));
 });
-afterAll(() => fixture.close());
 
 /** Letters whose case is not one to one: SBCL's CHAR-EQUAL and JavaScript differ on nearly all of them. */
 const LETTERS = [

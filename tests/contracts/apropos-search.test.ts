@@ -1,16 +1,10 @@
 // S0 on the fixture and on COMMON-LISP: exact texts.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Session } from '../harness.ts';
-import { expectOracle, type Fixture, searchText, startFixture } from '../oracle.ts';
+import { expect, test } from 'vitest';
+import { expectOracle, searchText, sharedFixture } from '../oracle.ts';
 
-let fixture: Fixture;
-let session: Session;
-beforeAll(async () => {
-  fixture = await startFixture();
-  session = fixture.session;
-});
-afterAll(() => fixture.close());
+const fixture = sharedFixture();
+const { session } = fixture;
 
 const TYPES = ['function', 'macro', 'variable', 'class', 'generic-function'];
 

@@ -1,16 +1,10 @@
 // S0: what a symbol is labelled, which symbols a package has, and long answers.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Session } from '../harness.ts';
-import { expectOracle, type Fixture, searchText, startFixture } from '../oracle.ts';
+import { expect, test } from 'vitest';
+import { expectOracle, searchText, sharedFixture } from '../oracle.ts';
 
-let fixture: Fixture;
-let session: Session;
-beforeAll(async () => {
-  fixture = await startFixture();
-  session = fixture.session;
-});
-afterAll(() => fixture.close());
+const fixture = sharedFixture();
+const { session } = fixture;
 
 function search(args: Record<string, unknown>): Promise<string> {
   return session.text('apropos_search', args);

@@ -1,16 +1,10 @@
 // S0.19: looking never changes what there is to look at.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Session } from '../harness.ts';
-import { type Fixture, startFixture } from '../oracle.ts';
+import { expect, test } from 'vitest';
+import { sharedFixture } from '../oracle.ts';
 
-let fixture: Fixture;
-let session: Session;
-beforeAll(async () => {
-  fixture = await startFixture();
-  session = fixture.session;
-});
-afterAll(() => fixture.close());
+const fixture = sharedFixture();
+const { session } = fixture;
 
 const ODD_NAMES = [
   ...[

@@ -1,12 +1,11 @@
 // In which package a name is looked up: the one that is given, the session's, or the contract's.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession } from '../harness.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { prepare } from '../introspection/looks.ts';
+import { sharedSession } from '../shared.ts';
 
-let session: Session;
+const session = sharedSession();
 beforeAll(async () => {
-  session = await startSession();
   await prepare(
     session,
     `(defpackage :hull.deck (:use :cl))
@@ -24,7 +23,6 @@ beforeAll(async () => {
      (defvar hull.deck::*wind* 2)`,
   );
 });
-afterAll(() => session.close());
 
 /** The tools that look a name up: the name of that parameter, a name in HULL, and one in HULL.DECK. */
 const TOOLS = [

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ERAS, type Era, NO_SYSTEMS, type Session, startSession } from '../harness.ts';
+import { ownSession } from '../shared.ts';
 
 let sessions: Record<Era, Session>;
 let session: Session;
@@ -27,12 +28,8 @@ function toolText({ name, description, ...rest }: Awaited<ReturnType<typeof list
 
 /** Starts a server with ARGS and returns what it lists; USE may do more with it. */
 async function withServer<T>(args: string[], use: (started: Session) => Promise<T>): Promise<T> {
-  const started = await startSession({ args });
-  try {
-    return await use(started);
-  } finally {
-    await started.close();
-  }
+  const started = await ownSession({ args });
+  return await use(started);
 }
 
 describe('the list of tools', () => {

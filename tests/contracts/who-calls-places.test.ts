@@ -2,20 +2,15 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FIXTURES, type Session } from '../harness.ts';
+import { expect, test } from 'vitest';
+import { FIXTURES } from '../harness.ts';
 import { libraries } from '../libraries.ts';
-import { type Fixture, keepsReferencesToCl, pageText, startFixture, WITHOUT_XREFS } from '../oracle.ts';
+import { keepsReferencesToCl, pageText, sharedFixture, WITHOUT_XREFS } from '../oracle.ts';
 
 libraries('alexandria');
 
-let fixture: Fixture;
-let session: Session;
-beforeAll(async () => {
-  fixture = await startFixture();
-  session = fixture.session;
-});
-afterAll(() => fixture.close());
+const fixture = sharedFixture();
+const { session } = fixture;
 
 const SOURCE = readFileSync(join(FIXTURES, 'app.lisp'), 'utf8').split('\n');
 

@@ -1,16 +1,10 @@
 // S3 on the fixture: exact texts.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Session } from '../harness.ts';
-import { type Fixture, startFixture } from '../oracle.ts';
+import { expect, test } from 'vitest';
+import { sharedFixture } from '../oracle.ts';
 
-let fixture: Fixture;
-let session: Session;
-beforeAll(async () => {
-  fixture = await startFixture();
-  session = fixture.session;
-});
-afterAll(() => fixture.close());
+const fixture = sharedFixture();
+const { session } = fixture;
 
 const HELPER_CALLERS = `Functions that call APP::HELPER:
 

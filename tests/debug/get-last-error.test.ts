@@ -1,13 +1,9 @@
 // get_last_error: the error as it was when it happened, whatever printing its values would do.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
+import { sharedSession } from '../shared.ts';
 
-let session: Session;
-beforeAll(async () => {
-  session = await startSession();
-});
-afterAll(() => session.close());
+const session = sharedSession();
 
 const last = (args: Record<string, unknown> = {}) => session.text('get_last_error', args);
 
@@ -148,12 +144,4 @@ test('they are lost with the image, and it does not claim otherwise', async () =
   const { text, notices } = await session.call('get_last_error');
   expect(text).toMatch(/^No error has been signalled /);
   expect(notices.join('\n')).toContain('This is a new Lisp image; the one before was lost');
-});
-
-test('S2.18 a wrong index', async () => {
-  expect(await session.call('get_last_error', { index: -1 })).toEqual({
-    text: "Parameter 'index' must be at least 0, not -1.",
-    notices: [],
-    isError: true,
-  });
 });

@@ -4,8 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../harness.ts';
-import { sharedSession } from '../shared.ts';
+import { ownFolder, sharedSession } from '../shared.ts';
 
 const session = sharedSession(
   {},
@@ -77,7 +76,7 @@ test('a frame whose caller was compiled together with it cannot, when that can k
     `Frame 0 cannot be left for that: it is compiled together with its caller, which can know that it never returns. The nearest frame that can is 3. Nothing was done; error ${error} is still held.`,
   );
   expect(await debug({ error, frame: 3, return: '5' })).toBe('5');
-  const folder = temporaryFolder();
+  const folder = ownFolder();
   const file = join(folder.path, 'block.lisp');
   writeFileSync(
     file,
@@ -89,7 +88,6 @@ test('a frame whose caller was compiled together with it cannot, when that can k
     /: it is compiled together with its caller, which can know that it never returns\. The nearest frame that can is 1\./,
   );
   expect(await debug({ error: other, frame: 1, return: '6' })).toBe('6');
-  folder.remove();
 });
 
 test('one of a lambda that a library calls can, and so can those of a function that calls itself', async () => {

@@ -1,7 +1,7 @@
 // What edit_definitions does with load: true: only the changed forms are compiled, and later answers know where all are.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { APPROVE, type FileSession, openWorkspace } from '../files/sessions.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { APPROVE, sharedWorkspace } from '../files/sessions.ts';
 import { LIBRARIES_AS_COMPILED } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 
@@ -33,12 +33,10 @@ const DOLLARS = `(in-package :el)
 
 libraries('fiveam');
 
-let at: FileSession;
-beforeAll(async () => {
-  at = await openWorkspace({ args: LIBRARIES_AS_COMPILED });
+const at = sharedWorkspace({ args: LIBRARIES_AS_COMPILED });
+beforeAll(() => {
   at.human = () => APPROVE;
 });
-afterAll(() => at.close());
 beforeEach(async () => {
   at.put('code.lisp', CODE);
   await at.answer('load_file', { path: 'code.lisp' });

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { APPROVE, type FileSession, openWorkspace } from '../files/sessions.ts';
+import { APPROVE, sharedWorkspace } from '../files/sessions.ts';
 
 const SHOP = `(defpackage :ed (:use :cl))
 (in-package :ed)
@@ -37,14 +37,12 @@ const SHOP = `(defpackage :ed (:use :cl))
 (defun last-one () 'end)
 `;
 
-let at: FileSession;
+const at = sharedWorkspace();
 beforeAll(async () => {
-  at = await openWorkspace();
   at.put('shop.lisp', SHOP);
   at.put('shop.asd', '(defsystem "my-shop"\n  :components ())\n');
   await at.answer('load_file', { path: 'shop.lisp' });
 });
-afterAll(() => at.close());
 beforeEach(() => {
   at.questions.length = 0;
   at.human = () => APPROVE;

@@ -2,19 +2,15 @@
 
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { APPROVE, type FileSession, openWorkspace } from '../files/sessions.ts';
-import { startSession } from '../harness.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { APPROVE, sharedWorkspace } from '../files/sessions.ts';
 import { libraries } from '../libraries.ts';
 import { within } from '../load.ts';
+import { ownSession } from '../shared.ts';
 
 libraries('named-readtables');
 
-let at: FileSession;
-beforeAll(async () => {
-  at = await openWorkspace();
-});
-afterAll(() => at.close());
+const at = sharedWorkspace();
 beforeEach(() => {
   at.questions.length = 0;
   at.human = () => APPROVE;
@@ -265,12 +261,11 @@ test('how a person allows edits of several files names each, or tells that a pat
   const files = ['a.lisp', 'sub/b.lisp', 'c.lisp', 'd.lisp'];
   for (const path of files) at.put(path, '(defun f () 1)\n');
   const edits = files.map((path) => ({ definition: 'f', path, old: '1', new: '2' }));
-  const session = await startSession({ args: ['--root', at.root, '--allow', 'edit_definitions:a.lisp'] });
+  const session = await ownSession({ args: ['--root', at.root, '--allow', 'edit_definitions:a.lisp'] });
   const said = async (count: number) =>
     (await session.text('edit_definitions', { edits: edits.slice(0, count) })).replace(/^.* server: /, '');
   expect(await said(2)).toBe('--allow edit_definitions:a.lisp --allow edit_definitions:sub/b.lisp');
   expect(await said(4)).toBe('--allow edit_definitions:GLOB');
-  await session.close();
 });
 
 test('a form of 1 MB beside it, and in it, is no matter', async () => {

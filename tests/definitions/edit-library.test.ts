@@ -3,11 +3,11 @@
 
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { definitionsIn } from '../../src/source/definitions.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { TopLevelForms } from '../../src/source/top-level.ts';
-import { type FileSession, openWorkspace } from '../files/sessions.ts';
+import { sharedWorkspace } from '../files/sessions.ts';
 import { libraries, SOURCES } from '../libraries.ts';
 import { LONG } from '../long.ts';
 import { randomFrom } from '../random.ts';
@@ -16,17 +16,15 @@ libraries('alexandria');
 
 const ROUNDS = LONG ? 8 : 2;
 
-let at: FileSession;
 let files: string[];
+const at = sharedWorkspace({ args: ['--allow', 'edit_definitions'] });
 beforeAll(async () => {
-  at = await openWorkspace({ args: ['--allow', 'edit_definitions'] });
   cpSync(join(SOURCES, 'alexandria'), join(at.root, 'alexandria'), { recursive: true, dereference: true });
   files = readdirSync(join(at.root, 'alexandria'), { recursive: true, encoding: 'utf8' })
     .filter((name) => /alexandria-1\/(?!tests|package)[^/]*\.lisp$/.test(name))
     .map((name) => join('alexandria', name));
   expect(await at.answer('load_system', { system: 'alexandria' })).toMatch(/^Loaded system alexandria/);
 });
-afterAll(() => at.close());
 
 function textOf(file: string): string {
   return readFileSync(join(at.root, file), 'utf8');

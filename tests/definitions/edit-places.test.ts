@@ -2,14 +2,10 @@
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { APPROVE, type FileSession, openWorkspace } from '../files/sessions.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { APPROVE, sharedWorkspace } from '../files/sessions.ts';
 
-let at: FileSession;
-beforeAll(async () => {
-  at = await openWorkspace();
-});
-afterAll(() => at.close());
+const at = sharedWorkspace();
 beforeEach(() => {
   at.questions.length = 0;
   at.human = () => APPROVE;

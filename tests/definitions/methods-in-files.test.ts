@@ -2,8 +2,8 @@
 
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type FileSession, openWorkspace } from '../files/sessions.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { openWorkspace, sharedWorkspace } from '../files/sessions.ts';
 import { libraries, SOURCES } from '../libraries.ts';
 import { everyNth } from '../long.ts';
 
@@ -18,13 +18,11 @@ ${Array.from({ length: 12 }, (_, n) => `(defmethod size ((thing kind-${n})) ${n}
 #-sbcl (defmethod size ((thing foreign)) -2)
 `;
 
-let at: FileSession;
-beforeAll(async () => {
-  at = await openWorkspace();
+const at = sharedWorkspace();
+beforeAll(() => {
   at.put('kinds.lisp', KINDS);
   at.put('other.lisp', '(in-package :other)\n(defun size (thing) thing)\n');
 });
-afterAll(() => at.close());
 
 test('methods of a name are listed below its generic function, in other forms and for this Lisp too', async () => {
   const listed = [

@@ -2,10 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { SourceText } from '../../src/source/text.ts';
 import { TopLevelForms } from '../../src/source/top-level.ts';
-import { APPROVE, type FileSession, openWorkspace } from '../files/sessions.ts';
+import { APPROVE, sharedWorkspace } from '../files/sessions.ts';
 
 const TWO = `(defpackage :pf-one (:use :cl))
 (defpackage :pf-two (:use :cl))
@@ -23,15 +23,13 @@ const SYSTEM = `(defsystem "pf-system")
 (defun pf-user () (pf-version 1))
 `;
 
-let at: FileSession;
+const at = sharedWorkspace();
 beforeAll(async () => {
-  at = await openWorkspace();
   at.human = () => APPROVE;
   at.put('two.lisp', TWO);
   at.put('pf-system.asd', SYSTEM);
   await at.answer('load_file', { path: 'two.lisp' });
 });
-afterAll(() => at.close());
 
 /** Returns TEXT as a Lisp string. */
 const lispString = (text: string) => `"${text.replace(/[\\"]/g, '\\$&')}"`;

@@ -2,8 +2,8 @@
 
 import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type FileSession, openWorkspace } from '../files/sessions.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { sharedWorkspace } from '../files/sessions.ts';
 
 const SHOP = `(defpackage :rd (:use :cl))
 (in-package :rd)
@@ -37,15 +37,13 @@ const SHOP = `(defpackage :rd (:use :cl))
 const HELPER = '(defun helper (x &optional y)\n    "Helps."\n    (list x y))';
 const AROUND = '(defmethod area :around ((shape shape))\n  (abs (call-next-method)))';
 
-let at: FileSession;
+const at = sharedWorkspace();
 beforeAll(async () => {
-  at = await openWorkspace();
   at.put('src/shop.lisp', SHOP);
   at.put('tests/shop.lisp', '(in-package :cl-user)\n(deftest my-test\n  (is (= 1 1)))\n');
   at.put('shop.asd', '(defsystem "my-shop"\n  :components ())\n');
   await at.answer('load_file', { path: 'src/shop.lisp' });
 });
-afterAll(() => at.close());
 
 function read(name: string, more: object = {}): Promise<string> {
   return at.answer('read_definition', { name, package: 'rd', ...more });

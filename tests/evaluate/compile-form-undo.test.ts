@@ -2,22 +2,16 @@
 
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
+import type { Answer } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 import { until } from '../server/processes.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
 libraries('cl-base64');
 
-let session: Session;
-const folder = temporaryFolder();
-beforeAll(async () => {
-  session = await startSession();
-});
-afterAll(async () => {
-  await session.close();
-  folder.remove();
-});
+const folder = sharedFolder();
+const session = sharedSession();
 
 /** The compilation of SLOW makes the one file, and waits for the other. */
 const [BEGUN, GO_ON] = ['begun', 'go-on'].map((name) => join(folder.path, name)) as [string, string];

@@ -1,19 +1,17 @@
 // Files are read under the features that the image has at that moment.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { APPROVE, type FileSession, openWorkspace } from '../files/sessions.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { APPROVE, sharedWorkspace } from '../files/sessions.ts';
 
 const FILE = `#+sbcl (defun of-sbcl () 1)
 #-sbcl (defun of-others () 1)
 #+mine (defun of-mine () 1)
 `;
 
-let at: FileSession;
-beforeAll(async () => {
-  at = await openWorkspace();
+const at = sharedWorkspace();
+beforeAll(() => {
   at.put('some.lisp', FILE);
 });
-afterAll(() => at.close());
 
 const outline = () => at.answer('read_definition', { path: 'some.lisp' });
 

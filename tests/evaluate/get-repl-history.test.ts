@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { ReplHistory, workspaceFile } from '../../src/records/repl-history.ts';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
-import { belowOne } from '../said.ts';
+import { ownFolder } from '../shared.ts';
 
 const state = temporaryFolder();
 const root = temporaryFolder();
@@ -50,7 +50,7 @@ test('it has input, values, output, errors, package and time, newest first', asy
 });
 
 test('frames of an error are shown where it is the only one listed', async () => {
-  const place = temporaryFolder();
+  const place = ownFolder();
   const session = await start(root.path, place.path);
   await session.eval('(defun fails () (error "No."))');
   await session.call('eval_form', { form: '(fails)' });
@@ -61,7 +61,6 @@ test('frames of an error are shown where it is the only one listed', async () =>
     `${brief}\n    Frames:\n      0: (COMMON-LISP-USER::FAILS)`,
   );
   await session.close();
-  place.remove();
 });
 
 test('it survives a restart of the server, and a line that a crash cut', async () => {
@@ -112,7 +111,7 @@ test('its file is private', () => {
 });
 
 test('servers side by side over one root share it, other roots do not', async () => {
-  const other = temporaryFolder();
+  const other = ownFolder();
   const link = join(other.path, 'link');
   symlinkSync(root.path, link);
   const [one, two, apart] = await Promise.all([start(), start(link), start(other.path)]);
@@ -124,11 +123,10 @@ test('servers side by side over one root share it, other roots do not', async ()
   }
   expect(await history(apart)).toBe('0 evaluations in this workspace.');
   await Promise.all([one, two, apart].map((each) => each.close()));
-  other.remove();
 });
 
 test('where it cannot be written, evaluations go on, and the first says so', async () => {
-  const broken = temporaryFolder();
+  const broken = ownFolder();
   mkdirSync(join(broken.path, 'live-lisp'));
   writeFileSync(join(broken.path, 'live-lisp', 'repl-history'), 'a file where the folder should be');
   const session = await start(root.path, broken.path);
@@ -138,11 +136,10 @@ test('where it cannot be written, evaluations go on, and the first says so', asy
   expect(await session.eval('(+ 1 3)')).toBe('4');
   expect(await history(session)).toBe('0 evaluations in this workspace.');
   await session.close();
-  broken.remove();
 });
 
 test('it does not grow without a bound: neither a text, nor a file, nor their number', () => {
-  const folder = temporaryFolder();
+  const folder = ownFolder();
   const kept = new ReplHistory(join(folder.path, 'histories', 'one.jsonl'));
   for (let count = 0; count < 2500; count += 1) {
     expect(kept.add({ form: 'x'.repeat(9000), values: `${count}`, milliseconds: 1 })).toBe(undefined);
@@ -162,15 +159,4 @@ test('it does not grow without a bound: neither a text, nor a file, nor their nu
     });
   }
   expect(readdirSync(join(folder.path, 'histories')).length).toBeLessThanOrEqual(200);
-  folder.remove();
-});
-
-test('S2.18 a wrong limit', async () => {
-  const session = await start();
-  expect(await session.call('get_repl_history', { limit: 0 })).toEqual({
-    text: belowOne('limit'),
-    notices: [],
-    isError: true,
-  });
-  await session.close();
 });

@@ -2,29 +2,27 @@
 
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { warmCache } from '../harness.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
-const root = temporaryFolder();
-const libraries = temporaryFolder();
-const cache = temporaryFolder();
-let session: Session;
+const root = sharedFolder();
+const libraries = sharedFolder();
+const cache = sharedFolder();
 
 const defsystem = (name: string, more: string) =>
   `(asdf:defsystem "${name}" :components ((:file "${name}")) ${more})\n`;
 
-beforeAll(async () => {
+beforeAll(() => {
   libraries.put('lib.asd', defsystem('lib', ''));
   libraries.put('lib.lisp', '(defun lib (x) 1)\n(defun more () (lib-undefined))\n');
   root.put('program/program.asd', defsystem('program', ':depends-on ("lib")'));
   root.put('program/program.lisp', '(defun program (y) 1)\n');
   warmCache(cache.path);
-  session = await startSession({ args: ['--root', root.path], env: { XDG_CACHE_HOME: cache.path } });
-  await session.eval(`(push #p"${libraries.path}/" asdf:*central-registry*) nil`);
 });
-afterAll(async () => {
-  await session.close();
-  for (const folder of [root, libraries, cache]) folder.remove();
+const session = sharedSession({ args: ['--root', root.path], env: { XDG_CACHE_HOME: cache.path } });
+beforeAll(async () => {
+  await session.eval(`(push #p"${libraries.path}/" asdf:*central-registry*) nil`);
 });
 
 const load = async (system: string, more = {}) =>

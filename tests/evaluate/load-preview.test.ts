@@ -1,14 +1,10 @@
 // What a human is shown of a file before it is loaded, and when they cannot be shown it.
 
 import { truncateSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type FileSession, openWorkspace } from '../files/sessions.ts';
+import { expect, test } from 'vitest';
+import { sharedWorkspace } from '../files/sessions.ts';
 
-let at: FileSession;
-beforeAll(async () => {
-  at = await openWorkspace({ args: ['--ask', 'cautious'] });
-});
-afterAll(() => at.close());
+const at = sharedWorkspace({ args: ['--ask', 'cautious'] });
 
 test('S2.11 its content', async () => {
   at.put('a.lisp', '(a)\n');

@@ -9,7 +9,7 @@ import { type Answer, bad, good, temporaryFolder } from '../harness.ts';
 import { NUL_IN_PATH } from '../said.ts';
 import { until } from '../server/processes.ts';
 import { RawServer } from '../server/raw.ts';
-import { sharedFolder, sharedSession } from '../shared.ts';
+import { ownFolder, sharedFolder, sharedSession } from '../shared.ts';
 
 /** What a reader is told to have happened when nothing of FILE was loaded. */
 const NOT_LOADED =
@@ -264,7 +264,7 @@ test('a server that ends while a file is loaded leaves no temporary folder', asy
     'slow.lisp',
     '(with-open-file (s (sb-ext:posix-getenv "BEGUN") :direction :output) s)\n(sleep 100)\n',
   );
-  const signal = temporaryFolder();
+  const signal = ownFolder();
   const begun = join(signal.path, 'begun');
   const server = await new RawServer({
     args: ['--root', root.path],
@@ -274,5 +274,4 @@ test('a server that ends while a file is loaded leaves no temporary folder', asy
   await until('the load', 10_000, () => existsSync(begun));
   server.end();
   await server.exited;
-  signal.remove();
 });

@@ -1,7 +1,7 @@
 // What is said of parentheses that are wrong, by whatever meets them.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { APPROVE, type FileSession, openWorkspace } from '../files/sessions.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { APPROVE, sharedWorkspace } from '../files/sessions.ts';
 
 const TWO = '(defun one (x)\n  (let ((y (+ x 1)))\n    (* y 2)))\n\n(defun two (x)\n  (one x))\n';
 const OPEN = TWO.replace('1)))', '1))');
@@ -12,11 +12,7 @@ const OPEN_TEXT =
 const CLOSED_TEXT =
   'the form that begins at line 1 ends too early. Its indentation says that line 2 has 1 ")" too many.';
 
-let at: FileSession;
-beforeAll(async () => {
-  at = await openWorkspace();
-});
-afterAll(() => at.close());
+const at = sharedWorkspace();
 beforeEach(() => {
   at.human = () => APPROVE;
 });

@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import type { Warning } from '../../src/image/wire/data.ts';
 import { Places } from '../../src/tools/places.ts';
 import { groupedWarnings } from '../../src/tools/remarks.ts';
-import { temporaryFolder } from '../harness.ts';
+import { ownFolder } from '../shared.ts';
 
 test('those of a file stand as in the file, also where those of another come between', () => {
-  const root = temporaryFolder();
+  const root = ownFolder();
   const at = (file: string, offset: number, severity: Warning['severity'] = 'warning'): Warning => ({
     severity,
     text: `${offset}`,
@@ -18,7 +18,6 @@ test('those of a file stand as in the file, also where those of another come bet
   expect(groupedWarnings({ warnings }, new Places(root.path))).toBe(
     'Warnings (4):\n  b.lisp\n    ERROR: 8\n    WARNING: 5\n  a.lisp\n    WARNING: 3\n    WARNING: 9',
   );
-  root.remove();
 });
 
 test('one of which no place is known stands with others that say the same', () => {

@@ -7,12 +7,11 @@ import {
   LIBRARIES_AS_COMPILED,
   type Session,
   type StartOptions,
-  startSession,
   temporaryFolder,
   warmCache,
 } from '../harness.ts';
 import { libraries } from '../libraries.ts';
-import { sharedFolder } from '../shared.ts';
+import { ownSession, sharedFolder } from '../shared.ts';
 
 libraries('alexandria');
 
@@ -38,15 +37,11 @@ function system(name: string, into: string): string {
 }
 
 async function withSession<T>(options: StartOptions, use: (session: Session) => Promise<T>): Promise<T> {
-  const session = await startSession({
+  const session = await ownSession({
     ...options,
     env: { XDG_CACHE_HOME: cache.path, ...options.env },
   });
-  try {
-    return await use(session);
-  } finally {
-    await session.close();
-  }
+  return await use(session);
 }
 
 /** Expects that a server started with OPTIONS finds each of NAMES. */

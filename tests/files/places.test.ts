@@ -4,18 +4,16 @@ import { execFileSync } from 'node:child_process';
 import { rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type FileSession, openWorkspace } from './sessions.ts';
+import { sharedWorkspace } from './sessions.ts';
 
 const SOURCE = '(defun helper-of-places () 1)\n(defun caller-of-places () (helper-of-places))\n';
 
-let at: FileSession;
 let file: string;
+const at = sharedWorkspace();
 beforeAll(async () => {
-  at = await openWorkspace();
   file = at.put('code.lisp', SOURCE);
   await at.answer('load_file', { path: 'code.lisp' });
 });
-afterAll(() => at.close());
 
 const KINDS: [string, () => void][] = [
   ['a FIFO', () => execFileSync('mkfifo', [file])],

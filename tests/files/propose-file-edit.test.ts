@@ -5,13 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { within } from '../load.ts';
 import { changedMeanwhile } from '../said.ts';
-import { APPROVE, accept, DENY, type FileSession, openWorkspace } from './sessions.ts';
+import { APPROVE, accept, DENY, type FileSession, openWorkspace, sharedWorkspace } from './sessions.ts';
 
-let at: FileSession;
-beforeAll(async () => {
-  at = await openWorkspace();
-});
-afterAll(() => at.close());
+const at = sharedWorkspace();
 beforeEach(() => {
   at.questions.length = 0;
   at.human = () => APPROVE;

@@ -4,9 +4,10 @@ import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cacheFolder } from '../../src/paths.ts';
-import { type Answer, type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
+import { type Answer, type Session, temporaryFolder, warmCache } from '../harness.ts';
 import { within } from '../load.ts';
 import { gone, imageOf } from '../server/processes.ts';
+import { ownSession } from '../shared.ts';
 import { type FileSession, openWorkspace } from './sessions.ts';
 
 const folder = temporaryFolder();
@@ -26,12 +27,8 @@ async function withServer(
   use: (session: Session) => Promise<void>,
   options: { cwd?: string; env?: Record<string, string> } = {},
 ): Promise<void> {
-  const session = await startSession({ args, ...options });
-  try {
-    await use(session);
-  } finally {
-    await session.close();
-  }
+  const session = await ownSession({ args, ...options });
+  await use(session);
 }
 
 function failed(text: string): Answer {

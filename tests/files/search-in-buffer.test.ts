@@ -3,11 +3,10 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type FileSession, openWorkspace } from './sessions.ts';
+import { type FileSession, openWorkspace, sharedWorkspace } from './sessions.ts';
 
-let at: FileSession;
-beforeAll(async () => {
-  at = await openWorkspace();
+const at = sharedWorkspace();
+beforeAll(() => {
   at.put('src/a.lisp', '(defun a ()\n  1)\n\n(defun b ()\n  (a))\n');
   at.put('src/b.lisp', ';; DEFUN\r\n(a)\r\n');
   at.put('notes', 'a😀b needle (defun\nλλ needle needle');
@@ -15,7 +14,6 @@ beforeAll(async () => {
   at.put('.git/config', 'needle');
   at.put('node_modules/x/index.js', 'needle');
 });
-afterAll(() => at.close());
 
 function find(pattern: string, more: object = {}): Promise<string> {
   return at.answer('search_in_buffer', { pattern, ...more });

@@ -2,7 +2,8 @@
 
 import { realpathSync } from 'node:fs';
 import type { ElicitRequestFormParams, ElicitResult } from '@modelcontextprotocol/client';
-import { type Session, type StartOptions, startSession } from '../harness.ts';
+import { afterAll, beforeAll } from 'vitest';
+import { Session, type StartOptions } from '../harness.ts';
 import { withoutFile } from '../said.ts';
 import { makeWorkspace, type TestWorkspace } from './workspaces.ts';
 
@@ -29,16 +30,34 @@ export interface FileSession extends TestWorkspace {
 
 /** Starts a server over a new workspace, whose human denies; OPTIONS can name more arguments. */
 export async function openWorkspace(options: StartOptions = {}): Promise<FileSession> {
+  const { opened, start } = newWorkspace(options);
+  await start();
+  return opened;
+}
+
+/** Returns a server over a new workspace as openWorkspace does. It is started before the tests and ended behind them. */
+export function sharedWorkspace(options: StartOptions = {}): FileSession {
+  const { opened, start } = newWorkspace(options);
+  beforeAll(start);
+  afterAll(opened.close);
+  return opened;
+}
+
+/** Returns a new workspace, and what starts its server with OPTIONS. */
+function newWorkspace(options: StartOptions): { opened: FileSession; start: () => Promise<void> } {
   const at = makeWorkspace();
   const questions: string[] = [];
-  const session = await startSession({
-    ...options,
-    args: ['--root', at.root, ...(options.args ?? [])],
-    onQuestion: (form: ElicitRequestFormParams) => {
-      questions.push(withoutFile(form.message));
-      return opened.human(form.message, form);
-    },
-  });
+  const session = new Session();
+  const start = async () => {
+    await session.start({
+      ...options,
+      args: ['--root', at.root, ...(options.args ?? [])],
+      onQuestion: (form: ElicitRequestFormParams) => {
+        questions.push(withoutFile(form.message));
+        return opened.human(form.message, form);
+      },
+    });
+  };
   const opened: FileSession = {
     ...at,
     session,
@@ -53,7 +72,7 @@ export async function openWorkspace(options: StartOptions = {}): Promise<FileSes
       at.remove();
     },
   };
-  return opened;
+  return { opened, start };
 }
 
 /** Returns TEXT with the root of AT as /ROOT. */

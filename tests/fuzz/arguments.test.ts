@@ -1,11 +1,11 @@
 // Random arguments for every tool, by its schema and against it: each call is answered in words, and costs no image.
 
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { anyText } from '../any-text.ts';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
 import { cases, PATIENCE_MS } from '../long.ts';
 import { imagesOf } from '../server/processes.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
 interface Schema {
   type?: string;
@@ -14,17 +14,12 @@ interface Schema {
   properties?: Record<string, Schema>;
 }
 
-const folder = temporaryFolder();
-let session: Session;
+const folder = sharedFolder();
 let tools: { name: string; inputSchema: Schema }[];
+const session = sharedSession({ cwd: folder.path, args: ['--eval-timeout', '5'] });
 beforeAll(async () => {
-  session = await startSession({ cwd: folder.path, args: ['--eval-timeout', '5'] });
   tools = (await session.client.listTools()).tools as typeof tools;
   await session.eval('(defvar *before* :kept)');
-});
-afterAll(async () => {
-  await session.close();
-  folder.remove();
 });
 
 const text = fc.oneof(

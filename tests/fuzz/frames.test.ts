@@ -4,15 +4,16 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { SbclImage } from '../../src/image/own/sbcl-image.ts';
 import { Child } from '../../src/image/process/child.ts';
 import { encodeFrame, FrameReader, type Message } from '../../src/image/wire/frames.ts';
 import { readMessage } from '../../src/image/wire/messages.ts';
 import type { Peer } from '../../src/image/wire/peer.ts';
 import { CodeCalls } from '../../src/image/wire/upcalls.ts';
-import { PROJECT, temporaryFolder } from '../harness.ts';
+import { PROJECT } from '../harness.ts';
 import { cases, PATIENCE_MS } from '../long.ts';
+import { sharedFolder } from '../shared.ts';
 
 /** Messages with the members that mean something, and any values for them. */
 const value = fc.oneof(
@@ -37,7 +38,7 @@ const octets = fc
   )
   .map((parts) => Buffer.concat(parts));
 
-const folder = temporaryFolder();
+const folder = sharedFolder();
 const fake = join(folder.path, 'sbcl');
 beforeAll(() => {
   // It writes what its environment says and ends with the first request.
@@ -52,7 +53,6 @@ exit 3
   );
   chmodSync(fake, 0o755);
 });
-afterAll(() => folder.remove());
 
 test('the reader gives messages or an Error, and the same however the octets are cut', () => {
   const read = (chunks: Buffer[]): string => {
@@ -74,7 +74,7 @@ test('the reader gives messages or an Error, and the same however the octets are
       // A broken frame ends the process, and what came before it in one piece is lost with it.
       expect((JSON.parse(read(pieces)) as unknown[]).slice(0, whole.length)).toEqual(whole);
     }),
-    cases(500),
+    cases(200),
   );
 });
 
@@ -96,7 +96,7 @@ test('calls of code are answered or refused, whatever they say', async () => {
       for (const each of told) expect('value' in each || 'failure' in each).toBe(true);
       calls.endAll();
     }),
-    cases(300),
+    cases(100),
   );
 });
 

@@ -3,14 +3,13 @@
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { AuditLog } from '../../src/records/audit-log.ts';
 import { ReplHistory } from '../../src/records/repl-history.ts';
-import { temporaryFolder } from '../harness.ts';
 import { cases, PATIENCE_MS } from '../long.ts';
+import { sharedFolder } from '../shared.ts';
 
-const folder = temporaryFolder();
-afterAll(() => folder.remove());
+const folder = sharedFolder();
 
 /** What can become of a file: cut off, bits changed, NULs, a giant line, part of a character, lines of others. */
 type Damage =
@@ -102,7 +101,7 @@ test(
           for (const line of intact(path, written)) expect(read).toContain(JSON.stringify(JSON.parse(line)));
         },
       ),
-      cases(150),
+      cases(60),
     );
   },
   PATIENCE_MS,
@@ -141,7 +140,7 @@ test(
         for (const line of intact(path, begun))
           expect(ids).toContain((JSON.parse(line) as { id: string }).id);
       }),
-      cases(150),
+      cases(60),
     );
   },
   PATIENCE_MS,

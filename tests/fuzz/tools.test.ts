@@ -1,15 +1,15 @@
 // Every tool with any arguments, in a workspace of hostile files: the server answers each call, and a ping meanwhile.
 
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { putHostileFiles } from '../attacks/hostile-files.ts';
 import { PING_MS, slowestPing, surelySlowestPing } from '../attacks/pinging.ts';
 import { SHAPES } from '../attacks/shapes.ts';
-import { type FileSession, openWorkspace } from '../files/sessions.ts';
+import { sharedWorkspace } from '../files/sessions.ts';
 import { LONG, PATIENCE_MS } from '../long.ts';
 
 /** Milliseconds for which calls are made. */
-const RUN_MS = LONG ? 30 * 60_000 : 20_000;
+const RUN_MS = LONG ? 30 * 60_000 : 6_000;
 
 /** What ends the image is tried elsewhere. */
 const LEFT_OUT = ['restart_image'];
@@ -26,18 +26,16 @@ interface Property {
   properties?: { [name: string]: Property };
 }
 
-let at: FileSession;
 let files: string[];
 let tools: Tool[];
+const at = sharedWorkspace({ args: ['--eval-timeout', '5'] });
 beforeAll(async () => {
-  at = await openWorkspace({ args: ['--eval-timeout', '5'] });
   files = putHostileFiles(at, 60_000);
   at.put('good.lisp', '(defun good-one (x) (1+ x))\n(defun good-two (x) (good-one x))\n');
   await at.answer('load_file', { path: 'good.lisp' });
   const listed = await at.session.client.listTools();
   tools = (listed.tools as unknown as Tool[]).filter(({ name }) => !LEFT_OUT.includes(name));
 });
-afterAll(() => at.close());
 
 /** Returns a function that gives numbers below 1, the same ones for SEED. */
 function random(seed: number): () => number {

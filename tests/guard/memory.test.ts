@@ -3,10 +3,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession } from '../harness.ts';
+import type { Session } from '../harness.ts';
 import { everyNth, LONG } from '../long.ts';
 import { until } from '../server/processes.ts';
-import { sharedFolder, sharedSession } from '../shared.ts';
+import { ownSession, sharedFolder, sharedSession } from '../shared.ts';
 
 const FULL =
   /^Error: Interrupted after \d+\.\d s because it was about to exhaust the heap; the image is kept\. Make less at once, or ask the user for a larger --heap\./;
@@ -104,15 +104,14 @@ describe('an image with little in it', () => {
 
 describe('a fresh image', () => {
   test('large vectors, which are never copied, can take turns', async () => {
-    const fresh = await startSession({ args: SMALL });
+    const fresh = await ownSession({ args: SMALL });
     const octets = HEAP_MB * 40_000;
     const form = `(let (v) (loop repeat 60 do (setf v nil v (make-array ${octets} :element-type '(unsigned-byte 8)))) (length v))`;
     expect(await fresh.eval(form)).toBe(String(octets));
-    await fresh.close();
   });
 
   test('that vectors have filled is empty again for the next evaluation', async () => {
-    const fresh = await startSession({ args: SMALL });
+    const fresh = await ownSession({ args: SMALL });
     await fresh.eval(DEFINITIONS);
     for (let round = 0; round < ROUNDS; round++) {
       expect(
@@ -122,7 +121,6 @@ describe('a fresh image', () => {
       ).toMatch(/^Error: (Interrupted|Heap exhausted)/);
       expect(await fresh.eval('(list *app* (< (part) 0.1))')).toBe('(NIL T)');
     }
-    await fresh.close();
   });
 });
 

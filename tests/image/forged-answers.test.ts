@@ -1,18 +1,16 @@
 // Code in the image that writes to the channel of the agent: what it says is bounded, and told as what it is.
 
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { APPROVE, type FileSession, openWorkspace } from '../files/sessions.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { APPROVE, sharedWorkspace } from '../files/sessions.ts';
 import { SAY } from '../say.ts';
 
-let at: FileSession;
+const at = sharedWorkspace();
 beforeAll(async () => {
-  at = await openWorkspace();
   at.human = () => APPROVE;
   at.put('code.lisp', '(defclass forged-class () (a))\n(defun forged-one () 1)\n');
   await prepare();
 });
-afterAll(() => at.close());
 
 /** Gives a new image what these tests use. */
 async function prepare(): Promise<void> {

@@ -4,12 +4,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Answer, bad, good, type Session, startSession } from '../harness.ts';
+import { type Answer, bad, good, type Session } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 import { killImage } from '../recovery/losses.ts';
 import { lostDuring, lostWithIt } from '../said.ts';
 import { imageOf, imagesOf, until } from '../server/processes.ts';
-import { sharedFolder, sharedSession } from '../shared.ts';
+import { ownSession, sharedFolder, sharedSession } from '../shared.ts';
 
 libraries('alexandria');
 
@@ -25,12 +25,8 @@ function notice(how: string, what: string): string {
 
 /** Starts a session, hands it to USE, and ends it. */
 async function withSession(args: string[], use: (session: Session) => Promise<void>): Promise<void> {
-  const session = await startSession({ args: [...REPLAY_OFF, ...args] });
-  try {
-    await use(session);
-  } finally {
-    await session.close();
-  }
+  const session = await ownSession({ args: [...REPLAY_OFF, ...args] });
+  await use(session);
 }
 
 describe('in one session', () => {

@@ -1,17 +1,16 @@
 // main_thread runs a call in the main thread of the image, one at a time, and it can be ended there too.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, NO_SYSTEMS, type Session, startSession } from '../harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { type Answer, NO_SYSTEMS } from '../harness.ts';
 import { until } from '../server/processes.ts';
+import { sharedSession } from '../shared.ts';
 
-let session: Session;
+const session = sharedSession({ args: NO_SYSTEMS });
 beforeAll(async () => {
-  session = await startSession({ args: NO_SYSTEMS });
   await session.eval(`(defvar *kept* :kept)
     (defun works () (loop (sleep 0.01)))
     (defun signalled () (sb-unix:unix-kill (sb-unix:unix-getpid) sb-unix:sigint) (sleep 60))`);
 });
-afterAll(() => session.close());
 
 /** Evaluates FORM in the main thread. */
 function inMain(form: string, more: object = {}): Promise<Answer> {

@@ -3,20 +3,16 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder, testSbcl } from '../harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { testSbcl } from '../harness.ts';
 import { until } from '../server/processes.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
-const folder = temporaryFolder();
+const folder = sharedFolder();
 const root = realpathSync(folder.path);
-let session: Session;
+const session = sharedSession({ args: ['--root', root, '--no-sandbox'], cwd: root });
 beforeAll(async () => {
-  session = await startSession({ args: ['--root', root, '--no-sandbox'], cwd: root });
   await session.eval('(defun kept () :kept)');
-});
-afterAll(async () => {
-  await session.close();
-  folder.remove();
 });
 
 /** A form that writes to FILE what a program finds of an agent. */

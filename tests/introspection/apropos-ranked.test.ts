@@ -2,13 +2,12 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { sharedFolder, sharedSession } from '../shared.ts';
 import { prepare } from './looks.ts';
 
-const workspace = temporaryFolder();
-const elsewhere = temporaryFolder();
-let session: Session;
+const workspace = sharedFolder();
+const elsewhere = sharedFolder();
 
 const library = (name: string) => `(defpackage :${name} (:use :cl)
   (:export #:tally #:tally-words #:re-tally #:retallying #:take-all #:to-add-later #:|tally|))
@@ -24,18 +23,13 @@ More of it." x)
 (defun to-assign-later (x) x)
 `;
 
+const session = sharedSession({ cwd: workspace.path });
 beforeAll(async () => {
-  session = await startSession({ cwd: workspace.path });
   mkdirSync(join(workspace.path, 'src'));
   writeFileSync(join(workspace.path, 'src', 'mine.lisp'), library('zz-mine'));
   writeFileSync(join(elsewhere.path, 'theirs.lisp'), library('aa-theirs'));
   expect(await session.text('load_file', { path: 'src/mine.lisp' })).toBe('Loaded src/mine.lisp');
   await prepare(session, `(load ${JSON.stringify(join(elsewhere.path, 'theirs.lisp'))})`);
-});
-afterAll(async () => {
-  await session.close();
-  workspace.remove();
-  elsewhere.remove();
 });
 
 const ranked = async (pattern: string, more: object = {}) => {

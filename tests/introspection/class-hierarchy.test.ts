@@ -1,14 +1,9 @@
 // class_hierarchy on the fixture: exact texts.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Session } from '../harness.ts';
-import { expectLookup, prepare, startLooks } from './looks.ts';
+import { describe, expect, test } from 'vitest';
+import { expectLookup, prepare, sharedLooks } from './looks.ts';
 
-let session: Session;
-beforeAll(async () => {
-  session = await startLooks();
-});
-afterAll(() => session.close());
+const session = sharedLooks();
 
 function hierarchy(name: string, more: Record<string, unknown> = {}): Promise<string> {
   return session.text('class_hierarchy', { class: name, ...more });
@@ -28,14 +23,6 @@ describe('directions', () => {
     [{ direction: 'down' }, `${PIXEL}\n\nNo subclasses.`],
   ])('C14 %j', async (more, text) => {
     expect(await hierarchy('looks::pixel', more)).toBe(text);
-  });
-
-  test('another one is an error that names them', async () => {
-    expect(await session.call('class_hierarchy', { class: 't', direction: 'left' })).toEqual({
-      text: "Parameter 'direction' must be one of up, down, both.",
-      notices: [],
-      isError: true,
-    });
   });
 });
 

@@ -1,14 +1,9 @@
 // class_slots on the fixture: exact texts.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Session } from '../harness.ts';
-import { expectLookup, prepare, startLooks } from './looks.ts';
+import { describe, expect, test } from 'vitest';
+import { expectLookup, prepare, sharedLooks } from './looks.ts';
 
-let session: Session;
-beforeAll(async () => {
-  session = await startLooks();
-});
-afterAll(() => session.close());
+const session = sharedLooks();
 
 function slots(name: string, more: Record<string, unknown> = {}): Promise<string> {
   return session.text('class_slots', { class: name, ...more });
@@ -160,10 +155,6 @@ Inherited slots (1):
       'LOOKS::ALIAS [CLASS]',
       'Its proper name: LOOKS::CIRCLE',
     ]);
-  });
-
-  test('a built-in one has none', async () => {
-    expect(await slots('integer')).toBe('COMMON-LISP::INTEGER [BUILT-IN CLASS]\n\nNo slots.');
   });
 
   test('one of a metaclass of the user, with an initform that cannot be printed', async () => {

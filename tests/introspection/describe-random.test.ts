@@ -1,6 +1,6 @@
 // describe_symbol of random symbols of SBCL and of libraries, against what fixtures/describe-oracle.lisp finds itself.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type Session, startSession } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 import { LONG, PATIENCE_MS } from '../long.ts';
@@ -18,7 +18,6 @@ beforeAll(async () => {
     'Loaded fixtures/describe-oracle.lisp',
   );
 }, PATIENCE_MS);
-afterAll(() => session.close());
 
 test(
   `C15 S0.17 ${SYMBOLS} random symbols are described as they are`,

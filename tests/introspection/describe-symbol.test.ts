@@ -2,18 +2,11 @@
 
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { expect, test } from 'vitest';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
-const root = temporaryFolder();
-let session: Session;
-beforeAll(async () => {
-  session = await startSession({ args: ['--root', root.path] });
-});
-afterAll(async () => {
-  await session.close();
-  root.remove();
-});
+const root = sharedFolder();
+const session = sharedSession({ args: ['--root', root.path] });
 
 /** Returns the places at which describe_symbol says that SYMBOL is defined. */
 async function placesOf(symbol: string): Promise<string[]> {

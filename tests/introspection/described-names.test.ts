@@ -1,12 +1,11 @@
 // What describe_symbol tells besides functions, variables and classes, and which methods run in the less usual cases.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession } from '../harness.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { sharedSession } from '../shared.ts';
 import { prepare } from './looks.ts';
 
-let session: Session;
+const session = sharedSession();
 beforeAll(async () => {
-  session = await startSession();
   await prepare(
     session,
     `(defpackage :named (:use :cl)) (in-package :named)
@@ -37,7 +36,6 @@ beforeAll(async () => {
      (in-package :cl-user)`,
   );
 });
-afterAll(() => session.close());
 
 describe('what else a symbol names', () => {
   const things = async (symbol: string) =>

@@ -2,15 +2,13 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { APPROVE, type FileSession, openWorkspace } from '../files/sessions.ts';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { APPROVE, sharedWorkspace } from '../files/sessions.ts';
 
-let at: FileSession;
-beforeAll(async () => {
-  at = await openWorkspace();
+const at = sharedWorkspace();
+beforeAll(() => {
   at.human = () => APPROVE;
 });
-afterAll(() => at.close());
 
 const OBJECTS = [
   '#\\b',

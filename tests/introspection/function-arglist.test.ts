@@ -1,16 +1,10 @@
 // function_arglist on the fixture: exact texts.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Session } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
 import { within } from '../load.ts';
-import { belowOne } from '../said.ts';
-import { expectLookup, prepare, startLooks } from './looks.ts';
+import { expectLookup, prepare, sharedLooks } from './looks.ts';
 
-let session: Session;
-beforeAll(async () => {
-  session = await startLooks();
-});
-afterAll(() => session.close());
+const session = sharedLooks();
 
 function arglist(symbol: string, more: Record<string, unknown> = {}): Promise<string> {
   return session.text('function_arglist', { symbol, ...more });
@@ -266,13 +260,5 @@ describe('what is no function', () => {
 
   test('C8 C9 S2.18 a name that is not there is told as by the other lookups', async () => {
     await expectLookup(session, 'function_arglist', 'symbol');
-  });
-
-  test('C13 a limit of 0 is an error that names it', async () => {
-    expect(await session.call('function_arglist', { symbol: 'car', limit: 0 })).toEqual({
-      text: belowOne('limit'),
-      notices: [],
-      isError: true,
-    });
   });
 });

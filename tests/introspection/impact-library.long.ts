@@ -3,9 +3,10 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder, testSbcl } from '../harness.ts';
 import { libraries } from '../libraries.ts';
+import { sharedFolder } from '../shared.ts';
 import { warnedBySbcl } from './mutations.ts';
 
 libraries('cl-ppcre');
@@ -21,8 +22,7 @@ const FILES =
     .split(' ')
     .map((name) => `${name}.lisp`);
 
-const folder = temporaryFolder();
-afterAll(() => folder.remove());
+const folder = sharedFolder();
 
 const text = (name: string) => readFileSync(join(folder.path, name), 'utf8');
 

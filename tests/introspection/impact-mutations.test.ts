@@ -2,10 +2,11 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { startSession, temporaryFolder } from '../harness.ts';
+import { expect, test } from 'vitest';
+import { startSession } from '../harness.ts';
 import { LONG, PATIENCE_MS } from '../long.ts';
 import { randomFrom } from '../random.ts';
+import { sharedFolder } from '../shared.ts';
 import {
   callers,
   definitions,
@@ -15,8 +16,7 @@ import {
   warnedBySbcl,
 } from './mutations.ts';
 
-const folder = temporaryFolder();
-afterAll(() => folder.remove());
+const folder = sharedFolder();
 
 const FUNCTIONS = LONG ? 200 : 60;
 const CALLERS = LONG ? 6000 : 180;

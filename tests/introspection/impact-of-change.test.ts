@@ -2,18 +2,17 @@
 
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FIXTURES, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { FIXTURES } from '../harness.ts';
+import { ownFolder, ownSession, sharedSession } from '../shared.ts';
 import { prepare } from './looks.ts';
 
-let session: Session;
+const session = sharedSession();
 beforeAll(async () => {
-  session = await startSession();
   expect(await session.text('load_file', { path: 'fixtures/impact.lisp' })).toContain(
     'Loaded fixtures/impact.lisp',
   );
 });
-afterAll(() => session.close());
 
 const SOURCE = readFileSync(join(FIXTURES, 'impact.lisp'), 'utf8').split('\n');
 
@@ -132,7 +131,7 @@ describe('a function', () => {
   });
 
   test('that FORMAT calls by a name in its control string', async () => {
-    const folder = temporaryFolder();
+    const folder = ownFolder();
     writeFileSync(
       join(folder.path, 'fmt.lisp'),
       `(defpackage fmt (:use :cl))
@@ -142,14 +141,12 @@ describe('a function', () => {
 (defvar *other* "~/money/ and ~/cl-user:money/ and a/money/b")
 `,
     );
-    const other = await startSession({ cwd: folder.path });
+    const other = await ownSession({ cwd: folder.path });
     await other.text('load_file', { path: 'fmt.lisp' });
     const text = await other.text('impact_of_change', { name: 'fmt::money', lambda_list: '(x)' });
     expect(text.split('\n\n')[1]).toBe(
       `Cannot be told (1):\n  fmt.lisp:4:26  (defvar *control* "Costs ~6,2:@/fmt::money/.")  [called by FORMAT]`,
     );
-    await other.close();
-    folder.remove();
   });
 
   test('with more calls than an answer has room for: each list tells how many more it has', async () => {
@@ -159,7 +156,7 @@ describe('a function', () => {
         (_, n) => `(defun ${operator}-${n} () (${operator} '(only-${n} ${more})))`,
       );
     const long = 'a '.repeat(90);
-    const folder = temporaryFolder();
+    const folder = ownFolder();
     writeFileSync(
       join(folder.path, 'room.lisp'),
       [
@@ -172,7 +169,7 @@ describe('a function', () => {
         ),
       ].join('\n'),
     );
-    const other = await startSession({ cwd: folder.path });
+    const other = await ownSession({ cwd: folder.path });
     await other.text('load_file', { path: 'room.lisp' });
     const text = await other.text('impact_of_change', { name: 'many', lambda_list: '()', limit: 1000 });
     const [, unfit = '', unknown = '', tests] = text.split('\n\n');
@@ -189,13 +186,11 @@ describe('a function', () => {
       ),
     );
     expect(tests).toBe(NO_TESTS);
-    await other.close();
-    folder.remove();
   });
 
   test('names where it is among data from which it can be called, and not where a class names its accessor', async () => {
-    const folder = temporaryFolder();
-    const other = await startSession({ cwd: folder.path });
+    const folder = ownFolder();
+    const other = await ownSession({ cwd: folder.path });
     writeFileSync(
       join(folder.path, 'a.lisp'),
       "(defun served (a) a)\n(defvar *table* '((:one . served)))\n(defun run (name) (apply (cdr (assoc name *table*)) '(1)))\n(defclass item () ((price :accessor item-price)))\n",
@@ -208,13 +203,11 @@ describe('a function', () => {
     expect(await other.text('impact_of_change', { name: 'price' })).toBe(
       'COMMON-LISP-USER::PRICE is not defined as a function. It is a slot of COMMON-LISP-USER::ITEM: give the name of the class, and as definition the class without the slot.',
     );
-    await other.close();
-    folder.remove();
   });
 
   test('in a file that changed since it was loaded is told by what the file has now', async () => {
-    const folder = temporaryFolder();
-    const other = await startSession({ cwd: folder.path });
+    const folder = ownFolder();
+    const other = await ownSession({ cwd: folder.path });
     const write = (text: string) => writeFileSync(join(folder.path, 'a.lisp'), text);
     write('(defun changing (a) a)\n(defun user () (changing 1))\n');
     await other.text('load_file', { path: 'a.lisp' });
@@ -228,8 +221,6 @@ describe('a function', () => {
       'Cannot be told (1):\n  COMMON-LISP-USER::USER  a.lisp  [the file changed since it was loaded]',
       "Would not fit, if it is a call: not in SBCL's cross references (1):\n  a.lisp:4:16  (defun user () (changing 1 2))  [2 arguments, at most 1 taken]",
     ]);
-    await other.close();
-    folder.remove();
   });
 });
 
@@ -351,7 +342,7 @@ describe('what it cannot do says why', () => {
 });
 
 test('tests are what is in the files of a system that tests another', async () => {
-  const folder = temporaryFolder();
+  const folder = ownFolder();
   const write = (name: string, text: string) => writeFileSync(join(folder.path, name), text);
   write(
     'tried.asd',
@@ -365,7 +356,7 @@ test('tests are what is in the files of a system that tests another', async () =
     'checks.lisp',
     '(defvar *checks* nil)\n(push (lambda () (tried-outer 1)) *checks*)\n(defun check-outer () (tried-outer 2))\n',
   );
-  const other = await startSession({ cwd: folder.path });
+  const other = await ownSession({ cwd: folder.path });
   await other.text('load_system', { system: 'tried/checks' });
   const last = async (name: string, more: object = {}) =>
     (await other.text('impact_of_change', { name, ...more })).split('\n\n').slice(-2);
@@ -377,6 +368,4 @@ test('tests are what is in the files of a system that tests another', async () =
     'Tests that reach it (2):\n  checks.lisp:2:1  (push (lambda () (tried-outer 1)) *checks*)\n  ... 1 more; limit tells them',
   );
   expect((await last('tried-alone'))[0]).toBe('No test is known to reach it.');
-  await other.close();
-  folder.remove();
 });

@@ -2,15 +2,14 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FIXTURES, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { FIXTURES, startSession, temporaryFolder } from '../harness.ts';
+import { sharedSession } from '../shared.ts';
 
-let session: Session;
+const session = sharedSession();
 beforeAll(async () => {
-  session = await startSession();
   expect(await session.text('load_file', { path: 'fixtures/impact-classes.lisp' })).toContain('Loaded');
 });
-afterAll(() => session.close());
 
 const SOURCE = readFileSync(join(FIXTURES, 'impact-classes.lisp'), 'utf8').split('\n');
 

@@ -1,6 +1,6 @@
 // impact_of_change of a type, of which SBCL records no uses: the places where the sources name it.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { Written } from '../callers/written.ts';
 
 const TYPES = `(defpackage :types (:use :cl) (:export #:index))
@@ -18,12 +18,10 @@ const TYPES = `(defpackage :types (:use :cl) (:export #:index))
 (defun own (index) (declare (type types:index index)) index)
 `;
 
-let written: Written;
+const written = new Written();
 beforeAll(async () => {
-  written = await Written.start();
   await written.load('types.lisp', TYPES);
 });
-afterAll(() => written.close());
 
 const LINES = TYPES.split('\n');
 

@@ -1,13 +1,9 @@
 // impact_of_change where the reader makes what the text does not show: each call stands where it is told.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Written } from '../callers/written.ts';
 
-let written: Written;
-beforeAll(async () => {
-  written = await Written.start();
-});
-afterAll(() => written.close());
+const written = new Written();
 
 /** A reader macro that makes a cons, and settings that are read as two. */
 const SYNTAX = `(defpackage :made (:use :cl))

@@ -2,8 +2,8 @@
 
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { sharedFolder, sharedSession } from '../shared.ts';
 import { prepare } from './looks.ts';
 
 const FORGETFUL = `(defpackage :dim (:use :cl))
@@ -22,10 +22,9 @@ const FORGETFUL = `(defpackage :dim (:use :cl))
 (defun none () 1)
 `;
 
-const root = temporaryFolder();
-let session: Session;
+const root = sharedFolder();
+const session = sharedSession({ args: ['--root', root.path] });
 beforeAll(async () => {
-  session = await startSession({ args: ['--root', root.path] });
   writeFileSync(join(root.path, 'dim.lisp'), FORGETFUL);
   expect(await session.text('load_file', { path: 'dim.lisp' })).toBe('Loaded dim.lisp');
   const forgetful = '(declaim (optimize (debug 0)))\n';
@@ -43,10 +42,6 @@ beforeAll(async () => {
      (ensure-generic-function 'dim::bare)
      (defgeneric dim::wide (x &key a)) (defmethod dim::wide ((x integer) &key a b) (list a b))`,
   );
-});
-afterAll(async () => {
-  await session.close();
-  root.remove();
 });
 
 async function firstLine(symbol: string): Promise<string> {

@@ -3,16 +3,21 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'vitest';
-import { FIXTURES, type Session, startSession } from '../harness.ts';
+import { beforeAll, expect } from 'vitest';
+import { FIXTURES, type Session } from '../harness.ts';
 import { noString } from '../said.ts';
+import { sharedSession } from '../shared.ts';
 
 const SOURCE = readFileSync(join(FIXTURES, 'looks.lisp'), 'utf8').split('\n');
 
-/** Starts a session with the fixture. */
-export async function startLooks(): Promise<Session> {
-  const session = await startSession();
-  expect(await session.text('load_file', { path: 'fixtures/looks.lisp' })).toBe('Loaded fixtures/looks.lisp');
+/** Returns a session with the fixture, for the tests of a file. */
+export function sharedLooks(): Session {
+  const session = sharedSession();
+  beforeAll(async () => {
+    expect(await session.text('load_file', { path: 'fixtures/looks.lisp' })).toBe(
+      'Loaded fixtures/looks.lisp',
+    );
+  });
   return session;
 }
 

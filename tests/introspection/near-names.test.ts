@@ -1,12 +1,11 @@
 // Names near one that is not there: which, how many, and when none is told.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession } from '../harness.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { sharedSession } from '../shared.ts';
 import { prepare } from './looks.ts';
 
-let session: Session;
+const session = sharedSession();
 beforeAll(async () => {
-  session = await startSession();
   await prepare(
     session,
     `(defpackage :mill (:use :cl) (:nicknames :grinder) (:export #:grind #:grinds #:coarse #:*flour*))
@@ -20,7 +19,6 @@ beforeAll(async () => {
      (intern "GRIND-NOTHING" :mill)`,
   );
 });
-afterAll(() => session.close());
 
 const notFound = (name: string, home: string) => `Symbol ${name} not found in package ${home} (status: NIL)`;
 

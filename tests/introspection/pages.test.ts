@@ -1,16 +1,13 @@
 // C13: a page that begins behind the last row of its list reads the same in every tool.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Session } from '../harness.ts';
-import { startLooks } from './looks.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { sharedLooks } from './looks.ts';
 
-let session: Session;
+const session = sharedLooks();
 beforeAll(async () => {
-  session = await startLooks();
   await session.eval('(defgeneric anchor (x) (:method ((x integer)) x) (:method ((x string)) x))');
   await session.eval('(progn (defun moor (x) (anchor x)) (defun drop (x) (anchor x)))');
 });
-afterAll(() => session.close());
 
 test.each([
   [

@@ -1,8 +1,8 @@
 // Names that are written between bars are told, found and checked like others.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { bareOf, headNameOf, partsOfName, readableName, setfName } from '../../src/source/qualified.ts';
-import { type FileSession, openWorkspace } from '../files/sessions.ts';
+import { sharedWorkspace } from '../files/sessions.ts';
 
 test.each([
   ['P::NAME', { home: 'P', symbol: 'NAME', setf: false }],
@@ -27,9 +27,8 @@ test('a name is put together again', () => {
 const NAMES = ['two words', 'a::b', 'semi;colon', 'bar|in', 'back\\slash', 'small', 'paren)', 'größe'];
 const barred = (name: string) => `|${name.replace(/[\\|]/g, '\\$&')}|`;
 
-let at: FileSession;
+const at = sharedWorkspace();
 beforeAll(async () => {
-  at = await openWorkspace();
   const forms = NAMES.map(barred).flatMap((name, index) => [
     `(defun ${name} (x) x)`,
     `(defun user-${index} () (${name} 1))`,
@@ -41,7 +40,6 @@ beforeAll(async () => {
   at.put('quoted.lisp', ['(defpackage :qn (:use :cl))', '(in-package :qn)', ...forms].join('\n'));
   await at.answer('load_file', { path: 'quoted.lisp' });
 });
-afterAll(() => at.close());
 
 describe.each(NAMES.map((name, index) => [name, index] as const))('%j', (name, index) => {
   const line = 3 + index * 6;

@@ -2,12 +2,11 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { ownFolder, sharedSession } from '../shared.ts';
 
-let session: Session;
+const session = sharedSession();
 beforeAll(async () => {
-  session = await startSession();
   await session.eval(`(defpackage :many (:use :cl) (:export "ENTRY" "SPARE"))
     (in-package :many)
     (defun helper (x) x)
@@ -30,7 +29,6 @@ More." (helper x))
     (defun odd-caller () (|Odd Name|))
     (in-package :cl-user)`);
 });
-afterAll(() => session.close());
 
 test('several names are answered in one text, each as by itself', async () => {
   const one = await session.text('who_calls', { name: 'helper', package: 'many' });
@@ -118,7 +116,7 @@ Note: names in the data of top-level forms do not count; search_in_buffer finds 
 });
 
 test('a macro is used by top-level forms of files that are loaded', async () => {
-  const folder = temporaryFolder();
+  const folder = ownFolder();
   const path = join(folder.path, 'macros.lisp');
   writeFileSync(
     path,
@@ -128,11 +126,10 @@ test('a macro is used by top-level forms of files that are loaded', async () => 
   expect(await session.text('who_calls', { package: 'macros', unused: true })).toContain(
     'nobody uses (1 of 2):\n\nInternal macros (1):\n  LONELY\n\n',
   );
-  folder.remove();
 });
 
 test('what names an unused function in its data is told, unless it declares it as a variable', async () => {
-  const folder = temporaryFolder();
+  const folder = ownFolder();
   const path = join(folder.path, 'templates.lisp');
   writeFileSync(
     path,
@@ -159,11 +156,10 @@ Internal functions (4):
 
 Internal macros (2):`,
   );
-  folder.remove();
 });
 
 test('callers outside of a system are left out when it is named', async () => {
-  const folder = temporaryFolder();
+  const folder = ownFolder();
   const files = {
     'within.asd': `(defsystem "within" :class :package-inferred-system :depends-on ("within/main"))
 (defsystem "within-tests" :depends-on ("within") :components ((:file "checks")))`,
@@ -199,7 +195,6 @@ test('callers outside of a system are left out when it is named', async () => {
   expect(await unused({ within: 'within' })).toMatch(
     /^Functions of WITHIN\/BASE that nobody in within uses \(1 of 2\):\n\nExported functions \(1\):\n {2}TRIED\n/,
   );
-  folder.remove();
 });
 
 test('a value that is deep is not printed as runs of blanks, and one that is wide as always', async () => {

@@ -1,15 +1,10 @@
 // who_references on the fixture: exact texts.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Session } from '../harness.ts';
+import { expect, test } from 'vitest';
 import { keepsReferencesToCl, WITHOUT_XREFS } from '../oracle.ts';
-import { expectLookup, place, prepare, startLooks } from './looks.ts';
+import { expectLookup, place, prepare, sharedLooks } from './looks.ts';
 
-let session: Session;
-beforeAll(async () => {
-  session = await startLooks();
-});
-afterAll(() => session.close());
+const session = sharedLooks();
 
 function references(name: string, more: Record<string, unknown> = {}): Promise<string> {
   return session.text('who_references', { name, ...more });

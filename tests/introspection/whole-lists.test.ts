@@ -1,15 +1,13 @@
 // No list is cut without its total and a way to the rest.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession } from '../harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { sharedSession } from '../shared.ts';
 import { prepare } from './looks.ts';
 
-let session: Session;
+const session = sharedSession();
 beforeAll(async () => {
-  session = await startSession();
   await prepare(session, '(defgeneric busy (x)) (dotimes (i 24) (eval `(defmethod busy ((x (eql ,i))) x)))');
 });
-afterAll(() => session.close());
 
 /** Returns what describe_symbol tells of the methods of BUSY. */
 async function methods(more: object = {}): Promise<string[]> {

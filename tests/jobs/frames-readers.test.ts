@@ -1,14 +1,12 @@
 // Frames where the reader makes what the text does not show: their lines are right.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { Written } from '../callers/written.ts';
 
-let written: Written;
+const written = new Written();
 beforeAll(async () => {
-  written = await Written.start();
   await written.load('framed.lisp', FRAMED);
 });
-afterAll(() => written.close());
 
 /** A reader macro that makes a cons, settings that are read as three, and functions that fail behind them. */
 const FRAMED = `(defpackage :framed (:use :cl))

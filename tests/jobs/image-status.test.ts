@@ -4,10 +4,10 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { SERVER, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { SERVER, type Session } from '../harness.ts';
 import { within } from '../load.ts';
 import { imageOf, killChild, until } from '../server/processes.ts';
-import { sharedSession } from '../shared.ts';
+import { ownFolder, ownSession, sharedSession } from '../shared.ts';
 
 /** Milliseconds in which it must have answered: 100, and what garbage collections add. */
 const SOON_MS = 400;
@@ -132,7 +132,7 @@ describe('an image that runs', () => {
   });
 
   test('answers while nothing in it runs, and tells for how long', async () => {
-    const folder = temporaryFolder();
+    const folder = ownFolder();
     const seenFile = join(folder.path, 'seen');
     const { text } = await begin(
       session,
@@ -148,7 +148,6 @@ describe('an image that runs', () => {
     writeFileSync(seenFile, '');
     expect(await text).toBe('NIL');
     await collects;
-    folder.remove();
   });
 
   test('answers while its process is stopped, which it is not for long', async () => {
@@ -198,7 +197,7 @@ describe('an image that runs', () => {
   });
 
   test('that was lost: it tells so, starts none, and later what was lost', async () => {
-    const session = await startSession({ args: ['--replay', 'off'] });
+    const session = await ownSession({ args: ['--replay', 'off'] });
     await session.eval('(defvar *lost* 1)');
     const pid = await imageOf(session.pid);
     await killChild(pid);
@@ -210,7 +209,6 @@ describe('an image that runs', () => {
     expect(await status(session)).toMatch(
       /\n\nLast loss: The one before was lost: it was ended by SIGKILL\. Lost with it: everything that 1 evaluation made \(.*\)\. .*$/,
     );
-    await session.close();
   });
 
   test('that was lost a moment ago is not called ready, and nothing is told of its process', async () => {
@@ -233,18 +231,16 @@ describe('an image that runs', () => {
 });
 
 test('an image that starts is told with the start file that it loads, whose load can be interrupted', async () => {
-  const folder = temporaryFolder();
+  const folder = ownFolder();
   const init = join(folder.path, 'init.lisp');
   writeFileSync(init, '(sleep 60)\n');
-  const session = await startSession({ args: ['--init', init] });
+  const session = await ownSession({ args: ['--init', init] });
   await session.client.listTools();
   const text = await statusOnce(session, /^The Lisp image is starting[\s\S]*the start file/);
   expect(text).toMatch(/^The Lisp image is starting; calls wait for it\.\nSBCL(.*), pid \d+, up \d+\.\d s/);
   expect(text).toMatch(new RegExp(`^ {2}1: the start file ${init.slice(0, 40)}.* \\(\\d+\\.\\d s\\)$`, 'm'));
   expect((await session.call('interrupt')).text).toMatch(/^Call 1 \(the start file .*\): Interrupted after /);
   await statusOnce(session, /^The Lisp image is ready/);
-  await session.close();
-  folder.remove();
 });
 
 test('an image that is not started is not started for it', () => {
@@ -255,10 +251,9 @@ test('an image that is not started is not started for it', () => {
 });
 
 test('an image that could not be started is told with the reason', async () => {
-  const session = await startSession({ args: ['--sbcl', '/nowhere/sbcl'] });
+  const session = await ownSession({ args: ['--sbcl', '/nowhere/sbcl'] });
   await session.call('image_status');
   expect(await statusOnce(session, /last start failed/)).toMatch(
     /^The Lisp image is not started; the next call that needs it starts it\. The last start failed: There is no executable SBCL at \/nowhere\/sbcl\./,
   );
-  await session.close();
 });

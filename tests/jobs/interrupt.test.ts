@@ -1,10 +1,10 @@
 // interrupt ends calls that run or wait, and keeps the image.
 
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, startSession } from '../harness.ts';
+import type { Answer } from '../harness.ts';
 import { lostDuring } from '../said.ts';
 import { until } from '../server/processes.ts';
-import { sharedSession } from '../shared.ts';
+import { ownSession, sharedSession } from '../shared.ts';
 
 const BY_INTERRUPT =
   'Interrupted after \\d+\\.\\d s by the tool interrupt; the image and what was done so far are kept\\.';
@@ -134,11 +134,10 @@ test('ends a call whose thread has not come to its code yet, and keeps the image
 });
 
 test('ends the first call of an image too when it has made *FEATURES* a circle, which no compilation survives', async () => {
-  const fresh = await startSession();
+  const fresh = await ownSession();
   const circle = '(setf *features* (let ((l (list :a))) (setf (cdr l) l) l))';
   const { text } = await fresh.call('eval_form', { form: `(progn ${circle} (loop))`, timeout: 0.5 });
   expect(text).toMatch(/^Error: Interrupted after/);
-  await fresh.close();
 });
 
 describe('from code', () => {
@@ -214,7 +213,7 @@ describe('a call whose code has called a tool', () => {
 });
 
 test('an image in which a call cannot be ended is replaced, and both are told', async () => {
-  const lost = await startSession();
+  const lost = await ownSession();
   await lost.eval('1');
   // One function, so that all of it is compiled before it writes.
   const form = '(funcall (lambda () (princ 1) (sb-sys:without-interrupts (loop))))';
@@ -228,11 +227,10 @@ test('an image in which a call cannot be ended is replaced, and both are told', 
   });
   expect(text).toBe(`Call 2 (eval_form ${form}): ${how}\n\nOutput:\n1`);
   expect((await call).text).toBe(`Error: ${how}\n\nOutput:\n1`);
-  await lost.close();
 });
 
 test('what runs on for long is told with the next answer, once', async () => {
-  const short = await startSession({ waits: { longMs: 1000 } });
+  const short = await ownSession({ waits: { longMs: 1000 } });
   await short.eval('(defun works (x) (loop (sleep 0.01) (when (eq x :never) (return x))))');
   const call = short.call('eval_form', { form: '(works 9)' });
   const notices = await until('the note', 30_000, async () => {
@@ -247,5 +245,4 @@ test('what runs on for long is told with the next answer, once', async () => {
   expect((await short.call('eval_form', { form: '2' })).notices).toEqual([]);
   await short.call('interrupt');
   await call;
-  await short.close();
 });

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { Written } from '../callers/written.ts';
 import { LIBRARIES_AS_COMPILED, PROJECT, startSession } from '../harness.ts';
 import { libraries, SOURCES } from '../libraries.ts';
@@ -18,13 +18,11 @@ const WAYS = {
   'read again': () => '(funcall live-lisp.jobs::**reads-spans** file)',
 } as const;
 
-let written: Written;
+// The other servers of this file load what this one has compiled.
+const written = new Written(LIBRARIES_AS_COMPILED);
 beforeAll(async () => {
-  // The other servers of this file load what this one has compiled.
-  written = await Written.start(LIBRARIES_AS_COMPILED);
   await written.session.eval(`(load "${ORACLE}")`);
 });
-afterAll(() => written.close());
 
 /** Returns the numbers in each line that FORM prints, NaN for each that is not known. */
 async function printed(form: string): Promise<number[][]> {

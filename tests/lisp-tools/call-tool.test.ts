@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { bad, good, type Session, startSession } from '../harness.ts';
 import { noString, unknownTool } from '../said.ts';
 import { gone, imageOf, until } from '../server/processes.ts';
-import { sharedFolder, sharedSession, withSession } from '../shared.ts';
+import { ownSession, sharedFolder, sharedSession, withSession } from '../shared.ts';
 
 const root = sharedFolder();
 const session = sharedSession(
@@ -265,12 +265,8 @@ describe('losses', () => {
   test('code that runs while the image starts can call', async () => {
     const file = join(root.path, 'init.lisp');
     writeFileSync(file, '(defvar *started* (live-lisp:call-tool :eval-form :form "(defvar *inner* 1)"))');
-    const other = await startSession({ args: ['--init', file] });
-    try {
-      expect(await other.eval('(list *inner* (hash-table-p *started*))', { timeout: 20 })).toBe('(1 T)');
-    } finally {
-      await other.close();
-    }
+    const other = await ownSession({ args: ['--init', file] });
+    expect(await other.eval('(list *inner* (hash-table-p *started*))', { timeout: 20 })).toBe('(1 T)');
   });
 
   test.each(['(delete-package :live-lisp)', '(unintern (find-symbol "CALL-TOOL" :live-lisp) :live-lisp)'])(

@@ -2,11 +2,11 @@
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { PROJECT, temporaryFolder, testSbcl } from '../harness.ts';
+import { expect, test } from 'vitest';
+import { PROJECT, testSbcl } from '../harness.ts';
+import { sharedFolder } from '../shared.ts';
 
-const folder = temporaryFolder();
-afterAll(() => folder.remove());
+const folder = sharedFolder();
 
 /** Evaluates FORMS in an SBCL with ASDF, in which another thread runs, as in SLIME. Returns how it ended and what it
  *  wrote. */

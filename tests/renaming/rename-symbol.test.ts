@@ -2,8 +2,8 @@
 
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { APPROVE, DENY, type FileSession, openWorkspace } from '../files/sessions.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { APPROVE, DENY, openWorkspace, sharedWorkspace } from '../files/sessions.ts';
 
 const PACKAGE = '(defpackage :shop (:use :cl) (:export #:total #:item))\n';
 const CODE = `(in-package :shop)
@@ -27,11 +27,7 @@ const USE = `(in-package :shop)
   (with-total (sum basket) (format nil "~A" sum)))
 `;
 
-let at: FileSession;
-beforeAll(async () => {
-  at = await openWorkspace();
-});
-afterAll(() => at.close());
+const at = sharedWorkspace();
 beforeEach(async () => {
   at.questions.length = 0;
   at.human = () => APPROVE;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { ElicitResult } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { ownFolder } from '../shared.ts';
 import { until } from './processes.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -170,13 +171,12 @@ describe('the records', () => {
   });
 
   test('calls in other workspaces are in the file, but not in the answer', async () => {
-    const other = temporaryFolder();
+    const other = ownFolder();
     const [here, there] = [await start(), await start([], undefined, other.path)];
     await Promise.all([here.eval('(list :here)'), there.eval('(list :secret)')]);
     expect(await here.text('get_audit_log')).toMatch(/^1 call [\s\S]*\(list :here\)/);
     expect(await there.text('get_audit_log')).not.toContain('(list :here)');
     expect((await records()).length).toBe(4);
-    other.remove();
   });
 
   test('where nothing can be recorded, nothing that is not safe runs', async () => {

@@ -4,9 +4,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startSession, temporaryFolder } from '../harness.ts';
+import { temporaryFolder } from '../harness.ts';
 import { within } from '../load.ts';
-import { sharedFolder, sharedSession } from '../shared.ts';
+import { ownSession, sharedFolder, sharedSession } from '../shared.ts';
 import { gone, imageOf, until } from './processes.ts';
 import { RawServer, textOf } from './raw.ts';
 
@@ -63,7 +63,7 @@ describe('a call that the client cancels', () => {
   test('while the image starts does nothing, and leaves no call behind', async () => {
     const init = join(root.path, 'init.lisp');
     writeFileSync(init, '(sleep 1)\n');
-    const slow = await startSession({ args: ['--init', init] });
+    const slow = await ownSession({ args: ['--init', init] });
     const controller = new AbortController();
     const call = slow.call('eval_form', { form: '(defvar *never* 1)' }, { signal: controller.signal });
     const rejected = expect(call).rejects.toThrow();
@@ -74,7 +74,6 @@ describe('a call that the client cancels', () => {
     await rejected;
     await until('its end', 500, async () => !(await slow.text('image_status')).includes('eval_form'));
     expect(await slow.eval("(boundp '*never*)")).toBe('NIL');
-    await slow.close();
   });
 });
 

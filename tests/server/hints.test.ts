@@ -3,8 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../harness.ts';
-import { sharedSession } from '../shared.ts';
+import { ownFolder, sharedSession } from '../shared.ts';
 
 const session = sharedSession();
 
@@ -98,12 +97,11 @@ test('what runs any code can reach beyond the image', async () => {
 test.each(['compile_form', 'macroexpand_form'])(
   '%s can write a file by #., as its hints say',
   async (tool) => {
-    const folder = temporaryFolder();
+    const folder = ownFolder();
     const file = join(folder.path, 'written');
     const form = `(list #.(with-open-file (out ${JSON.stringify(file)} :direction :output) (write 1 :stream out)))`;
     await session.call(tool, { form });
     expect(readFileSync(file, 'utf8')).toBe('1');
-    folder.remove();
   },
 );
 

@@ -206,11 +206,8 @@ describe('odd characters', () => {
 });
 
 describe('arguments', () => {
-  test.each([
-    ['null', null, "Required parameter 'form' missing"],
-    ['absent', undefined, "Required parameter 'form' missing"],
-  ])('that are %s: %j', async (_, args, text) => {
-    expect(await call('eval_form', args)).toEqual(error(text));
+  test.each([null, undefined])('that are %j lack what is required', async (args) => {
+    expect(await call('eval_form', args)).toEqual(error("Required parameter 'form' missing"));
   });
 
   test.each([
@@ -230,7 +227,6 @@ describe('arguments', () => {
     ['eval_form', { form: true }, "Parameter 'form' must be a string, not a boolean."],
     ['eval_form', { form: '1', timeout: '5' }, "Parameter 'timeout' must be a number, not a string."],
     ['eval_form', { form: '1', timeout: 0 }, "Parameter 'timeout' must be at least 0.1, not 0."],
-    ['eval_form', { form: '1', timeout: -3 }, "Parameter 'timeout' must be at least 0.1, not -3."],
     ['eval_form', { form: '1', timeout: 1e9 }, "Parameter 'timeout' must be at most 86400, not 1000000000."],
     [
       'apropos_search',
@@ -238,26 +234,14 @@ describe('arguments', () => {
       "Parameter 'limit' must be an integer, not the number 2.5.",
     ],
     ['apropos_search', { pattern: 'x', limit: 0 }, belowOne('limit')],
-    ['apropos_search', { pattern: 'x', offset: -1 }, "Parameter 'offset' must be at least 0, not -1."],
-    [
-      'apropos_search',
-      { pattern: 'x', inherited: 'no' },
-      "Parameter 'inherited' must be a boolean, not a string.",
-    ],
     ['load_system', { system: 'x', force: 1 }, "Parameter 'force' must be a boolean, not the number 1."],
-    ['load_file', { path: [] }, "Parameter 'path' must be a string, not an array."],
+    ['macroexpand_form', { form: '1', mode: 'two' }, "Parameter 'mode' must be one of one, full, all."],
     ['who_calls', { names: ['car', ['cdr']] }, "Parameter 'names[1]' must be a string, not an array."],
     ['edit_definitions', { edits: [null] }, "Parameter 'edits[0]' must be an object, not null."],
     [
       'run_tests',
       { tests: 'x' },
       "Unknown parameter 'tests'; run_tests takes system, package, test, failed, touching, coverage, isolate, seed, limit, reset, edits, then, on_error, restarts, timeout.",
-    ],
-    ['load_file', {}, "Required parameter 'path' missing"],
-    [
-      'eval_form',
-      { form: '1', fom: 1 },
-      "Unknown parameter 'fom'; eval_form takes form, package, on_error, restarts, debug_level, main_thread, timeout.",
     ],
     [
       'load_file',

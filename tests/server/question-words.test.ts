@@ -1,20 +1,18 @@
 // What a question says besides the diff, word for word.
 
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { changeOf } from '../../src/files/diff.ts';
 import { decode } from '../../src/files/text.ts';
 import type { RenameFacts } from '../../src/image/wire/renaming.ts';
 import type { RenamePlan } from '../../src/tools/renaming/plan.ts';
 import { renameNotes } from '../../src/tools/renaming/rename-text.ts';
-import { DENY, type FileSession, openWorkspace } from '../files/sessions.ts';
+import { DENY, sharedWorkspace } from '../files/sessions.ts';
 
-let at: FileSession;
-beforeAll(async () => {
-  at = await openWorkspace({ args: ['--replay', 'off'] });
+const at = sharedWorkspace({ args: ['--replay', 'off'] });
+beforeAll(() => {
   at.human = () => DENY;
 });
 beforeEach(() => void at.questions.splice(0));
-afterAll(() => at.close());
 
 test('a file that has that content already is told as that', async () => {
   at.put('same.txt', 'one\n');

@@ -1,14 +1,10 @@
 // Names in upper case, as SBCL's reader interns them.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { upperCase } from '../../src/source/lexer.ts';
-import { type Session, startSession } from '../harness.ts';
+import { sharedSession } from '../shared.ts';
 
-let session: Session;
-beforeAll(async () => {
-  session = await startSession();
-});
-afterAll(() => session.close());
+const session = sharedSession();
 
 test.each(['ähnlich', 'straße', 'ασ', 'ας', 'ας-αςβ', 'ǆ-ǅ-Ǆ', 'ﬁn', 'ſ', 'ı-İ', 'ªº', '\u{10428}a', 'µ'])(
   '%s',

@@ -1,17 +1,16 @@
 // What a run of tests says again, when an edit has compiled much that it did not change.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { sharedFolder, sharedSession } from '../shared.ts';
 import { write } from './workspaces.ts';
 
-const root = temporaryFolder();
-let session: Session;
+const root = sharedFolder();
 const put = (files: Record<string, string>) => write(root.path, files);
 const user = (forms: string) => put({ 'user.lisp': `(in-package again)\n${forms}\n` });
 const RUN =
   '(defun run () (format t "~%~a~%~a~%3 of 3 pass." (make-string 40 :initial-element #\\.) "-=-=-=----"))';
 
-beforeAll(async () => {
+beforeAll(() => {
   put({
     'again.asd': `(defsystem "again" :serial t :components ((:file "base") (:file "user"))
   :perform (test-op (o c) (uiop:symbol-call :again :run)))
@@ -19,14 +18,10 @@ beforeAll(async () => {
     'base.lisp': '(defpackage again (:use cl))\n(in-package again)\n(defun base () 1)\n',
   });
   user(`(defun one (x) 1)\n(defun two (x) 2)\n${RUN}`);
-  session = await startSession({
-    args: ['--root', root.path],
-    onQuestion: () => ({ action: 'accept', content: { decision: 'approve' } }),
-  });
 });
-afterAll(async () => {
-  await session.close();
-  root.remove();
+const session = sharedSession({
+  args: ['--root', root.path],
+  onQuestion: () => ({ action: 'accept', content: { decision: 'approve' } }),
 });
 
 /** Runs the tests and returns what the answer says of loads. */

@@ -2,10 +2,11 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { ReachedDefinitions } from '../../src/tools/tests/reached.ts';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { startSession, temporaryFolder } from '../harness.ts';
 import { libraries } from '../libraries.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 import { write } from './workspaces.ts';
 
 libraries('rt');
@@ -86,16 +87,11 @@ const SYSTEMS = `(defsystem "bank" :components ((:module "code" :pathname "" :co
   :perform (test-op (operation system) (uiop:symbol-call :sb-rt :do-tests)))
 `;
 
-const root = temporaryFolder();
-let session: Session;
-beforeAll(async () => {
+const root = sharedFolder();
+beforeAll(() => {
   write(root.path, { 'bank.asd': SYSTEMS, 'bank.lisp': PROGRAM, 'checks.lisp': CHECKS });
-  session = await startSession({ args: ['--root', root.path] });
 });
-afterAll(async () => {
-  await session.close();
-  root.remove();
-});
+const session = sharedSession({ args: ['--root', root.path] });
 
 async function run(args: Record<string, unknown>): Promise<string> {
   const { text } = await session.call('run_tests', args);

@@ -1,9 +1,10 @@
 // What is told of a failed check when its values are long, or do not say what they hold: where they differ first.
 
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LIBRARIES_AS_COMPILED, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { LIBRARIES_AS_COMPILED } from '../harness.ts';
 import { libraries } from '../libraries.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 import { write } from './workspaces.ts';
 
 libraries('fiveam', 'rt');
@@ -102,10 +103,9 @@ const ALIKE: readonly (readonly [one: string, other: string, told: RegExp])[] = 
   ["#'car", "#'cdr", /^failed$/],
 ];
 
-const root = temporaryFolder();
-let session: Session;
+const root = sharedFolder();
 let told: string[];
-beforeAll(async () => {
+beforeAll(() => {
   const tests = [...PAIRS, ...ALIKE].map(
     ([one, other], index) => `(5am:test t${index} (5am:is (same ${one} ${other})))`,
   );
@@ -115,13 +115,11 @@ beforeAll(async () => {
   :perform (test-op (o c) (uiop:symbol-call :fiveam :run! (uiop:find-symbol* :all :checks))))
 `,
   });
-  session = await startSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED] });
+});
+const session = sharedSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED] });
+beforeAll(async () => {
   const { text } = await session.call('run_tests', { limit: 100, timeout: 20, isolate: true });
   told = text.split('\n').slice(1);
-});
-afterAll(async () => {
-  await session.close();
-  root.remove();
 });
 
 /** Returns what is told of the check with INDEX, without the check. */

@@ -2,29 +2,24 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { ownSession, sharedFolder, sharedSession } from '../shared.ts';
 import { DIALECTS, writeShop } from './workspaces.ts';
 
-const root = temporaryFolder();
+const root = sharedFolder();
 const asked: string[] = [];
 let decision = 'approve';
-let session: Session;
-beforeAll(async () => {
+beforeAll(() => {
   const dialect = DIALECTS.find(({ name }) => name === 'sb-rt');
   if (dialect === undefined) throw new Error('There is no dialect of sb-rt.');
   writeShop(root.path, dialect);
-  session = await startSession({
-    args: ['--root', root.path],
-    onQuestion: ({ message }) => {
-      asked.push(message);
-      return { action: 'accept', content: { decision } };
-    },
-  });
 });
-afterAll(async () => {
-  await session.close();
-  root.remove();
+const session = sharedSession({
+  args: ['--root', root.path],
+  onQuestion: ({ message }) => {
+    asked.push(message);
+    return { action: 'accept', content: { decision } };
+  },
 });
 
 const shop = () => readFileSync(join(root.path, 'shop.lisp'), 'utf8');
@@ -103,9 +98,8 @@ test('the question shows what else the run is told to do', async () => {
 test('where tests need an approval too, what is told to allow is enough', async () => {
   const before = shop();
   const call = async (flags: string[]) => {
-    const other = await startSession({ args: ['--root', root.path, '--ask', 'cautious', ...flags] });
+    const other = await ownSession({ args: ['--root', root.path, '--ask', 'cautious', ...flags] });
     const { text } = await other.call('run_tests', { edits: edit('(cdr item) 0', '(cdr item) 1') });
-    await other.close();
     return text;
   };
   const allowed = ['--allow', 'edit_definitions:shop.lisp', '--allow', 'run_tests'];

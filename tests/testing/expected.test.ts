@@ -2,11 +2,10 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
-const root = temporaryFolder();
-let session: Session;
+const root = sharedFolder();
 
 const SYSTEM = `(asdf:defsystem "expecting" :depends-on ("sb-rt") :components ((:file "expecting"))
   :perform (asdf:test-op (o c) (uiop:symbol-call :sb-rt :do-tests)))\n`;
@@ -17,15 +16,11 @@ const TESTS = `(in-package :cl-user)
 (sb-rt:deftest nobody-knew (error "Oh.") 1)
 (setf sb-rt::*expected-failures* '(differs signals))\n`;
 
-beforeAll(async () => {
+beforeAll(() => {
   writeFileSync(join(root.path, 'expecting.asd'), SYSTEM);
   writeFileSync(join(root.path, 'expecting.lisp'), TESTS);
-  session = await startSession({ args: ['--root', root.path] });
 });
-afterAll(async () => {
-  await session.close();
-  root.remove();
-});
+const session = sharedSession({ args: ['--root', root.path] });
 
 test('is counted as expected in RT, and errors of others are told', async () => {
   const { text, isError } = await session.call('run_tests', { system: 'expecting' });

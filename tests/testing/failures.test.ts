@@ -2,9 +2,10 @@
 
 import { join } from 'node:path';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LIBRARIES_AS_COMPILED, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { LIBRARIES_AS_COMPILED } from '../harness.ts';
 import { libraries } from '../libraries.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 import { write } from './workspaces.ts';
 
 libraries('fiveam');
@@ -37,21 +38,16 @@ const CHECKS = `(defpackage checks (:use cl))
 (5am:test long-form (5am:is (equal '(${'word '.repeat(60)}) (same 1))))
 `;
 
-const root = temporaryFolder();
-let session: Session;
-beforeAll(async () => {
+const root = sharedFolder();
+beforeAll(() => {
   write(join(root.path, 'inner'), { 'checks.lisp': CHECKS });
   write(root.path, {
     'checks.asd': `(defsystem "checks" :depends-on ("fiveam") :pathname "inner" :components ((:file "checks"))
   :perform (test-op (o c) (uiop:symbol-call :fiveam :run! (uiop:find-symbol* :forms :checks))))
 `,
   });
-  session = await startSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED] });
 });
-afterAll(async () => {
-  await session.close();
-  root.remove();
-});
+const session = sharedSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED] });
 
 test('a check is told with the values that its form does not say, once', async () => {
   const { text } = await session.call('run_tests', {});

@@ -2,22 +2,16 @@
 
 import { statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  type Answer,
-  LIBRARIES_AS_COMPILED,
-  type Session,
-  startSession,
-  temporaryFolder,
-} from '../harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { type Answer, LIBRARIES_AS_COMPILED } from '../harness.ts';
 import { libraries } from '../libraries.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 import { write } from './workspaces.ts';
 
 libraries('fiveam', 'ptester', 'fiasco', 'rt');
 
-const root = temporaryFolder();
-let session: Session;
-beforeAll(async () => {
+const root = sharedFolder();
+beforeAll(() => {
   write(root.path, {
     'all.asd': `(defsystem "all")
 (defsystem "hostile" :depends-on ("fiveam") :components ((:file "hostile")))
@@ -88,12 +82,8 @@ beforeAll(async () => {
     'random.lisp':
       '(in-package :sb-rt)\n(defun most () 1000000)\n(deftest before (random (most)) :none)\n(deftest chance (random (most)) :none)\n',
   });
-  session = await startSession({ args: ['--root', root.path, '--heap', '512MB', ...LIBRARIES_AS_COMPILED] });
 });
-afterAll(async () => {
-  await session.close();
-  root.remove();
-});
+const session = sharedSession({ args: ['--root', root.path, '--heap', '512MB', ...LIBRARIES_AS_COMPILED] });
 
 async function run(args: Record<string, unknown>): Promise<Answer> {
   const answer = await session.call('run_tests', args);

@@ -1,9 +1,10 @@
 // run_tests counts in the test suites of Debian's libraries what their own frameworks report in an SBCL of its own.
 
 import { execFileSync } from 'node:child_process';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder, testSbcl } from '../harness.ts';
+import { expect, test } from 'vitest';
+import { testSbcl } from '../harness.ts';
 import { libraries } from '../libraries.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
 libraries(
   'alexandria',
@@ -86,17 +87,10 @@ function ownReport(system: string): string {
   });
 }
 
-const root = temporaryFolder();
-let session: Session;
-beforeAll(async () => {
-  session = await startSession({
-    args: ['--root', root.path],
-    onQuestion: () => ({ action: 'accept', content: { decision: 'approve' } }),
-  });
-});
-afterAll(async () => {
-  await session.close();
-  root.remove();
+const root = sharedFolder();
+const session = sharedSession({
+  args: ['--root', root.path],
+  onQuestion: () => ({ action: 'accept', content: { decision: 'approve' } }),
 });
 
 /** Returns what run_tests counts in SYSTEM, tested with ARGS. */

@@ -2,11 +2,11 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { startSession, temporaryFolder } from '../harness.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 
-const root = temporaryFolder();
-let session: Session;
+const root = sharedFolder();
 
 const WHERE =
   "No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry. No library manager is used here: Quicklisp, qlot or ocicl, where one is set up.";
@@ -27,17 +27,13 @@ function write(name: string, tested: string): void {
 /** Returns the arguments by which FORM is evaluated afterwards. */
 const AFTERWARDS = (form: string) => Object.fromEntries([['then', [form]]]);
 
-beforeAll(async () => {
+beforeAll(() => {
   write('before', ':in-order-to ((asdf:test-op (asdf:test-op "before/tests")))');
   write('within', ':perform (asdf:test-op (o c) (asdf:load-system "within/tests"))');
-  session = await startSession({
-    args: ['--root', root.path],
-    onQuestion: () => ({ action: 'accept', content: { decision: 'approve' } }),
-  });
 });
-afterAll(async () => {
-  await session.close();
-  root.remove();
+const session = sharedSession({
+  args: ['--root', root.path],
+  onQuestion: () => ({ action: 'accept', content: { decision: 'approve' } }),
 });
 
 test('is told in a sentence, whether the definition of the system says it or the test does', async () => {

@@ -1,8 +1,9 @@
 // A system with its program and its tests in one file: what is measured of it, and what else is told of its tests.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LIBRARIES_AS_COMPILED, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { LIBRARIES_AS_COMPILED } from '../harness.ts';
 import { libraries } from '../libraries.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 import { write } from './workspaces.ts';
 
 libraries('fiveam');
@@ -23,21 +24,16 @@ const PROGRAM = `(defpackage checks (:use cl))
     (between name)))
 `;
 
-const root = temporaryFolder();
-let session: Session;
-beforeAll(async () => {
+const root = sharedFolder();
+beforeAll(() => {
   write(root.path, {
     'checks.lisp': PROGRAM,
     'checks.asd': `(defsystem "checks" :depends-on ("fiveam") :components ((:file "checks"))
   :perform (test-op (o c) (uiop:symbol-call :checks :run-each)))
 `,
   });
-  session = await startSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED] });
 });
-afterAll(async () => {
-  await session.close();
-  root.remove();
-});
+const session = sharedSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED] });
 
 const run = async (args: Record<string, unknown> = {}) => {
   const { text, isError } = await session.call('run_tests', args);

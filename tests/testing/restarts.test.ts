@@ -1,13 +1,14 @@
 // Restarts that the load before tests takes: a changed structure is loaded anew, and tests that fail still fail.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LIBRARIES_AS_COMPILED, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { LIBRARIES_AS_COMPILED } from '../harness.ts';
 import { libraries } from '../libraries.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 import { write } from './workspaces.ts';
 
 libraries('fiveam');
 
-const root = temporaryFolder();
+const root = sharedFolder();
 const program = (slots: string) => `(defpackage :parts (:use :cl))
 (in-package :parts)
 (defstruct part ${slots})
@@ -18,20 +19,15 @@ const program = (slots: string) => `(defpackage :parts (:use :cl))
 (5am:test goes-on (cerror "Go on." "Not this."))
 `;
 
-let session: Session;
-beforeAll(async () => {
+beforeAll(() => {
   write(root.path, {
     'parts.lisp': program('size'),
     'parts.asd': `(defsystem "parts" :depends-on ("fiveam") :components ((:file "parts"))
   :perform (test-op (o c) (uiop:symbol-call :fiveam :run! (uiop:find-symbol* :all :parts))))
 `,
   });
-  session = await startSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED] });
 });
-afterAll(async () => {
-  await session.close();
-  root.remove();
-});
+const session = sharedSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED] });
 
 test('a restart is taken in the load, which is done once more, and not in a test', async () => {
   const before = await session.text('run_tests');

@@ -1,8 +1,9 @@
 // Tests that are called as the functions that they test, whose package their own package uses.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LIBRARIES_AS_COMPILED, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { LIBRARIES_AS_COMPILED } from '../harness.ts';
 import { libraries } from '../libraries.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 import { write } from './workspaces.ts';
 
 libraries('fiveam', 'rt');
@@ -38,16 +39,11 @@ const FILES = {
 `,
 };
 
-const root = temporaryFolder();
-let session: Session;
-beforeAll(async () => {
+const root = sharedFolder();
+beforeAll(() => {
   write(root.path, FILES);
-  session = await startSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED] });
 });
-afterAll(async () => {
-  await session.close();
-  root.remove();
-});
+const session = sharedSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED] });
 
 const text = async (tool: string, args: Record<string, unknown>) =>
   (await session.call(tool, args)).text.replace(/\d+\.\d s\)/g, 'N s)');
