@@ -49,7 +49,7 @@ test(
           expect(await ask('ping', {})).toMatchObject({ value: true });
         },
       ),
-      cases(40),
+      cases(20),
     );
   },
   PATIENCE_MS,

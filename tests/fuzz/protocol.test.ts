@@ -97,7 +97,7 @@ describe.each(ERAS)('in the %s era', (era: Era) => {
           expect(answer.result ?? answer.error).toBeDefined();
           server.messages.length = 0;
         }),
-        cases(30),
+        cases(15),
       );
     },
     PATIENCE_MS,
@@ -147,7 +147,7 @@ describe.each(ERAS)('in the %s era', (era: Era) => {
               expect(server.messages.filter((reply) => reply.id === each)).toHaveLength(1);
           },
         ),
-        cases(20),
+        cases(10),
       );
     },
     PATIENCE_MS,

@@ -6,6 +6,7 @@ import { assemble } from '../../src/assembly.ts';
 import { readConfig } from '../../src/config.ts';
 import { anyText } from '../any-text.ts';
 import { PROJECT } from '../harness.ts';
+import { cases } from '../long.ts';
 
 const { image, registry, executor } = assemble(readConfig(['--root', PROJECT], process.env));
 beforeAll(async () => {
@@ -51,7 +52,7 @@ test('S2.21 any value without NIL comes back unchanged', async () => {
     fc.asyncProperty(plain, async (value) => {
       expect(await echo(value)).toEqual(value);
     }),
-    { numRuns: 500 },
+    cases(150, 500),
   );
 });
 
@@ -63,7 +64,7 @@ test('S2.21 any JSON value comes back with false, null and the empty array as NI
         expect(await echo(value)).toEqual(likeLisp(JSON.parse(JSON.stringify(value))));
       },
     ),
-    { numRuns: 300 },
+    cases(100, 300),
   );
 });
 
@@ -73,7 +74,7 @@ test('S2.21 S2.8 any string is its own text, and any number reads as itself', as
       const outcome = await executor.execute('echo', { string: value });
       expect(outcome).toMatchObject({ success: true, text: value });
     }),
-    { numRuns: 200 },
+    cases(60, 200),
   );
   // SBCL's printer drops digits of denormalized floats.
   const normal = number.filter((value) => value === 0 || Math.abs(value) > 1e-300);
@@ -82,7 +83,7 @@ test('S2.21 S2.8 any string is its own text, and any number reads as itself', as
       const outcome = await executor.execute('echo', { number: value });
       expect(outcome.success && Number(outcome.text)).toBe(value);
     }),
-    { numRuns: 200 },
+    cases(60, 200),
   );
 });
 

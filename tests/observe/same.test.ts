@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../long.ts';
 import { sharedProgram } from '../shared.ts';
 
 /** Each function notes that it ran, so that the order of all that happens is compared too. */
@@ -243,7 +244,7 @@ test('a program gives the same while it is recorded', async () => {
         text.replace(/^[\s\S]*?(?:^\[2\]|^Value:) /m, '').replace(/\n\n[\s\S]*/, '');
       expect(valueIn(observed)).toBe(valueIn(plain));
     }),
-    { numRuns: 60 },
+    cases(20, 60),
   );
 });
 
