@@ -20,19 +20,22 @@ function compilation(): string {
     (when (asdf:find-system system nil) (asdf:load-system system)))`;
 }
 
-/** Has a server with ARGS compile the agent, the core and the libraries, where that was not done before. Returns whether it
- *  has an image. */
-async function compileWith(args: readonly string[], XDG_STATE_HOME: string): Promise<boolean> {
-  const session = await startSession({ args, env: { XDG_STATE_HOME } });
+/** Has a server compile the agent and the core, where that was not done before. Returns whether it has an image. */
+async function compileAgent(XDG_STATE_HOME: string): Promise<boolean> {
+  const session = await startSession({ env: { XDG_STATE_HOME } });
   try {
     const { isError } = await session.call('eval_form', { form: '1' });
-    if (isError) return false;
-    await untilCoreKept();
-    await session.eval(compilation(), { timeout: 600 });
-    return true;
+    if (!isError) await untilCoreKept();
+    return !isError;
   } finally {
     await session.close();
   }
+}
+
+/** Has a server with ARGS compile the libraries, where that was not done before. */
+async function compileLibraries(args: readonly string[], XDG_STATE_HOME: string): Promise<void> {
+  const session = await startSession({ args, env: { XDG_STATE_HOME } });
+  await session.eval(compilation(), { timeout: 600 }).finally(() => session.close());
 }
 
 /** Compiles the agent that uses only what SBCL documents, to which images can come that end by themselves. */
@@ -57,11 +60,11 @@ function tellLeftOut({ vitest }: TestProject): void {
 export default async function setup(project: TestProject): Promise<() => void> {
   execFileSync(process.execPath, ['scripts/build.mjs', '--for-tests'], { cwd: PROJECT, stdio: 'inherit' });
   const { XDG_STATE_HOME = '' } = project.config.env;
-  // What a sandbox compiles is for its root alone.
-  const works = await compileWith([], XDG_STATE_HOME);
   // Where there is no SBCL the tests that need one tell so.
-  if (works) {
-    await compileWith(LIBRARIES_AS_COMPILED, XDG_STATE_HOME);
+  if (await compileAgent(XDG_STATE_HOME)) {
+    // What a sandbox compiles is for its root alone.
+    const ways = [[], LIBRARIES_AS_COMPILED];
+    await Promise.all(ways.map((args) => compileLibraries(args, XDG_STATE_HOME)));
     compilePlainAgent();
   }
   return () => {
