@@ -30,7 +30,8 @@ async function withSession(args: string[], use: (session: Session) => Promise<vo
 }
 
 describe('in one session', () => {
-  const session = sharedSession({ args: REPLAY_OFF }, '1');
+  // What cannot be interrupted costs more time the larger the heap is.
+  const session = sharedSession({ args: [...REPLAY_OFF, '--heap', '256MB'] }, '1');
 
   function answer(form: string, more: Record<string, unknown> = {}): Promise<Answer> {
     return session.call('eval_form', { form, ...more });

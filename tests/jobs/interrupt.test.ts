@@ -213,7 +213,8 @@ describe('a call whose code has called a tool', () => {
 });
 
 test('an image in which a call cannot be ended is replaced, and both are told', async () => {
-  const lost = await ownSession();
+  // How long the image is given follows from its heap.
+  const lost = await ownSession({ args: ['--heap', '256MB'] });
   await lost.eval('1');
   // One function, so that all of it is compiled before it writes.
   const form = '(funcall (lambda () (princ 1) (sb-sys:without-interrupts (loop))))';
