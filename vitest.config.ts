@@ -5,8 +5,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The folders with files that take longer than 10 s: what is begun first leaves no worker idle at the end. */
 const SLOW = [
-  ...['hostile', 'image', 'guard', 'jobs', 'observe', 'evaluate', 'debug', 'source', 'files'],
-  ...['cli', 'sandbox', 'server', 'recovery', 'lisp-tools'],
+  ...['hostile', 'image', 'lisp', 'guard', 'testing', 'jobs', 'observe', 'evaluate', 'debug', 'source'],
+  ...['files', 'cli', 'sandbox', 'server', 'recovery', 'lisp-tools', 'agreement', 'callers', 'definitions'],
 ];
 
 class SlowFirst extends BaseSequencer {
