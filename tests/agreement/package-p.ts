@@ -1,7 +1,5 @@
 // A package P that each test of a file has anew, in files of a workspace that it loads.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { LIBRARIES_AS_COMPILED, type Session, startSession, temporaryFolder } from '../harness.ts';
 
@@ -37,10 +35,7 @@ export function withPackageP(): void {
 
 /** Writes FORMS, which are in the package P unless they make that, as the file NAME. */
 export function put(name: string, ...forms: string[]): void {
-  writeFileSync(
-    join(root.path, name),
-    `${name === 'p.lisp' ? '' : '(in-package "P")\n'}${forms.join('\n')}\n`,
-  );
+  root.put(name, `${name === 'p.lisp' ? '' : '(in-package "P")\n'}${forms.join('\n')}\n`);
 }
 
 /** Loads the file PATH and returns the answer. MORE has other arguments of load_file. */

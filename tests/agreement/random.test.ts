@@ -1,8 +1,6 @@
 // A file that is edited at random and loaded each time. What is told to differ is what differs from a fresh image that
 // loads the last text. After forgetting nothing does.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
@@ -22,7 +20,7 @@ afterAll(async () => {
 });
 
 function put(text: string): void {
-  writeFileSync(join(root.path, 'random.lisp'), text);
+  root.put('random.lisp', text);
 }
 
 async function load(session: Session, forget = false): Promise<string> {

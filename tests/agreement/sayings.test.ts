@@ -1,8 +1,6 @@
 // What is said of a definition's text (as it was loaded, changed, or made by code) is true of each, in files that are edited
 // at random.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { NO_SYSTEMS } from '../harness.ts';
 import { LONG } from '../long.ts';
@@ -65,7 +63,7 @@ const KINDS: readonly ((n: number) => Unit)[] = [
 ];
 
 const folder = sharedFolder();
-const put = (name: string, text: string) => writeFileSync(join(folder.path, name), text);
+const put = (name: string, text: string) => folder.put(name, text);
 const session = sharedSession({ args: ['--root', folder.path, ...NO_SYSTEMS] });
 
 /** Returns what TEXT, an answer of read_definition, says of each definition that it names. */

@@ -1,6 +1,6 @@
 // What test frameworks keep of a form, as a function or as data, is told as a use of that form: C31, S3.17.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { LIBRARIES_AS_COMPILED } from '../harness.ts';
@@ -45,7 +45,7 @@ const FILES = {
 
 beforeAll(() => {
   mkdirSync(join(folder.path, 'tests'));
-  for (const [name, text] of Object.entries(FILES)) writeFileSync(join(folder.path, name), text);
+  for (const [name, text] of Object.entries(FILES)) folder.put(name, text);
 });
 const session = sharedSession({ cwd: folder.path, args: [...LIBRARIES_AS_COMPILED] });
 beforeAll(async () => {

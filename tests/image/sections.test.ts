@@ -1,6 +1,6 @@
 // Files that name packages which exist only once the forms before are loaded: LOAD of a source loads them.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 
 function put(name: string, ...forms: string[]): void {
-  writeFileSync(join(root.path, name), `${forms.join('\n')}\n`);
+  root.put(name, `${forms.join('\n')}\n`);
 }
 
 async function loaded(...forms: string[]): Promise<string> {

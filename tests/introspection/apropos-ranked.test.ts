@@ -27,7 +27,7 @@ const session = sharedSession({ cwd: workspace.path });
 beforeAll(async () => {
   mkdirSync(join(workspace.path, 'src'));
   writeFileSync(join(workspace.path, 'src', 'mine.lisp'), library('zz-mine'));
-  writeFileSync(join(elsewhere.path, 'theirs.lisp'), library('aa-theirs'));
+  elsewhere.put('theirs.lisp', library('aa-theirs'));
   expect(await session.text('load_file', { path: 'src/mine.lisp' })).toBe('Loaded src/mine.lisp');
   await prepare(session, `(load ${JSON.stringify(join(elsewhere.path, 'theirs.lisp'))})`);
 });

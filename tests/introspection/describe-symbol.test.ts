@@ -17,7 +17,7 @@ async function placesOf(symbol: string): Promise<string[]> {
 /** Compiles and loads a file NAME with OCTETS, which are in the external format FORMAT. */
 async function load(name: string, octets: string | Buffer, format = ':utf-8'): Promise<void> {
   const path = JSON.stringify(join(root.path, name));
-  writeFileSync(join(root.path, name), octets);
+  root.put(name, octets);
   await session.eval(`(load (compile-file ${path} :external-format ${format}))`);
 }
 
@@ -50,7 +50,7 @@ test('finds them among letters of Latin-1', async () => {
 
 test('finds them behind a byte order mark', async () => {
   const name = 'mark.lisp';
-  writeFileSync(join(root.path, name), `\ufeff${source('marked', '; é')}`);
+  root.put(name, `\ufeff${source('marked', '; é')}`);
   await session.text('load_file', { path: name });
   await expectPlaces('marked', name);
 });

@@ -1,14 +1,12 @@
 // What impact_of_change tells besides calls: the text of the definition, and files that are not loaded.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
 import { keepsReferencesToCl } from '../oracle.ts';
 
 describe('besides', () => {
   const folder = temporaryFolder();
-  const write = (name: string, text: string) => writeFileSync(join(folder.path, name), text);
+  const write = (name: string, text: string) => folder.put(name, text);
   let other: Session;
   beforeAll(async () => {
     write(

@@ -1,7 +1,7 @@
 // impact_of_change against SBCL on a real library: each of its functions gets another required argument.
 
 import { execFileSync } from 'node:child_process';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder, testSbcl } from '../harness.ts';
@@ -86,8 +86,8 @@ function warnedAfterChange(names: readonly string[]): Set<string> {
   const changed = temporaryFolder();
   for (const name of FILES) cpSync(join(folder.path, name), join(changed.path, name));
   const load = FILES.map((name) => `(load ${JSON.stringify(join(folder.path, name))})`).join('\n');
-  writeFileSync(
-    join(changed.path, 'original.lisp'),
+  changed.put(
+    'original.lisp',
     `(eval-when (:compile-toplevel) (handler-bind ((warning #'muffle-warning)) ${load}))\n`,
   );
   const heads = FILES.flatMap((name) =>
@@ -97,10 +97,10 @@ function warnedAfterChange(names: readonly string[]): Set<string> {
     (head) =>
       `(defun cl-ppcre::${head.slice('(defun '.length, endOfLambdaList(head)).replace('(', '(extra0 ')} nil)`,
   );
-  writeFileSync(join(changed.path, 'stubs.lisp'), `(in-package :cl-ppcre)\n${stubs.join('\n')}\n`);
+  changed.put('stubs.lisp', `(in-package :cl-ppcre)\n${stubs.join('\n')}\n`);
   for (const name of FILES) {
-    writeFileSync(
-      join(changed.path, name),
+    changed.put(
+      name,
       text(name).replace(DEFUN, (head) => `${head}extra0 `),
     );
   }

@@ -1,6 +1,6 @@
 // impact_of_change against SBCL: lambda lists change at random, and a fresh SBCL compiles all calls.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startSession } from '../harness.ts';
@@ -27,7 +27,7 @@ test(
     const random = randomFrom(LONG ? 11 : 4);
     const before = Array.from({ length: FUNCTIONS }, (_, number) => generatedFunction(number, random));
     const after = before.map((each) => mutated(each, random));
-    const write = (name: string, text: string) => writeFileSync(join(folder.path, name), text);
+    const write = (name: string, text: string) => folder.put(name, text);
     write('package.lisp', '(defpackage :mutated (:use :cl))\n');
     write('callees.lisp', definitions(before));
     write('callers.lisp', callers(before, CALLERS, random));

@@ -1,12 +1,15 @@
 // What impact_of_change tells: calls, what must be compiled again, methods, classes, tests. Exact texts.
 
-import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { FIXTURES } from '../harness.ts';
-import { ownFolder, ownSession, sharedSession } from '../shared.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 import { prepare } from './looks.ts';
 
+/** A workspace whose files the tests write. */
+const folder = sharedFolder();
+const other = sharedSession({ cwd: folder.path });
 const session = sharedSession();
 beforeAll(async () => {
   expect(await session.text('load_file', { path: 'fixtures/impact.lisp' })).toContain(
@@ -131,9 +134,8 @@ describe('a function', () => {
   });
 
   test('that FORMAT calls by a name in its control string', async () => {
-    const folder = ownFolder();
-    writeFileSync(
-      join(folder.path, 'fmt.lisp'),
+    folder.put(
+      'fmt.lisp',
       `(defpackage fmt (:use :cl))
 (in-package fmt)
 (defun money (stream item &rest more) (declare (ignore more)) (princ item stream))
@@ -141,7 +143,6 @@ describe('a function', () => {
 (defvar *other* "~/money/ and ~/cl-user:money/ and a/money/b")
 `,
     );
-    const other = await ownSession({ cwd: folder.path });
     await other.text('load_file', { path: 'fmt.lisp' });
     const text = await other.text('impact_of_change', { name: 'fmt::money', lambda_list: '(x)' });
     expect(text.split('\n\n')[1]).toBe(
@@ -156,9 +157,8 @@ describe('a function', () => {
         (_, n) => `(defun ${operator}-${n} () (${operator} '(only-${n} ${more})))`,
       );
     const long = 'a '.repeat(90);
-    const folder = ownFolder();
-    writeFileSync(
-      join(folder.path, 'room.lisp'),
+    folder.put(
+      'room.lisp',
       [
         '(in-package :cl-user) (defun many (x) x)',
         ...calls('many', 400, long),
@@ -169,7 +169,6 @@ describe('a function', () => {
         ),
       ].join('\n'),
     );
-    const other = await ownSession({ cwd: folder.path });
     await other.text('load_file', { path: 'room.lisp' });
     const text = await other.text('impact_of_change', { name: 'many', lambda_list: '()', limit: 1000 });
     const [, unfit = '', unknown = '', tests] = text.split('\n\n');
@@ -189,10 +188,8 @@ describe('a function', () => {
   });
 
   test('names where it is among data from which it can be called, and not where a class names its accessor', async () => {
-    const folder = ownFolder();
-    const other = await ownSession({ cwd: folder.path });
-    writeFileSync(
-      join(folder.path, 'a.lisp'),
+    folder.put(
+      'a.lisp',
       "(defun served (a) a)\n(defvar *table* '((:one . served)))\n(defun run (name) (apply (cdr (assoc name *table*)) '(1)))\n(defclass item () ((price :accessor item-price)))\n",
     );
     await other.text('load_file', { path: 'a.lisp' });
@@ -206,20 +203,18 @@ describe('a function', () => {
   });
 
   test('in a file that changed since it was loaded is told by what the file has now', async () => {
-    const folder = ownFolder();
-    const other = await ownSession({ cwd: folder.path });
-    const write = (text: string) => writeFileSync(join(folder.path, 'a.lisp'), text);
+    const write = (text: string) => folder.put('changing.lisp', text);
     write('(defun changing (a) a)\n(defun user () (changing 1))\n');
-    await other.text('load_file', { path: 'a.lisp' });
+    await other.text('load_file', { path: 'changing.lisp' });
     write('(defun changing (a) a)\n\n\n(defun user () (changing 1 2))\n');
-    utimesSync(join(folder.path, 'a.lisp'), 2_000_000_000, 2_000_000_000);
+    utimesSync(join(folder.path, 'changing.lisp'), 2_000_000_000, 2_000_000_000);
     expect(
       (await other.text('impact_of_change', { name: 'changing', lambda_list: '(a)' }))
         .split('\n\n')
         .slice(1, 3),
     ).toEqual([
-      'Cannot be told (1):\n  COMMON-LISP-USER::USER  a.lisp  [the file changed since it was loaded]',
-      "Would not fit, if it is a call: not in SBCL's cross references (1):\n  a.lisp:4:16  (defun user () (changing 1 2))  [2 arguments, at most 1 taken]",
+      'Cannot be told (1):\n  COMMON-LISP-USER::USER  changing.lisp  [the file changed since it was loaded]',
+      "Would not fit, if it is a call: not in SBCL's cross references (1):\n  changing.lisp:4:16  (defun user () (changing 1 2))  [2 arguments, at most 1 taken]",
     ]);
   });
 });
@@ -342,8 +337,7 @@ describe('what it cannot do says why', () => {
 });
 
 test('tests are what is in the files of a system that tests another', async () => {
-  const folder = ownFolder();
-  const write = (name: string, text: string) => writeFileSync(join(folder.path, name), text);
+  const write = (name: string, text: string) => folder.put(name, text);
   write(
     'tried.asd',
     '(defsystem "tried" :components ((:file "code")) :in-order-to ((test-op (test-op "tried/checks"))))\n(defsystem "tried/checks" :depends-on ("tried") :components ((:file "checks")))\n',
@@ -356,7 +350,6 @@ test('tests are what is in the files of a system that tests another', async () =
     'checks.lisp',
     '(defvar *checks* nil)\n(push (lambda () (tried-outer 1)) *checks*)\n(defun check-outer () (tried-outer 2))\n',
   );
-  const other = await ownSession({ cwd: folder.path });
   await other.text('load_system', { system: 'tried/checks' });
   const last = async (name: string, more: object = {}) =>
     (await other.text('impact_of_change', { name, ...more })).split('\n\n').slice(-2);

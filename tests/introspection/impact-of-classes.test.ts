@@ -1,6 +1,6 @@
 // What impact_of_change tells of a class or structure whose slots, initialization arguments and functions change.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { FIXTURES, startSession, temporaryFolder } from '../harness.ts';
@@ -263,7 +263,7 @@ test('an accessor is called from a package that has it and not its class', async
       '(in-package :impact-app)',
       '(defun reads (x) (part x))',
     ];
-    writeFileSync(join(folder.path, 'thing.lisp'), lines.join('\n'));
+    folder.put('thing.lisp', lines.join('\n'));
     await own.text('load_file', { path: 'thing.lisp' });
     const changed = { name: 'impact-lib::thing', definition: '(defclass thing () ())' };
     expect((await own.text('impact_of_change', changed)).split('\n\n')[1]).toBe(

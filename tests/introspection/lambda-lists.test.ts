@@ -1,6 +1,6 @@
 // Lambda lists that SBCL does not keep are told as such, or from the source; never as ().
 
-import { utimesSync, writeFileSync } from 'node:fs';
+import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sharedFolder, sharedSession } from '../shared.ts';
@@ -25,15 +25,15 @@ const FORGETFUL = `(defpackage :dim (:use :cl))
 const root = sharedFolder();
 const session = sharedSession({ args: ['--root', root.path] });
 beforeAll(async () => {
-  writeFileSync(join(root.path, 'dim.lisp'), FORGETFUL);
+  root.put('dim.lisp', FORGETFUL);
   expect(await session.text('load_file', { path: 'dim.lisp' })).toBe('Loaded dim.lisp');
   const forgetful = '(declaim (optimize (debug 0)))\n';
-  writeFileSync(join(root.path, 'edited.lisp'), `${forgetful}(defun edited (x) x)\n`);
-  writeFileSync(join(root.path, 'unread.lisp'), `${forgetful}(defun unread (x) x)\n`);
+  root.put('edited.lisp', `${forgetful}(defun edited (x) x)\n`);
+  root.put('unread.lisp', `${forgetful}(defun unread (x) x)\n`);
   await session.text('load_file', { path: 'edited.lisp' });
   await session.eval('(load "unread.lisp")');
   for (const name of ['edited', 'unread']) {
-    writeFileSync(join(root.path, `${name}.lisp`), `${forgetful}(defun ${name} (x y) (list x y))\n`);
+    root.put(`${name}.lisp`, `${forgetful}(defun ${name} (x y) (list x y))\n`);
     utimesSync(join(root.path, `${name}.lisp`), new Date(), new Date(Date.now() + 5000));
   }
   await prepare(

@@ -169,7 +169,7 @@ test('callers outside of a system are left out when it is named', async () => {
       '(defpackage :within/main (:use :cl :within/base)) (in-package :within/main) (defun main () (shared 1)) (defvar *all* (shared 2))',
     'checks.lisp': '(in-package :within/main) (defun checks () (list (shared 3) (tried)))',
   };
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder.path, name), text);
+  for (const [name, text] of Object.entries(files)) folder.put(name, text);
   await session.eval(`(require :asdf) (asdf:load-asd "${folder.path}/within.asd")`);
   await session.call('load_system', { system: 'within-tests' });
   await session.eval('(defun cl-user::by-hand () (within/base:shared 4))');

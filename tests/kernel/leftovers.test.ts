@@ -1,7 +1,7 @@
 // What goes from the cache when something new is kept there, and what stays.
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { removeLeftovers } from '../../src/leftovers.ts';
@@ -21,7 +21,7 @@ afterEach(() => folder.remove());
 /** Makes the file NAME, which was read and written so many days ago. */
 function file(name: string, read = 0, written = read): string {
   const ago = (days: number) => Date.now() / 1000 - days * 86_400;
-  writeFileSync(join(folder.path, name), '');
+  folder.put(name, '');
   utimesSync(join(folder.path, name), ago(read), ago(written));
   return name;
 }

@@ -1,7 +1,5 @@
 // observe: the methods that a call of a generic function enters are recorded, in the order in which they run.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { NO_SYSTEMS } from '../harness.ts';
 import { LONG } from '../long.ts';
@@ -134,7 +132,7 @@ function randomProgram(seed: number): { definitions: string; forms: string[] } {
 
 const folder = sharedFolder();
 beforeAll(() => {
-  writeFileSync(join(folder.path, 'entered.lisp'), PROGRAM);
+  folder.put('entered.lisp', PROGRAM);
 });
 const session = sharedSession({ args: ['--root', folder.path, ...NO_SYSTEMS] });
 beforeAll(async () => {
@@ -164,7 +162,7 @@ test('each method notes its entries as they are recorded, in random programs', a
   let compared = 0;
   for (let number = 0; number < (LONG ? 60 : 2); number++) {
     const { definitions, forms } = randomProgram(SEED + number);
-    writeFileSync(join(folder.path, 'random.lisp'), `(in-package :entered)\n${definitions}\n`);
+    folder.put('random.lisp', `(in-package :entered)\n${definitions}\n`);
     await session.eval(`(dotimes (i ${FUNCTIONS}) (fmakunbound (intern (format nil "GF-~D" i) :entered)))`);
     expect(await session.text('load_file', { path: 'random.lisp' })).toMatch(/^Loaded random\.lisp/);
     const functions = Array.from({ length: FUNCTIONS }, (_, i) => `gf-${i}`);

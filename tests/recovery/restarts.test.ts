@@ -1,7 +1,5 @@
 // What ended well because it went on from errors by restarts is built again by the same restarts.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { temporaryFolder } from '../harness.ts';
 import { afterLoss, built, killImage, sessions, told } from './losses.ts';
@@ -29,7 +27,7 @@ test('forms, with restarts that were chosen before and by debug', async () => {
 
 test('a file and a system', async () => {
   const session = await start({ args: ['--root', folder.path] });
-  const put = (name: string, text: string) => writeFileSync(join(folder.path, name), text);
+  const put = (name: string, text: string) => folder.put(name, text);
   put('sys.asd', '(asdf:defsystem "sys" :components ((:file "one")))\n');
   for (const slots of ['a', 'a b']) {
     put('shape.lisp', `(defstruct shape ${slots})\n(defun behind () ${slots.length})\n`);

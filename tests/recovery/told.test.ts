@@ -86,8 +86,8 @@ test('one whose held error was let go counts as it ended', async () => {
 
 test('a load that the image ends with, or whose error is held then, is told', async () => {
   const session = await start({ args: ['--root', folder.path] });
-  writeFileSync(join(folder.path, 'ends.lisp'), '(defun ends () 1)\n(sb-ext:exit :abort t)\n');
-  writeFileSync(join(folder.path, 'errs.lisp'), '(defun errs () 1)\n(error "No.")\n');
+  folder.put('ends.lisp', '(defun ends () 1)\n(sb-ext:exit :abort t)\n');
+  folder.put('errs.lisp', '(defun errs () 1)\n(error "No.")\n');
   await session.call('load_file', { path: 'errs.lisp', on_error: 'hold' });
   await session.call('load_file', { path: 'ends.lisp' });
   const { notices } = await session.call('eval_form', { form: '1' });

@@ -1,7 +1,5 @@
 // A test that is expected to fail, whether a value differs or an error ends it.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { sharedFolder, sharedSession } from '../shared.ts';
 
@@ -17,8 +15,8 @@ const TESTS = `(in-package :cl-user)
 (setf sb-rt::*expected-failures* '(differs signals))\n`;
 
 beforeAll(() => {
-  writeFileSync(join(root.path, 'expecting.asd'), SYSTEM);
-  writeFileSync(join(root.path, 'expecting.lisp'), TESTS);
+  root.put('expecting.asd', SYSTEM);
+  root.put('expecting.lisp', TESTS);
 });
 const session = sharedSession({ args: ['--root', root.path] });
 

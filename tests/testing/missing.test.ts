@@ -50,7 +50,7 @@ test('is told in a sentence, whether the definition of the system says it or the
 test('is told of a definition that cannot be read without it, named or not', async () => {
   const alone = temporaryFolder();
   const needing = '(asdf:defsystem "needing" :defsystem-depends-on ("zzqframework"))\n';
-  writeFileSync(join(alone.path, 'needing.asd'), needing);
+  alone.put('needing.asd', needing);
   const other = await startSession({ args: ['--root', alone.path] });
   const needs = `needing.asd needs zzqframework, which ASDF does not find. ${WHERE}`;
   try {
