@@ -70,6 +70,14 @@ test('what was evaluated over a file, beside it, and undone', async () => {
   expect(await compare({ path: 'e.lisp' })).toBe(beside.join('\n'));
 });
 
+test.each([
+  [{}, 'Give one of path, system and package.'],
+  [{ path: 'e.lisp', package: 'P' }, 'Give one of path, system and package.'],
+  [{ package: 'NOWHERE' }, 'Package NOWHERE not found'],
+])('%j names nothing to compare', async (args, text) => {
+  expect(await compare(args)).toBe(text);
+});
+
 test('another file that defines the same', async () => {
   put('e.lisp', PACKAGE, '(defun f () 1)');
   put('other.lisp', PACKAGE, '(defun f () 2)');

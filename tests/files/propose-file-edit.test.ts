@@ -65,6 +65,7 @@ describe('without asking anybody, it refuses', () => {
   beforeAll(() => {
     at.put('text', 'one\n  (two   three)\nfour\nfive\nfour\n');
     at.put('binary', Buffer.from([0, 1]));
+    at.put('rows', 'row\n'.repeat(30));
     at.put('latin', Buffer.from('café\n', 'latin1'));
   });
 
@@ -97,6 +98,13 @@ describe('without asking anybody, it refuses', () => {
       'four',
       'x',
       'original stands 2 times in text, at lines 3, 5. Give it with more of the text around it, so that it stands there once.',
+    ],
+    [
+      'an original that stands in many places, with the first lines',
+      'rows',
+      'row',
+      'x',
+      `original stands 30 times in rows, first at lines ${Array.from({ length: 20 }, (_, n) => n + 1).join(', ')}. Give it with more of the text around it, so that it stands there once.`,
     ],
     [
       'places that overlap',

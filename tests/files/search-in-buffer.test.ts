@@ -219,5 +219,8 @@ describe('code', () => {
     expect(await find('; no', { code: true })).toBe(
       'failed: With code: true, pattern must be Lisp: a symbol, or the beginning of a form such as (setf (car. Leave code out to find any text.',
     );
+    expect(await find(`(${'a '.repeat(1000)})`, { code: true })).toBe(
+      'failed: With code: true, pattern can have 2000 characters, not more. Give the beginning of the form.',
+    );
   });
 });

@@ -80,6 +80,9 @@ test('of several names one that is not there is told among the others', async ()
 });
 
 test('which functions of a package nobody uses', async () => {
+  expect(await session.text('who_calls', { package: 'nowhere', unused: true })).toBe(
+    'Package nowhere not found',
+  );
   expect(await session.text('who_calls', { package: 'many', unused: true })).toBe(
     `Functions of MANY that nobody uses (10 of 14):
 

@@ -1,109 +1,76 @@
-// Decides which calls of each tool are frozen: the usual, the empty, the over-long and the bad case.
-
-import { DEBUGGING } from './debugging.ts';
+// Decides which calls of the tools are frozen whose texts no test of their own has: the usual, the empty, the over-long and the
+// bad case. They are made in this order, in one image.
 
 export const CASES = ['usual', 'empty', 'over-long', 'bad'] as const;
-/** Arguments that the tool takes and answers with words of its own: what is wrong with any tool's is tested once for all. */
-export type Calls = Partial<Record<(typeof CASES)[number], Record<string, unknown>[]>>;
+type Calls = Partial<Record<(typeof CASES)[number], Record<string, unknown>[]>>;
 
-/** Those of the tools for code and the image. */
-export const IMAGE_CALLS: Record<string, Calls> = {
+/** The calls of each tool. What is wrong with the arguments of any tool is tested once for all. */
+export const CALLS: Record<string, Calls> = {
   load_file: {
     usual: [{ path: 'shop.lisp' }, { path: 'shop.lisp', check: true }],
     empty: [{ path: 'nothing.lisp' }],
     'over-long': [{ path: 'noisy.lisp' }],
     bad: [{ path: 'no-such-file.lisp' }, { path: 'broken.lisp' }, { path: '.' }],
   },
-  apropos_search: {
-    usual: [
-      { pattern: 'price', package: 'SHOP' },
-      { pattern: 'MapCar', package: 'CL' },
-    ],
-    empty: [{ pattern: 'xyznonexistent' }, { pattern: 'mapcar', package: 'SHOP' }],
-    'over-long': [
-      { pattern: 'make', package: 'CL', limit: 3 },
-      { pattern: 'make', package: 'CL', limit: 2, offset: 3 },
-    ],
-  },
-  who_calls: {
-    usual: [
-      { name: 'price', package: 'SHOP' },
-      { name: 'shop:price', sites: true },
-      { name: 'with-price', package: 'SHOP' },
-      { names: ['shop:price', 'shop:total'] },
-      { package: 'shop', unused: true },
-    ],
-    empty: [{ name: 'idle', package: 'SHOP' }, { name: 'shop:*currency*' }],
-    'over-long': [{ name: 'price', package: 'SHOP', limit: 1 }],
-    bad: [{ package: 'nowhere', unused: true }, { names: [] }],
-  },
-  impact_of_change: {
-    usual: [
-      { name: 'shop:price', lambda_list: '(thing count)' },
-      { name: 'shop:total', definition: '(defmethod total (order unit))' },
-      { name: 'shop::order', definition: '(defclass order () ((lines :accessor order-lines)))' },
-    ],
-    empty: [{ name: 'shop::idle', lambda_list: '(thing)' }],
-    'over-long': [{ name: 'shop:price', lambda_list: '()', limit: 1 }],
-    bad: [{ name: 'nonexistent' }, { name: 'shop:price', lambda_list: '(' }],
-  },
-  rename_symbol: {
-    usual: [{ name: 'shop::order', to: 'purchase', dry_run: true }],
-    empty: [{ name: 'shop:price', to: 'price' }],
-    'over-long': [{ name: 'shop:price', to: '|A price that is long for a name|', dry_run: true }],
+  debug: {
+    empty: [{}],
     bad: [
-      { name: 'nonexistent', to: 'thing' },
-      { name: 'shop:price', to: 'total' },
-      { name: 'car', to: 'first-of' },
-      { name: 'shop:price', to: '(price)' },
+      { error: 7 },
+      { eval: 'x' },
+      { error: 1, eval: 'x', retry: true },
+      { error: 1, fix: '1', end: true },
+      { error: 1, values: ['1'] },
+      { hold: true },
+      { watch: 'all', type: 'nonsense' },
     ],
   },
-  ...DEBUGGING,
+  inspect: {
+    usual: [{ value: 'shop:*currency*' }, { value: 'shop:price', path: ['parameters'] }],
+    empty: [{ value: 'shop::cents' }],
+    'over-long': [{ value: 'shop::*long*', limit: 2 }],
+    bad: [
+      { value: '' },
+      { value: '@999' },
+      { value: '(list 1)' },
+      { value: 'nonexistent' },
+      { value: 'shop:price', path: ['nope'] },
+    ],
+  },
+  observe: {
+    usual: [
+      { form: '(shop:total (list :lamp :chair))', functions: ['shop:total', 'shop:price'] },
+      { form: '(shop:total (list :lamp :chair))', functions: ['shop:price'], mode: 'types' },
+      { form: '(shop:total (list :lamp 1))', functions: ['shop:price'], where: '(symbolp thing)' },
+      {
+        form: '(shop:total (list :lamp 1))',
+        functions: ['shop:total', 'shop:price'],
+        compare: 'previous',
+      },
+    ],
+    empty: [{ form: '1', functions: ['shop:price'] }],
+    'over-long': [{ form: "(mapcar #'shop:price (list :a :bb :ccc))", functions: ['shop:price'], limit: 1 }],
+    bad: [
+      {},
+      { form: '1', functions: [] },
+      { form: '1', mode: 'calls' },
+      { form: '1', functions: ['shop:price'], mode: 'cpu' },
+      { form: '1', seconds: 1, functions: ['shop:price'] },
+      { against: '1' },
+      { form: '1', against: '2', mode: 'cpu' },
+      { form: '1', where: 't' },
+      { form: '(', functions: ['shop:price'] },
+      { form: '1', functions: ['shop:with-price'] },
+      { form: '1', functions: ['shop::order'] },
+      { form: '1', functions: ['nonexistent'] },
+      { form: '1', functions: ['cl:car'] },
+      { form: '1', functions: ['shop:price'], where: '(= size 1)' },
+    ],
+  },
   describe_symbol: {
     usual: [{ symbol: 'shop:price' }, { symbol: 'total', package: 'SHOP' }, { symbol: 'shop:*currency*' }],
     empty: [{ symbol: 'shop::cents' }],
     'over-long': [{ symbol: 'shop::*long*' }],
     bad: [{ symbol: 'price', package: 'NOWHERE' }],
-  },
-  function_arglist: {
-    usual: [
-      { symbol: 'shop:price' },
-      { symbol: 'with-price', package: 'SHOP' },
-      { symbol: 'shop:total', methods: true },
-      { symbol: '(setf shop::order-note)' },
-    ],
-    empty: [{ symbol: 'shop:*currency*' }],
-    'over-long': [{ symbol: 'shop:total', methods: true, limit: 1 }],
-  },
-  who_references: {
-    usual: [{ name: 'shop:*currency*' }, { name: '*currency*', package: 'SHOP', sites: true }],
-    empty: [{ name: 'shop::*long*' }, { name: 'shop:price' }],
-    'over-long': [{ name: 'shop:*currency*', limit: 1 }],
-  },
-  list_package_symbols: {
-    usual: [{ package: 'shop' }, { package: 'shop', access: 'internal', type: 'function' }],
-    empty: [{ package: 'shop', type: 'class' }],
-    'over-long': [{ package: 'shop', access: 'accessible', limit: 2, offset: 2 }],
-  },
-  class_slots: {
-    usual: [{ class: 'shop::order' }, { class: 'rush-order', package: 'SHOP' }],
-    empty: [{ class: 'integer' }, { class: 'shop:price' }],
-    'over-long': [{ class: 'shop::rush-order', limit: 1 }],
-  },
-  class_hierarchy: {
-    usual: [{ class: 'shop::order' }, { class: 'rush-order', package: 'SHOP', direction: 'up' }],
-    empty: [{ class: 'shop::rush-order', direction: 'down' }, { class: 'shop:price' }],
-    'over-long': [{ class: 'shop::order', limit: 1, offset: 1 }],
-  },
-  macroexpand_form: {
-    usual: [
-      { form: '(with-price (cents :lamp) (list cents))', package: 'SHOP' },
-      { form: '(shop::with-price (c :lamp) (when c 1))', mode: 'all' },
-      { form: '(shop::with-price (c :lamp) (when c 1))', mode: 'one' },
-    ],
-    empty: [{ form: '(shop:price :lamp)' }],
-    'over-long': [{ form: "(when t '#.(make-list 5000))" }],
-    bad: [{ form: '(defclass 5 () ())' }],
   },
   eval_form: {
     usual: [
@@ -123,18 +90,8 @@ export const IMAGE_CALLS: Record<string, Calls> = {
       { form: '(list 1)\n(list 2' },
       { form: '(nowhere:thing)' },
       { form: '1', package: 'NOWHERE' },
-
       { form: '(loop)', timeout: 0.3 },
     ],
-  },
-  compile_form: {
-    usual: [
-      { form: '(defun half (x) (/ x 2))' },
-      { form: '(defmacro thrice (x) `(list ,x ,x ,x))\n(defun use (y) (thrice (missing y z)))' },
-      { form: '(defun total (prices) (price :lamp) (length 5))', package: 'SHOP' },
-    ],
-    'over-long': [{ form: '(defun many () (list a b c d e f g h i j k l m n o p q r s t u v w x y z))' }],
-    bad: [{ form: '(let ((x)) (when) x)' }],
   },
   get_last_error: {
     usual: [{}, { index: 1 }],
@@ -162,22 +119,23 @@ export const IMAGE_CALLS: Record<string, Calls> = {
     'over-long': [{ package: 'SHOP-TESTS', limit: 1 }],
     bad: [{ system: 'shoe' }, { test: 'lampp' }, { package: 'NOWHERE' }, { test: 'lamps', failed: true }],
   },
-  read_definition: {
-    usual: [{ name: 'shop:price' }, { name: 'shop:item (setf shop:item-price)' }],
-    empty: [{ name: 'shop::no-such' }],
-    'over-long': [{ path: 'shop.lisp', limit: 2 }],
-    bad: [{}, { name: 'shop:price', path: 'shop.lisp' }, { path: 'shoe.lisp' }],
+  edit_definitions: {
+    usual: [{ edits: [{ definition: 'shop::idle', op: 'after', text: '(defun busy ())' }], load: true }],
+    empty: [{ edits: [{ definition: 'shop::busy', op: 'delete' }], load: true }],
+    bad: [{ edits: [{ definition: 'shop::idle', text: '(defun idle ()' }] }],
   },
-  compare_image: {
-    usual: [{ path: 'shop.lisp' }, { package: 'SHOP' }],
-    empty: [{ system: 'shop' }],
-    bad: [
-      {},
-      { path: 'shop.lisp', package: 'SHOP' },
-      { path: 'shoe.lisp' },
-      { path: 'shop.asd' },
-      { system: 'shoe' },
-      { package: 'NOWHERE' },
-    ],
+  restart_image: { usual: [{}], empty: [{ rebuild: 'none' }], 'over-long': [{}] },
+  get_audit_log: {
+    usual: [{ tool: 'edit_definitions' }, { tool: 'load_system', outcome: 'failed' }],
+    empty: [{ outcome: 'unfinished' }],
+    'over-long': [{ tool: 'edit_definitions', limit: 1 }],
+  },
+  image_status: {
+    usual: [{}],
+    bad: [{ job: 1 }],
+  },
+  interrupt: {
+    empty: [{}, { all: true }],
+    bad: [{ job: 1 }, { job: 1_000_000 }, { job: 1, all: true }],
   },
 };

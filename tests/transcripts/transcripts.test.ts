@@ -1,4 +1,5 @@
-// For each tool, what it answers in the usual, the empty, the over-long and the bad case, frozen as text.
+// What tools answer in the usual, the empty, the over-long and the bad case, frozen as text. Those are left out that tests of
+// their own hold word for word.
 
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,8 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FIXTURES, type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
 import { withoutFile } from '../said.ts';
 import { until } from '../server/processes.ts';
-import { CASES, IMAGE_CALLS } from './calls.ts';
-import { FILE_CALLS } from './file-calls.ts';
+import { CALLS, CASES } from './calls.ts';
 
 let session: Session;
 const cache = temporaryFolder();
@@ -83,7 +83,7 @@ function stable(text: string): string {
   );
 }
 
-test.each(Object.entries({ ...IMAGE_CALLS, ...FILE_CALLS }))('%s', async (name, calls) => {
+test.each(Object.entries(CALLS))('%s', async (name, calls) => {
   const parts: string[] = [];
   // On a busy machine an image does not tell its status in the time that it has for that.
   await until('an image that reacts', 30_000, async () =>
