@@ -93,20 +93,6 @@ export const CALLS: Record<string, Calls> = {
       { form: '(loop)', timeout: 0.3 },
     ],
   },
-  get_last_error: {
-    usual: [{}, { index: 1 }],
-    empty: [{ index: 10 }],
-    'over-long': [{ index: 1, frame: 0 }],
-    bad: [{ frame: 100 }],
-  },
-  get_repl_history: {
-    usual: [{ containing: 'twice' }, { containing: '(car 1)' }],
-    empty: [{ containing: 'never evaluated' }],
-    'over-long': [
-      { limit: 1, containing: '(list 2' },
-      { limit: 1, offset: 1 },
-    ],
-  },
   load_system: {
     usual: [{ system: 'shop' }],
     empty: [{ system: 'shop/nothing' }, { system: 'shop' }],
@@ -129,10 +115,6 @@ export const CALLS: Record<string, Calls> = {
     usual: [{ tool: 'edit_definitions' }, { tool: 'load_system', outcome: 'failed' }],
     empty: [{ outcome: 'unfinished' }],
     'over-long': [{ tool: 'edit_definitions', limit: 1 }],
-  },
-  image_status: {
-    usual: [{}],
-    bad: [{ job: 1 }],
   },
   interrupt: {
     empty: [{}, { all: true }],
