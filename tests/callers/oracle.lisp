@@ -65,7 +65,7 @@
 (defvar *conses* nil "The conses that were read of the top-level form.")
 (defvar *caller* nil "A list: the kind of place and its names, the first of which is its own.")
 (defvar *line* nil "The line of the innermost form that stands in the file.")
-(defvar *macro* nil "The innermost form that stands in the file.")
+(defvar *macro* nil "The innermost form that stands in the file, within those around it that do.")
 (defvar *maybe* nil "Whether what is found may be or not.")
 (defvar *walked* nil "The form that is to be walked as it is.")
 (defvar *edges* nil "Maps (callee kind name file line) to the edge.")
@@ -117,7 +117,7 @@
       (let* ((maybe (or *maybe* (and (compiler-macro-function name) t)))
              (lines (list* (or (gethash form *lines*) *line*)
                            ;; A form that stands elsewhere in the file, as in a MACROLET, is used where its macro is.
-                           (and *macro* (not (within-p form *macro*)) *line*)
+                           (and *macro* (not (within-p form *macro*)) (gethash *macro* *lines*))
                            (and (not (gethash form *lines*))
                                 (loop for cons in *conses*
                                       when (or (equal cons form) (place-p cons name))
@@ -162,7 +162,8 @@
         ((definition-p form) (walk-definition form env) (values form t))
         (t (note-form form env)
            (let ((*line* (or (gethash form *lines*) *line*))
-                 (*macro* (if (gethash form *lines*) form *macro*))
+                 ;; What a macro of this form makes of a form that stands elsewhere is no part of it.
+                 (*macro* (if (and (gethash form *lines*) (or (null *macro*) (within-p form *macro*))) form *macro*))
                  (*walked* form))
              (values (inner form env) t)))))
 
