@@ -1,5 +1,5 @@
 /** Knows which lists in Common Lisp forms are not forms themselves, such as bindings, clauses and
- *  declarations. The first element of such a list is no operator. */
+ *  declarations. The first element of such a list is no operator. Knows also which are places that a form sets. */
 
 import { bareName, elementsOf, type Form, operatorOf } from './form.ts';
 import { MARK } from './lexer.ts';
@@ -139,4 +139,49 @@ const BEFORE_NAMES: readonly string[] = ['FOR', 'AS', 'WITH', 'AND', 'OF-TYPE'];
 function behindWords(elements: readonly Form[]): Parts {
   const behind = elements.filter((_, index) => BEFORE_NAMES.includes(bareName(elements[index - 1])));
   return parts(behind, nothing);
+}
+
+/** True when an operator treats the argument at INDEX, of COUNT arguments, as a place. */
+type Choice = (index: number, count: number) => boolean;
+const FIRST: Choice = (index) => index === 0;
+const SECOND: Choice = (index) => index === 1;
+const EVEN: Choice = (index) => index % 2 === 0;
+const ALL: Choice = () => true;
+const BUT_LAST: Choice = (index, count) => index < count - 1;
+
+/** Operators that set places, with the arguments that are places. */
+const SET: ReadonlyMap<string, Choice> = new Map([
+  ['SETF', EVEN],
+  ['PSETF', EVEN],
+  ['INCF', FIRST],
+  ['DECF', FIRST],
+  ['POP', FIRST],
+  ['REMF', FIRST],
+  ['PUSH', SECOND],
+  ['PUSHNEW', SECOND],
+  ['ROTATEF', ALL],
+  ['SHIFTF', BUT_LAST],
+]);
+
+/** Operators of places that contain places, with the arguments that are places: (setf (values a b) ...) sets
+ *  a and b. */
+const SET_WITHIN: ReadonlyMap<string, Choice> = new Map([
+  ['VALUES', ALL],
+  ['GETF', FIRST],
+  ['THE', SECOND],
+  ['LDB', SECOND],
+  ['MASK-FIELD', SECOND],
+]);
+
+/** Returns the places that the form of ELEMENTS sets, nested ones included. */
+export function placesIn(elements: readonly Form[]): readonly Form[] {
+  const isSet = SET.get(bareName(elements[0]));
+  if (isSet === undefined) return [];
+  const places = elements.slice(1).filter((_, index, args) => isSet(index, args.length));
+  for (const place of places) {
+    const [operator, ...parts] = elementsOf(place);
+    const isSetWithin = SET_WITHIN.get(operatorOf(operator));
+    if (isSetWithin) places.push(...parts.filter((_, index) => isSetWithin(index, parts.length)));
+  }
+  return places;
 }

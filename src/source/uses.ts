@@ -4,7 +4,7 @@
 import { elementsOf, type Features, type Form, operatorOf, within } from './form.ts';
 import { MARK } from './lexer.ts';
 import { canHave } from './mentioning.ts';
-import { nonForms } from './syntax.ts';
+import { nonForms, placesIn } from './syntax.ts';
 import type { SourceText } from './text.ts';
 import { TopLevelForms } from './top-level.ts';
 
@@ -45,44 +45,64 @@ export function isName(form: Form | undefined, used: Used): boolean {
   return operatorOf(setf) === 'SETF' && isSymbol(symbol, used);
 }
 
+/** A list to search for uses. DEPTH is the number of backquotes around it minus the number of commas; DATA is true in
+ *  a quoted form. */
+interface Left {
+  list: Form;
+  depth: number;
+  data: boolean;
+}
+
 /** Returns the offsets of the uses of USED in FORM, in ascending order. Uses in backquotes are returned only
  *  when there are no others: then the use is in the code that a local macro expands into. */
 export function usesIn(form: Form, used: Used): number[] {
   const found = { code: new Set<number>(), templates: new Set<number>() };
   const seen = new Set<number>();
-  const left = [{ list: form.resolved, template: false }];
+  const left: Left[] = [{ list: form.resolved, depth: 0, data: false }];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    const { list, template } = next;
-    if (list.kind === 'comma' && list.inner) left.push({ list: list.inner.resolved, template: false });
+    const { list, depth, data } = next;
+    if (list.kind === 'comma' && list.inner)
+      left.push({ list: list.inner.resolved, depth: Math.max(0, depth - 1), data: false });
     if (list.kind !== 'cons' || seen.has(list.at)) continue;
     seen.add(list.at);
     const elements = elementsOf(list);
-    const start = useIn(list, used, list === form);
-    if (start !== undefined) found[template ? 'templates' : 'code'].add(start);
-    if (operatorOf(elements[0]) === 'QUOTE') continue;
-    const inner = template || list.template;
+    if (!data)
+      for (const start of usesOf(list, used, list === form))
+        found[depth > 0 ? 'templates' : 'code'].add(start);
+    const quoted = data || operatorOf(elements[0]) === 'QUOTE';
+    const inner = list.template ? depth + 1 : depth;
+    // Of what is quoted, only the forms behind commas are evaluated.
+    if (quoted && inner === 0) continue;
     // A binding, clause or parameter that begins with the name of a function is no call of it.
-    const lists = used.variable || inner ? new Map<Form, Form[]>() : nonForms(elements);
+    const lists = used.variable || inner > 0 ? new Map<Form, Form[]>() : nonForms(elements);
     for (const element of elements)
-      for (const part of lists.get(element) ?? [element]) left.push({ list: part.resolved, template: inner });
+      for (const part of lists.get(element) ?? [element])
+        left.push({ list: part.resolved, depth: inner, data: quoted });
   }
   return [...(found.code.size > 0 ? found.code : found.templates)].sort((one, other) => one - other);
 }
 
-/** Returns the offset where LIST itself, apart from the lists in it, uses USED: the start of LIST, or the
- *  start of the variable when USED is a variable and LIST is the WHOLE form. Returns undefined when LIST does
- *  not use USED. */
+/** Returns the offsets where LIST itself, apart from the lists in it, uses USED; a setf function is used by the places
+ *  that LIST sets. WHOLE is as for `useIn`. */
+function usesOf(list: Form, used: Used, whole: boolean): number[] {
+  const calls = used.setf && !namesUsed(list, used) ? placesIn(elementsOf(list)) : [list];
+  return calls.flatMap((call) => useIn(call, used, whole) ?? []);
+}
+
+/** Returns the offset where LIST uses USED, apart from the lists in it: the start of LIST, or the start of the
+ *  variable when USED is a variable and LIST is the WHOLE form. Returns undefined when LIST does not use USED.
+ *  A place (NAME ...) counts as a use of (setf NAME). */
 function useIn(list: Form, used: Used, whole: boolean): number | undefined {
-  if (!used.variable) return isUse(list, used) ? list.start : undefined;
+  if (!used.variable)
+    return namesUsed(list, used) || namesSymbol(list.first?.resolved.name, used) ? list.start : undefined;
   const named = elementsOf(list).find((element) => isSymbol(element, used));
   return whole ? named?.start : named && list.start;
 }
 
-/** True when LIST is a call of USED, #'USED or 'USED. */
-function isUse(list: Form, used: Used): boolean {
+/** True when LIST is #'USED or 'USED. */
+function namesUsed(list: Form, used: Used): boolean {
   const operator = list.first?.resolved.name;
-  if (operator !== 'QUOTE' && operator !== 'FUNCTION') return namesSymbol(operator, used);
-  return isName(elementsOf(list)[1], used);
+  return (operator === 'QUOTE' || operator === 'FUNCTION') && isName(elementsOf(list)[1], used);
 }
 
 /** The position of one use of a name. STARTS are its possible offsets in the text. They are empty when the
@@ -105,7 +125,8 @@ export interface KnownUses {
 
 /** Returns the positions in the text of FORM of the KNOWN uses of USED. */
 export function spotsIn(form: Form, { at, whole, inside }: KnownUses, used: Used): Spot[] {
-  const exact = new Set(whole && isUse(form, used) ? [form.start, ...at] : at);
+  const itself = whole && usesOf(form, used, true).includes(form.start);
+  const exact = new Set(itself ? [form.start, ...at] : at);
   const lists = listsAt(form, exact);
   const spots: Spot[] = [...exact].map((start) => {
     const list = lists.get(start);

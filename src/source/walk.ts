@@ -72,9 +72,10 @@ function partsToWalk({ form, depth, quoted }: Left, visitor: Visitor): Left[] {
   const inner = form.template ? depth + 1 : depth;
   const lists = quoted || inner > 0 ? new Map<Form, Form[]>() : nonForms(elements);
   const parts = (visitor.within?.(elements, data) ?? elements).flatMap((each) => lists.get(each) ?? [each]);
-  const isQuote = operatorOf(elements[0]) === 'QUOTE';
+  // A quote in a backquote is part of the template: forms behind commas in it are evaluated.
+  const isQuoted = quoted || (inner === 0 && operatorOf(elements[0]) === 'QUOTE');
   return [
-    ...parts.map((part) => ({ form: part, depth: inner, quoted: quoted || isQuote })),
+    ...parts.map((part) => ({ form: part, depth: inner, quoted: isQuoted })),
     // Lists that are no forms come last, so that forms that were walked as parts are not visited again in
     // them.
     ...[...lists.keys()].map((list) => ({ form: list, depth: 0, quoted: false, mute: true as const })),

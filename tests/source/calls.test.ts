@@ -163,3 +163,11 @@ test('S3.8 a place that SETF sets is of another function, and what stands in it 
   expect(mentioned('(list (setf (start 1) 2))', { setf: true })).toHaveLength(1);
   expect(mentioned('(labels (((setf start) (v x) v)) (setf (start 1) 2))', { setf: true })).toEqual([]);
 });
+
+test('S3.8 a call behind a comma is checked, also where the template quotes it', () => {
+  const callee = { name: 'START', packages: new Set(['P']) };
+  const found = (text: string) =>
+    mentionsIn(new SourceText(text), new Set(), callee).map(({ args }) => args?.length);
+  expect(found("(list `(g ',(start 1 2)))")).toEqual([2]);
+  expect(found("(list `(g '(start 1)) '(start 2))")).toEqual([undefined, undefined]);
+});

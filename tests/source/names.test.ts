@@ -68,3 +68,24 @@ test('what the image does not read is no place of a name', () => {
   expect(places('G')).toEqual([]);
   expect(places('H')).toEqual([text.indexOf('(h ')]);
 });
+
+/** Returns the texts at which FORM, a text, uses USED. */
+function used(form: string, name: string, setf = false): string[] {
+  const read = readForm(form, 0, NONE);
+  return (read ? usesIn(read, { name, setf }) : []).map((start) => form.slice(start).split(')')[0] ?? '');
+}
+
+test('a form behind a comma is evaluated, also where the template quotes it', () => {
+  expect(used("(list `(g ',(f x) '(f y) (f z)))", 'F')).toEqual(['(f x']);
+  expect(used("(list `(g '(f y)))", 'F')).toEqual([]);
+  expect(used("`(a `(b ,',(f x)))", 'F')).toEqual(['(f x']);
+});
+
+test('a place is a use of the setf function only where it is set', () => {
+  expect(used('(list (f x) (funcall (f y)))', 'F', true)).toEqual([]);
+  expect(used("(progn (setf (f x) 1) (push 2 (f y)) (list (f z) #'(setf f)))", 'F', true)).toEqual([
+    '(f x',
+    '(f y',
+    "#'(setf f",
+  ]);
+});
