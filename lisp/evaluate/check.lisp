@@ -27,9 +27,28 @@ image has that readtable."
                                                                      (read-from-string name))))))))
     (when (readtablep readtable) (setf *readtable* (checking-readtable readtable)))))
 
-(defun form-ends (text)
-  "Return a list of the positions at which the forms of TEXT end, in order. The second value is the
-condition that stopped the reading, or NIL."
+(defun form-begin (text start end)
+  "Return the position in TEXT of the form that ends at END, behind the blanks and comments from
+START on."
+  (let ((*read-suppress* t)) (form-start text start end)))
+
+(defun package-there (packages place)
+  "Return the package in which the form at PLACE is read, or its name if there is no such package.
+PACKAGES is a list of lists (PLACE NAME) in order: the forms from PLACE on are read in the package
+NAME, or in the current one if NAME is NIL."
+  (let ((name (second (find place packages :key #'first :test #'>= :from-end t))))
+    (if name (or (find-package name) name) *package*)))
+
+(defun enter-readtable-there (text start end packages)
+  "If the form between START and END in TEXT enters a readtable, make that current. PACKAGES are as
+for PACKAGE-THERE."
+  (let* ((begin (form-begin text start end)) (package (package-there packages begin))
+         (*package* (if (packagep package) package *package*)))
+    (enter-readtable (subseq text begin end))))
+
+(defun form-ends (text packages)
+  "Return a list of the positions at which the forms of TEXT end, in order. PACKAGES are as for
+PACKAGE-THERE. The second value is the condition that stopped the reading, or NIL."
   (let ((ends '()) (*readtable* *readtable*))
     (with-input-from-string (in text)
       ;; The first line of a script can begin with #!, and LOAD skips this line.
@@ -39,14 +58,9 @@ condition that stopped the reading, or NIL."
                 until (eq in (let ((*read-suppress* t)) (read-preserving-whitespace in nil in)))
                 do (let ((end (file-position in)))
                      (push end ends)
-                     (enter-readtable (form-text text start end)))
+                     (enter-readtable-there text start end packages))
                 finally (return (values (nreverse ends) nil)))
         (error (condition) (values (nreverse ends) condition))))))
-
-(defun form-text (text start end)
-  "Return the text of the form between START and END in TEXT, without the blanks and comments before
-the form."
-  (subseq text (let ((*read-suppress* t)) (form-start text start end)) end))
 
 (defun call-uninterning (text function)
   "Call FUNCTION, which reads TEXT, and return its value. Unintern the symbols that are new, even if
@@ -69,46 +83,41 @@ another form can define."
                    "text" (reader-text condition)
                    "name" (typep condition 'package-error))))))))
 
-(defun problems (text ends starts)
+(defun problems (text ends starts packages)
   "Return a list with a JSON object for each form of TEXT that begins at one of STARTS and cannot be
-read. ENDS is a list of the end positions of all forms. A form after an IN-PACKAGE of a missing
-package is not read. The second value is a list of the names of such packages."
+read. ENDS is a list of the end positions of all forms, and PACKAGES are as for PACKAGE-THERE. A
+form of a missing package is not read. The second value is a list of the names of such packages."
   (loop with missing = '()
-        with known = t
-        with *package* = *package*
         with *readtable* = *readtable*
         for start = 0 then end
         for end in ends
-        for begin = (let ((*read-suppress* t)) (form-start text start end))
-        for form = (subseq text begin end)
-        for entered = (package-entered form)
+        for begin = (form-begin text start end)
+        for package = (package-there packages begin)
         when (member begin starts)
-          when (if (eq known t)
-                   (reader-problem text begin end)
-                   (progn (pushnew known missing :test #'equal) nil))
+          when (if (packagep package)
+                   (let ((*package* package)) (reader-problem text begin end))
+                   (progn (pushnew package missing :test #'equal) nil))
             collect it into found
-        do (enter-readtable form)
-           (when entered
-             (setf known (if (packagep entered) t entered))
-             (when (packagep entered) (setf *package* entered)))
+        do (enter-readtable-there text start end packages)
         finally (return (values found missing))))
 
-(defun checked-text (text starts)
+(defun checked-text (text starts packages)
   "Return a property list with the member \"value\" of the answer: the ends of the forms of TEXT,
-the condition that stopped the reading, and the PROBLEMS of the forms that begin at STARTS."
-  (multiple-value-bind (ends condition) (call-user-code (lambda () (form-ends text)))
+the condition that stopped the reading, and the PROBLEMS of the forms that begin at STARTS. PACKAGES
+are as for PACKAGE-THERE."
+  (multiple-value-bind (ends condition) (call-user-code (lambda () (form-ends text packages)))
     (multiple-value-bind (problems missing)
-        (call-user-code (lambda () (problems text ends starts)))
+        (call-user-code (lambda () (problems text ends starts packages)))
       (list "value" (object "ends" ends
                             "stopped" (and condition (reader-text condition))
                             "problems" problems
                             "missing" missing)))))
 
-(define-operation ("check-text" :members t) (text starts file)
-  "Return where the forms of TEXT, the text of FILE, end, and why the reader rejects any of the
-forms that begin at one of STARTS. Read each form in the package that the forms before it enter.
-Evaluate nothing, and leave no new symbols interned."
+(define-operation ("check-text" :members t) (text starts packages)
+  "Return where the forms of TEXT, of a file, end, and why the reader rejects any of the forms that
+begin at one of STARTS. PACKAGES is a list of lists (PLACE NAME): from PLACE on, forms are read in
+the package NAME, or in the current one if NAME is NIL. Evaluate nothing, and leave no new symbols
+interned."
   (call-as-job-part nil (lambda ()
-                          (let ((*readtable* (checking-readtable *readtable*)) (*read-eval* nil)
-                                (*package* (or (package-at-start file) *package*)))
-                            (checked-text text starts)))))
+                          (let ((*readtable* (checking-readtable *readtable*)) (*read-eval* nil))
+                            (checked-text text starts packages)))))

@@ -124,6 +124,12 @@ With this readtable, the lists that LOAD-LIBRARIES-OF has evaluated are read as 
                            readtable)
         readtable)))
 
+(defun package-at-start (path)
+  "Return the package in which reading of the file PATH, a native name, begins. Return NIL if this
+is unknown. Files of type asd are read in ASDF-USER."
+  (let ((dot (position #\. path :from-end t)))
+    (and dot (string= ".asd" path :start2 dot) (find-package "ASDF-USER"))))
+
 (defun compile-source (source fasl &optional (readtable (prepare-file source)))
   "Compile the file SOURCE into FASL, and return the values of COMPILE-FILE. READTABLE is a
 readtable from PREPARE-FILE. The compiler begins to read SOURCE in the package that PACKAGE-AT-START

@@ -11,12 +11,13 @@ the list with number N, in characters of the file. Both are 0 when unknown."
   '(simple-array (unsigned-byte 32) (*)))
 
 (defstruct (file-spans (:constructor make-file-spans (date)))
-  "The places of the lists in a file, in the version with the write date DATE. FORMS is a vector.
-Its element N is the SPANS, the places of the lists, of top-level form N, or NIL if they are
-unknown. OFFSETS is NIL unless the file was read again to find the places. Then it is a vector of
+  "What the reader told of a file, in the version with the write date DATE. FORMS is a vector. Its
+element N is the SPANS, the places of the lists, of top-level form N, or NIL if they are unknown.
+PACKAGES is a list of (NUMBER . NAME) pairs, the last first: the forms from NUMBER on were read in
+the package NAME. OFFSETS is NIL unless the file was read again to find the places. Then it is a vector of
 the octet offsets at which reading each form began. If SBCL recorded other offsets at the load, the
 file had another text then, and the places are wrong for it."
-  date (forms #() :type simple-vector) (offsets nil))
+  date (forms #() :type simple-vector) (packages '()) (offsets nil))
 
 (sb-ext:defglobal **spans** (make-hash-table :test 'equal :synchronized t)
   "A hash table from native truenames of files to lists of FILE-SPANS, the places of the lists in a
@@ -49,6 +50,13 @@ none, store and return an empty one."
         (setf forms (replace longer forms)
               (file-spans-forms file) longer)))
     (setf (svref forms number) spans)))
+
+(defun keep-package (file number package)
+  "Note in FILE, a FILE-SPANS, that the top-level form with NUMBER was read in PACKAGE. Number 0
+begins another reading of the file."
+  (let ((known (if (zerop number) '() (file-spans-packages file))) (name (package-name package)))
+    (setf (file-spans-packages file)
+          (if (equal name (cdr (first known))) known (acons number name known)))))
 
 (defun date-of (file)
   "Return the write date of FILE, a native name, or NIL when it is unknown."
@@ -193,14 +201,17 @@ lists that are read meanwhile."
 
 (defun forms-numbered (function form number)
   "Hook: call FUNCTION with FORM and NUMBER. FUNCTION numbers the lists of FORM, the top-level form
-with NUMBER. Then store the places of the lists."
+with NUMBER. Then store the places of the lists, and the package in which FORM was read."
   (multiple-value-prog1 (funcall function form number)
-    (apart
-     (let* ((information source-information)
-            (stream (and information (information-stream information)))
-            (recorder (and (typep stream 'tracking-stream)
-                           (gethash (stream-observer stream) **recorders**))))
-       (when recorder (take-form recorder form number form-paths))))))
+    (let ((package *package*))
+      (apart
+       (let* ((information source-information)
+              (stream (and information (information-stream information)))
+              (recorder (and (typep stream 'tracking-stream)
+                             (gethash (stream-observer stream) **recorders**))))
+         (when recorder
+           (keep-package (recorder-file recorder) number package)
+           (take-form recorder form number form-paths)))))))
 
 (define-hook +make-observer+ compiler-observes)
 (define-hook +load-source+ source-loaded)
@@ -232,18 +243,20 @@ path is a list with the number of the list as the second element."
 (defun call-reading-again (function file &key (path (sb-ext:native-namestring file))
                            (date (file-write-date file)))
   "Call FUNCTION with a stream of FILE, a pathname, and with a function TAKE. FUNCTION must read all
-forms, and call TAKE with each form, its number, and the octet offset at which reading it began.
-TAKE records the places of its lists, unless they are known. FILE may be a copy of the file PATH, a
-native truename, in the version of DATE."
+forms, and call TAKE with each form, its number, the octet offset at which reading it began, and the
+package. TAKE records the package and the places of the lists, unless they are known. FILE may be a
+copy of the file PATH, a native truename, in the version of DATE."
   (let* ((spans (make-file-spans date))
-         (new (and +form-paths+ +source-information+ (null (spans-known path date))))
+         (new (null (spans-known path date)))
          (offsets (make-array 64 :adjustable t :fill-pointer 0)) (*recorder* (make-recorder spans)))
     (with-open-file (in file :external-format '(:utf-8 :replacement #\?)
                         :class (or +tracking-stream+ 'sb-sys:fd-stream))
       (when (typep in 'tracking-stream) (setf (stream-observer in) (observer *recorder*)))
-      (flet ((take (form number offset)
+      (flet ((take (form number offset package)
                (vector-push-extend offset offsets)
-               (take-form *recorder* form number (form-numbers form number))))
+               (keep-package spans number package)
+               (when (and +form-paths+ +source-information+)
+                 (take-form *recorder* form number (form-numbers form number)))))
         (unwind-protect (funcall function in (if new #'take (constantly nil)))
           (when new
             (setf (file-spans-offsets spans) offsets)
@@ -298,6 +311,15 @@ kept of that version instead."
 they are unknown."
   (let ((forms (and file (file-spans-forms file))))
     (and forms (< -1 form (length forms)) (svref forms form))))
+
+(defun form-package (path date form)
+  "Return the package in which the top-level form number FORM of the file PATH, a native truename,
+was read, in its version of DATE or, if DATE is NIL, its newest. Return NIL if it is unknown or no
+longer exists."
+  (let* ((file (find-spans path date))
+         (read (and file (find-if (lambda (pair) (<= (car pair) form))
+                                  (file-spans-packages file)))))
+    (and read (find-package (cdr read)))))
 
 (defun list-span (spans number)
   "Return a list of the start and the end, in characters, of the list with NUMBER in SPANS. Return

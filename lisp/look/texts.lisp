@@ -55,10 +55,13 @@ new symbols are interned in it. In PACKAGE, another thread could find and keep t
           do (sb-ext:add-package-local-nickname nickname other scratch))
     scratch))
 
+(defvar *entered* nil "The package of the file that is read again, for which *SCRATCH* stands in.")
+
 (defun enter (package)
   "Set *PACKAGE* to a new SCRATCH-PACKAGE for PACKAGE, and delete the previous scratch package."
   (let ((old *scratch*))
-    (setf *scratch* (scratch-package package)
+    (setf *entered* package
+          *scratch* (scratch-package package)
           *package* *scratch*)
     (when old (delete-package old))))
 
@@ -108,7 +111,7 @@ most *READ-LIMIT* octets. To read a FIFO, the agent would wait for a writer."
   "Call VISIT for each top-level form of FILE, a native name, with two arguments: the number of the
 form, from 0, and the list of forms that SBCL compiles separately for it. Return NIL, or text with
 the reason if reading ended early. VERSION are keyword arguments for CALL-READING-AGAIN."
-  (let ((*package* *package*) (*scratch* nil)
+  (let ((*package* *package*) (*entered* nil) (*scratch* nil)
         (*readtable* (readtable-without-evaluation *readtable*))
         (*read-suppress* nil))
     (unwind-protect
@@ -122,7 +125,7 @@ the reason if reading ended early. VERSION are keyword arguments for CALL-READIN
                         for offset = (file-position in)
                         for form = (read-preserving-whitespace in nil in)
                         until (eq form in)
-                        do (funcall take form number offset)
+                        do (funcall take form number offset *entered*)
                            (let ((parts (and (consp form) (parts-of-form form))))
                              (funcall visit number parts)
                              (take-settings parts))))

@@ -27,15 +27,15 @@ string that stands for this symbol."
       (let ((symbol (find-symbol name home)))
         (and symbol (packagep package) (eq symbol (symbol-read part package))))))
 
-(defun number-naming (name home path text operator-p)
+(defun number-naming (name home path date text operator-p)
   "Return the number of the first form in TEXT that defines NAME, a string, in the package HOME, or
-NIL. TEXT is the text of the file PATH. The predicate OPERATOR-P takes the form's operator, a symbol
-or NIL, and must return true for it."
+NIL. TEXT is the text of the file PATH, in its version of DATE or, if DATE is NIL, its newest. The
+predicate OPERATOR-P takes the form's operator, a symbol or NIL, and must return true for it."
   (loop with forms = (or (and (search name text :test #'char-equal) (forms-of text)) #())
         for form across forms
         for number from 0
         for part = (named-part form name)
-        for package = (and part (package-in-force forms number path))
+        for package = (and part (form-package path date number))
         when (and part
                   (names-there-p part name home package)
                   (packagep package)
@@ -47,12 +47,12 @@ or NIL, and must return true for it."
 the package HOME. Return NIL if there is no such form. Only files whose loaded texts are known are
 searched. The predicate OPERATOR-P takes the form's operator, a symbol or NIL, and must return true
 for it."
-  (flet ((look (path text)
-           (let ((number (and text (number-naming name home path text operator-p))))
+  (flet ((look (path text &optional date)
+           (let ((number (and text (number-naming name home path date text operator-p))))
              (when number (return-from form-naming (values path number))))))
     (maphash #'look **unnoted-texts**)
     (loop for file being the hash-values of **files**
-          do (look (source-file-path file) (source-file-text file)))))
+          do (look (source-file-path file) (source-file-text file) (source-file-date file)))))
 
 (defun loaded-path-p (path)
   "Return true if a load of the file PATH, a native truename, was recorded."

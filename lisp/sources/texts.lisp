@@ -201,29 +201,6 @@ FORM, a text. Return NIL if there is no such call."
           do (when (and own (names-p own operator)) (setf last argument))
           finally (return last))))
 
-(defun package-entered (form)
-  "Return the package that FORM, a text, makes current by IN-PACKAGE, or its name if there is no
-such package. Return NIL if FORM has no IN-PACKAGE at top level."
-  (let* ((name (argument-of "in-package" form))
-         (designator (and name (let ((*package* (find-package "KEYWORD")) (*read-eval* nil))
-                                 (ignore-errors (read-from-string name))))))
-    (and designator
-         (typep designator '(or string symbol character))
-         (or (find-package (string designator)) (string designator)))))
-
-(defun package-at-start (path)
-  "Return the package in which reading of the file PATH, a native name, begins. Return NIL if this
-is unknown. Files of type asd are read in ASDF-USER."
-  (let ((dot (position #\. path :from-end t)))
-    (and dot (string= ".asd" path :start2 dot) (find-package "ASDF-USER"))))
-
-(defun package-in-force (forms number path)
-  "Return the package in which form number NUMBER of the file PATH is read, or its name if there is
-no such package. FORMS is a vector of the texts of the file's top-level forms."
-  (or (loop for index from (1- number) downto 0 thereis (package-entered (aref forms index)))
-      (package-at-start path)
-      (find-package "COMMON-LISP-USER")))
-
 (defun decoded (text)
   "Return TEXT, which READ-TEXT returned with a character for each octet, decoded as UTF-8. If it is
 not valid UTF-8, return TEXT unchanged."

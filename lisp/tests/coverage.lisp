@@ -71,18 +71,19 @@ later forms are read or compiled."
        (or (member operator '(defun defmethod defgeneric in-package declaim))
            (not (of-system-p operator)))))
 
-(defun definitions-only (text)
-  "Return a copy of TEXT, of a source file, with a number in place of each top-level form that
-cannot contain definitions of functions. The second value is a list of the packages in IN-PACKAGE
-forms of TEXT. Return NIL if TEXT cannot be read."
-  (let ((bounds (form-bounds text)) (package (find-package "COMMON-LISP-USER"))
+(defun definitions-only (text path)
+  "Return a copy of TEXT, of the file PATH, with a number in place of each top-level form that
+cannot contain definitions of functions. The second value is a list of the packages in which the
+forms of TEXT are read. Return NIL if TEXT cannot be read."
+  (let ((bounds (form-bounds text))
         (content (make-string (length text) :initial-element #\Space)) (packages '()))
     (when bounds
       (loop for (start . end) across bounds
+            for number from 0
             for form = (subseq text start end)
-            for entered = (package-entered form)
-            for operator = (operator-of form (if (packagep entered) (setf package entered) package))
-            do (when (packagep entered) (pushnew entered packages))
+            for package = (or (form-package path nil number) (find-package "COMMON-LISP-USER"))
+            for operator = (operator-of form package)
+            do (pushnew package packages)
                (cond ((can-define-p operator) (replace content form :start1 start))
                      ((assoc operator *stand-ins*) (put-stand-in form operator content start))
                      (t (setf (char content start) #\0)
@@ -159,7 +160,7 @@ directory for fasls."
   (let ((contents '()) (*inline-names* '()))
     (dolist (path paths)
       (multiple-value-bind (content packages)
-          (let ((text (known-text path))) (and text (definitions-only text)))
+          (let ((text (known-text path))) (and text (definitions-only text path)))
         (if content (push (cons path content) contents) (note-missed))
         (setf *inline-names* (union (inline-names packages) *inline-names* :test #'equal))))
     (loop for (path . content) in (reverse contents)

@@ -131,6 +131,14 @@ export class TopLevelForms {
     return readForm(this.source.text, index, this.#features);
   }
 
+  /** Returns the packages that forms of the text enter, each with the index FROM which on it is current. The
+   *  first has no NAME: it is current at the start of the text. */
+  packages(): { from: number; name: string | undefined }[] {
+    this.all();
+    const { ends, names } = this.#entered;
+    return ends.map((from, index) => ({ from, name: index === 0 ? undefined : names[index] }));
+  }
+
   /** Returns the current package at INDEX, or COMMON-LISP-USER when it is not known. */
   homeAt(index: number): string {
     return this.packageAt(index) ?? USUAL_PACKAGE;

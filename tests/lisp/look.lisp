@@ -17,3 +17,31 @@
     (values (live-lisp.look:plain-text 100 '(car "a" #\b 1.5 point))
             (live-lisp.look:plain-text 100 (make-instance 'point)))
   "(CAR \"a\" #\\b 1.5 LIVE-LISP-TESTS::POINT)" "#<LIVE-LISP-TESTS::POINT>")
+
+;;; Files that are read again
+
+(defmacro entering (name)
+  "Make the package NAME current, as IN-PACKAGE does."
+  `(in-package ,name))
+
+(defun packages-in (text)
+  "Return the names of the packages in which the forms of TEXT, of a file, are read."
+  (let ((path (format nil "~A/live-lisp-test-~36R.lisp" (or (sb-posix:getenv "TMPDIR") "/tmp")
+                      (random (expt 36 8)))))
+    (unwind-protect
+         (progn
+           (with-open-file (out path :direction :output) (write-string text out))
+           (loop for number from 0 below (count #\Newline text)
+                 collect (package-name (form-package path nil number))))
+      (delete-file path))))
+
+(deftest form-package
+    (packages-in "(cl:in-package \"LIVE-LISP-TESTS\")
+(entering \"LIVE-LISP.JOBS\")
+(progn (cl:in-package :live-lisp-tests) (list 'one))
+(eval-when (:execute :load-toplevel :compile-toplevel) (in-package #:cl-user))
+(print '(in-package \"LIVE-LISP-TESTS\"))
+(print 'last)
+")
+  ("COMMON-LISP-USER" "LIVE-LISP-TESTS" "LIVE-LISP.JOBS" "LIVE-LISP-TESTS" "COMMON-LISP-USER"
+   "COMMON-LISP-USER"))

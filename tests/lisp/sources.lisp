@@ -10,11 +10,6 @@
             collect (subseq text start end)))
   ("(defun f () \"(\") " "'x"))
 
-(deftest package-entered
-    (mapcar #'live-lisp.sources::package-entered
-            '("(in-package :app)" "(progn (in-package \"APP\"))" "(defun f ())"))
-  ("APP" "APP" nil))
-
 ;;; The first difference of two values
 
 (defun differing (one other)

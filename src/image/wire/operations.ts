@@ -213,7 +213,10 @@ export interface Operations extends DebugOperations, ObserveOperations, TestOper
   };
   evaluate: { args: { code: string; package?: string; mainThread?: boolean } & Hold; data: EvaluateData };
   'compile-forms': { args: { code: string; file: string; package?: string } & Hold; data: CompileData };
-  'check-text': { args: { text: string; starts: number[]; file: string }; data: { value?: CheckedText } };
+  'check-text': {
+    args: { text: string; starts: number[]; packages: [place: number, name: string | null][] };
+    data: { value?: CheckedText };
+  };
   'last-error': { args: { index: number }; data: { value?: LastErrorData } };
   'load-file': {
     args: { file: string; fasl: string; content?: string; forget?: true | 'listed' } & Hold;

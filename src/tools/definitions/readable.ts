@@ -20,11 +20,10 @@ export async function checkReadable(
 ): Promise<Pick<PlannedFile, 'notes' | 'missing'>> {
   const { source } = file.newForms;
   const starts = file.changed.map(({ start }) => source.characterOf(start));
-  const reply = await image.call(
-    'check-text',
-    { text: file.after, starts, file: file.real },
-    callOptions(context),
-  );
+  const packages = file.newForms
+    .packages()
+    .map(({ from, name }): [number, string | null] => [source.characterOf(from), name ?? null]);
+  const reply = await image.call('check-text', { text: file.after, starts, packages }, callOptions(context));
   const checked = foundValue(reply);
   const { problems = [], missing = [] } = checked;
   const lineOf = (place: number) => lineAt(source, source.indexOfCharacter(place));
