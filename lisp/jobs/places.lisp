@@ -16,6 +16,12 @@ SBCL, such as SYS:SRC;CODE;EVAL.LISP, and the file does not exist here, return N
   "True when the date of FILE, a native name, is not CREATED, its date when it was compiled."
   (and file created (not (eql created (date-of file)))))
 
+(defun version-members (created now)
+  "Return a property list of JSON members about the version of a file that a place is in. CREATED is
+the date of that version, and NOW the date of the file now. Both are NIL when they are unknown."
+  (let ((changed (and created (not (eql created now)))))
+    (list "changed" changed "written" (and changed created) "undated" (null created))))
+
 (defun frame-file (frame)
   "Return the namestring of the source file of FRAME's code. Return NIL if the code comes from no
 file or the file is unknown."
@@ -66,7 +72,6 @@ NIL when its file is unknown."
    (let* ((place (frame-place frame)) (source (place-source place)) (file (source-name source)))
      (when file
        (let* ((file (translated file)) (created (source-date source))
-              (changed (changed-p file created))
               (name (root-name (debug-name (frame-function frame))))
               (form (form-of-file place source))
               (number (ignore-errors (place-form-number place)))
@@ -74,7 +79,6 @@ NIL when its file is unknown."
          (list* "file" file
                 "offset" (form-offset offsets form)
                 "form" form
-                "definition" (and changed name (symbol-text name))
-                "changed" changed
-                "written" (and changed created)
-                (span-members file created form number offsets)))))))
+                "definition" (and (changed-p file created) name (symbol-text name))
+                (append (version-members created (date-of file))
+                        (span-members file created form number offsets))))))))

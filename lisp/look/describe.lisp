@@ -43,20 +43,18 @@ since SB-INTROSPECT does not know when a method's file was written."
          (written (or (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)
                       ;; The date of the file, which the agent passed to the compiler with a class.
                       (getf (introspect "DEFINITION-SOURCE-PLIST" source) :live-lisp-date)
-                      (and function (fourth (function-place function)))))
-         (changed (changed-p file written)))
+                      (and function (fourth (function-place function))))))
     (when path
       (let ((form (first (introspect "DEFINITION-SOURCE-FORM-PATH" source))))
         (make-json-object
          (list* "file" file
                 "offset" (introspect "DEFINITION-SOURCE-CHARACTER-OFFSET" source)
                 "form" form
-                "changed" changed
-                "written" (and changed written)
-                "undated" (not written)
                 "description" description
-                (span-members file written form (introspect "DEFINITION-SOURCE-FORM-NUMBER" source)
-                              '())))))))
+                (append (version-members written (date-of file))
+                        (span-members file written form
+                                      (introspect "DEFINITION-SOURCE-FORM-NUMBER" source)
+                                      '()))))))))
 
 (defun source-data (name type)
   "Return a list of JSON objects with the source locations of NAME as TYPE, a definition type of

@@ -89,12 +89,12 @@ for its TEST-OP, or they are PERFORMS-TEST-P."
 
 (defun use-place (user)
   "Return a list (FILE FORM DATE) about the code of USER, a USER or TOP-FORM structure: the native
-name of its source file, the number of its top-level form there, and the file's date when it was
-loaded. Return NIL if USER is from no file."
+name of its source file, the number of its top-level form there, and the date of the version of the
+file with that form. Return NIL if USER is from no file."
   (if (top-form-p user)
       (let ((source (top-form-source user)))
         (list (told-file (file-load-name source)) (top-form-number user)
-              (file-load-created source)))
+              (file-load-read source)))
       (destructuring-bind (&optional file offset form created &rest more)
           (function-place (user-function user))
         (declare (ignore offset more))
@@ -131,8 +131,9 @@ form in a file of a system in TEST-SYSTEMS."
         (list "testSystems" systems
               "testsMore" (and more t)
               "tests" (loop for (file form created) in (page tests 0 limit)
-                            collect (object "file" file "form" form
-                                            "changed" (changed-p file created)))
+                            collect (make-json-object
+                                     (list* "file" file "form" form
+                                            (version-members created (date-of file)))))
               "testCount" (length tests)
               "testFiles" (and (null tests)
                                (page (loop for file being the hash-keys of files collect file) 0
@@ -154,8 +155,9 @@ list of USER structures."
   (loop for user in users
         repeat limit
         for (file offset form created) = (function-place (user-function user))
-        collect (object "description" (shown-name user) "file" file "offset" offset "form" form
-                        "changed" (changed-p file created))))
+        collect (make-json-object
+                 (list* "description" (shown-name user) "file" file "offset" offset "form" form
+                        (and file (version-members created (date-of file)))))))
 
 (defun naming-data (index target limit)
   "Return a list of JSON objects with names and source locations of at most LIMIT functions in INDEX

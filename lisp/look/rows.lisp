@@ -171,12 +171,12 @@ its data."
   (let ((source (top-form-source place)) (name (top-form-name place)))
     (if source
         (multiple-value-bind (file date) (told-file (file-load-name source))
-          (object "file" file
+          (make-json-object
+           (list* "file" file
                   "form" (top-form-number place)
-                  "changed" (and (file-load-created source)
-                                 (not (eql date (file-load-created source))))
                   "names" (data-names place)
-                  "possible" possible))
+                  "possible" possible
+                  (version-members (file-load-read source) date))))
         (object "name" (if (stringp name) name (name-text name))
                 "operator" (symbol-name (first (top-form-key place)))
                 "kind" (top-form-part place)

@@ -69,15 +69,14 @@ return NIL."
 structure that FUNCTION belongs to. NUMBERS lists the numbers of these forms in SBCL's cross
 references. 0 stands for the whole definition."
   (destructuring-bind (&optional file offset form created date offsets) (function-place function)
-    (let ((changed (and created (not (eql created date)))) (method (method-text user)))
-      (loop for number in numbers
-            collect (make-json-object
-                     (list* "method" method
-                            "file" file "offset" offset "form" form
-                            "changed" changed
-                            "written" (and changed created)
-                            "undated" (and file (not created))
-                            (and file (span-members file created form number offsets))))))))
+    (loop with method = (method-text user)
+          for number in numbers
+          collect (make-json-object
+                   (list* "method" method
+                          "file" file "offset" offset "form" form
+                          (and file
+                               (append (version-members created date)
+                                       (span-members file created form number offsets))))))))
 
 (defun sites-of (users name kinds)
   "Return a list of JSON objects with the source locations at which USERS, a list of USER

@@ -158,22 +158,36 @@ if it is new. Return NIL for code from no file and for SBCL's own files."
     (when (and (stringp name) (not (eql 0 (search "SYS:" name))))
       (note-load name source (lambda () (source-date source))))))
 
+(defun read-version (visit file created)
+  "Call VISIT for the top-level forms of FILE, a native name, as READ-FORMS does: of its version of
+the date CREATED if the text of that is known, else as it is now. Return the value of READ-FORMS and
+the date of the version that was read."
+  (let ((now (date-of file))
+        (text (and (changed-p file created)
+                   **text-as-loaded**
+                   (funcall **text-as-loaded** file created))))
+    (if text
+        (values (call-with-copy (lambda (copy) (read-forms visit copy :path file :date created))
+                                text)
+                created)
+        (values (read-forms visit file) now))))
+
 (defun read-again (load)
   "Read the file of LOAD, a FILE-LOAD structure, again, and record which names its forms use. If
 reading ends early, record the reason. The file is not read again for the same LOAD."
   (setf (file-load-state load) "it was interrupted")
-  (let ((file (translated (file-load-name load))) (places '()))
+  (let ((file (translated (file-load-name load))) (created (file-load-created load)) (places '()))
     (without-traces
-      (let ((problem (read-forms (lambda (number parts)
-                                   (let ((found (uses-of-parts parts)))
-                                     (when found
-                                       (push (make-top-form load number :uses found) places))))
-                                 file)))
-        (find-spans file (file-load-created load))
+      (multiple-value-bind (problem read)
+          (read-version (lambda (number parts)
+                          (let ((found (uses-of-parts parts)))
+                            (when found (push (make-top-form load number :uses found) places))))
+                        file created)
         (setf (file-load-places load) places
+              (file-load-read load) read
               (file-load-state load)
               (cond (problem)
-                    ((changed-p file (file-load-created load)) "it changed since it was loaded")
+                    ((and created (not (eql read created))) "it changed since it was loaded")
                     (t t)))))
     (mapc #'note-place places)))
 

@@ -13,10 +13,10 @@ export interface Extent {
   lead: number;
 }
 
-/** A top-level form. NUMBER is 0-based. OPERATOR and NAME are its first two elements, as the reader interns them, with
+/** A top-level form. OPERATOR and NAME are its first two elements, as the reader interns them, with
  *  OPERATOR unqualified; NAME of a setf function is `(SETF NAME)`. HOME is the package in which the form is read. */
-export interface TopLevelForm extends Extent {
-  number: number;
+export interface TopLevelForm {
+  start: number;
   operator: string;
   name?: string;
   home: string;
@@ -100,10 +100,9 @@ export class TopLevelForms {
     }
   }
 
-  /** Returns the form with NUMBER (0-based) and what it defines, or undefined past the last. */
-  form(number: number): TopLevelForm | undefined {
-    const place = this.nth(number);
-    return place && { ...place, number, ...headOf(this.at(place.start)), home: this.homeAt(place.start) };
+  /** Returns the form that begins at START, and what it defines. */
+  form(start: number): TopLevelForm {
+    return { start, ...headOf(this.at(start)), home: this.homeAt(start) };
   }
 
   /** Returns the extent of the last form that begins at INDEX or before. */

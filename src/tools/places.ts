@@ -20,7 +20,7 @@ import type { Features } from '../source/form.ts';
 import { canHave } from '../source/mentioning.ts';
 import { bareOf, headNameOf } from '../source/qualified.ts';
 import type { SourcePosition, SourceText } from '../source/text.ts';
-import { type Extent, TopLevelForms } from '../source/top-level.ts';
+import { type Extent, type TopLevelForm, TopLevelForms } from '../source/top-level.ts';
 import type { Span } from '../source/tree.ts';
 import type { Used } from '../source/uses.ts';
 import { visibleLine } from '../visible.ts';
@@ -73,6 +73,14 @@ export type NamedText = Pick<DefinitionText, 'file' | 'line' | 'lastLine' | 'tex
     /** True when the definition is inside another form. */
     nested: boolean;
   };
+
+/** A top-level form in the current text of its file. */
+export interface FormOf {
+  forms: TopLevelForms;
+  form: TopLevelForm;
+  same: boolean;
+  note: string | undefined;
+}
 
 export class Places {
   /** The folder that file names are relative to. */
@@ -247,6 +255,18 @@ export class Places {
     const start = versions && whereNow(versions, topOf(place), { name }).start;
     const forms = versions?.now.forms();
     return forms?.all().find((form) => form.start === start);
+  }
+
+  /** Returns the top-level FORM of PLACE, among the FORMS of the current text of the file. SAME is true when it
+   *  did not change since it was loaded; NOTE is a remark for a file that changed. Returns undefined when it
+   *  is not certain which form that is. */
+  formOf(place: Place): FormOf | undefined {
+    const versions = this.#versions(place);
+    const found = versions && whereNow(versions, topOf(place), { name: '' });
+    if (found?.start === undefined) return undefined;
+    const forms = found.now.forms();
+    const note = found.changed && CHANGED[found.changed];
+    return { forms, form: forms.form(found.start), same: found.same, note };
   }
 
   /** Returns the text of FILE, or undefined when it cannot be read. */

@@ -66,15 +66,24 @@ test('C31 a file that cannot be read to its end is named where nobody is known t
   );
 });
 
-test('C31 a file that changed before it was read again is named too', async () => {
-  const file = await loaded(
-    'changing.lisp',
-    '(defpackage :changing (:use :cl))\n(in-package :changing)\n(defun goal (x) x)\n(goal 1)\n',
-  );
-  spawnSync('touch', ['-d', '2001-01-01', file]);
+const CHANGING = '(defpackage :changing (:use :cl))\n(in-package :changing)\n(defun goal (x) x)\n(goal 1)\n';
+
+test('S3.11 the text that was loaded counts, also when the file changed before it was read again', async () => {
+  const file = await loaded('changing.lisp', CHANGING);
   writeFileSync(file, '(in-package :changing)\n(defun goal (x) x)\n');
   spawnSync('touch', ['-d', '2002-01-01', file]);
-  expect(await session.text('who_calls', { name: 'changing::goal' })).toContain(
+  expect(await session.text('who_calls', { name: 'changing::goal' })).toBe(
+    `Other places that call CHANGING::GOAL:\n\n  top-level form of ${file}`,
+  );
+});
+
+test('C31 a file is named too whose text as it was loaded is not known', async () => {
+  const file = await loaded('compiled.lisp', CHANGING.replaceAll('changing', 'compiled'));
+  const fasl = await session.eval(`(namestring (compile-file ${JSON.stringify(file)}))`);
+  writeFileSync(file, '(in-package :compiled)\n(defun goal (x) x)\n');
+  spawnSync('touch', ['-d', '2002-01-01', file]);
+  await session.eval(`(load ${fasl})`);
+  expect(await session.text('who_calls', { name: 'compiled::goal' })).toContain(
     `Note: the top-level forms of ${file} are not all known (it changed since it was loaded); search_in_buffer finds names in it.`,
   );
 });

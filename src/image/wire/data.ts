@@ -38,7 +38,7 @@ export interface Place {
   maker?: string;
 }
 
-export interface Caller {
+export interface Caller extends Pick<Place, 'file' | 'form' | 'changed' | 'written' | 'undated'> {
   /** Name of the caller; absent for a top-level form of a file, which the server names by its text. */
   name?: string;
   /** Kind of a caller that is no function (contract S3.17); absent for a function. */
@@ -49,12 +49,6 @@ export interface Caller {
   possible?: boolean;
   /** Operator of the form that is the caller, when the form is in no file. */
   operator?: string;
-  /** Native namestring of the file with the top-level form. */
-  file?: string;
-  /** Number of the top-level form (0-based). */
-  form?: number;
-  /** True when the file has been written since it was compiled. */
-  changed?: boolean;
   /** Symbols in the data of the top-level form as PACKAGE::NAME, including the symbol that it defines. */
   names?: string[];
   sites?: Place[];

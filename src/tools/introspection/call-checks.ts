@@ -163,9 +163,11 @@ class Checks {
   }
 
   /** Checks the calls in the top-level form of ROW, if that form certainly calls the function. */
-  #topLevelCalls({ file, form, possible, changed }: Caller): void {
-    if (file === undefined || form === undefined || possible || changed) return;
-    const top = this.#places.forms(file)?.nth(form)?.start;
+  #topLevelCalls(row: Caller): void {
+    const { file, possible } = row;
+    const found = file === undefined || possible ? undefined : this.#places.formOf(row);
+    if (file === undefined || !found?.same) return;
+    const top = found.form.start;
     for (const mention of distinctMentions(this.#mentions(file) ?? new Map()))
       if (mention.top === top && mention.args && !this.#claimed.has(mention)) this.#check('', file, mention);
   }
@@ -173,8 +175,8 @@ class Checks {
   /** Records the places where the top-level form of ROW has the function's name among its data: code that
    *  gets the data can call the function. PACKAGES maps nicknames of packages to package names. */
   #data(row: Caller, packages: Readonly<Record<string, string>>): void {
-    const { file = '', form: number = -1, possible } = row;
-    const form = possible ? this.#places.forms(file)?.form(number) : undefined;
+    const { file = '', possible } = row;
+    const form = possible ? this.#places.formOf(row)?.form : undefined;
     const { name } = this.#callee;
     if (form === undefined) return;
     if (this.#places.definitionsIn(file, form.start).some((each) => isOf(each.name, name))) return;

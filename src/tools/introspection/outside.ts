@@ -8,7 +8,7 @@ import { bareOf, qualified } from '../../source/qualified.ts';
 import type { SourcePosition } from '../../source/text.ts';
 import type { TopLevelForm, TopLevelForms } from '../../source/top-level.ts';
 import { type Mention, mentionsOf } from '../../source/uses.ts';
-import { IN_EXPANSION, type Places } from '../places.ts';
+import { type FormOf, IN_EXPANSION, type Places } from '../places.ts';
 
 /** For each standard defining form, the kind of code outside functions that it can contain. */
 const KINDS = new Map([
@@ -67,7 +67,7 @@ export function outside(
   places: Places,
   knownNames: ReadonlySet<string>,
 ): Outside | undefined {
-  const { file, form: number = -1, operator, kind, name = '', possible = false } = caller;
+  const { file, operator, kind, name = '', possible = false } = caller;
   if (operator !== undefined)
     return possible && knownNames.has(name)
       ? undefined
@@ -76,36 +76,29 @@ export function outside(
           ...(possible ? { kind: generalKind(operator), possible } : { kind: kind ?? kindOf(operator) }),
         };
   if (file === undefined) return { name, ...(kind && { kind }), ...(possible && { possible }) };
-  const forms = places.forms(file);
   const fileName = places.fileName(file);
-  const form = forms?.form(number);
-  if (forms && form && isUse(form, caller, query, forms)) {
-    const described = describedForm(form, caller, query, forms, fileName);
+  const found = places.formOf(caller);
+  if (found && isUse(found, caller, query)) {
+    const described = describedForm(found, caller, query, fileName);
     return possible && knownNames.has(described.name) ? undefined : described;
   }
-  if (forms && (possible || query.variable)) return undefined;
+  if (places.sourceText(file) && (possible || query.variable)) return undefined;
   return { name: `top-level form of ${fileName}`, ...(possible && { possible }) };
 }
 
-/** True when FORM may contain the use in the row CALLER. A form that defines the name does not use it as
+/** True when the form may contain the use in the row CALLER. A form that defines the name does not use it as
  *  data. */
-function isUse(
-  form: TopLevelForm,
-  { possible, changed }: Caller,
-  { used, variable }: UseQuery,
-  forms: TopLevelForms,
-): boolean {
+function isUse({ form, forms, same }: FormOf, { possible }: Caller, { used, variable }: UseQuery): boolean {
   const isAbout = bare(form.name ?? '') === used && (possible || form.operator.startsWith('DEF'));
   if ((possible || variable) && (DECLARING_OPERATORS.has(form.operator) || isAbout)) return false;
   const { uses, definitions } = mentionsOf(forms.at(form.start), used);
-  return uses.length > 0 || (!changed && !(possible && definitions > 0));
+  return uses.length > 0 || (same && !(possible && definitions > 0));
 }
 
 function describedForm(
-  form: TopLevelForm,
+  { form, forms, note }: FormOf,
   { names = [], possible }: Caller,
   { used, packages, sites }: UseQuery,
-  forms: TopLevelForms,
   file: string,
 ): Outside {
   const { source } = forms;
@@ -131,7 +124,7 @@ function describedForm(
     ...(sites && {
       sites: (at.length > 0 ? at : [inExpansion(source.positionAt(form.start))]).map((place) => ({
         at: `${file}:${place.line}:${place.column}`,
-        text: place.text,
+        text: [place.text, note].filter(Boolean).join(' '),
       })),
     }),
   };
