@@ -39,9 +39,9 @@ const UNKNOWN = [
   row('BY-APPLY', 'by-apply', "#'price", 'as a function'),
   row('BY-FUNCTION', 'by-function', "#'price", 'as a function'),
   row('IN-EXPANSION', 'in-expansion', '(with-price', 'in an expansion'),
-  row('', '`(let', '(price', 'in a backquote or as data'),
-  row('', 'by-name', "'price", 'as a name'),
-  row('', 'quoted', '(price', 'in a backquote or as data'),
+  row('WITH-PRICE', '`(let', '(price', 'in a backquote or as data'),
+  row('BY-NAME', 'by-name', "'price", 'as a name'),
+  row('QUOTED', 'quoted', '(price', 'in a backquote or as data'),
 ];
 
 describe('a function', () => {
@@ -56,7 +56,7 @@ describe('a function', () => {
         row('CONDITIONAL', 'conditional', '(price', why),
         row('KEYED', 'keyed', '(price', '4 arguments, at most 3 taken'),
         row('TWO', 'two ()', '(price', why),
-        row('', '*first*', '(price', why),
+        row('*FIRST* (initial value)', '*first*', '(price', why),
       ].join('\n'),
       ['Cannot be told (6; callers in IMPACT):', ...UNKNOWN].join('\n'),
       NO_TESTS,
@@ -88,7 +88,7 @@ describe('a function', () => {
         row('CONDITIONAL', 'conditional', '(price'),
         row('KEYED', 'keyed', '(price'),
         row('TWO', 'two ()', '(price'),
-        row('', '*first*', '(price'),
+        row('*FIRST* (initial value)', '*first*', '(price'),
       ].join('\n'),
       ['Cannot be told (6; callers in IMPACT):', ...UNKNOWN].join('\n'),
       NO_TESTS,
@@ -146,7 +146,7 @@ describe('a function', () => {
     await other.text('load_file', { path: 'fmt.lisp' });
     const text = await other.text('impact_of_change', { name: 'fmt::money', lambda_list: '(x)' });
     expect(text.split('\n\n')[1]).toBe(
-      `Cannot be told (1):\n  fmt.lisp:4:26  (defvar *control* "Costs ~6,2:@/fmt::money/.")  [called by FORMAT]`,
+      `Cannot be told (1):\n  FMT::*CONTROL* (initial value)  fmt.lisp:4:26  (defvar *control* "Costs ~6,2:@/fmt::money/.")  [called by FORMAT]`,
     );
   });
 
@@ -214,7 +214,7 @@ describe('a function', () => {
         .slice(1, 3),
     ).toEqual([
       'Cannot be told (1):\n  COMMON-LISP-USER::USER  changing.lisp  [the file changed since it was loaded]',
-      "Would not fit, if it is a call: not in SBCL's cross references (1):\n  changing.lisp:4:16  (defun user () (changing 1 2))  [2 arguments, at most 1 taken]",
+      "Would not fit, if it is a call: not in SBCL's cross references (1):\n  COMMON-LISP-USER::USER  changing.lisp:4:16  (defun user () (changing 1 2))  [2 arguments, at most 1 taken]",
     ]);
   });
 });

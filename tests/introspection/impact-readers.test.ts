@@ -77,7 +77,7 @@ test('where SBCL tells fewer calls than the text has', async () => {
     ].join('\n'),
     [
       "Would not fit, if it is a call: not in SBCL's cross references (1):",
-      `  made.lisp:${FIRST + 2}:14  [3 arguments, at most 2 taken]`,
+      `  MADE::USER  made.lisp:${FIRST + 2}:14  [3 arguments, at most 2 taken]`,
     ].join('\n'),
   ]);
 });

@@ -7,7 +7,7 @@ import { type Callee, type Mention, mentionsIn } from '../../source/calls.ts';
 import { fitOf, type LambdaList } from '../../source/fits.ts';
 import { hasParts } from '../../source/parts.ts';
 import type { Places } from '../places.ts';
-import { outside } from './outside.ts';
+import { holderAt, outside } from './outside.ts';
 import { bySite, inOneForm, usedOf } from './sites.ts';
 
 /** A call, or a possible call: the function that contains it, its place, the line of text, and a remark
@@ -62,6 +62,8 @@ class Checks {
   readonly #callee: Callee;
   readonly #list: LambdaList | undefined;
   readonly #places: Places;
+  /** The names of packages, by nickname. */
+  readonly #packages: Readonly<Record<string, string>>;
   readonly #files = new Map<string, Mentions>();
   readonly #claimed = new Set<Mention>();
   /** The callers in each top-level form. The key is the file of the form and its start index. */
@@ -73,10 +75,11 @@ class Checks {
     this.#callee = { ...usedOf(found), macro: found.natures?.includes('MACRO') };
     this.#list = list;
     this.#places = places;
+    this.#packages = found.packages ?? {};
   }
 
   check(
-    { rows = [], outside: forms = [], unrecorded, packages = {} }: WhoCallsData,
+    { rows = [], outside: forms = [], unrecorded }: WhoCallsData,
     { files, naming }: Elsewhere,
   ): CheckedCalls {
     for (const { name = '', sites = [] } of rows) for (const uses of inOneForm(sites)) this.#uses(name, uses);
@@ -89,7 +92,7 @@ class Checks {
       for (const mention of distinctMentions(mentions))
         if (!this.#claimed.has(mention)) this.#unclaimed(file, mention);
     }
-    for (const row of forms) this.#data(row, packages);
+    for (const row of forms) this.#data(row);
     sortBySite(this.#result.unchecked);
     sortBySite(this.#result.unfit);
     // Uses with a line of text come first, because a reader can look at these.
@@ -169,18 +172,19 @@ class Checks {
     if (file === undefined || !found?.same) return;
     const top = found.form.start;
     for (const mention of distinctMentions(this.#mentions(file) ?? new Map()))
-      if (mention.top === top && mention.args && !this.#claimed.has(mention)) this.#check('', file, mention);
+      if (mention.top === top && mention.args && !this.#claimed.has(mention))
+        this.#check(this.#holder(file, mention), file, mention);
   }
 
   /** Records the places where the top-level form of ROW has the function's name among its data: code that
-   *  gets the data can call the function. PACKAGES maps nicknames of packages to package names. */
-  #data(row: Caller, packages: Readonly<Record<string, string>>): void {
+   *  gets the data can call the function. */
+  #data(row: Caller): void {
     const { file = '', possible } = row;
     const form = possible ? this.#places.formOf(row)?.form : undefined;
     const { name } = this.#callee;
     if (form === undefined) return;
     if (this.#places.definitionsIn(file, form.start).some((each) => isOf(each.name, name))) return;
-    const query = { used: name, packages, sites: true, variable: false };
+    const query = { used: name, packages: this.#packages, sites: true, variable: false };
     const user = outside(row, query, this.#places, new Set());
     // In a definition such as DEFCLASS only some parts are code. The other parts name accessors without
     // calling them.
@@ -248,16 +252,20 @@ class Checks {
     // SBCL records no uses of macros in top-level forms, so a form that looks like a call of a macro counts
     // as one.
     if (this.#callee.macro && mention.args !== undefined && !mention.how) {
-      this.#check('', file, mention);
+      this.#check(this.#holder(file, mention), file, mention);
       return;
     }
-    if (mention.how)
-      this.#report(this.#result.unknown, { ...this.#places.siteAt(file, mention.start), why: mention.how });
+    const row = { caller: this.#holder(file, mention), ...this.#places.siteAt(file, mention.start) };
+    if (mention.how) this.#report(this.#result.unknown, { ...row, why: mention.how });
     if (mention.args === undefined || this.#list === undefined) return;
     const fits = fitOf(this.#list, mention.args);
-    if (typeof fits === 'string') {
-      this.#report(this.#result.perhaps, { ...this.#places.siteAt(file, mention.start), why: fits });
-    }
+    if (typeof fits === 'string') this.#report(this.#result.perhaps, { ...row, why: fits });
+  }
+
+  /** Returns the definition in FILE around MENTION, as who_calls names it; '' when it is in none. */
+  #holder(file: string, { top, start }: Mention): string {
+    const forms = this.#places.forms(file);
+    return (forms && holderAt(forms, top, start, this.#packages)) ?? '';
   }
 
   #report(rows: CheckedCall[], row: CheckedCall): void {

@@ -10,6 +10,9 @@ import type { TopLevelForm, TopLevelForms } from '../../source/top-level.ts';
 import { type Mention, mentionsOf } from '../../source/uses.ts';
 import { type FormOf, IN_EXPANSION, type Places } from '../places.ts';
 
+/** The kind of code that a definition of a function contains outside the function. */
+const IN_FUNCTION = 'load-time value';
+
 /** For each standard defining form, the kind of code outside functions that it can contain. */
 const KINDS = new Map([
   ['DEFVAR', 'initial value'],
@@ -24,10 +27,10 @@ const KINDS = new Map([
   ['DEFSETF', 'setf expander'],
   ['DEFINE-SETF-EXPANDER', 'setf expander'],
   ['DEFINE-SYMBOL-MACRO', 'symbol macro'],
-  ['DEFUN', 'load-time value'],
-  ['DEFMACRO', 'load-time value'],
-  ['DEFMETHOD', 'load-time value'],
-  ['DEFGENERIC', 'load-time value'],
+  ['DEFUN', IN_FUNCTION],
+  ['DEFMACRO', IN_FUNCTION],
+  ['DEFMETHOD', IN_FUNCTION],
+  ['DEFGENERIC', IN_FUNCTION],
 ]);
 
 /** Code outside functions: its name, its kind, and the places where it uses the requested name. */
@@ -109,8 +112,7 @@ function describedForm(
   const isDefinition =
     defined &&
     bareOf(defined) !== used &&
-    (KINDS.has(form.operator) ||
-      form.operator.startsWith('DEF') ||
+    (isDefiner(form.operator) ||
       // A list that begins with this name can be a call of it, and then defines nothing.
       (names.includes(defined) &&
         !mentionsOf(forms.at(form.start), bareOf(defined)).uses.some(({ called }) => called)));
@@ -128,6 +130,26 @@ function describedForm(
       })),
     }),
   };
+}
+
+/** Returns the definition that the top-level form at START of FORMS makes, with the kind of its part at INDEX, as
+ *  in `PACKAGE::NAME (initial value)`; without a kind for the body of a function. Returns undefined when the form
+ *  is no definition. PACKAGES is as in UseQuery. */
+export function holderAt(
+  forms: TopLevelForms,
+  start: number,
+  index: number,
+  packages: UseQuery['packages'],
+): string | undefined {
+  const form = forms.form(start);
+  if (!form.name || !isDefiner(form.operator)) return undefined;
+  const name = qualified(form.name, packages[form.home] ?? form.home);
+  const { kind, part } = kindIn(forms.source.text, form, [{ index, called: true }]);
+  return !part && KINDS.get(form.operator) === IN_FUNCTION ? name : `${name} (${kind})`;
+}
+
+function isDefiner(operator: string): boolean {
+  return KINDS.has(operator) || operator.startsWith('DEF');
 }
 
 /** Returns the uses of USED in FORM. If FORM defines USED and also calls it, the name in the definition is no
