@@ -181,10 +181,10 @@ class Checks {
   #data(row: Caller): void {
     const { file = '', possible } = row;
     const form = possible ? this.#places.formOf(row)?.form : undefined;
-    const { name } = this.#callee;
+    const { name, setf = false } = this.#callee;
     if (form === undefined) return;
     if (this.#places.definitionsIn(file, form.start).some((each) => isOf(each.name, name))) return;
-    const query = { used: name, packages: this.#packages, sites: true, variable: false };
+    const query = { used: name, setf, packages: this.#packages, sites: true, variable: false };
     const user = outside(row, query, this.#places, new Set());
     // In a definition such as DEFCLASS only some parts are code. The other parts name accessors without
     // calling them.

@@ -7,7 +7,7 @@ import { hasParts, partAt } from '../../source/parts.ts';
 import { bareOf, qualified } from '../../source/qualified.ts';
 import type { SourcePosition } from '../../source/text.ts';
 import type { TopLevelForm, TopLevelForms } from '../../source/top-level.ts';
-import { type Mention, mentionsOf } from '../../source/uses.ts';
+import { type Mention, mentionsOf, usesIn } from '../../source/uses.ts';
 import { type FormOf, IN_EXPANSION, type Places } from '../places.ts';
 
 /** The kind of code that a definition of a function contains outside the function. */
@@ -47,6 +47,8 @@ export interface Outside {
 export interface UseQuery {
   /** The name, without its package. */
   used: string;
+  /** True for the setf function of that name. */
+  setf: boolean;
   /** Maps each nickname of a package to its proper name. */
   packages: Readonly<Record<string, string>>;
   /** True when the result includes the line of each use. */
@@ -101,9 +103,10 @@ function isUse({ form, forms, same }: FormOf, { possible }: Caller, { used, vari
 function describedForm(
   { form, forms, note }: FormOf,
   { names = [], possible }: Caller,
-  { used, packages, sites }: UseQuery,
+  query: UseQuery,
   file: string,
 ): Outside {
+  const { used, packages, sites } = query;
   const { source } = forms;
   const line = source.positionAt(form.start).line;
   const home = packages[form.home] ?? form.home;
@@ -116,7 +119,7 @@ function describedForm(
       // A list that begins with this name can be a call of it, and then defines nothing.
       (names.includes(defined) &&
         !mentionsOf(forms.at(form.start), bareOf(defined)).uses.some(({ called }) => called)));
-  const uses = usesIn(form, used, forms);
+  const uses = possible ? mentionsIn(form, used, forms) : usesOf(form, query, forms);
   const at = uses.map(({ index }) => source.positionAt(index));
   return {
     ...(isDefinition
@@ -152,9 +155,16 @@ function isDefiner(operator: string): boolean {
   return KINDS.has(operator) || operator.startsWith('DEF');
 }
 
-/** Returns the uses of USED in FORM. If FORM defines USED and also calls it, the name in the definition is no
- *  use: in (test area (is (area 2))), only the second `area` is one. */
-function usesIn(form: TopLevelForm, used: string, forms: TopLevelForms): Mention[] {
+/** Returns the uses of QUERY in FORM; those of a setf function are the places that FORM sets. */
+function usesOf(form: TopLevelForm, { used, setf }: UseQuery, forms: TopLevelForms): Mention[] {
+  const top = setf ? forms.at(form.start) : undefined;
+  if (top === undefined) return mentionsIn(form, used, forms);
+  return usesIn(top, { name: used, setf }).map((index) => ({ index, called: true }));
+}
+
+/** Returns the mentions of USED in FORM. If FORM defines USED and also calls it, the name in the definition is
+ *  left out: in (test area (is (area 2))), only the second `area` is a use. */
+function mentionsIn(form: TopLevelForm, used: string, forms: TopLevelForms): Mention[] {
   const { uses } = mentionsOf(forms.at(form.start), used);
   const [first, ...others] = uses;
   const isName = bare(form.name ?? '') === used && first?.called === false;

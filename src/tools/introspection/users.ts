@@ -57,8 +57,8 @@ export function usersOf(
   }: { page: { offset: number; limit: number }; named: number; sites: boolean; variable?: boolean },
 ): Users {
   const { rows = [], outside: forms = [], outsideCount = 0 } = data;
-  const used = partsOfName(data.name).symbol;
-  const asked = { used, packages: data.packages ?? {}, sites, variable };
+  const { symbol: used, setf } = partsOfName(data.name);
+  const asked = { used, setf, packages: data.packages ?? {}, sites, variable };
   const find = siteFinder({ ...data, variable }, places);
   const told = new Set(rows.map(({ name = '' }) => name));
   const found = forms
