@@ -1,7 +1,7 @@
 /** Determines which package a name in a text means, and whether that package contains a symbol to rename.
  *  Knows the packages of the image and those that texts define. */
 
-import { type Form, Reading } from './form.ts';
+import { type Form, Reading, within } from './form.ts';
 import { spread } from './top-level.ts';
 import { treeOf } from './tree.ts';
 
@@ -54,9 +54,8 @@ export class Packages {
 
   /** Records the packages that TEXT defines and that the image does not have. */
   note(text: string): void {
-    for (const form of [...new Reading(treeOf(text)).forms()].flatMap((top) => [...spread(top)])) {
-      const name = isPackageDefinition(form) ? form.elements[1]?.designated : undefined;
-      if (name === undefined || this.#names.has(name)) continue;
+    for (const { name, form } of packagesDefined(text)) {
+      if (this.#names.has(name)) continue;
       const planned: Planned = { uses: [], imports: [], shadows: new Set() };
       for (const option of form.elements.slice(2)) readOption(option, planned);
       this.#planned.set(name, planned);
@@ -128,6 +127,26 @@ const DEFINING = /DEF(?:INE-)?PACKAGE/i;
 /** True when FORM is a DEFPACKAGE, or its operator has a similar name, such as DEFINE-PACKAGE of UIOP. */
 function isPackageDefinition(form: Form): boolean {
   return form.first?.bare.search(DEFINING) === 0;
+}
+
+/** Yields the package definitions in TEXT, and the names that they define. */
+function* packagesDefined(text: string): Generator<{ name: string; form: Form }, void> {
+  if (!mayDefinePackage(text)) return;
+  for (const top of new Reading(treeOf(text)).forms())
+    for (const form of spread(top)) {
+      const name = isPackageDefinition(form) ? form.elements[1]?.designated : undefined;
+      if (name !== undefined) yield { name, form };
+    }
+}
+
+/** Returns the names of the packages that TEXT defines with one of HOMES in their options, for example as a used
+ *  package. */
+export function packagesUsing(text: string, homes: readonly string[]): string[] {
+  const named = (option: Form) =>
+    [...within(option)].some(({ designated = '' }) => homes.includes(designated));
+  return [...packagesDefined(text)].flatMap(({ name, form }) =>
+    form.elements.slice(2).some(named) ? name : [],
+  );
 }
 
 /** True when TEXT may contain a package definition. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { readForm } from '../../src/source/form.ts';
+import { packagesUsing } from '../../src/source/packages.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { TopLevelForms } from '../../src/source/top-level.ts';
 import { mentionsOf, symbolsIn, usesIn } from '../../src/source/uses.ts';
@@ -88,4 +89,11 @@ test('a place is a use of the setf function only where it is set', () => {
     '(f y',
     "#'(setf f",
   ]);
+});
+
+test('a package that uses another is found wherever a text defines it', () => {
+  const text = `(eval-when (:compile-toplevel) (defpackage #:inner (:use :cl "BASE")))
+(uiop:define-package "Named" (:import-from base #:f))
+  (defpackage :other (:use :cl) (:documentation "Not of BASE."))`;
+  expect(packagesUsing(text, ['BASE'])).toEqual(['INNER', 'Named']);
 });

@@ -4,6 +4,7 @@
 import type { ImpactData } from '../../image/wire/introspection.ts';
 import type { CallContext } from '../../kernel/tool.ts';
 import { mentionsIn } from '../../source/calls.ts';
+import { packagesUsing } from '../../source/packages.ts';
 import type { SourceText } from '../../source/text.ts';
 import { callOptions } from '../calling.ts';
 import { parseQueries } from '../definitions/asked-names.ts';
@@ -100,16 +101,4 @@ async function filesNaming(
     if (lines.length > 0) naming.push({ file: places.fileName(file), lines });
   }
   return naming;
-}
-
-/** Returns the packages that TEXT defines with one of HOMES among their options, for example as a used
- *  package. */
-function packagesUsing(text: string, homes: readonly string[]): string[] {
-  const heads = text.matchAll(/^\((?:\w+:)?(?:defpackage|define-package)\s+(?:#?:)?([^\s()"|;]+|"[^"]+")/gim);
-  return [...heads].flatMap(({ 0: head, 1: name = '', index }) => {
-    const [options = ''] = text.slice(index + head.length).split(/^(?=\()/m, 1);
-    const words = new Set(options.toUpperCase().match(/[^\s()"|#:;]+/g));
-    if (!homes.some((home) => words.has(home))) return [];
-    return name.startsWith('"') ? [name.slice(1, -1)] : [name.toUpperCase()];
-  });
 }
