@@ -7,7 +7,7 @@ import type { TestFailure } from '../../image/wire/testing.ts';
 import { foldedLines } from '../endings.ts';
 import type { Places } from '../places.ts';
 import { isBad } from './memory.ts';
-import type { Outcome } from './results.ts';
+import { conditionName, type Outcome } from './results.ts';
 
 /** How failures are shown: at most LIMIT of them, with places that PLACES renders. */
 export interface Shown {
@@ -177,7 +177,7 @@ function outputText(output = ''): string {
 }
 
 function failureText({ form, check, expected, got, text, type, condition }: TestFailure): string {
-  const name = type?.replace(/^(?:COMMON-LISP|SB-\w+)::/, '');
+  const name = type && conditionName(type);
   const signalled = name && (condition ? `${name}: ${condition}` : name);
   const gave = got === undefined ? signalled : `= ${got}`;
   const evaluated = [form, gave].filter(Boolean).join(got === undefined ? ' signalled ' : ' ');

@@ -32,13 +32,23 @@ function fromParts(parts: readonly TestPart[]): TestResult[] {
   return results;
 }
 
+/** Returns the type of a condition without its package, when that is of the language or of SBCL. */
+export function conditionName(type: string): string {
+  return type.replace(/^(?:COMMON-LISP|SB-\w+)::/, '');
+}
+
+/** Returns the type and the text of a condition on one line. */
+export function signalledText({ type, text }: { type: string; text: string }): string {
+  return `${conditionName(type)}: ${text.replace(/\s+/g, ' ')}`;
+}
+
 /** Returns why a test did not finish, in a run with this ENDING. */
 function whyLeft(ending: Ending): string {
   switch (ending.kind) {
     case 'lost':
       return `the image was lost: ${ending.how}`;
     case 'condition':
-      return `${ending.condition.type.replace(/^(?:COMMON-LISP|SB-\w+)::/, '')}: ${ending.condition.text.replace(/\s+/g, ' ')}`;
+      return signalledText(ending.condition);
     case 'interrupted':
       return interruptedText(ending);
     case 'aborted':

@@ -10,7 +10,7 @@ import type { Places } from '../places.ts';
 import { stackLines } from '../stack.ts';
 import { failureLines, type Shown, shortNames } from './failures.ts';
 import { type Difference, isBad } from './memory.ts';
-import type { Outcome } from './results.ts';
+import { type Outcome, signalledText } from './results.ts';
 
 /** Totals of a test run. */
 export interface Counts {
@@ -203,7 +203,7 @@ function behindText(tests: readonly Outcome[], ending: Ending, behind: string): 
   if (tests.some(({ left }) => left)) return behind;
   if (ending.kind === 'done') return '';
   return ending.kind === 'condition'
-    ? `After its tests it signalled ${ending.condition.type.replace(/^(?:COMMON-LISP|SB-\w+)::/, '')}: ${ending.condition.text.replace(/\s+/g, ' ')}`
+    ? `After its tests it signalled ${signalledText(ending.condition)}`
     : [endingText({ ...ending, frames: [] } as Ending), behind].filter(Boolean).join(' ');
 }
 
