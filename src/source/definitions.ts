@@ -65,7 +65,7 @@ export function* definedAt(forms: TopLevelForms, start: number): Generator<Defin
 function definedBy(form: Form, depth: number): Defined {
   const [operator, name, ...rest] = elementsOf(form) as [Form, Form, ...Form[]];
   const { start, end } = form;
-  const written = { operator: operator.text.toLowerCase(), name: onOneLine(name.text) };
+  const written = { operator: operator.text.toLowerCase(), name: name.line };
   if (!isName(name)) return { start, end, depth, ...written };
   const [list, documentation] = [listAfter(rest), documentationIn(rest)];
   return { start, end, depth, ...written, list, documentation };
@@ -75,7 +75,7 @@ function definedBy(form: Form, depth: number): Defined {
  *  undefined when there is no such list. */
 function listAfter(rest: Form[]): string | undefined {
   const at = rest.findIndex(({ kind, mark }) => kind === 'cons' || mark === '(');
-  const parts = at === -1 || at > 2 ? [] : rest.slice(0, at + 1).map((part) => onOneLine(part.text));
+  const parts = at === -1 || at > 2 ? [] : rest.slice(0, at + 1).map((part) => part.line);
   return parts.length > 0 && parts.every((part) => !part.startsWith('"')) ? parts.join(' ') : undefined;
 }
 
@@ -87,11 +87,6 @@ function documentationIn(rest: Form[]): string | undefined {
   const said = option ? elementsOf(option)[1] : rest.length > 1 ? strings[0] : undefined;
   const line = said?.text.slice(1, -1).trim().split('\n')[0];
   return line || undefined;
-}
-
-/** Returns TEXT, the text of a form, on one line and without line comments. */
-export function onOneLine(text: string): string {
-  return text.replace(/;[^\n]*\n/g, '\n').replace(/\s+/g, ' ');
 }
 
 /** Returns the span of the list that defines SYMBOL in the top-level form at START of FORMS. Returns the span
@@ -184,7 +179,7 @@ function targetOf(form: Form, wanted: Wanted, place: Extent, home: string): Targ
   if (bare !== wanted.name || (wanted.operator ?? written) !== written) return undefined;
   const list = rest.findIndex(({ kind }) => kind === 'cons');
   const parts = head?.operator === 'DEFMETHOD' ? rest.slice(0, list + 1) : [];
-  const shown = [operator, name, ...parts].map((part) => onOneLine(part.text));
+  const shown = [operator, name, ...parts].map((part) => part.line);
   const symbol = isName(name) ? name : (elementsOf(name)[0] ?? name);
   return {
     start: form.start,
@@ -193,7 +188,7 @@ function targetOf(form: Form, wanted: Wanted, place: Extent, home: string): Targ
     top: place.start,
     operator: head?.operator ?? '',
     method: head?.method ?? '',
-    written: onOneLine(symbol.text),
+    written: symbol.line,
     home,
     head: `(${shown.join(' ')})`,
   };

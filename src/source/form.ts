@@ -112,6 +112,11 @@ export class Form {
     return this.tree.text.slice(this.start, this.end);
   }
 
+  /** Its text on one line, without comments. */
+  get line(): string {
+    return this.tree.line(this.at, this.behind);
+  }
+
   /** The tree of the whole text. */
   get tree(): Tree {
     return this.#reading.tree;

@@ -2,7 +2,6 @@
  *  and line breaks. */
 
 import { Reading } from './form.ts';
-import type { SourceText } from './text.ts';
 import type { Extent, TopLevelForms } from './top-level.ts';
 import { type Span, treeOf } from './tree.ts';
 
@@ -178,9 +177,4 @@ export function changedForms(
   }
   const [lost] = kept.values();
   return lost === undefined ? { changed, numbers } : { lost: before.all()[lost.number]?.start ?? 0 };
-}
-
-/** Returns the 1-based line of the character at INDEX of SOURCE. */
-export function lineAt(source: SourceText, index: number): number {
-  return source.positionAt(index).line;
 }

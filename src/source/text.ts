@@ -67,6 +67,11 @@ export class SourceText {
     return index - this.#pairsBefore(index);
   }
 
+  /** Returns the 1-based line of the character at INDEX. */
+  lineAt(index: number): number {
+    return lastUpTo(this.#starts, index) + 1;
+  }
+
   /** Returns the position of the character at INDEX. */
   positionAt(index: number): SourcePosition {
     const line = lastUpTo(this.#starts, index);

@@ -1,7 +1,6 @@
 // Parses names of definitions: symbols, (setf NAME), strings, and forms such as (defmethod area (circle)).
 
 import { CallError } from '../../errors.ts';
-import { onOneLine } from '../../source/definitions.ts';
 import { bareName, elementsOf } from '../../source/form.ts';
 import { headOf, methodsMeant } from '../../source/heads.ts';
 import { SourceText } from '../../source/text.ts';
@@ -63,6 +62,11 @@ function queryAt(forms: TopLevelForms, start: number): DefinitionQuery {
     );
   }
   const methods = methodsMeant(form);
-  const shown = onOneLine(text);
-  return { name: nameText, symbol: head.name, operator, head: shown, ...(methods.length > 0 && { methods }) };
+  return {
+    name: nameText,
+    symbol: head.name,
+    operator,
+    head: form.line,
+    ...(methods.length > 0 && { methods }),
+  };
 }

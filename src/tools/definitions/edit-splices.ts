@@ -4,7 +4,6 @@ import { CallError } from '../../errors.ts';
 import { lineEnds } from '../../files/text.ts';
 import type { Target } from '../../source/definitions.ts';
 import {
-  lineAt,
   type Splice,
   spliced,
   splicedAfter,
@@ -126,7 +125,7 @@ function notOnceText(
   count: number,
   lines: readonly number[],
 ): string {
-  const firstLine = lineAt(file.source, target.start);
+  const firstLine = file.source.lineAt(target.start);
   const name = visibleName(file.present.name);
   const what = target.head === undefined ? name : `${target.head} at ${name}:${firstLine}`;
   if (count > 1) {

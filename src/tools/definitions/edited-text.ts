@@ -4,7 +4,6 @@
 import { diffHunks } from '../../files/diff.ts';
 import { boundLine } from '../../kernel/reply.ts';
 import { definedAt } from '../../source/definitions.ts';
-import { lineAt } from '../../source/splice.ts';
 import type { TopLevelForms } from '../../source/top-level.ts';
 import { groupBy } from '../grouping.ts';
 import type { PlannedFile } from './edited-files.ts';
@@ -94,5 +93,5 @@ function formNames(forms: TopLevelForms, start: number): { text: string; name?: 
 
 /** Returns the first and the last line of each changed form in the new text. */
 function linesOf({ changed, newForms }: PlannedFile): [number, number][] {
-  return changed.map(({ start, end }) => [lineAt(newForms.source, start), lineAt(newForms.source, end - 1)]);
+  return changed.map(({ start, end }) => [newForms.source.lineAt(start), newForms.source.lineAt(end - 1)]);
 }

@@ -6,7 +6,6 @@ import type { DescribeData } from '../../image/wire/operations.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import type { CallContext } from '../../kernel/tool.ts';
 import { definitionsIn, type Target, targetsNamed, type Wanted } from '../../source/definitions.ts';
-import { lineAt } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
 import { TopLevelForms } from '../../source/top-level.ts';
 import { visibleName } from '../../visible.ts';
@@ -79,7 +78,7 @@ export class Locator {
     const targets = targetsNamed(file.forms, targetQueryOf(query));
     if (line === undefined) return targets;
     return targets.filter(
-      ({ start, end }) => lineAt(file.source, start) <= line && line <= lineAt(file.source, end - 1),
+      ({ start, end }) => file.source.lineAt(start) <= line && line <= file.source.lineAt(end - 1),
     );
   }
 
@@ -153,7 +152,7 @@ export class Locator {
       return at === undefined || at.old ? [] : [`${at.file} ${at.line}`];
     });
     const loaded = found.filter(({ file, target }) =>
-      starts.includes(`${places.fileName(file.real)} ${lineAt(file.source, target.start)}`),
+      starts.includes(`${places.fileName(file.real)} ${file.source.lineAt(target.start)}`),
     );
     const [only, ...more] = loaded;
     const alone = found.filter(({ file }) => file === only?.file).length === 1;
@@ -249,7 +248,7 @@ function detailRequest(found: readonly Located[]): string {
 function rowsText(found: readonly Located[]): string {
   const rows = found.map(
     ({ file, target }) =>
-      `  ${visibleName(file.present.name)}:${lineAt(file.source, target.start)}  ${target.head}`,
+      `  ${visibleName(file.present.name)}:${file.source.lineAt(target.start)}  ${target.head}`,
   );
   return [...rows.slice(0, LIST_LIMIT), ...(rows.length > LIST_LIMIT ? ['  ...'] : [])].join('\n');
 }

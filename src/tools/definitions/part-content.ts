@@ -3,7 +3,6 @@
 
 import { bareName, elementsOf, type Form } from '../../source/form.ts';
 import { canHave } from '../../source/mentioning.ts';
-import { lineAt } from '../../source/splice.ts';
 import { spread } from '../../source/top-level.ts';
 import type { PlannedFile } from './edited-files.ts';
 
@@ -118,7 +117,7 @@ export function lineOfReaderSetting({ after, newForms, numbers, changed }: Plann
     const form = newForms.at(start);
     return form !== undefined && [...spread(form)].some(setsAmongOthers);
   });
-  return found && lineAt(newForms.source, found.start);
+  return found && newForms.source.lineAt(found.start);
 }
 
 /** True when FORM, at top level, sets how later forms are read and also does more. */

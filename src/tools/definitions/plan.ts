@@ -4,7 +4,7 @@
 import { CallError } from '../../errors.ts';
 import { encode } from '../../files/text.ts';
 import type { CallContext } from '../../kernel/tool.ts';
-import { changedForms, lineAt, spliced } from '../../source/splice.ts';
+import { changedForms, spliced } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
 import { TopLevelForms } from '../../source/top-level.ts';
 import { visibleName } from '../../visible.ts';
@@ -80,7 +80,7 @@ function plannedFile(file: EditedFile): PlannedFile {
   const difference = changedForms(forms, newForms, splices);
   if ('lost' in difference) {
     throw new CallError(
-      `With these edits ${name} would no longer be read as before at line ${lineAt(source, difference.lost)}, which none of them is about. Nothing was changed. Look for a quote or a #+ before it.`,
+      `With these edits ${name} would no longer be read as before at line ${source.lineAt(difference.lost)}, which none of them is about. Nothing was changed. Look for a quote or a #+ before it.`,
     );
   }
   const bytes = encode({ ...before, text: after }, name);

@@ -5,7 +5,6 @@ import type { Image } from '../../image/image.ts';
 import type { CheckedText } from '../../image/wire/operations.ts';
 import type { CallContext } from '../../kernel/tool.ts';
 import { type QuestionLine, questionLine, quoted } from '../../question-line.ts';
-import { lineAt } from '../../source/splice.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue } from '../lookup.ts';
 import type { PlannedFile } from './edited-files.ts';
@@ -26,7 +25,7 @@ export async function checkReadable(
   const reply = await image.call('check-text', { text: file.after, starts, packages }, callOptions(context));
   const checked = foundValue(reply);
   const { problems = [], missing = [] } = checked;
-  const lineOf = (place: number) => lineAt(source, source.indexOfCharacter(place));
+  const lineOf = (place: number) => source.lineAt(source.indexOfCharacter(place));
   const [fatal] = problems.filter(({ name }) => !name);
   if (fatal !== undefined) {
     throw new CallError(
@@ -55,7 +54,7 @@ function stopNotes(file: PlannedFile, { ends = [], stopped }: CheckedText): Ques
   const mismatch = ownEnds.findIndex((end, index) => end !== ends[index]);
   const formIndex = mismatch === -1 ? ownEnds.length : mismatch;
   const start = newForms.nth(formIndex)?.start ?? file.after.length;
-  const line = lineAt(newForms.source, start);
+  const line = newForms.source.lineAt(start);
   if (mismatch === -1 && ownEnds.length === ends.length && stopped === undefined) return [];
   if (stopped === undefined || formIndex !== ends.length) {
     throw new CallError(
