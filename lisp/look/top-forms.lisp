@@ -4,10 +4,11 @@
 
 (defstruct (file-load (:constructor make-file-load (name mark created)))
   "The last load of a file. NAME is the file's name. CREATED is its date at the load. MARK is an
-object unique to the load. READ is the date of the version that the agent has read again. STATE is :UNREAD until the agent has read the file again to find uses of
-names, then T, or text that says why the result may be wrong. PLACES lists the TOP-FORM structures
-for forms of the file in which uses were found. MADE is NIL, or a hash table with the names of the
-functions called by code that forms of the file compiled at run time as keys."
+object unique to the load. READ is the date of the version that the agent has read again to find
+uses of names. STATE is :UNREAD until then, then T, or text that says why the result may be wrong.
+PLACES lists the TOP-FORM structures for forms of the file in which uses were found. MADE is NIL, or
+a hash table with the names of the functions called by code that forms of the file compiled at run
+time as keys."
   name mark created (read nil) (state :unread) (places '()) (made nil))
 
 (defun note-made (load names)
