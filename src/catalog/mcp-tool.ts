@@ -43,8 +43,8 @@ function hintsOf({ safetyLevel, effects }: ToolMetadata): Partial<Hints> {
   return Object.fromEntries(telling);
 }
 
-/** Maximum number of octets of the keywords listed for the search of Claude Code, so that `_meta` has 60. */
-const HINT_OCTETS = 34;
+/** Maximum number of octets of the keywords listed for the search of Claude Code, so that `_meta` has 51. */
+const HINT_OCTETS = 24;
 
 /** Returns as many of the first KEYWORDS as fit into HINT_OCTETS, separated by commas. */
 function searchHint(keywords: readonly string[]): string {

@@ -201,7 +201,7 @@ describe.each(ERAS)('the lists in the %s era', (era) => {
     ]);
     for (const { _meta } of tools.filter((tool) => !always.includes(tool))) {
       expect(_meta?.['anthropic/searchHint']).toMatch(/^[^,]+(, [^,]+)*$/);
-      expect(Buffer.byteLength(JSON.stringify(_meta))).toBeLessThanOrEqual(60);
+      expect(Buffer.byteLength(JSON.stringify(_meta))).toBeLessThanOrEqual(51);
     }
   });
 

@@ -28,7 +28,7 @@ const RANGE = [
 const READ_FILE = {
   name: 'read_file',
   description:
-    'Read text files such as docs, config or .asd files, whole or some lines, exactly as they are. Your own file tool does as well; this also reads read roots and the sources of loaded systems. A directory gives its files as far as there is room, and the names of the rest.',
+    'Read text files such as README.md, package.lisp, config or .asd files, whole or some lines, exactly as written. Your own file tool does as well; this also reads sources of loaded systems. A directory gives as many of its files as there is room for.',
   parameters: [
     {
       name: 'path',
@@ -39,7 +39,7 @@ const READ_FILE = {
       name: 'paths',
       type: 'array',
       items: { type: 'string' },
-      description: 'Several at once',
+      description: 'Several; path may be empty',
     },
     ...RANGE,
   ],
@@ -86,7 +86,7 @@ export function readFile(workspace: Workspace, buffers: WorkspaceBuffers) {
 const READ_BUFFER = {
   name: 'read_buffer',
   description:
-    'Show a file of the workspace, or some of its lines, when only its base name is known, such as main.lisp. With a path take read_file. A proposed edit of it that waits for approval is shown below.',
+    'Show a file, or some of its lines, of which you know only the base name, such as main.lisp, and the pending edit of it that waits for approval. With a path take read_file.',
   parameters: [{ name: 'buffer', type: 'string', description: 'Base name or path' }, ...RANGE],
   required: ['buffer'],
   categories: ['buffer'],

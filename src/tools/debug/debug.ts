@@ -14,9 +14,9 @@ import { evaluate, fix, showHeld } from './looking.ts';
 const DEBUG = {
   name: 'debug',
   description:
-    'Look into an error or thread that is stopped, and continue from it: evaluate in a frame, fix code, take a restart. on_error: hold keeps an error for it; for past ones take get_last_error. error alone shows condition, frames and restarts, with frame its variables. To go on give eval, restart, return, retry or end. Without arguments: what is held.',
+    'Debug an error or thread that is stopped: look at frames and variables, evaluate there, fix code, take a restart, continue. on_error: hold keeps an error for this; for past ones take get_last_error. error alone shows condition, frames and restarts, with frame its variables.',
   parameters: [
-    { name: 'error', type: 'integer', minimum: 1 },
+    { name: 'error', type: 'integer', description: 'Number; without it: a list', minimum: 1 },
     { name: 'frame', type: 'integer', description: '0 the newest', minimum: 0 },
     {
       name: 'eval',
@@ -30,10 +30,10 @@ const DEBUG = {
       items: { type: 'string' },
       description: 'Forms, for the restart',
     },
-    { name: 'return', type: 'string', description: 'Form whose value returns' },
+    { name: 'return', type: 'string', description: 'Form whose values it returns' },
     { name: 'fix', type: 'string', description: 'Definitions, for retry' },
-    { name: 'retry', type: 'boolean', description: 'The frame, else the form' },
-    { name: 'end', type: 'boolean', description: 'Let it end' },
+    { name: 'retry', type: 'boolean', description: 'Run the frame or form again' },
+    { name: 'end', type: 'boolean', description: 'Give up its call' },
     { name: 'package', type: 'string' },
     {
       name: 'thread',
@@ -46,8 +46,8 @@ const DEBUG = {
       description: 'Record errors of all, a thread or a package',
     },
     { name: 'type', type: 'string', description: 'Of watched errors' },
-    { name: 'hold', type: 'boolean', description: 'Hold them' },
-    { name: 'unwatch', type: 'boolean' },
+    { name: 'hold', type: 'boolean', description: 'Hold watched errors' },
+    { name: 'unwatch', type: 'boolean', description: 'Stop watching' },
     TIMEOUT,
   ],
   limitMs: Number.POSITIVE_INFINITY,

@@ -19,7 +19,7 @@ export type Holds = HeldCalls<Result>;
 export const ON_ERROR = {
   name: 'on_error',
   type: 'string',
-  description: 'hold: kept for debug',
+  description: 'hold keeps it for debug',
   enum: ['end', 'hold'],
 } as const;
 
@@ -27,7 +27,7 @@ export const RESTARTS = {
   name: 'restarts',
   type: 'array',
   items: { type: 'string' },
-  description: 'To take, as CONTINUE',
+  description: 'Taken on errors, such as CONTINUE',
 } as const;
 
 export const DEBUG_LEVEL = {

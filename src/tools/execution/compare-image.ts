@@ -25,11 +25,11 @@ import { sourceFile } from '../source-file.ts';
 const COMPARE_IMAGE = {
   name: 'compare_image',
   description:
-    'Tell where the running image and the files on disk differ: definitions that are stale, edited, deleted, or were never saved. Take it when code does not behave as its source says. Tells also variables that a load did not set, and users of changed macros. Give path, system or package.',
+    'Tell where the running image and the files on disk differ: functions and other definitions that are old (stale), edited, deleted, or never saved. Take it when code behaves unlike its source. Tells also variables that a load did not set, and users of changed macros. Give path, system or package.',
   parameters: [
     { name: 'path', type: 'string' },
-    { name: 'system', type: 'string', description: 'All files of it' },
-    { name: 'package', type: 'string', description: 'All names of it' },
+    { name: 'system', type: 'string' },
+    { name: 'package', type: 'string' },
     LIMIT,
   ],
   categories: ['execution', 'introspection'],

@@ -18,7 +18,7 @@ import { failureText, isMissing } from './evaluation.ts';
 const COMPILE_FORM = {
   name: 'compile_form',
   description:
-    'Check code, such as a defun, before it runs: compile Lisp forms and tell errors, warnings, undefined names and notes of the compiler. To check a file take load_file. What they define is taken back; what macros, #. and EVAL-WHEN do meanwhile stays.',
+    'Check code, such as a defun, without running it: compile Lisp forms and tell errors, warnings, undefined names, unused variables and notes of the compiler. To check a file take load_file. Definitions are taken back; what macros, #. and EVAL-WHEN do stays.',
   parameters: [{ name: 'form', type: 'string' }, PACKAGE, ON_ERROR, TIMEOUT],
   required: ['form'],
   limitMs: Number.POSITIVE_INFINITY,

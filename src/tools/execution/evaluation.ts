@@ -38,11 +38,11 @@ import { evaluationOf } from './history.ts';
 const MAIN_THREAD = {
   name: 'main_thread',
   type: 'boolean',
-  description: 'Run in the main thread, as windows want',
+  description: 'As GUI code needs',
 } as const;
 
 const PARAMETERS = [
-  { name: 'form', type: 'string' },
+  { name: 'form', type: 'string', description: 'Such as (+ 1 2)' },
   PACKAGE,
   ON_ERROR,
   RESTARTS,
@@ -54,7 +54,7 @@ const PARAMETERS = [
 const EVAL_FORM = {
   name: 'eval_form',
   description:
-    'Evaluate Lisp forms in the running image, as in a REPL: run code, try an expression, call or define a function. To check code take compile_form, for a file load_file. Returns values as ~S prints them, output and warnings, or the condition with restarts and frames. Definitions, *package* and * ** *** last between calls.',
+    'Evaluate Lisp forms in the running image, as in a REPL: run code, try an expression, set a variable, call or define a function. To check code take compile_form, for a file load_file. Returns printed values, output and warnings, or the condition with restarts and frames. Definitions, *package* and * ** *** last between calls.',
   parameters: PARAMETERS,
   required: ['form'],
   limitMs: Number.POSITIVE_INFINITY,

@@ -18,7 +18,7 @@ import { LIMIT, OFFSET } from '../paging.ts';
 const GET_REPL_HISTORY = {
   name: 'get_repl_history',
   description:
-    'List what was evaluated in this workspace before, newest first: the forms entered, their values, output and errors. For all tools take get_audit_log. Also those by code, other servers and before a restart.',
+    'List what was evaluated earlier in this workspace, newest first: the forms, with their values, output and errors. For all tools take get_audit_log. Also evaluations by code, other servers and before a restart.',
   parameters: [{ name: 'containing', type: 'string', description: 'Text in the forms' }, LIMIT, OFFSET],
   categories: ['execution'],
   shortDescription: 'List past evaluations of this workspace: input, values, output, errors, time',

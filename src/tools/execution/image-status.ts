@@ -15,7 +15,7 @@ import { reasonText, toolOf } from './call-names.ts';
 const IMAGE_STATUS = {
   name: 'image_status',
   description:
-    'Tell whether the Lisp process still answers and what it is busy with: calls that run or wait, how long, with output and top frames, threads, heap memory, garbage collection. Take it when something hangs; interrupt ends a call.',
+    'Tell whether the SBCL process still answers and what it is doing: calls running or waiting, how long, with output and top frames, threads, heap memory, garbage collection. Take it when something hangs; interrupt ends a call.',
   parameters: [],
   categories: ['execution'],
   shortDescription: 'Tell what the image does now: calls that run, where they are, memory, threads',
@@ -27,7 +27,7 @@ const IMAGE_STATUS = {
     'how much heap is left',
     'how long has it been going',
     'which function is it inside',
-    'in the middle of',
+    'what is it doing now',
     'still no output',
   ],
 } as const satisfies ToolDescription;

@@ -13,15 +13,15 @@ import { choicesText, toolOf } from './call-names.ts';
 const INTERRUPT = {
   name: 'interrupt',
   description:
-    'Stop a running evaluation or other call that takes too long, such as an endless loop, and keep the image and what was done. For a broken image take restart_image. Tells where the call was; the call itself gets an error.',
+    'Stop (abort, ctrl-c) a running evaluation or other call that hangs or takes too long, such as an endless loop, and keep the image. For a broken image take restart_image. Tells where the call was; the call itself gets an error.',
   parameters: [
     {
       name: 'job',
       type: 'integer',
-      description: 'Number by image_status',
+      description: 'Its number in image_status',
       minimum: 1,
     },
-    { name: 'all', type: 'boolean' },
+    { name: 'all', type: 'boolean', description: 'All calls' },
   ],
   safetyLevel: 'cautious',
   // The effects that the call had so far stay. A repeated interrupt can end another call.

@@ -20,7 +20,7 @@ const SHORT = { value: 120, locals: 8 };
 const GET_LAST_ERROR = {
   name: 'get_last_error',
   description:
-    'Show what went wrong: the last error or crash, its restarts and stack backtrace, with the values of arguments and local variables in each frame. It only looks back; debug goes on from an error that is held. The last 10 are kept, also those that ended another thread.',
+    'Show why the last call failed or crashed and what went wrong: condition, restarts and stack backtrace, with arguments and local variables of each frame. To go on from a held error take debug. The last 10 are kept, also those of other threads.',
   parameters: [
     {
       name: 'index',
@@ -37,15 +37,15 @@ const GET_LAST_ERROR = {
     {
       name: 'watched',
       type: 'boolean',
-      description: 'Those that the watch of debug recorded',
+      description: 'Those that the watch of debug saw',
     },
   ],
   categories: ['execution'],
   shortDescription: 'Show the last error with its frames and the values of local variables',
   complexity: 'simple',
   keywords: [
-    'why did it fail',
     'stack trace',
+    'why did it fail',
     'last error',
     'what went wrong',
     'backtrace',

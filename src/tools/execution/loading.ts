@@ -46,13 +46,13 @@ interface LoadContext {
 const LOAD_FILE = {
   name: 'load_file',
   description:
-    'Compile a Lisp source file from disk and load it into the running image, or reload it after an edit, with warnings by line. For a whole project take load_system. The answer says where image and file then differ.',
+    'Compile and load a saved Lisp source file from disk into the running image, or reload it after an edit, with warnings by line. For a whole project take load_system. Tells where image and file differ.',
   parameters: [
-    { name: 'path', type: 'string' },
+    { name: 'path', type: 'string', description: 'Such as src/utils.lisp' },
     {
       name: 'forget',
       type: 'boolean',
-      description: 'Remove what the file no longer has, once it was listed',
+      description: 'Remove from the image what was listed as gone from the file',
     },
     {
       name: 'check',
@@ -198,10 +198,10 @@ function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): strin
 const LOAD_SYSTEM = {
   name: 'load_system',
   description:
-    'Load a library, your project or any other ASDF system that you need, with its dependencies, as require and quickload do. For a single file take load_file. Returns what was loaded, warnings by file, and where image and files then differ.',
+    'Load a library that you need, your project or any other ASDF system (.asd), with its dependencies, as require and quickload do. Take it when a package does not exist yet; for a single file load_file. Returns what was loaded, warnings by file, and where image and files differ.',
   parameters: [
     { name: 'system', type: 'string', description: 'Such as alexandria or my-app/tests' },
-    { name: 'force', type: 'boolean' },
+    { name: 'force', type: 'boolean', description: 'Compile it all again' },
     ON_ERROR,
     RESTARTS,
     TIMEOUT,

@@ -10,12 +10,12 @@ const REBUILD_SOURCES = ['session', 'none', 'previous'] as const satisfies reado
 const RESTART_IMAGE = {
   name: 'restart_image',
   description:
-    'Restart the Lisp process: a new, clean image, with definitions, files and systems built again but values lost. Take it when the heap is exhausted or nothing works any more; interrupt ends a single call.',
+    'Restart the Lisp process (SBCL): a new, clean image, with definitions, files and systems built again but values lost. Take it when the heap is exhausted or nothing works any more; interrupt ends a single call.',
   parameters: [
     {
       name: 'rebuild',
       type: 'string',
-      description: 'Default: session, all of this session; previous: also of the server before',
+      description: 'Default: session, all of it; previous: also of the server before',
       enum: REBUILD_SOURCES,
     },
   ],
@@ -26,8 +26,8 @@ const RESTART_IMAGE = {
   shortDescription: 'End the image and start a fresh one, rebuilt from what was defined and loaded',
   complexity: 'moderate',
   keywords: [
-    'fresh image',
     'reset everything',
+    'fresh image',
     'clean slate',
     'restart Lisp',
     'kernel restart',

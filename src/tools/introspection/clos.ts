@@ -30,7 +30,7 @@ const CLASS = {
 const CLASS_SLOTS = {
   name: 'class_slots',
   description:
-    'Show the fields of a class, structure or condition: each slot, own or inherited, with initarg, default, type and accessor. For the values in one instance take inspect. Constructors of structures are there too.',
+    'Show which slots (fields) a class, struct or condition has, own or inherited: each slot with initarg, default, type and accessor. For the values of an instance take inspect. Also constructors of structures.',
   parameters: [CLASS, PACKAGE, LIMIT, OFFSET],
   required: ['class'],
   categories: ['introspection', 'clos'],
@@ -123,7 +123,7 @@ function headLines({ name, properName, kind, finalized }: ClassHead): (string | 
 const CLASS_HIERARCHY = {
   name: 'class_hierarchy',
   description:
-    'Show which classes a class, structure or condition inherits from, in the order of precedence, and the tree of its subclasses. For slots take class_slots.',
+    'Show which classes a class, structure or condition inherits from, by precedence, and the tree of its subclasses, such as the errors that a handler-case catches. For slots take class_slots.',
   parameters: [
     CLASS,
     PACKAGE,

@@ -14,7 +14,7 @@ import { acceptedText, type FromSource, lambdaListText, withLambdaList } from '.
 const FUNCTION_ARGLIST = {
   name: 'function_arglist',
   description:
-    'Show which arguments a function or macro takes: its signature, with required, optional and keyword parameters, their order, defaults and types, and what it returns. describe_symbol tells all else of a name.',
+    'Show how to call a function or macro: which arguments it takes (its lambda list), required, optional and keyword parameters, in order, with defaults and types, and what it returns. describe_symbol tells all else.',
   parameters: [
     {
       name: 'symbol',
@@ -25,6 +25,7 @@ const FUNCTION_ARGLIST = {
     {
       name: 'methods',
       type: 'boolean',
+      description: 'Also of each method',
     },
     LIMIT,
     OFFSET,
@@ -40,7 +41,7 @@ const FUNCTION_ARGLIST = {
     'function signature',
     'arguments and their types',
     'keyword arguments',
-    'default values of arguments',
+    'how to call it',
     'return type',
   ],
 } as const satisfies ToolDescription;

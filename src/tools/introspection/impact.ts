@@ -26,7 +26,7 @@ import { usedOf } from './sites.ts';
 const IMPACT_OF_CHANGE = {
   name: 'impact_of_change',
   description:
-    'Show what would break if a function, macro, method, class or structure changed, such as a new required argument. For callers alone take who_calls. Tells calls that no longer fit, methods, subclasses, instances, what to compile again, and the tests affected.',
+    'Show what would break if a function, macro, method, class or structure changed, before you remove it or add a required argument. For callers alone take who_calls. Tells calls that no longer fit, methods, subclasses, instances, what to compile again, and the tests affected.',
   parameters: [
     {
       name: 'name',
@@ -56,8 +56,8 @@ const IMPACT_OF_CHANGE = {
   shortDescription: 'Show what a change of a definition would break: calls, methods, subclasses, tests',
   complexity: 'moderate',
   keywords: [
-    'refactor safely',
     'blast radius',
+    'refactor safely',
     'tests affected',
     'add or remove an argument',
     'impact of a change',

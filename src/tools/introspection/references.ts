@@ -21,14 +21,14 @@ import { headOf, missingNote, type User, usersOf, usersTold, withoutOutside } fr
 const WHO_REFERENCES = {
   name: 'who_references',
   description:
-    'Find the functions that read, set or bind a global or special variable, or use a constant. For functions and macros take who_calls. Other places follow: initial values, slot initforms, top-level forms, and code that has the name as data.',
+    'Find where a global or special variable or a constant is used: which functions read it, set it (setf) or bind it (let). For functions and macros take who_calls. Also in initial values, slot initforms, top-level forms and data.',
   parameters: [
     { name: 'name', type: 'string', description: 'Such as *print-base*' },
     PACKAGE,
     {
       name: 'sites',
       type: 'boolean',
-      description: 'Also each FILE:LINE:COLUMN',
+      description: 'Also where: FILE:LINE:COLUMN',
     },
     LIMIT,
     OFFSET,
@@ -38,8 +38,8 @@ const WHO_REFERENCES = {
   shortDescription: 'Find the functions that read, set or bind a variable, and where',
   complexity: 'moderate',
   keywords: [
-    'usages of a global variable',
     'variable references',
+    'usages of a global variable',
     'find write accesses',
     'who sets a variable',
     'who reads a variable',

@@ -46,11 +46,13 @@ const APROPOS_SEARCH = {
     {
       name: 'inherited',
       type: 'boolean',
+      description: 'Also symbols that package inherits',
     },
     {
       name: 'ranked',
       type: 'boolean',
-      description: 'Fuzzy, best first: mvb finds multiple-value-bind',
+      description:
+        'When you remember only something like the name: fuzzy, best first; mvb finds multiple-value-bind',
     },
     LIMIT,
     OFFSET,
@@ -139,7 +141,7 @@ const METHOD_LIMIT = 20;
 const DESCRIBE_SYMBOL = {
   name: 'describe_symbol',
   description:
-    'Describe what a Lisp symbol is: the function, macro, class, type or variable it names, with arguments, value, docstring and where it is defined. For its text take read_definition. With arguments: the methods of a generic function that they run, in order.',
+    'Tell what a Lisp symbol is and does: the function, macro, class, type or variable that it names, its docstring, arguments, declared type and value, and where it is defined. For the code take read_definition. With arguments: the methods that a generic function runs, in order.',
   parameters: [
     {
       name: 'symbol',
@@ -153,7 +155,7 @@ const DESCRIBE_SYMBOL = {
       items: { type: 'string' },
       description: 'A class, literal or variable for each required argument',
     },
-    NAMES,
+    { ...NAMES, description: 'Several; symbol may be empty' },
     LIMIT,
     OFFSET,
   ],

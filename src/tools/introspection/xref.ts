@@ -29,7 +29,7 @@ const PARAMETERS = [
   {
     name: 'sites',
     type: 'boolean',
-    description: 'Also each FILE:LINE:COLUMN',
+    description: 'Also where: FILE:LINE:COLUMN',
   },
   {
     name: 'internals',
@@ -39,14 +39,14 @@ const PARAMETERS = [
   {
     name: 'unused',
     type: 'boolean',
-    description: 'Instead of name: what nobody in package calls',
+    description: 'Dead code instead: which functions of package nobody uses; name may be empty',
   },
   {
     name: 'within',
     type: 'string',
     description: 'Only callers in this system',
   },
-  NAMES,
+  { ...NAMES, description: 'Several; name may be empty' },
   LIMIT,
   OFFSET,
 ] as const;
@@ -69,7 +69,7 @@ const WHO_CALLS = {
     'where is it used',
     'find references',
     'dead code',
-    'impact of a change',
+    'functions that use it',
   ],
   // Needed because the search of Claude Code does not find this tool for questions about what a change of a
   // name breaks.

@@ -15,7 +15,7 @@ import { observeTimes } from './times.ts';
 const OBSERVE = {
   name: 'observe',
   description:
-    'Trace calls, profile, time or benchmark code, to see why it is slow. For an error take debug, for what runs now image_status. With functions: the tree of their calls with arguments, values, time and errors; mode types: their types. Modes cpu, alloc, time: a profile of form, which is repeated. against: which of two forms is faster.',
+    'Trace calls, profile, time or benchmark code, to see why it is slow. For an error take debug, for what runs now image_status. With functions: the tree of their calls with arguments, values, time and errors; mode types: their types. Modes cpu, alloc, time: a profile of form, which is repeated. against: the faster of two forms.',
   parameters: [
     { name: 'form', type: 'string', description: 'The last of several is observed' },
     {
@@ -40,7 +40,7 @@ const OBSERVE = {
     {
       name: 'where',
       type: 'string',
-      description: 'Only calls for which it holds: (> n 3)',
+      description: 'Only calls whose parameters make this true: (> n 3)',
     },
     {
       name: 'compare',
@@ -66,8 +66,8 @@ const OBSERVE = {
   shortDescription: 'Record calls with arguments and values, profile code, or compare two forms',
   complexity: 'complex',
   keywords: [
-    'slow function',
     'memory allocation',
+    'slow function',
     'call tree',
     'trace calls',
     'profile',

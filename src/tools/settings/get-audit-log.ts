@@ -20,7 +20,7 @@ const OUTCOMES = ['succeeded', 'failed', 'unfinished'] as const;
 const GET_AUDIT_LOG = {
   name: 'get_audit_log',
   description:
-    'List what the agent did: the calls that ran code or were to change files, newest first, with arguments, outcome and who approved or denied them. For values of evaluations take get_repl_history. Earlier sessions of this workspace are in it too.',
+    'List what the agent did: the calls that ran code or were to change files, newest first, with arguments, outcome and who approved or denied them. For values of evaluations take get_repl_history. Also earlier sessions of this workspace.',
   parameters: [
     { name: 'tool', type: 'string' },
     { name: 'outcome', type: 'string', enum: OUTCOMES },
@@ -43,7 +43,7 @@ const GET_AUDIT_LOG = {
     'who approved it',
     'calls that were denied',
     'which files were changed by the agent',
-    'history of tool calls',
+    'what was done',
   ],
 } as const satisfies ToolDescription;
 

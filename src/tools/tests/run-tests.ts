@@ -27,7 +27,7 @@ import { type Asked, Run } from './run.ts';
 const RUN_TESTS = {
   name: 'run_tests',
   description:
-    'Run tests of a system, package or name, after loading what changed; without arguments the test suites of the workspace. With edits and then, a change, its tests and a check are one call. Tells each failure with form, values and place, and what passed before.',
+    'Run tests of a system, package or name, after loading what changed; without arguments the test suites of the project. With edits and then, a change, its tests and a check are one call. Tells each failure with form, values and place, and what passed before.',
   parameters: [
     { name: 'system', type: 'string' },
     { name: 'package', type: 'string', description: 'Tests named in it' },
@@ -62,7 +62,7 @@ const RUN_TESTS = {
       name: 'then',
       type: 'array',
       items: { type: 'string' },
-      description: 'Forms, afterwards',
+      description: 'Forms to run after',
     },
     ON_ERROR,
     RESTARTS,
