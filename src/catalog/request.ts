@@ -18,7 +18,7 @@ export interface RequestTerm {
 const NAME_PART = 0.25;
 const PATTERN_WORD = 0.4;
 /** Weight of a stop word, which decides between tools that have the other words alike. */
-const STOP_WORD = 0.1;
+const STOP_WORD = 0.15;
 /** Weights in the subject of the request: of a word that no tool has (it may be a name), and of one from PATTERNS. */
 const UNKNOWN = 0.5;
 const PATTERN_SUBJECT = 2;
@@ -40,7 +40,8 @@ const PATTERNS: readonly [RegExp, string][] = [
 ];
 
 /** Returns the terms of QUERY, each once, with those that PATTERNS add. IS_KNOWN says whether a tool has a term. Stop words
- *  are left out, unless beside a term that a tool has (C32). */
+ *  are left out beside terms that no tool has (C32). Beside known terms they count little, and a request without other
+ *  words is about them. */
 export function readRequest(query: string, isKnown: (term: string) => boolean): RequestTerm[] {
   const text = query.slice(0, QUERY_LIMIT).normalize('NFKC');
   const names = new Set<string>();
@@ -67,7 +68,9 @@ export function readRequest(query: string, isKnown: (term: string) => boolean): 
   for (const word of patternWords(text)) {
     if (isKnown(stem(word)) && !contentWords.includes(word)) add(word, PATTERN_WORD, PATTERN_SUBJECT);
   }
-  if ([...terms.keys()].some(isKnown)) {
+  if (terms.size === 0) {
+    for (const word of allWords) add(word, 1, 1);
+  } else if ([...terms.keys()].some(isKnown)) {
     for (const word of allWords) if (!isContentWord(word)) add(word, STOP_WORD, 0);
   }
   return [...terms.values()];

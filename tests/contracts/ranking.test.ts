@@ -39,6 +39,8 @@ describe('literal hits and ranked ones', () => {
   test('S1.15 where a request has hardly any word of its own, its stop words decide', () => {
     expect(marked({ query: 'where is this function used' })[0]).toBe('who_calls?');
     expect(marked({ query: 'which functions use this function' }).slice(0, 3)).toContain('who_calls?');
+    expect(marked({ query: 'where is this used' })[0]).toBe('who_calls?');
+    expect(marked({ query: 'what can you do here' })[0]).toBe('search_tools?');
   });
 
   test('S1.15 one word with literal hits answers exactly those', () => {
@@ -159,7 +161,7 @@ describe('weak matches, and names', () => {
     const note =
       'No tool has a word of the query: say in other words what the tool should do, or leave query out to list the tools.';
     expect(executeSearchTools({ query: 'qwrtzp' }, SEA)).toMatchObject({ tools: [], note });
-    expect(executeSearchTools({ query: 'what can you do here' })).toMatchObject({ tools: [], note });
+    expect(executeSearchTools({ query: 'thanks, whoever' })).toMatchObject({ tools: [], note });
     expect(executeSearchTools({ query: 'zebras' }, SEA)).not.toHaveProperty('note');
     expect(executeSearchTools({ query: 'whale', category: 'research' }, SEA)).not.toHaveProperty('note');
     expect(executeSearchTools({ query: '' }, catalogOf([]))).not.toHaveProperty('note');
