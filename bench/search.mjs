@@ -23,17 +23,18 @@ const MEASURES = [
   },
 ];
 
-const NOTE = `The requests of \`bench/ranking/requests.jsonl\` are those that the words of the tools were chosen with, so these figures
-flatter. \`npm run bench:search -- --queries FILE\` measures others, and with \`--tools FILE\` those of any catalog. A request
-without a right tool is for what no tool here can do; most share a word with one that can. A weak match is marked so.`;
+const NOTE = `The requests of \`bench/ranking/requests.jsonl\` are those that the words of the tools were chosen with, so their figures
+flatter. Those of \`unseen.jsonl\` beside it were written before a description was changed, and no word was chosen by them.
+\`npm run bench:search -- --queries FILE\` measures others, and with \`--tools FILE\` those of any catalog. A request without a right tool is for what no tool here can do; most share a word with one that can. A weak match is marked so.`;
 
 /**
- * Returns the requests by which the words were chosen, or each so many of them that EVERY says.
+ * Returns the requests in FILE, by default those by which the words were chosen, or each so many of them that EVERY says.
  * @param {number} every
+ * @param {string} [file]
  * @returns {Request[]}
  */
-export function readRequests(every) {
-  const lines = readFileSync(join(import.meta.dirname, 'ranking', 'requests.jsonl'), 'utf8')
+export function readRequests(every, file = 'requests.jsonl') {
+  const lines = readFileSync(join(import.meta.dirname, 'ranking', file), 'utf8')
     .trim()
     .split('\n');
   return lines.filter((_, index) => index % every === 0).map((line) => JSON.parse(line));
@@ -47,6 +48,7 @@ export function readRequests(every) {
  */
 export async function measureSearch(stage, { rounds, every }) {
   const requests = readRequests(every);
+  const unseen = readRequests(1, 'unseen.jsonl');
   const library = await import(pathToFileURL(stage.library).href);
   const ours = ourFinder(library, library.TOOL_CATALOG);
   const shown = builtIn(library.TOOL_CATALOG);
@@ -65,6 +67,8 @@ export async function measureSearch(stage, { rounds, every }) {
       rows: [
         ...Object.entries(finders).map(([name, find]) => row(name, find, requests)),
         foreignRow(ours, requests),
+        ...Object.entries(finders).map(([name, find]) => row(`${name}, unseen`, find, unseen)),
+        foreignRow(ours, unseen),
       ],
     },
     ...compare(MEASURES, await timeFinders(finders, requests, rounds)),
