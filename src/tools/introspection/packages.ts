@@ -112,9 +112,12 @@ function namesText(label: string, { count, names = [] }: CountedNames, form: str
   return `${label}: ${names.join(', ')}${rest}`;
 }
 
-function symbolsText({ listed, rows = [] }: PackageData, offset: number, type?: string): string {
+function symbolsText(data: PackageData, offset: number, type?: string): string {
+  const { listed, rows = [] } = data;
   const ofType = type === undefined ? '' : ` of type ${type}`;
-  const lines = fittingRows(rows.map(([, home, name, label]) => `${home}::${name} [${label}]`));
+  const lines = fittingRows(
+    rows.map(([, home, name, label]) => `${nameIn(data.name, home, name)} [${label}]`),
+  );
   const totals = new Map(listed);
   const page = {
     offset,
@@ -131,6 +134,12 @@ function symbolsText({ listed, rows = [] }: PackageData, offset: number, type?: 
     empty.length > 0 && `${headers.length > 0 ? '\n' : ''}No ${empty.join(' or ')} symbols${ofType}.`,
   ];
   return parts.filter(Boolean).join('\n');
+}
+
+/** Returns the name of a symbol of the package HOME, without HOME if that is the package SHOWN. An empty
+ *  name, and one that looks as if it had a package, keep it. */
+function nameIn(shown: string, home: string, name: string): string {
+  return home === shown && name !== '' && !name.includes('::') ? name : `${home}::${name}`;
 }
 
 function capitalized(word: string): string {
