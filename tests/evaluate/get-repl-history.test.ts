@@ -49,6 +49,24 @@ test('it has input, values, output, errors, package and time, newest first', asy
   await session.close();
 });
 
+test('long values and output are shown whole where they are of the only one listed', async () => {
+  const place = temporaryFolder();
+  const session = await start(root.path, place.path);
+  await session.eval('(loop for n below 8 do (format t "~D~%" n) finally (return (values 1 2 3 4 5 6 7 8)))');
+  await session.eval('(+ 1 2)');
+  expect(await history(session)).toBe(
+    '2 evaluations in this workspace, newest first:\n\n' +
+      '  TIME in COMMON-LISP-USER, N ms\n    (+ 1 2)\n    => 3\n' +
+      '  TIME in COMMON-LISP-USER, N ms\n    (loop for n below 8 do (format t "~D~%" n) finally (return (values 1 2 3 4 5 6 7 8)))\n' +
+      '    => 1\n       2\n       3\n       4\n       5\n       6\n       ... 2 more lines\n' +
+      '    Output:\n      0\n      1\n      2\n      3\n      4\n      5\n      ... 2 more lines\n\n' +
+      'Note: limit: 1 with the offset of an evaluation shows it whole.',
+  );
+  expect(await history(session, { limit: 1, offset: 1 })).toMatch(/ {7}8\n {4}Output:[^.]* {6}7$/);
+  await session.close();
+  place.remove();
+});
+
 test('frames of an error are shown where it is the only one listed', async () => {
   const place = ownFolder();
   const session = await start(root.path, place.path);

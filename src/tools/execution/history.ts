@@ -2,7 +2,15 @@
 
 import type { Reply } from '../../image/wire/call.ts';
 import { wholeText } from '../../image/wire/endings.ts';
-import { beyondNote, fittingRows, hasMore, indent, joinSections, listText } from '../../kernel/reply.ts';
+import {
+  beyondNote,
+  boundLines,
+  fittingRows,
+  hasMore,
+  indent,
+  joinSections,
+  listText,
+} from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
   type CallContext,
@@ -35,6 +43,10 @@ const GET_REPL_HISTORY = {
   ],
 } as const satisfies ToolDescription;
 
+/** Maximum number of lines of the values, and of the output, of an evaluation in a list of several. The answer to the
+ *  evaluation itself had all of them. */
+const LINES_IN_LIST = 6;
+
 /** Returns the tool get_repl_history, which reads HISTORY. */
 export function getReplHistory(history: ReplHistory) {
   return defineTool({ ...GET_REPL_HISTORY, handler: (args, context) => readHistory(history, args, context) });
@@ -61,25 +73,38 @@ async function readHistory(
     ),
   );
   const page = { offset, shown: rows.length, total };
+  const cut = evaluations.length > 1 && evaluations.slice(0, rows.length).some(isLong);
   const text = joinSections([
     `${countText(newest, 'evaluation')} in this workspace${what}${total > 0 ? ', newest first:' : '.'}`,
     listText(rows, hasMore(page)) || beyondNote(page, 'evaluations'),
+    cut && 'Note: limit: 1 with the offset of an evaluation shows it whole.',
   ]);
   return { data: { total, ...(atLeast && { atLeast }), evaluations }, text };
 }
 
-/** Renders an evaluation. FROM_OTHER_SERVER: another server requested it. Restarts and frames of an error are only
- *  shown if it is the ONLY one listed. */
+/** Returns OUTPUT without empty lines around it. */
+function inner(output: string): string {
+  return output.replace(/^\n+/, '').trimEnd();
+}
+
+/** True when the values or the output of an evaluation have more than LINES_IN_LIST lines. */
+function isLong({ values = '', output = '' }: Evaluation): boolean {
+  return [values, inner(output)].some((text) => text.split('\n').length > LINES_IN_LIST);
+}
+
+/** Renders an evaluation. FROM_OTHER_SERVER: another server requested it. Restarts and frames of an error, and more than
+ *  LINES_IN_LIST lines of values or output, are only shown if it is the ONLY one listed. */
 function evaluationText(
   { time, milliseconds, form, values, output, error, ...more }: Evaluation,
   fromOtherServer: boolean,
   only: boolean,
 ): string {
+  const bounded = (text: string) => (only ? text : boundLines(text, LINES_IN_LIST));
   return [
     `${time}${more.package === undefined ? '' : ` in ${more.package}`}, ${milliseconds} ms${fromOtherServer ? ', by another server, or an earlier one' : ''}`,
     indent(form.trim(), 2),
-    values !== undefined && indent(`=> ${values.replace(/\n/g, '\n   ')}`, 2),
-    output !== undefined && `  Output:\n${indent(output.replace(/^\n+/, '').trimEnd(), 4)}`,
+    values !== undefined && indent(`=> ${bounded(values).replace(/\n/g, '\n   ')}`, 2),
+    output !== undefined && `  Output:\n${indent(bounded(inner(output)), 4)}`,
     error !== undefined && indent(only ? error : (error.split('\n\n', 1)[0] ?? error), 2),
   ]
     .filter((part) => part !== false)
