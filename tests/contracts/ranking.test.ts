@@ -38,7 +38,7 @@ describe('literal hits and ranked ones', () => {
 
   test('S1.15 where a request has hardly any word of its own, its stop words decide', () => {
     expect(marked({ query: 'where is this function used' })[0]).toBe('who_calls?');
-    expect(marked({ query: 'which functions use this function' }).slice(0, 3)).toContain('who_calls?');
+    expect(marked({ query: 'which functions use this function' })[0]).toBe('who_calls?');
     expect(marked({ query: 'where is this used' })[0]).toBe('who_calls?');
     expect(marked({ query: 'what can you do here' })[0]).toBe('search_tools?');
   });

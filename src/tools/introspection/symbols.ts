@@ -171,9 +171,9 @@ const DESCRIBE_SYMBOL = {
     'go to definition',
     'docstring',
     'where is it defined',
-    'function signature',
+    'what is it',
     'which methods run in which order',
-    'what does this function do',
+    'what does it do',
   ],
   // Needed because the search of Claude Code does not find this tool for questions about the documentation of
   // a function.
