@@ -1,6 +1,6 @@
 ;;;; Runs the agent in an image that somebody else started. The agent serves the wire protocol on a
-;;;; socket, and does not change the image's debugger, streams and threads. Such an image loads this
-;;;; file after the agent. Images that the server starts do not load it.
+;;;; socket, and leaves that person's debugger, streams, threads and settings alone. Images that the
+;;;; server starts do not have this file.
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (require "SB-BSD-SOCKETS")
@@ -8,7 +8,103 @@
 
 (in-package "LIVE-LISP.AGENT")
 
-(export '(serve))
+;;; What jobs must not do to the image
+
+(define-condition not-ours (error)
+  ((operation :initarg :operation :reader not-ours-operation))
+  (:documentation "Signalled when a job calls OPERATION, a function that would end the image.")
+  (:report (lambda (condition stream)
+             (format stream "~A would end this image, which somebody else runs, so it was refused. ~
+                             To end a thread, call (sb-thread:abort-thread) in it."
+                     (not-ours-operation condition)))))
+
+(defun exit-refused (function &rest arguments)
+  "Hook: FUNCTION ends the process. Call it with ARGUMENTS, unless a job or a thread of one calls
+it: then signal NOT-OURS."
+  (when (of-job-p) (error 'not-ours :operation "EXIT"))
+  (apply function arguments))
+
+(defun save-refused (function &rest arguments)
+  "Hook: FUNCTION saves a core and ends the process. Call it with ARGUMENTS, unless a job or a
+thread of one calls it: then signal NOT-OURS."
+  (when (of-job-p) (error 'not-ours :operation "SAVE-LISP-AND-DIE"))
+  (apply function arguments))
+
+(define-hook sb-ext:exit exit-refused)
+(define-hook sb-ext:save-lisp-and-die save-refused)
+
+;;; Preparing the image
+
+(defun settle ()
+  "Make the image ready for jobs. The jobs begin with the reader and printer of a fresh SBCL,
+whatever the person has set for the REPL."
+  (setf **on-peer-gone** (constantly nil)
+        **stopped** nil
+        **attached** t)
+  (with-standard-io-syntax
+    (let ((*print-readably* nil) (*print-pretty* t) (*readtable* (copy-readtable nil))
+          (*break-on-signals* nil) (*random-state* (make-random-state nil)))
+      (start-session)))
+  (note-beginning)
+  (ignore-errors (require "SB-INTROSPECT"))
+  (ignore-errors (require "SB-CLTL2"))
+  (tell-formats)
+  (listen-for-functions)
+  (listen-for-effects)
+  (listen-for-code)
+  (listen-for-reading)
+  (note-threads)
+  (guard-threads)
+  (install-hooks 'exit-refused 'save-refused)
+  (if-able "heap guard" (watch-memory)))
+
+;;; Leaving nothing behind
+
+(defun all-own-packages ()
+  "Return a list of the packages of the agent, with the one that programs use."
+  (adjoin (symbol-package 'live-lisp:stop) **own-packages**))
+
+(defun own-symbols ()
+  "Return a list of the symbols whose home is a package of the agent."
+  (loop for package in (all-own-packages)
+        append (let ((symbols '()))
+                 (do-symbols (symbol package symbols)
+                   (when (eq (symbol-package symbol) package) (push symbol symbols))))))
+
+(defun remove-class (class)
+  "Take CLASS, of the agent, out of the image: its methods, its place below its superclasses, and
+its name."
+  (dolist (method (copy-list (sb-mop:specializer-direct-methods class)))
+    (let ((function (sb-mop:method-generic-function method)))
+      (when function (remove-method function method))))
+  (dolist (super (sb-mop:class-direct-superclasses class))
+    (sb-mop:remove-direct-subclass super class))
+  (setf (find-class (class-name class)) nil))
+
+(defun remove-package (package)
+  "Delete PACKAGE, of the agent, whatever other packages use it."
+  (sb-ext:unlock-package package)
+  (dolist (user (package-used-by-list package)) (unuse-package package user))
+  (dolist (used (package-use-list package)) (unuse-package used package))
+  (handler-bind ((package-error #'continue)) (delete-package package)))
+
+(defun vanish ()
+  "Take the classes, macros and packages of the agent out of the image, so that the garbage
+collector can take the rest. Functions and variables stay as they are, because this function and
+callers of it still use them. Macros go, because SLIME keeps the symbol of each macro, from which
+all code of the agent could be reached."
+  (sb-ext:without-package-locks
+    (let ((symbols (own-symbols)) (packages (all-own-packages)))
+      (dolist (symbol symbols)
+        (let ((class (find-class symbol nil)))
+          (when (and class (eq (class-name class) symbol)) (ignore-errors (remove-class class))))
+        (when (macro-function symbol) (fmakunbound symbol)))
+      (dolist (name '("LIVE-LISP-USER" "LIVE-LISP.ATTACH"))
+        (let ((package (find-package name))) (when package (remove-package package))))
+      (dolist (package packages)
+        (when (package-name package) (remove-package package))))))
+
+;;; Serving
 
 (defun listening-socket (path)
   "Return a Unix socket that listens at PATH. Only this user can connect. The name PATH appears only
@@ -44,28 +140,45 @@ sends an unreadable message."
     (unless **stopped** (end-jobs))
     (sb-bsd-sockets:socket-close connection)))
 
-(defun stop-serving (thread socket path)
-  "End THREAD, which serves on SOCKET, a socket that listens at PATH. Close SOCKET, and remove the
-name PATH."
+(defun serve-connections (socket)
+  "Serve one server after another that connects to SOCKET. An error of the agent ends the
+connection, and does not open the person's debugger."
+  (call-in-fresh-session
+   (lambda ()
+     (let ((*break-on-signals* nil) (*debugger-hook* nil))
+       (loop
+         (block connection
+           (let ((sb-ext:*invoke-debugger-hook* (lambda (failure hook)
+                                                  (declare (ignore failure hook))
+                                                  (return-from connection))))
+             (serve-connection (sb-bsd-sockets:socket-accept socket)))))))))
+
+(defun remove-files (paths)
+  "Remove the files PATHS, native names, as far as they exist."
+  (dolist (path paths) (ignore-errors (sb-posix:unlink path))))
+
+(defun stop-serving (thread socket files)
+  "End THREAD, which serves on SOCKET. Close SOCKET, and remove FILES, the names of the socket and
+of its entry."
   (sb-thread:terminate-thread thread)
   (sb-thread:join-thread thread :default nil :timeout 5)
   (sb-bsd-sockets:socket-close socket)
-  (ignore-errors (sb-posix:unlink path)))
+  (remove-files files))
 
-(defun serve (path)
+(defun serve (path &key entry)
   "Start a thread that serves the wire protocol on the Unix socket PATH, to one server after
-another. Return the thread. The image continues when a server disconnects. Signal an error if PATH
-exists."
-  (let ((socket (listening-socket path)))
-    (setf **on-peer-gone** (constantly nil)
-          **stopped** nil)
-    (start-session)
-    (note-beginning)
-    (ignore-errors (require "SB-INTROSPECT"))
-    (ignore-errors (require "SB-CLTL2"))
-    (tell-formats)
-    (let ((thread (sb-thread:make-thread
-                   (lambda () (loop (serve-connection (sb-bsd-sockets:socket-accept socket))))
-                   :name "live-lisp server")))
-      (push (lambda () (stop-serving thread socket path)) **at-stop**)
+another. The image continues when a server disconnects. If ENTRY is given, it is the name of a file
+that is removed with the socket when the agent is removed from the image, or the image exits. Return
+the thread. Signal an error if PATH exists."
+  (let ((socket (listening-socket path)) (files (remove nil (list path entry))))
+    (settle)
+    (let ((thread (sb-thread:make-thread #'serve-connections :arguments (list socket)
+                                                             :name "live-lisp server"))
+          (at-exit (lambda () (remove-files files))))
+      (push at-exit sb-ext:*exit-hooks*)
+      (push (lambda ()
+              (setf sb-ext:*exit-hooks* (remove at-exit sb-ext:*exit-hooks*))
+              (stop-serving thread socket files)
+              (vanish))
+            **at-stop**)
       thread)))

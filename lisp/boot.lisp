@@ -3,7 +3,8 @@
 ;;;; LIVE_LISP_FASL is the path of the fasl, without the SBCL version. LIVE_LISP_SERVER is the
 ;;;; process id of the server: names of temporary files contain it, so that those of ended servers
 ;;;; can be removed. If LIVE_LISP_WORKERS is set, this number of processes compile the fasl, and the
-;;;; agent is not loaded. If LIVE_LISP_STRICT is set, compiler warnings are printed and SBCL exits
+;;;; agent is not loaded. If LIVE_LISP_ATTACHED is set, the fasl also has what an image needs that
+;;;; somebody else runs. If LIVE_LISP_STRICT is set, compiler warnings are printed and SBCL exits
 ;;;; with 1. Otherwise warnings are ignored.
 
 (load (merge-pathnames "internals.lisp" *load-truename*))
@@ -11,7 +12,10 @@
 (defpackage "LIVE-LISP.BOOT" (:use "COMMON-LISP" "LIVE-LISP.INTERNALS"))
 (in-package "LIVE-LISP.BOOT")
 
-(defparameter *files* (append (agent-files) '("closed"))
+(defparameter *files*
+  (append (agent-files)
+          (and (sb-ext:posix-getenv "LIVE_LISP_ATTACHED") '("attached"))
+          '("closed"))
   "The names of the files in the agent's fasl, in the order in which they are loaded.")
 
 (defvar *warnings* '()

@@ -4,7 +4,7 @@
 (defpackage "LIVE-LISP.AGENT"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.GUARD" "LIVE-LISP.LOOK"
         "LIVE-LISP.JOURNAL")
-  (:export "MAIN" "SAVE"))
+  (:export "MAIN" "SAVE" "SERVE"))
 
 (in-package "LIVE-LISP.AGENT")
 

@@ -156,6 +156,9 @@ leave the program's function in place."
              (setf (fdefinition name) (symbol-value before)))
            (when type (setf (known :function :type name) type))))))
 
-(defun uninstall-hooks ()
-  "Uninstall all hooks."
-  (loop while **installed** do (apply #'uninstall-hook (pop **installed**))))
+(defun uninstall-hooks (&optional (listeners (mapcar #'second **hooks**)))
+  "Uninstall the hooks of LISTENERS, names of functions that DEFINE-HOOK was given. By default,
+uninstall all hooks."
+  (let ((gone (remove-if-not (lambda (hook) (member (second hook) listeners)) **installed**)))
+    (setf **installed** (remove-if (lambda (hook) (member hook gone :test #'eq)) **installed**))
+    (dolist (hook gone) (apply #'uninstall-hook hook))))

@@ -16,6 +16,10 @@
   "True when PACKAGE is a package of the agent."
   (and (member package **own-packages** :test #'eq) t))
 
+(sb-ext:defglobal **attached** nil
+  "True in an image that somebody else runs. The agent then leaves that person's threads, debugger,
+streams and settings alone.")
+
 (defmacro source-folder ()
   "Expand into the namestring of the folder with the agent's sources, the parent of this file's
 folder. The names of all source files of the agent begin with it."

@@ -97,12 +97,13 @@ takes little from those threads."
     (send-left-frames)))
 
 (defun unread-octets ()
-  "Return the number of sent octets that the server has not read yet, or 0 on systems that do not
-report it."
+  "Return the number of sent octets that the server has not read yet. Return 0 if there is no
+channel, and on systems that do not report the number."
   #+linux
   (let ((count (make-array 4 :element-type '(unsigned-byte 8) :initial-element 0)))
     (sb-sys:with-pinned-objects (count)
-      (if (control-device (sb-sys:fd-stream-fd *frames-out*) #x5411 (sb-sys:vector-sap count))
+      (if (and *frames-out*
+               (control-device (sb-sys:fd-stream-fd *frames-out*) #x5411 (sb-sys:vector-sap count)))
           (sb-sys:sap-ref-32 (sb-sys:vector-sap count) 0)
           0)))
   #-linux 0)

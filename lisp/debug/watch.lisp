@@ -125,19 +125,84 @@ that begin from now on."
   ;; report the change as if the program had made it.
   (style-members))
 
+;;; In an image that somebody else runs, *BREAK-ON-SIGNALS* would open that person's debugger for
+;;; each error that the program handles. There, the functions that signal conditions are hooked.
+
+(defvar *signalling* nil "The condition that a hook of this thread is signalling, or NIL.")
+
+(defun condition-for (datum arguments simple)
+  "Return the condition that the arguments DATUM and ARGUMENTS of a function such as ERROR stand
+for. A format control makes a condition of the type SIMPLE. Return NIL if they stand for none."
+  (typecase datum
+    (condition datum)
+    ((or string function)
+     (make-condition simple :format-control datum :format-arguments arguments))
+    (symbol (and (find-class datum nil)
+                 (subtypep datum 'condition)
+                 (apply #'make-condition datum arguments)))))
+
+(defun call-noting-condition (condition function)
+  "Call FUNCTION, which signals CONDITION. Before that, record CONDITION if the watch selects it and
+this thread is not signalling it already."
+  (unless (eq condition *signalling*)
+    (note-signalled condition))
+  (let ((*signalling* condition)) (funcall function)))
+
+(defun call-noted (simple function arguments)
+  "Call FUNCTION, which signals the condition for which ARGUMENTS stand, with that condition, and
+record it. SIMPLE is the type of a condition for a format control."
+  (let ((condition (and arguments
+                        (apart (ignore-errors (condition-for (first arguments) (rest arguments)
+                                                             simple))))))
+    (if condition
+        (call-noting-condition condition (lambda () (funcall function condition)))
+        (apply function arguments))))
+
+(defun error-noted (function &rest arguments)
+  "Hook: call FUNCTION, which is ERROR, by CALL-NOTED with ARGUMENTS."
+  (call-noted 'simple-error function arguments))
+
+(defun signal-noted (function &rest arguments)
+  "Hook: call FUNCTION, which is SIGNAL, by CALL-NOTED with ARGUMENTS."
+  (call-noted 'simple-condition function arguments))
+
+(defun warn-noted (function &rest arguments)
+  "Hook: call FUNCTION, which is WARN, by CALL-NOTED with ARGUMENTS."
+  (call-noted 'simple-warning function arguments))
+
+(defun cerror-noted (function &rest arguments)
+  "Hook: call FUNCTION, which is CERROR, by CALL-NOTED with ARGUMENTS but the first. CERROR needs
+all of them for its restart."
+  (call-noted 'simple-error
+              (lambda (datum &rest more)
+                (declare (ignore more))
+                (apply function (first arguments) datum (cddr arguments)))
+              (rest arguments)))
+
+(define-hook error error-noted)
+(define-hook signal signal-noted)
+(define-hook warn warn-noted)
+(define-hook cerror cerror-noted)
+
+(defparameter *signal-hooks* '(error-noted signal-noted warn-noted cerror-noted)
+  "The hooks by which a watch sees conditions in an image that somebody else runs.")
+
 (defun watch-errors (watch)
   "Begin to record the errors that WATCH selects, in place of the previous watch."
-  (setf **watch** watch
-        **on-break** #'note-break)
-  ;; *BREAK-ON-SIGNALS* would stop the program in SBCL's debugger.
-  (pushnew 'watch-no-more **at-stop**)
-  (break-at (watch-type watch)))
+  (let ((before **watch**))
+    (setf **watch** watch)
+    (cond (**attached** (unless before (apply #'install-hooks *signal-hooks*)))
+          (t (setf **on-break** #'note-break)
+             ;; *BREAK-ON-SIGNALS* would stop the program in SBCL's debugger.
+             (pushnew 'watch-no-more **at-stop**)
+             (break-at (watch-type watch))))))
 
 (defun watch-no-more ()
   "Stop recording errors. Errors that are held stay held."
-  (setf **watch** nil
-        **on-break** nil)
-  (break-at nil))
+  (setf **watch** nil)
+  (cond (**attached** (uninstall-hooks *signal-hooks*))
+        (t (setf **on-break** nil)
+           (break-at nil))))
 
 (defun watch-type-named (name)
   "Return the condition type that the text NAME names, or NIL if there is none."

@@ -16,10 +16,6 @@ use since the first charge: only octets above that can belong to KEY."
   "A hash table from a job, or a thread without a job, to its GROWER. Use it only while holding the
 mutex **GUARDING**.")
 
-(sb-ext:defglobal **starters** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "A hash table from a thread to the job that started it. For threads that the reader thread started
-to run jobs, the value is :AGENT.")
-
 (sb-ext:defglobal **guarding** (sb-thread:make-mutex :name "live-lisp memory")
   "The mutex that a thread holds while it charges growth of the heap to jobs and threads.")
 
@@ -30,18 +26,6 @@ to run jobs, the value is :AGENT.")
 room was short.")
 
 ;;; Charging growth to jobs and threads
-
-(defun start-thread-for-job (function &rest arguments)
-  "Hook: call FUNCTION, which makes a thread, with ARGUMENTS. Record the job that starts the thread.
-If this thread was itself started by a job, record that job."
-  (let ((starter (or *job*
-                     (gethash sb-thread:*current-thread* **starters**)
-                     (and *reading* :agent)))
-        (thread (apply function arguments)))
-    (when starter (setf (gethash thread **starters**) starter))
-    thread))
-
-(define-hook sb-thread:make-thread start-thread-for-job)
 
 (defun jobs-now ()
   "Return a list of the jobs that run. Read the table without its lock: a thread that holds the lock
@@ -62,12 +46,15 @@ can be waiting for the end of this collection."
 (defun growing-here ()
   "A collection in this thread charges the growth of the heap to one job or thread. Return it: a
 job, the thread itself, or NIL if the thread belongs to the agent. The thread of a job counts as the
-agent's before and after the job's code runs."
+agent's before and after the job's code runs. In an image that somebody else runs, return :THEIRS
+for a thread of that person's program."
   (let* ((thread sb-thread:*current-thread*)
          (job (gethash thread **starters**)))
     (cond (*job* (and (job-interruptible *job*) *job*))
+          ((and **attached** (eq thread (sb-thread:main-thread))) :theirs)
           ((own-thread-p thread) nil)
           ((and job (running-job-p job)) job)
+          (**attached** :theirs)
           (t thread))))
 
 (defun grower-lives-p (key)
@@ -83,10 +70,14 @@ and the keys of **GROWERS**."
 (defun put-down-growth (usage)
   "USAGE octets of the heap are in use now. Charge the growth since the previous collection to the
 job or thread that caused this collection. If the agent caused it, charge all jobs that run code,
-and all jobs and threads in **GROWERS**."
+and all jobs and threads in **GROWERS**. If a thread of somebody else's program caused it, charge
+nobody."
   (let ((delta (- usage (shiftf **usage** usage)))
         (here (growing-here)))
-    (dolist (key (if here (list here) (possible-growers)))
+    (dolist (key (case here
+                   ((nil) (possible-growers))
+                   (:theirs '())
+                   (t (list here))))
       (let ((grower (or (gethash key **growers**)
                         (setf (gethash key **growers**) (make-grower key (- usage delta))))))
         (incf (grower-growth grower) delta)))
@@ -234,10 +225,6 @@ garbage of ended jobs."
   (keep-guard)
   (make-room))
 
-(defun note-threads ()
-  "Install the hook that records, for each new thread, the job that makes it."
-  (install-hooks 'start-thread-for-job))
-
 (sb-ext:defglobal **nursery-before** nil
   "The value of BYTES-CONSED-BETWEEN-GCS before the heap was guarded, or NIL.")
 
@@ -249,11 +236,13 @@ garbage of ended jobs."
     (setf (sb-ext:bytes-consed-between-gcs) **nursery-before**)))
 
 (defun watch-memory ()
-  "Begin to guard the heap, which has three times the size that the user asked for."
-  (setf **nursery-before** (sb-ext:bytes-consed-between-gcs)
-        **heap-size** (floor (sb-ext:dynamic-space-size) 3)
+  "Begin to guard the heap. An image that the server started has three times the heap that the user
+asked for. In an image that somebody else runs, take half of the heap as what may be used, and leave
+the time between collections as it is."
+  (setf **nursery-before** (and (not **attached**) (sb-ext:bytes-consed-between-gcs))
+        **heap-size** (floor (sb-ext:dynamic-space-size) (if **attached** 2 3))
         **large-pages-known** (ignore-errors (large-pages-known-p)))
-  (set-nursery)
+  (unless **attached** (set-nursery))
   (setf **usage** (heap-use))
   (push #'prepare-heap **before-jobs**)
   (setf **collect-much** #'collect-much)

@@ -13,6 +13,28 @@ there is one, and otherwise return, so that SBCL goes on to its own debugger."
         (when global (funcall global condition global)))
       (debugger-hook condition hook)))
 
+(sb-ext:defglobal **starters** (make-hash-table :test 'eq :weakness :key :synchronized t)
+  "A hash table from a thread to the job that started it. For threads that the reader thread started
+to run jobs, the value is :AGENT.")
+
+(defun start-thread-for-job (function &rest arguments)
+  "Hook: call FUNCTION, which makes a thread, with ARGUMENTS. Record the job that starts the thread.
+If this thread was itself started by a job, record that job."
+  (let ((starter (or *job*
+                     (gethash sb-thread:*current-thread* **starters**)
+                     (and *reading* :agent)))
+        (thread (apply function arguments)))
+    (when starter (setf (gethash thread **starters**) starter))
+    thread))
+
+(define-hook sb-thread:make-thread start-thread-for-job)
+
+(defvar *of-job* nil "True in a thread that a job started, or another thread that a job started.")
+
+(defun of-job-p ()
+  "Return true if this thread runs a job, or was started by one."
+  (or *job* *of-job*))
+
 (defun call-taken (call)
   "CALL is a cons of a function and its arguments. Take them out of CALL, and call the function. This
 is a tail call, so that no frame of the agent keeps objects that the program has dropped."
@@ -21,13 +43,14 @@ is a tail call, so that no frame of the agent keeps objects that the program has
       ;; APPLY would leave the function in the part of the stack that the function then has.
       (funcall (the function (shiftf (car call) nil)))))
 
-(defun run-guarded (call)
-  "CALL is a cons of the function and the arguments of this thread. Call the function. An unhandled
-condition ends the thread, whatever the global debugger hook is by then. At its end, the stack is
-prepared for the next thread that gets it: the guard page is protected again, and old words that
-would look like live pointers are cleared."
+(defun run-guarded (call of-job)
+  "CALL is a cons of the function and the arguments of this thread. Call the function, with *OF-JOB*
+bound to true if OF-JOB is. An unhandled condition ends the thread, whatever the global debugger
+hook is by then. At its end, the stack is prepared for the next thread that gets it: the guard page
+is protected again, and old words that would look like live pointers are cleared."
   (guard-stacks)
   (let* ((sb-ext:*invoke-debugger-hook* #'thread-debugger-hook)
+         (*of-job* of-job)
          (*thread-end* (list 'ended))
          (values (catch *thread-end* (multiple-value-list (call-taken call)))))
     (protect-stack-again)
@@ -38,10 +61,10 @@ would look like live pointers are cleared."
 
 (defun guarded (function)
   "Return a function for one new thread, which has RUN-GUARDED call FUNCTION with its own arguments."
-  (let ((call (list function)))
+  (let ((call (list function)) (of-job (of-job-p)))
     (lambda (&rest arguments)
       (setf (cdr call) arguments)
-      (run-guarded call))))
+      (run-guarded call of-job))))
 
 (defun callable-p (object)
   "True when OBJECT is a function, or a symbol that names one."
@@ -53,12 +76,18 @@ would look like live pointers are cleared."
 (defun guarded-made (make &rest arguments)
   "Hook: call MAKE, which makes a thread, with ARGUMENTS. The first argument is the function of the
 thread: pass a guarded version of it. If it is not callable, pass it unchanged, and SBCL signals an
-error."
-  (if (and arguments (callable-p (first arguments)))
+error. In an image that somebody else runs, guard only the threads that jobs start."
+  (if (and arguments
+           (callable-p (first arguments))
+           (or (not **attached**) (of-job-p)))
       (apply make (guarded (coerce (first arguments) 'function)) (rest arguments))
       (apply make arguments)))
 
 (define-hook sb-thread:make-thread guarded-made)
+
+(defun note-threads ()
+  "Install the hook that records, for each new thread, the job that makes it."
+  (install-hooks 'start-thread-for-job))
 
 (defun guard-threads ()
   "Install the hook that guards each new thread."

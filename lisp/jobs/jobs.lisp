@@ -423,10 +423,8 @@ its function LEAVING. Remove JOB from **JOBS**."
   (when (exiting-p) (ignore-errors (wait-until-read)))
   (when (eq job (gethash (job-id job) **jobs**)) (remhash (job-id job) **jobs**)))
 
-(defun run-job (job function)
-  "The function of the thread of JOB: call the functions in **BEFORE-JOBS** and then FUNCTION, and
-answer JOB. JOB is answered even if the thread is ended before FUNCTION is called: **BEFORE-JOBS**
-can take long, for example to collect garbage."
+(defun run-here (job function)
+  "Do the work of RUN-JOB with the variables as they are."
   (let ((*job* job) (*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
         ;; Any call of a generic function can compile code, which calls this hook. The hook is bound
         ;; here, so that a broken hook that an evaluation has set is dropped: otherwise no later
@@ -443,3 +441,12 @@ can take long, for example to collect garbage."
                  (funcall **collect-much**))
                (answer job members))))
       (end-job job))))
+
+(defun run-job (job function)
+  "The function of the thread of JOB: call the functions in **BEFORE-JOBS** and then FUNCTION, and
+answer JOB. JOB is answered even if the thread is ended before FUNCTION is called: **BEFORE-JOBS**
+can take long, for example to collect garbage. In an image that somebody else runs, the global
+values of the session's variables are that person's, so JOB does not read or print with them."
+  (if **attached**
+      (with-session-variables **first-session** (run-here job function))
+      (run-here job function)))

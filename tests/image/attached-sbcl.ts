@@ -4,51 +4,46 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
-import { agentCommand } from '../../src/image/process/agent.ts';
 import { HeldCalls } from '../../src/image/session/held.ts';
 import { Executor } from '../../src/kernel/executor.ts';
 import { ToolRegistry } from '../../src/kernel/registry.ts';
-import { cacheFolder } from '../../src/paths.ts';
 import { ReplHistory } from '../../src/records/repl-history.ts';
 import { evalForm } from '../../src/tools/execution/evaluation.ts';
 import { Places } from '../../src/tools/places.ts';
-import { type Caller, PROJECT, testSbcl } from '../harness.ts';
+import { type Caller, PROJECT, temporaryFolder, testSbcl } from '../harness.ts';
 import { until } from '../server/processes.ts';
 
-/** Starts an SBCL in FOLDER that loads the agent, compiled as it is, and serves it on SOCKET, as a person would in a REPL.
- *  With SILENT nobody sees what it writes to its standard error. */
+/** The seconds in which the agent is compiled, which is done once for each version of it. */
+const COMPILING_MS = 120_000;
+
+/** Starts an SBCL, which evaluates the forms BEFORE, the line that attaches it, and the form AFTER, as a person would in a
+ *  REPL in the folder CWD. SERVING is the folder in which the image is found. Resolves once it is served, with its process
+ *  and its socket. With SILENT nobody sees what it writes to its standard error. */
 export async function startSbcl(
-  socket: string,
-  { folder, silent = false }: { folder?: string; silent?: boolean } = {},
-): Promise<ChildProcess> {
-  const options = {
-    lispFolder: join(PROJECT, 'lisp'),
-    cacheFolder: cacheFolder(),
-    root: PROJECT,
-    heapMb: 1024,
-    trees: [],
-  };
-  const { program, env } = agentCommand(testSbcl(), options, true);
-  const forms = [
-    '(load (format nil "~A-~A.fasl" (sb-ext:posix-getenv "LIVE_LISP_FASL") (lisp-implementation-version)))',
-    `(load "${join(PROJECT, 'lisp', 'attached.lisp')}")`,
-    `(live-lisp.agent:serve "${socket}")`,
-    '(loop (sleep 1))',
-  ];
+  serving: string,
+  {
+    before = [],
+    after = '(loop (sleep 1))',
+    cwd,
+    silent = false,
+  }: { before?: string[]; after?: string; cwd?: string; silent?: boolean } = {},
+): Promise<{ sbcl: ChildProcess; socket: string }> {
+  const forms = [...before, `(load "${join(PROJECT, 'lisp', 'attach.lisp')}")`, after];
   const args = ['--noinform', '--no-sysinit', '--no-userinit', ...forms.flatMap((form) => ['--eval', form])];
-  const sbcl = spawn(program, args, {
-    ...(folder && { cwd: folder }),
-    env,
-    stdio: ['ignore', 'ignore', silent ? 'ignore' : 'inherit'],
+  const sbcl = spawn(testSbcl(), args, {
+    ...(cwd && { cwd }),
+    env: { ...process.env, LIVE_LISP_SERVING: serving },
+    stdio: ['pipe', 'pipe', silent ? 'ignore' : 'inherit'],
   });
-  await until('the socket', 60_000, () => existsSync(socket));
-  return sbcl;
+  const entry = join(serving, `sbcl-${sbcl.pid}.json`);
+  await until('the entry of the image', COMPILING_MS, () => existsSync(entry));
+  return { sbcl, socket: join(serving, `sbcl-${sbcl.pid}.socket`) };
 }
 
 /** Resolves with what calls eval_form in an SBCL in FOLDER, which ends when it is closed. */
 export async function attachedCaller(folder: string): Promise<Caller> {
-  const socket = join(folder, 'agent');
-  const sbcl = await startSbcl(socket, { folder, silent: true });
+  const serving = temporaryFolder();
+  const { sbcl, socket } = await startSbcl(serving.path, { cwd: folder, silent: true });
   const image = new AttachedImage({ socket, limitMs: 60_000 });
   const registry = new ToolRegistry();
   const tools = { places: new Places(folder), holds: new HeldCalls<never>(60) };
@@ -67,6 +62,7 @@ export async function attachedCaller(folder: string): Promise<Caller> {
     close: async () => {
       await image.end();
       sbcl.kill('SIGKILL');
+      serving.remove();
     },
   };
 }

@@ -7,18 +7,42 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
 import { TIMES } from '../../src/image/wire/times.ts';
 import { occupiedText } from '../../src/tools/execution/evaluation.ts';
-import { temporaryFolder } from '../harness.ts';
+import { PROJECT, temporaryFolder } from '../harness.ts';
 import { imageContract } from '../image-contract.ts';
 import { until } from '../server/processes.ts';
 import { startSbcl } from './attached-sbcl.ts';
 
 const folder = temporaryFolder();
-const socket = join(folder.path, 'agent');
+let socket: string;
 let sbcl: ChildProcess;
+/** What the person's image prints: its REPL's output and its debugger's. */
+let printed = '';
 
-const start = async () => {
-  sbcl = await startSbcl(socket);
-};
+/** A form by which the person's image evaluates each form that the test sends to its standard input. */
+const REPL = '(loop (eval (read)))';
+
+/** What the person has set before the line. */
+const SETTINGS = [
+  `(setf sb-ext:*invoke-debugger-hook* (lambda (c h) (declare (ignore h)) (format t "DEBUGGER ~A~%" c) (finish-output) (sb-thread:abort-thread)))`,
+  '(setf *print-length* 3 *print-base* 2 *read-base* 16 (readtable-case *readtable*) :invert)',
+];
+
+async function start(): Promise<void> {
+  const served = await startSbcl(folder.path, { before: SETTINGS, after: REPL });
+  ({ sbcl, socket } = served);
+  printed = '';
+  sbcl.stdout?.on('data', (text) => {
+    printed += text;
+  });
+}
+
+/** Has the person's image evaluate FORM, read in base 16, and returns what it prints for the value. */
+async function person(form: string): Promise<string> {
+  const start = printed.length;
+  sbcl.stdin?.write(`(progn (format t "~&VALUE ~S END~%" ${form}) (finish-output))\n`);
+  await until('the value', 10_000, () => / END$/m.test(printed.slice(start)));
+  return /^VALUE (.*) END$/ms.exec(printed.slice(start))?.[1] ?? '';
+}
 
 beforeAll(start);
 afterAll(() => {
@@ -143,15 +167,86 @@ describe('besides', () => {
     await start();
   });
 
+  test('what would end the image is refused in calls and their threads, and not to its person', async () => {
+    const image = attach();
+    const refused = async (code: string) => {
+      const { ending } = await image.call('evaluate', { code });
+      return ending.kind === 'condition' ? ending.condition.text : ending.kind;
+    };
+    expect(await refused('(sb-ext:exit)')).toBe(
+      'EXIT would end this image, which somebody else runs, so it was refused. To end a thread, call (sb-thread:abort-thread) in it.',
+    );
+    expect(await refused('(sb-ext:exit :abort t)')).toMatch(/^EXIT would end this image/);
+    expect(await refused('(sb-ext:save-lisp-and-die "x.core")')).toMatch(/^SAVE-LISP-AND-DIE would end/);
+    await image.call('evaluate', {
+      code: '(sb-thread:join-thread (sb-thread:make-thread (lambda () (sb-ext:exit))) :default nil)',
+    });
+    await image.end();
+    expect(sbcl.exitCode).toBe(null);
+  });
+
+  test('errors of calls and of their threads never reach the debugger of its person', async () => {
+    const image = attach();
+    const errors = [
+      '(error "a call")',
+      '(break)',
+      '(invoke-debugger (make-condition (quote error)))',
+      '(sb-thread:join-thread (sb-thread:make-thread (lambda () (error "a thread"))) :default nil)',
+      '(sb-thread:join-thread (sb-thread:make-thread (lambda () (sb-thread:join-thread (sb-thread:make-thread (lambda () (error "deep")))))) :default nil)',
+      '(labels ((deep (x) (1+ (deep x)))) (deep 1))',
+    ];
+    for (const code of errors) await image.call('evaluate', { code });
+    await image.end();
+    expect(await person('(list 1 2 3 4 5)')).toBe('(1 10 11 ...)');
+    expect(printed).not.toContain('DEBUGGER');
+    // A thread of the person's program has the person's debugger.
+    await person('(sb-thread:join-thread (sb-thread:make-thread (lambda () (error "mine"))) :default nil)');
+    expect(printed).toContain('DEBUGGER mine');
+  });
+
+  test('a call that fills the heap is ended, and the image lives', { timeout: 120_000 }, async () => {
+    const image = attach();
+    const { ending } = await image.call('evaluate', { code: '(let (l) (loop (push (make-list 1000) l)))' });
+    expect(ending).toMatchObject({ kind: 'interrupted', reason: 'heap' });
+    expect((await image.call('evaluate', { code: '(+ 1 2)' })).data.values).toEqual([[{ text: '3' }]]);
+    await image.end();
+    expect(sbcl.exitCode).toBe(null);
+  });
+
+  test('a watch sees handled errors of its person, and breaks nothing', async () => {
+    const image = attach();
+    await image.call('debug-watch', { where: 'all' });
+    for (const form of [
+      '(handler-case (error "seen ~A" 1) (error () :handled))',
+      '(handler-case (car (eval :x)) (error () :handled))',
+      '(handler-bind ((error (function continue))) (cerror "Go ~A." "cerror ~A" 1) :handled)',
+      '(handler-case (signal \'simple-error :format-control "signal") (error () :handled))',
+    ])
+      expect(await person(form)).toMatch(/^:handled$/i);
+    expect(await person('*break-on-signals*')).toMatch(/^nil$/i);
+    const { data } = await image.call('debug-watched', { index: 0 });
+    expect(data.value?.seen).toBe(4);
+    await image.call('debug-watch', { off: true });
+    await person('(handler-case (error "unseen") (error () :handled))');
+    expect((await image.call('debug-watched', { index: 0 })).data.value?.seen).toBe(4);
+    expect(printed.split('DEBUGGER')).toHaveLength(2);
+    await image.end();
+  });
+
   test('when the image ends the call is lost, and the next says that there is none', async () => {
     const image = attach();
-    const { ending } = await image.call('evaluate', { code: '(sb-ext:exit :abort t)' });
-    expect(ending).toEqual({ kind: 'lost', how: 'the image or its agent closed the connection' });
+    const call = image.call('evaluate', { code: '(sleep 60)' });
+    await until('its start', 10_000, () => image.jobs.list()[0]?.phase.kind === 'running');
+    sbcl.kill('SIGKILL');
+    expect((await call).ending).toEqual({
+      kind: 'lost',
+      how: 'the image or its agent closed the connection',
+    });
     expect(await image.status()).toMatchObject({
       state: 'lost',
       why: 'the image or its agent closed the connection',
     });
-    await until('the end of the process', 10_000, () => sbcl.exitCode !== null);
+    await until('the end of the process', 10_000, () => sbcl.signalCode !== null);
     await expect(image.call('evaluate', { code: '1' })).rejects.toThrow(
       `No Lisp image can be reached at ${socket}: connect ECONNREFUSED ${socket}. Start its agent again there, then call again.`,
     );

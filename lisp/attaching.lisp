@@ -1,0 +1,163 @@
+;;;; Puts the agent into this image and serves it, so that the servers of agents which work in its
+;;;; workspace find it. attach.lisp loads this file with a standard readtable. The agent is compiled
+;;;; in another SBCL process, once for each version of the agent and of SBCL.
+
+(eval-when (:compile-toplevel :load-toplevel :execute)
+  (require "SB-POSIX"))
+
+(defpackage "LIVE-LISP.ATTACH"
+  (:use "COMMON-LISP"))
+
+(in-package "LIVE-LISP.ATTACH")
+
+(defparameter *folder* (make-pathname :name nil :type nil :version nil :defaults *load-truename*)
+  "The folder of the agent's sources.")
+
+(defun home-folder ()
+  "Return the native name of the user's home folder by the password database, without a slash at the
+end. The environment can name another folder in Emacs than in the client of the server."
+  (string-right-trim "/" (sb-posix:passwd-dir (sb-posix:getpwuid (sb-posix:getuid)))))
+
+(defun variable-of (name)
+  "Return the value of the environment variable NAME, or NIL if it is not set or empty."
+  (let ((value (sb-ext:posix-getenv name)))
+    (and value (plusp (length value)) value)))
+
+(defun own-folder (folder)
+  "Make FOLDER, a native name, if it does not exist. Return FOLDER. Signal an error if another user
+can enter it."
+  (ensure-directories-exist (sb-ext:parse-native-namestring (concatenate 'string folder "/")))
+  (let ((before (sb-posix:stat folder)))
+    (when (= (sb-posix:stat-uid before) (sb-posix:getuid)) (sb-posix:chmod folder #o700)))
+  (let ((stat (sb-posix:stat folder)))
+    (unless (and (= (sb-posix:stat-uid stat) (sb-posix:getuid))
+                 (zerop (logand #o077 (sb-posix:stat-mode stat))))
+      (error "Other users can enter ~A, so live-lisp serves nothing there. Remove that folder, or ~\
+              change its owner and mode."
+             folder)))
+  folder)
+
+(defun serving-folder ()
+  "Return the native name of the folder in which servers look for images."
+  (own-folder (or (variable-of "LIVE_LISP_SERVING")
+                  (concatenate 'string (home-folder) "/.cache/live-lisp/serving"))))
+
+;;; The compiled agent
+
+(defun digest (files)
+  "Return a number that differs for other FILES, a list of pathnames, or other contents of them."
+  (let ((hash #xcbf29ce484222325)
+        (octets (make-array 65536 :element-type '(unsigned-byte 8))))
+    (declare (type (unsigned-byte 64) hash) (optimize speed)
+             (type (simple-array (unsigned-byte 8) (*)) octets))
+    (flet ((add (octet)
+             (setf hash (ldb (byte 64 0) (* (logxor hash octet) #x100000001b3)))))
+      (declare (inline add))
+      (dolist (file files hash)
+        (loop for char across (the string (enough-namestring file *folder*))
+              do (add (char-code char)))
+        (with-open-file (in file :element-type '(unsigned-byte 8))
+          (loop for end of-type fixnum = (read-sequence octets in)
+                until (zerop end)
+                do (dotimes (index end) (add (aref octets index)))))))))
+
+(defun agent-digest ()
+  "Return the digest of the agent's sources, as text."
+  (let ((files (sort (directory (merge-pathnames "**/*.lisp" *folder*)) #'string<
+                     :key #'namestring)))
+    (string-downcase (format nil "~36R" (digest files)))))
+
+(defun compile-agent (base)
+  "Have another SBCL process compile the agent into a fasl whose name begins with BASE."
+  (format t "~&; live-lisp compiles its agent for SBCL ~A, once.~%" (lisp-implementation-version))
+  (finish-output)
+  (sb-ext:run-program sb-ext:*runtime-pathname*
+                      (list "--core" (sb-ext:native-namestring sb-ext:*core-pathname*)
+                            "--noinform" "--no-sysinit" "--no-userinit" "--disable-debugger"
+                            "--load" (sb-ext:native-namestring (merge-pathnames "boot.lisp" *folder*))
+                            "--quit")
+                      :environment (list* (concatenate 'string "LIVE_LISP_FASL=" base)
+                                          "LIVE_LISP_ATTACHED=1"
+                                          "LIVE_LISP_WORKERS=4"
+                                          (format nil "LIVE_LISP_SERVER=~D" (sb-posix:getpid))
+                                          (sb-ext:posix-environ))
+                      :input nil :output nil :error nil))
+
+(defun compiled-agent (digest)
+  "Return the pathname of the compiled agent with DIGEST, which is compiled if there is none yet.
+Signal an error if it cannot be compiled."
+  (let* ((cache (own-folder (concatenate 'string (home-folder) "/.cache/live-lisp/agents")))
+         (base (format nil "~A/attached-~A" cache digest))
+         (fasl (sb-ext:parse-native-namestring
+                (format nil "~A-~A.fasl" base (lisp-implementation-version)))))
+    (unless (probe-file fasl) (compile-agent base))
+    (unless (probe-file fasl)
+      (error "live-lisp could not compile its agent into ~A with ~A. See if the disk is full, and ~\
+              if this program starts as an SBCL."
+             cache sb-ext:*runtime-pathname*))
+    fasl))
+
+(defun load-agent (fasl)
+  "Load FASL, the compiled agent. Nothing of it is compiled or printed here."
+  (with-standard-io-syntax
+    (let ((*print-readably* nil) (*load-verbose* nil) (*load-print* nil)
+          (*compile-verbose* nil) (*compile-print* nil)
+          (*macroexpand-hook* 'funcall) (*break-on-signals* nil))
+      (handler-bind ((warning #'muffle-warning))
+        (load fasl)))))
+
+;;; Serving
+
+(defun workspace ()
+  "Return the native name of the folder that this image works in: the one of
+*DEFAULT-PATHNAME-DEFAULTS*, which SLIME and SLY set, or else the current one."
+  (sb-ext:native-namestring (truename (merge-pathnames (make-pathname :name nil :type nil :version nil
+                                                             :defaults *default-pathname-defaults*)))))
+
+(defun write-string-json (string stream)
+  "Write STRING to STREAM as a JSON string."
+  (write-char #\" stream)
+  (loop for char across string
+        do (cond ((find char "\"\\") (write-char #\\ stream) (write-char char stream))
+                 ((< (char-code char) 32) (format stream "\\u~4,'0X" (char-code char)))
+                 (t (write-char char stream))))
+  (write-char #\" stream))
+
+(defun write-entry (path &rest members)
+  "Write the plist MEMBERS, of names and of strings or integers, as a JSON object to the file PATH,
+which appears once it is whole."
+  (let ((part (concatenate 'string path "~")))
+    (with-open-file (out (sb-ext:parse-native-namestring part) :direction :output
+                         :if-exists :supersede :external-format :utf-8)
+      (write-char #\{ out)
+      (loop for (name value . more) on members by #'cddr
+            do (write-string-json name out)
+               (write-char #\: out)
+               (if (stringp value) (write-string-json value out) (format out "~D" value))
+               (when more (write-char #\, out)))
+      (format out "}~%"))
+    (sb-posix:rename part path)))
+
+(defvar *serves* nil "The name under which this image is served, or NIL.")
+
+(defun serve (digest)
+  "Put the agent with DIGEST into this image, in place of another one, and serve it."
+  (let ((stop (and (find-package "LIVE-LISP") (find-symbol "STOP" "LIVE-LISP"))))
+    (when (and stop (fboundp stop)) (funcall stop)))
+  (let* ((folder (serving-folder))
+         (name (format nil "sbcl-~D" (sb-posix:getpid)))
+         (socket (format nil "~A/~A.socket" folder name))
+         (entry (format nil "~A/~A.json" folder name))
+         (workspace (workspace)))
+    (load-agent (compiled-agent digest))
+    (dolist (path (list socket entry)) (ignore-errors (sb-posix:unlink path)))
+    (funcall (find-symbol "SERVE" "LIVE-LISP.AGENT") socket :entry entry)
+    (write-entry entry "name" name "pid" (sb-posix:getpid) "workspace" workspace "socket" socket
+                 "started" (- (get-universal-time) (encode-universal-time 0 0 0 1 1 1970 0))
+                 "lisp" (format nil "SBCL ~A" (lisp-implementation-version)))
+    (format t "~&; live-lisp serves this image as ~A to agents that work in ~A. (live-lisp:stop) ~\
+               ends that.~%"
+            name workspace)
+    name))
+
+(let ((*print-pretty* nil)) (serve (agent-digest)))
