@@ -58,6 +58,11 @@ whatever the person has set for the REPL."
   (install-hooks 'exit-refused 'save-refused)
   (if-able "heap guard" (watch-memory)))
 
+(define-operation ("find-systems-below" :inline t) (trees)
+  "Have ASDF find the systems of the folders TREES, native names, and those below while jobs run."
+  (setf **trees** (coerce trees 'list))
+  nil)
+
 ;;; Leaving nothing behind
 
 (defun all-own-packages ()

@@ -145,6 +145,48 @@ run. Print a message that asks the user to load it again."
     (format *error-output* "~&~A is loaded now, which the file needs: load the file again.~%"
             (first **library-manager**))))
 
+;;; Systems of the workspace in an image that somebody else runs. The server's own images find them
+;;; by an environment variable.
+
+(sb-ext:defglobal **trees** '()
+  "Namestrings of the folders in and below which ASDF also finds systems while a job runs.")
+
+(defvar *tree-files* :unknown
+  "A list of the pathnames of the .asd files below **TREES**, or :UNKNOWN before this job has needed
+them.")
+
+(defun files-in-trees ()
+  "Return a list of the pathnames of the .asd files in **TREES** and below, except in folders that
+ASDF never searches, such as .git."
+  (let ((excluded (symbol-value (contrib-symbol "ASDF/SOURCE-REGISTRY"
+                                                "*SOURCE-REGISTRY-EXCLUSIONS*")))
+        (files '()))
+    (flet ((searched-p (folder)
+             (not (member (first (last (pathname-directory folder))) excluded :test #'equal))))
+      (dolist (tree **trees** files)
+        (funcall (contrib-function "UIOP" "COLLECT-SUB*DIRECTORIES")
+                 (sb-ext:parse-native-namestring tree nil *default-pathname-defaults*
+                                                 :as-directory t)
+                 #'searched-p #'searched-p
+                 (lambda (folder)
+                   (setf files (append files (directory (merge-pathnames "*.asd" folder))))))))))
+
+(defun system-in-trees (name)
+  "Return the pathname of the .asd file below **TREES** for the system NAME, or NIL. ASDF calls this
+in jobs after all other functions that find systems."
+  (when (eq *tree-files* :unknown) (setf *tree-files* (files-in-trees)))
+  (let ((primary (funcall (contrib-function "ASDF" "PRIMARY-SYSTEM-NAME") name)))
+    (find primary *tree-files* :key #'pathname-name :test #'equal)))
+
+(defun call-finding-trees (function)
+  "Call FUNCTION so that ASDF, if it is loaded, also finds the systems below **TREES**."
+  (let ((finders (contrib-symbol "ASDF" "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*")))
+    (if (and **trees** finders (boundp finders))
+        (let ((*tree-files* :unknown))
+          (progv (list finders) (list (append (symbol-value finders) '(system-in-trees)))
+            (funcall function)))
+        (funcall function))))
+
 ;;; Other images that compile the same library. ASDF first deletes the old fasl, and then renames
 ;;; the new one. Another image may look for the fasl in between.
 

@@ -448,5 +448,6 @@ answer JOB. JOB is answered even if the thread is ended before FUNCTION is calle
 can take long, for example to collect garbage. In an image that somebody else runs, the global
 values of the session's variables are that person's, so JOB does not read or print with them."
   (if **attached**
-      (with-session-variables **first-session** (run-here job function))
+      (with-session-variables **first-session**
+        (call-finding-trees (lambda () (run-here job function))))
       (run-here job function)))

@@ -1,7 +1,7 @@
 // An SBCL that somebody else runs, here the test, is an image: its agent serves the wire on a socket.
 
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
@@ -149,6 +149,34 @@ describe('besides', () => {
     await first.end();
   });
 
+  test('(live-lisp:stop) leaves the image as it was before the line', { timeout: 120_000 }, async () => {
+    const state = `(progn (gc :full t) (list
+      (remove-if-not (lambda (name) (search "LIVE-LISP" name)) (mapcar #'package-name (list-all-packages)))
+      (mapcar #'sb-thread:thread-name (sb-thread:list-all-threads)) *features* *readtable*
+      sb-ext:*after-gc-hooks* sb-ext:*exit-hooks* sb-ext:*init-hooks* sb-ext:*invoke-debugger-hook* *debugger-hook*
+      *break-on-signals* *macroexpand-hook* sb-ext:*evaluator-mode* (sb-ext:bytes-consed-between-gcs)
+      (mapcar #'fdefinition '(load compile-file error signal sb-thread:make-thread sb-ext:exit export add-method))
+      (length (sb-mop:generic-function-methods #'print-object)) (length (sb-mop:class-direct-subclasses (find-class 'structure-object)))
+      (sb-mop:class-direct-subclasses (find-class 'error))))`;
+    const whole = `(let ((*print-length* nil)) (prin1-to-string ${state}))`;
+    await person('(live-lisp:stop)');
+    await person(
+      '(progn (require :sb-posix) (require :sb-bsd-sockets) (require :sb-introspect) (require :sb-cltl2))',
+    );
+    const before = await person(whole);
+    await person(`(load "${join(PROJECT, 'lisp', 'attach.lisp')}")`);
+    const image = attach();
+    await image.call('evaluate', { code: '(progn (defun used (x) x) (used 1))' });
+    await image.call('who-calls', { name: 'car', offset: 0, limit: 5 });
+    await image.call('evaluate', { code: '(error "kept")' });
+    await image.call('debug-watch', { where: 'all' });
+    await image.end();
+    await person('(live-lisp:stop)');
+    expect(await person(whole)).toBe(before);
+    expect(readdirSync(folder.path).filter((name) => name.startsWith('sbcl-'))).toEqual([]);
+    await person(`(load "${join(PROJECT, 'lisp', 'attach.lisp')}")`);
+  });
+
   test('(live-lisp:stop) ends the service, and leaves the image to its user', async () => {
     const image = attach();
     const told = join(folder.path, 'told');
@@ -165,6 +193,29 @@ describe('besides', () => {
     expect(sbcl.exitCode).toBe(null);
     sbcl.kill('SIGKILL');
     await start();
+  });
+
+  test('systems of the workspace are found in calls, and the search of its person is left alone', async () => {
+    const tree = join(folder.path, 'tree');
+    mkdirSync(join(tree, 'deep'), { recursive: true });
+    mkdirSync(join(tree, '.git'));
+    for (const [name, text] of [
+      ['deep/in-tree.asd', '(defsystem "in-tree" :components ((:file "code")))'],
+      ['deep/code.lisp', '(defpackage "IN-TREE" (:use "CL")) (defvar in-tree::*it* :found)'],
+      ['.git/hidden.asd', '(defsystem "hidden")'],
+    ] as const)
+      writeFileSync(join(tree, name), text);
+    const image = new AttachedImage({ socket, limitMs: 60_000, trees: [tree] });
+    await person('(require :asdf)');
+    const finders = await person('(prin1-to-string asdf:*system-definition-search-functions*)');
+    const evaluate = async (code: string) =>
+      (await image.call('evaluate', { code })).data.values?.[0]?.[0]?.text;
+    expect(
+      await evaluate('(progn (asdf:load-system "in-tree") (symbol-value (find-symbol "*IT*" "IN-TREE")))'),
+    ).toBe(':FOUND');
+    expect(await evaluate('(asdf:find-system "hidden" nil)')).toBe('NIL');
+    expect(await person('(prin1-to-string asdf:*system-definition-search-functions*)')).toBe(finders);
+    await image.end();
   });
 
   test('what would end the image is refused in calls and their threads, and not to its person', async () => {

@@ -19,6 +19,8 @@ export interface AttachedOptions {
   limitMs: number;
   /** Timeouts of the image. */
   times?: Times;
+  /** Folders in and below which ASDF also finds systems while a call runs. */
+  trees?: readonly string[];
   /** Calls a tool for code in the image. */
   callTool?: Upcalls['callTool'];
   /** Registers tools of the image. */
@@ -138,6 +140,7 @@ export class AttachedImage implements Image {
     } finally {
       clearTimeout(timer);
     }
+    peer.notify('find-systems-below', { trees: this.#options.trees ?? [] });
     if (tools !== undefined) peer.notify('offer-tools', { tools: tools.offered() });
     this.#peer = peer;
     this.#pulse = new Pulse(peer);

@@ -26,6 +26,8 @@ export interface AgentOperations extends Operations {
     args: { name?: string; file?: string; initFile?: string | undefined };
     data: object;
   };
+  /** Only in an image that somebody else runs. */
+  'find-systems-below': { args: { trees: readonly string[] }; data: object };
   'offer-tools': { args: { tools: object[] }; data: object };
   called: { args: { call: number } & ToolAnswer; data: object };
 }
