@@ -43,6 +43,11 @@ is a tail call, so that no frame of the agent keeps objects that the program has
       ;; APPLY would leave the function in the part of the stack that the function then has.
       (funcall (the function (shiftf (car call) nil)))))
 
+(defun call-apart (call)
+  "Do the same as CALL-TAKEN, with the streams of the thread's output and input apart from those of
+the person who runs this image."
+  (with-job-streams (**background**) (call-taken call)))
+
 (defun run-guarded (call of-job)
   "CALL is a cons of the function and the arguments of this thread. Call the function, with *OF-JOB*
 bound to true if OF-JOB is. An unhandled condition ends the thread, whatever the global debugger
@@ -52,7 +57,8 @@ is protected again, and old words that would look like live pointers are cleared
   (let* ((sb-ext:*invoke-debugger-hook* #'thread-debugger-hook)
          (*of-job* of-job)
          (*thread-end* (list 'ended))
-         (values (catch *thread-end* (multiple-value-list (call-taken call)))))
+         (values (catch *thread-end*
+                   (multiple-value-list (if **attached** (call-apart call) (call-taken call))))))
     (protect-stack-again)
     (scrub-stack)
     (if (eq values *thread-end*)

@@ -329,6 +329,13 @@ the answer of the job. For a thread without a job, print a message about CONDITI
            (leave-by-condition *job* condition))
           (t (fail-job *job* condition)))))
 
+(defun programs-hook ()
+  "Return the value of *DEBUGGER-HOOK*. In an image that somebody else runs, return NIL instead of
+the global value, which opens that person's debugger, as in SLIME."
+  (unless (and **attached**
+               (eq *debugger-hook* (sb-ext:symbol-global-value '*debugger-hook*)))
+    *debugger-hook*))
+
 (defun debugger-hook (condition hook)
   "The value of the global *INVOKE-DEBUGGER-HOOK*. Call the program's *DEBUGGER-HOOK*, if any. Then
 end the job or the thread in which CONDITION was signalled, so that the image lives on. HOOK is the
@@ -337,7 +344,7 @@ value of *INVOKE-DEBUGGER-HOOK* when SBCL called it."
    condition hook
    (lambda ()
      (when **on-break** (funcall **on-break** condition))
-     (let ((user *debugger-hook*))
+     (let ((user (programs-hook)))
        ;; The agent's own threads do not call the program's hook.
        (when (and user (or *job* *thread-end*))
          (let ((*debugger-hook* nil))

@@ -24,6 +24,8 @@ const REPL = '(loop (eval (read)))';
 /** What the person has set before the line. */
 const SETTINGS = [
   `(setf sb-ext:*invoke-debugger-hook* (lambda (c h) (declare (ignore h)) (format t "DEBUGGER ~A~%" c) (finish-output) (sb-thread:abort-thread)))`,
+  // As SLIME does.
+  '(setf *debugger-hook* sb-ext:*invoke-debugger-hook*)',
   '(setf *print-length* 3 *print-base* 2 *read-base* 16 (readtable-case *readtable*) :invert)',
 ];
 
@@ -242,7 +244,7 @@ describe('besides', () => {
       '(error "a call")',
       '(break)',
       '(invoke-debugger (make-condition (quote error)))',
-      '(sb-thread:join-thread (sb-thread:make-thread (lambda () (error "a thread"))) :default nil)',
+      '(sb-thread:join-thread (sb-thread:make-thread (lambda () (print "said by a thread") (error "a thread"))) :default nil)',
       '(sb-thread:join-thread (sb-thread:make-thread (lambda () (sb-thread:join-thread (sb-thread:make-thread (lambda () (error "deep")))))) :default nil)',
       '(labels ((deep (x) (1+ (deep x)))) (deep 1))',
     ];
@@ -250,6 +252,7 @@ describe('besides', () => {
     await image.end();
     expect(await person('(list 1 2 3 4 5)')).toBe('(1 10 11 ...)');
     expect(printed).not.toContain('DEBUGGER');
+    expect(printed).not.toContain('said by a thread');
     // A thread of the person's program has the person's debugger.
     await person('(sb-thread:join-thread (sb-thread:make-thread (lambda () (error "mine"))) :default nil)');
     expect(printed).toContain('DEBUGGER mine');
