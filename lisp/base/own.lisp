@@ -20,6 +20,23 @@
   "True in an image that somebody else runs. The agent then leaves that person's threads, debugger,
 streams and settings alone.")
 
+(defun map-packages (visit)
+  "Call VISIT with each package of the image. If another thread deletes a package meanwhile, go on
+with the next one."
+  (dolist (package (list-all-packages))
+    (handler-case (funcall visit package)
+      (package-error (condition)
+        ;; A deleted package has no name.
+        (when (package-name package) (error condition))))))
+
+(defun from-packages (function)
+  "Call FUNCTION with each package, as MAP-PACKAGES does. Return one list with the elements of all
+lists that FUNCTION returns."
+  (let ((found '()))
+    (map-packages (lambda (package)
+                    (setf found (revappend (funcall function package) found))))
+    (nreverse found)))
+
 (defmacro source-folder ()
   "Expand into the namestring of the folder with the agent's sources, the parent of this file's
 folder. The names of all source files of the agent begin with it."

@@ -104,16 +104,19 @@ nearest one, unless their distance is at most 1."
   "Return two lists of the symbols named NAME in all packages: exported symbols, and internal
 symbols. Leave out SBCL's undocumented packages, and the internal symbols of its documented ones."
   (let ((exported '()) (internal '()))
-    (dolist (package (list-all-packages) (values exported (set-difference internal exported)))
-      (let* ((called (package-name package))
-             (documented (member called *documented-packages* :test #'string=)))
-        (when (and called
-                   (or documented (not (eql 0 (search "SB-" called))))
-                   (not (own-package-p package)))
-          (multiple-value-bind (symbol status) (find-symbol name package)
-            (cond ((keywordp symbol))
-                  ((eq status :external) (pushnew symbol exported))
-                  ((and (eq status :internal) (not documented)) (pushnew symbol internal)))))))))
+    (flet ((look (package)
+             (let* ((called (package-name package))
+                    (documented (member called *documented-packages* :test #'string=)))
+               (when (and called
+                          (or documented (not (eql 0 (search "SB-" called))))
+                          (not (own-package-p package)))
+                 (multiple-value-bind (symbol status) (find-symbol name package)
+                   (cond ((keywordp symbol))
+                         ((eq status :external) (pushnew symbol exported))
+                         ((and (eq status :internal) (not documented))
+                          (pushnew symbol internal))))))))
+      (map-packages #'look)
+      (values exported (set-difference internal exported)))))
 
 (defun near-symbols (name package wanted &optional hidden)
   "Return at most three symbols with names near the string NAME, as texts, the nearest first.
@@ -146,11 +149,12 @@ true of a candidate."
   "Return at most three names and nicknames of packages near the string NAME, the nearest first."
   (let* ((most (nearness name)) (slips (and most (slip-counter name most))))
     (when slips
-      (nearest-three
-       (loop for package in (remove-if #'own-package-p (list-all-packages))
-             append (loop for called in (cons (package-name package) (package-nicknames package))
-                          for far = (and called (funcall slips (coerce called 'simple-string)))
-                          when far collect (list called far 0)))))))
+      (flet ((near (package)
+               (unless (own-package-p package)
+                 (loop for called in (cons (package-name package) (package-nicknames package))
+                       for far = (and called (funcall slips (coerce called 'simple-string)))
+                       when far collect (list called far 0)))))
+        (nearest-three (from-packages #'near))))))
 
 ;;; Suggestions for the name that a condition is about
 

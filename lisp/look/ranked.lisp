@@ -124,8 +124,9 @@ ROOTS defined it, and it is no package of the agent."
   "Return a hash table with the packages of the user as keys. ROOTS lists the directories of the
 user's files."
   (let ((table (make-hash-table :test 'eq)))
-    (dolist (package (list-all-packages) table)
-      (when (users-package-p package roots) (setf (gethash package table) t)))))
+    (map-packages (lambda (package)
+                    (when (users-package-p package roots) (setf (gethash package table) t))))
+    table))
 
 ;;; The search
 

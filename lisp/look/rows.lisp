@@ -186,9 +186,9 @@ its data."
   "Return a JSON object with the nicknames of all packages as keys, and the packages' names as
 values."
   (make-json-object
-   (loop for package in (list-all-packages)
-         append (loop for nickname in (package-nicknames package)
-                      append (list nickname (package-name package))))))
+   (from-packages (lambda (package)
+                    (loop for nickname in (package-nicknames package)
+                          append (list nickname (package-name package)))))))
 
 (defun loose-text (code)
   "Return text for CODE, a code object with functions that have no name: the source of the last of

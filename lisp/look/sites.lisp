@@ -37,16 +37,16 @@ from no file."
 (defun packages-with (symbol)
   "Return a list of the names, nicknames and local nicknames of the packages in which SYMBOL is
 accessible."
-  (let ((packages (remove-if-not (lambda (package)
-                                   (multiple-value-bind (found status)
-                                       (find-symbol (symbol-name symbol) package)
-                                     (and status (eq found symbol))))
-                                 (list-all-packages))))
-    (append (loop for package in packages
-                  append (cons (package-name package) (package-nicknames package)))
-            (loop for package in (list-all-packages)
-                  append (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
-                               when (member actual packages) collect nickname)))))
+  (flet ((named (package)
+           (multiple-value-bind (found status) (find-symbol (symbol-name symbol) package)
+             (when (and status (eq found symbol))
+               (list (list* package (package-name package) (package-nicknames package)))))))
+    (let ((packages (from-packages #'named)))
+      (flet ((nicknames (package)
+               (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
+                     when (assoc actual packages) collect nickname)))
+        (append (loop for (nil . names) in packages append names)
+                (from-packages #'nicknames))))))
 
 (defun qualified-text (object)
   "Return text for OBJECT, a specializer in a debug name, with package prefixes and without bars."

@@ -140,9 +140,12 @@ such vector."
 (defun exports-of (package)
   "Return a snapshot of the exports of PACKAGE: a list (PACKAGE CELLS COPY SYMBOLS). CELLS is the
 vector in which SBCL keeps the external symbols, COPY is a copy of it, and SYMBOLS is a list of
-these symbols. CELLS and COPY are NIL if this SBCL has no such vector."
+these symbols. CELLS and COPY are NIL if this SBCL has no such vector. A package that another thread
+has deleted exports nothing."
   (let* ((cells (external-cells package)) (copy (and cells (copy-seq cells))) (symbols '()))
-    (do-external-symbols (symbol package) (push symbol symbols))
+    (when (package-name package)
+      (handler-case (do-external-symbols (symbol package) (push symbol symbols))
+        (package-error () (setf symbols '()))))
     (list package cells copy symbols)))
 
 (defun same-cells-p (one other)

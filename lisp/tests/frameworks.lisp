@@ -117,9 +117,9 @@ not loaded."
   (let ((protocol (framework-protocol framework)))
     (union (remove nil (mapcar #'find-package (framework-packages framework)))
            (and protocol
-                (loop for package in (list-all-packages)
-                      when (loop for name in protocol always (own-p name package))
-                        collect package)))))
+                (from-packages (lambda (package)
+                                 (when (loop for name in protocol always (own-p name package))
+                                   (list package))))))))
 
 (defun all-homes ()
   "Return a list of the packages of all loaded test frameworks and of copies of them."

@@ -156,6 +156,17 @@ describe('threads', () => {
     expect(await session.call('eval_form', { form })).toEqual(good('T'));
   });
 
+  test('can call while packages come and go', async () => {
+    const form = `(let* ((end nil)
+        (other (sb-thread:make-thread (lambda ()
+          (loop until end do (delete-package (make-package "GONE" :nicknames '("GONE-TOO"))))))))
+      (unwind-protect
+           (loop repeat 100 always (gethash "callers" (live-lisp:call-tool :who-calls :name "call" :sites t)))
+        (setf end t)
+        (sb-thread:join-thread other)))`;
+    expect(await session.call('eval_form', { form })).toEqual(good('T'));
+  });
+
   test('do not keep the image from reading while they send', async () => {
     await session.eval('(defvar *read* nil)');
     const sending = session.eval(`(sb-thread:with-mutex (live-lisp.base::**send-lock**)
