@@ -49,6 +49,7 @@ sb-ext:*runtime-pathname*
 (file-namestring sb-ext:*core-pathname*)
 (differs heap (sb-ext:dynamic-space-size))
 (differs heap (sb-ext:bytes-consed-between-gcs))
+(differs heap (= (sb-ext:generation-bytes-consed-between-gcs 0) (truncate (sb-ext:bytes-consed-between-gcs) sb-vm:+highest-normal-generation+)))
 (sb-ext:generation-number-of-gcs-before-promotion 0)
 sb-ext:*init-hooks*
 sb-ext:*save-hooks*
