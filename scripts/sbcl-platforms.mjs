@@ -6,8 +6,8 @@ export const FOLDER = '/root/live-lisp';
 /** The tests of what live-lisp is for: load, find, callers, evaluate, errors with frames, interrupt, timeout. */
 export const MAIN = [
   ...['protocol', 'who-calls', 'apropos-search'].map((name) => `contracts/${name}`),
-  ...['callers/who-calls-styles', 'jobs/frames-readers'],
-  ...['evaluation', 'interrupt', 'loading'].map((name) => `image/${name}`),
+  ...['callers/who-calls-styles', 'jobs/frames-readers', 'jobs/interrupt'],
+  ...['evaluate/evaluation', 'evaluate/loading'],
 ].map((name) => `tests/${name}.test.ts`);
 
 const INSTALL = 'apt-get update -qq && apt-get install -qq -y --no-install-recommends';

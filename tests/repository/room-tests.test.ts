@@ -1,4 +1,5 @@
-// scripts/room.mjs knows where the tests of each room are, for `make test ROOM=...`.
+// scripts/room.mjs knows where the tests of each room are, for `make test ROOM=...`, and scripts/sbcl-platforms.mjs which are the
+// main ones.
 
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
@@ -16,4 +17,11 @@ test('each folder of lisp/ and src/tools/ has tests, and each path that is named
     const empty = paths.filter((path) => !TESTS.some((file) => file.startsWith(path)));
     expect(empty, room).toEqual([]);
   }
+});
+
+test('each of the main tests is there', () => {
+  const print = "import { MAIN } from './scripts/sbcl-platforms.mjs'; console.log(MAIN.join(' '))";
+  const printed = execFileSync(process.execPath, ['--input-type=module', '-e', print], { cwd: PROJECT });
+  const main = printed.toString('utf8').trimEnd().split(' ');
+  expect(main.filter((path) => !TESTS.includes(path))).toEqual([]);
 });
