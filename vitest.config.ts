@@ -20,8 +20,12 @@ class SlowFirst extends BaseSequencer {
   }
 }
 
-/** What the servers keep between their runs stays out of the user's own folder, and goes with the tests. */
-const env = { XDG_STATE_HOME: join(tmpdir(), `live-lisp-test-state-${process.pid}`) };
+/** What the servers keep between their runs stays out of the user's own folder, and goes with the tests. No image serves
+ *  them, such as one in which the user works. */
+const env = {
+  XDG_STATE_HOME: join(tmpdir(), `live-lisp-test-state-${process.pid}`),
+  LIVE_LISP_SERVING: join(tmpdir(), `live-lisp-test-serving-${process.pid}`),
+};
 
 /** The settings of each file. */
 export const EACH = {

@@ -119,7 +119,12 @@ function hasBubblewrap() {
  * @returns {Contestant}
  */
 function withCache(contestant, cache) {
-  return { ...contestant, env: { XDG_CACHE_HOME: cache, XDG_STATE_HOME: join(cache, 'state') } };
+  const env = {
+    XDG_CACHE_HOME: cache,
+    XDG_STATE_HOME: join(cache, 'state'),
+    LIVE_LISP_SERVING: join(cache, 'serving'),
+  };
+  return { ...contestant, env };
 }
 
 /**

@@ -48,6 +48,7 @@ function runByNpx(tarball, folder) {
   const env = {
     ...process.env,
     XDG_STATE_HOME: join(folder, '.state'),
+    LIVE_LISP_SERVING: join(folder, '.serving'),
     npm_config_cache: join(folder, '.npm'),
   };
   const run = (...args) => {

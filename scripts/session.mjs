@@ -26,7 +26,13 @@ export async function withServer({ command, args = [], folder, env = {}, approve
     command,
     args,
     cwd: folder,
-    env: { ...process.env, XDG_STATE_HOME: join(dirname(folder), '.state'), ...env },
+    // No image that somebody else runs is used.
+    env: {
+      ...process.env,
+      XDG_STATE_HOME: join(dirname(folder), '.state'),
+      LIVE_LISP_SERVING: join(dirname(folder), '.serving'),
+      ...env,
+    },
     stderr: 'inherit',
   });
   const capabilities = approve === undefined ? {} : { elicitation: { form: {} } };

@@ -20,9 +20,9 @@ function compilation(): string {
     (when (asdf:find-system system nil) (asdf:load-system system)))`;
 }
 
-/** Has a server compile the agent and the core, where that was not done before. Returns whether it has an image. */
-async function compileAgent(XDG_STATE_HOME: string): Promise<boolean> {
-  const session = await startSession({ env: { XDG_STATE_HOME } });
+/** Has a server with ENV compile the agent and the core, where that was not done before. Returns whether it has an image. */
+async function compileAgent(env: Record<string, string>): Promise<boolean> {
+  const session = await startSession({ env });
   try {
     const { isError } = await session.call('eval_form', { form: '1' });
     if (!isError) await untilCoreKept();
@@ -32,9 +32,9 @@ async function compileAgent(XDG_STATE_HOME: string): Promise<boolean> {
   }
 }
 
-/** Has a server with ARGS compile the libraries, where that was not done before. */
-async function compileLibraries(args: readonly string[], XDG_STATE_HOME: string): Promise<void> {
-  const session = await startSession({ args, env: { XDG_STATE_HOME } });
+/** Has a server with ARGS and ENV compile the libraries, where that was not done before. */
+async function compileLibraries(args: readonly string[], env: Record<string, string>): Promise<void> {
+  const session = await startSession({ args, env });
   await session.eval(compilation(), { timeout: 600 }).finally(() => session.close());
 }
 
@@ -59,12 +59,13 @@ function tellLeftOut({ vitest }: TestProject): void {
 /** Prepares the tests. Returns what tells which were left out, and removes what their servers have kept. */
 export default async function setup(project: TestProject): Promise<() => void> {
   execFileSync(process.execPath, ['scripts/build.mjs', '--for-tests'], { cwd: PROJECT, stdio: 'inherit' });
-  const { XDG_STATE_HOME = '' } = project.config.env;
+  const { XDG_STATE_HOME = '', LIVE_LISP_SERVING = '' } = project.config.env;
+  const env = { XDG_STATE_HOME, LIVE_LISP_SERVING };
   // Where there is no SBCL the tests that need one tell so.
-  if (await compileAgent(XDG_STATE_HOME)) {
+  if (await compileAgent(env)) {
     // What a sandbox compiles is for its root alone.
     const ways = [[], LIBRARIES_AS_COMPILED];
-    await Promise.all(ways.map((args) => compileLibraries(args, XDG_STATE_HOME)));
+    await Promise.all(ways.map((args) => compileLibraries(args, env)));
     compilePlainAgent();
   }
   return () => {

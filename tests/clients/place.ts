@@ -54,7 +54,11 @@ export function placeFor(host: Host, url: string, files: { [path: string]: strin
     home: join(base, 'home'),
     workspace: join(base, 'workspace'),
     server: [process.execPath, TEE, wire.file, process.execPath, SERVER, '--root', '.'],
-    serverEnvironment: { XDG_CACHE_HOME: dirname(cacheFolder()), XDG_STATE_HOME: join(base, 'state') },
+    serverEnvironment: {
+      XDG_CACHE_HOME: dirname(cacheFolder()),
+      XDG_STATE_HOME: join(base, 'state'),
+      LIVE_LISP_SERVING: join(base, 'serving'),
+    },
   };
   const own = Object.entries(files).map(([path, text]) => [join(setup.workspace, path), text] as const);
   for (const [path, text] of [...Object.entries(host.files(setup)), ...own]) {
