@@ -1,0 +1,39 @@
+// Files of images that serve, as lisp/attach.lisp writes them.
+
+import { chmodSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import type { Served } from '../../src/image/wire/served.ts';
+import { temporaryFolder } from '../harness.ts';
+
+/** Returns a new folder for images that serve, which only its user can use. */
+export function servingPlace(): { path: string; remove: () => void } {
+  const folder = temporaryFolder();
+  chmodSync(folder.path, 0o700);
+  return folder;
+}
+
+/** Returns what an image NAME in FOLDER writes of itself, with MORE. */
+export function described(folder: string, name: string, more: Partial<Served> = {}): Served {
+  return {
+    name,
+    pid: process.pid,
+    workspace: '/nowhere',
+    socket: join(folder, `${name}.socket`),
+    started: 1_795_000_000,
+    lisp: 'SBCL 2.2.9',
+    ...more,
+  };
+}
+
+/** Writes the file of the image that SERVED describes. */
+export function publish(folder: string, served: Served): Served {
+  writeFileSync(join(folder, `${served.name}.json`), JSON.stringify(served), { mode: 0o600 });
+  return served;
+}
+
+/** Listens on the Unix socket PATH, and never says a word. */
+export function listen(path: string): Promise<Server> {
+  const server = createServer();
+  return new Promise((resolve) => server.listen(path, () => resolve(server)));
+}

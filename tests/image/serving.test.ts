@@ -1,0 +1,283 @@
+// Which images serve, by the files that they have in their folder, and which of them fit a workspace.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import type { Server } from 'node:net';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  fittingImages,
+  forgetServer,
+  listeningImages,
+  noteServer,
+  otherServer,
+  servedImages,
+  servingFolder,
+} from '../../src/image/attached/serving.ts';
+import type { Served } from '../../src/image/wire/served.ts';
+import { temporaryFolder } from '../harness.ts';
+import { described, listen, publish, servingPlace } from './served.ts';
+
+/** The number of a process that has ended. */
+const GONE = spawnSync(process.execPath, ['--version']).pid;
+
+let place: ReturnType<typeof servingPlace>;
+let servers: Server[];
+
+beforeEach(() => {
+  place = servingPlace();
+  servers = [];
+});
+afterEach(() => {
+  for (const server of servers) server.close();
+  place.remove();
+});
+
+/** Publishes the image NAME with MORE, whose socket listens. */
+async function serve(name: string, more: Partial<Served> = {}): Promise<Served> {
+  servers.push(await listen(join(place.path, `${name}.socket`)));
+  return publish(place.path, described(place.path, name, more));
+}
+
+/** Writes TEXT as the file of the image NAME, whose socket listens. */
+async function plant(name: string, text: string): Promise<void> {
+  servers.push(await listen(join(place.path, `${name}.socket`)));
+  writeFileSync(join(place.path, `${name}.json`), text);
+}
+
+const images = () => servedImages(place.path).images;
+
+describe('the folder', () => {
+  test('is that of LIVE_LISP_SERVING, else below the home of the user database', () => {
+    const usual = join(userInfo().homedir, '.cache', 'live-lisp', 'serving');
+    expect(servingFolder({ LIVE_LISP_SERVING: '/some/where' })).toBe('/some/where');
+    expect(servingFolder({ LIVE_LISP_SERVING: 'relative' })).toBe(usual);
+    expect(servingFolder({ HOME: '/other', XDG_CACHE_HOME: '/cache' })).toBe(usual);
+  });
+
+  test('need not be there', () => {
+    expect(servedImages(undefined)).toEqual({ images: [] });
+    expect(servedImages(join(place.path, 'none'))).toEqual({ images: [] });
+    writeFileSync(join(place.path, 'file'), '');
+    expect(servedImages(join(place.path, 'file', 'none'))).toEqual({ images: [] });
+  });
+
+  test('is not used when others can reach it, and the text says so', async () => {
+    await serve('sbcl-1');
+    for (const mode of [0o755, 0o710, 0o702]) {
+      chmodSync(place.path, mode);
+      expect(servedImages(place.path)).toEqual({
+        images: [],
+        refusal: `The folder ${place.path} of images that serve is not used: other users can reach it. Change that: chmod 700 ${place.path}`,
+      });
+    }
+    chmodSync(place.path, 0o700);
+    expect(images()).toHaveLength(1);
+  });
+
+  test('is not used when it is a link or a file', async () => {
+    await serve('sbcl-1');
+    const other = temporaryFolder();
+    symlinkSync(place.path, join(other.path, 'link'));
+    other.put('file', '');
+    for (const name of ['link', 'file']) {
+      const path = join(other.path, name);
+      expect(servedImages(path)).toEqual({
+        images: [],
+        refusal: `The folder ${path} of images that serve is not used: it is no folder. Remove it, and give the line in your image again.`,
+      });
+    }
+    other.remove();
+  });
+
+  test('is not used when it is that of another user', async () => {
+    await serve('sbcl-1');
+    const isRoot = process.geteuid?.() === 0;
+    if (isRoot) chownSync(place.path, 12345, 12345);
+    const path = isRoot ? place.path : '/';
+    expect(servedImages(path)).toEqual({
+      images: [],
+      refusal: `The folder ${path} of images that serve is not used: it belongs to another user. Have it removed, or name a folder of yours in LIVE_LISP_SERVING, for the image too.`,
+    });
+  });
+});
+
+describe('an image', () => {
+  test('is one that has a file and a socket, and whose process lives', async () => {
+    const first = await serve('sbcl-1');
+    const second = await serve('sbcl-2', { workspace: '/work', lisp: 'SBCL 2.6.7' });
+    expect(images().sort((one, other) => one.pid - other.pid || (one.name < other.name ? -1 : 1))).toEqual([
+      first,
+      second,
+    ]);
+  });
+
+  test('is told with the socket of its name, whatever its file says', async () => {
+    await serve('sbcl-1', { socket: '/tmp/elsewhere.socket' });
+    expect(images().map(({ socket }) => socket)).toEqual([join(place.path, 'sbcl-1.socket')]);
+  });
+
+  test('is gone with its process, and its files are removed', async () => {
+    await serve('sbcl-1', { pid: GONE });
+    writeFileSync(join(place.path, 'sbcl-1.server'), '1');
+    expect(images()).toEqual([]);
+    expect(readdirSync(place.path)).toEqual([]);
+  });
+
+  test('without a socket is none, and keeps its file', () => {
+    publish(place.path, described(place.path, 'sbcl-1'));
+    writeFileSync(join(place.path, 'sbcl-2.socket'), 'a file');
+    publish(place.path, described(place.path, 'sbcl-2'));
+    expect(images()).toEqual([]);
+    expect(readdirSync(place.path).sort()).toEqual(['sbcl-1.json', 'sbcl-2.json', 'sbcl-2.socket']);
+  });
+
+  test('whose socket is a link, as to one elsewhere, is none', async () => {
+    const elsewhere = servingPlace();
+    servers.push(await listen(join(elsewhere.path, 'other')));
+    symlinkSync(join(elsewhere.path, 'other'), join(place.path, 'sbcl-1.socket'));
+    publish(place.path, described(place.path, 'sbcl-1'));
+    expect(images()).toEqual([]);
+    elsewhere.remove();
+  });
+
+  test.each([
+    ['is empty', ''],
+    ['is half written', JSON.stringify(described('/x', 'sbcl-1')).slice(0, 40)],
+    ['is no JSON', 'sbcl-1'],
+    ['is null', 'null'],
+    ['is a list', '[1]'],
+    ['is very long', `${' '.repeat(20_000)}${JSON.stringify(described('/x', 'sbcl-1'))}`],
+    ...(
+      [
+        ['another name', { name: 'sbcl-2' }],
+        ['no process', { pid: 0 }],
+        ['a group of processes', { pid: -1 }],
+        ['a process that is no number', { pid: '1' }],
+        ['half a process', { pid: 1.5 }],
+        ['a relative workspace', { workspace: 'here' }],
+        ['a workspace of two lines', { workspace: '/a\nb' }],
+        ['a workspace that is no text', { workspace: ['/a'] }],
+        ['an endless workspace', { workspace: `/${'a'.repeat(5000)}` }],
+        ['no time', { started: null }],
+        ['a time that is no number', { started: '2026' }],
+        ['a time after all days', { started: 1e300 }],
+        ['no Lisp', { lisp: '' }],
+        ['a Lisp with codes for a terminal', { lisp: '\u001b[2J' }],
+        ['a Lisp that goes on', { lisp: 'SBCL '.repeat(100) }],
+      ] as const
+    ).map(([what, more]) => [`has ${what}`, JSON.stringify({ ...described('/x', 'sbcl-1'), ...more })]),
+  ])('whose file %s is none, and the file stays', async (_, text) => {
+    await plant('sbcl-1', text);
+    expect(images()).toEqual([]);
+    expect(existsSync(join(place.path, 'sbcl-1.json'))).toBe(true);
+  });
+
+  test.each(['.json', '..json', '-x.json', 'a b.json', 'a\nb.json', 'sbcl-1.txt', 'sbcl-1'])(
+    'is not in the file %j',
+    (file) => {
+      const name = file.replace(/\.json$/, '');
+      writeFileSync(join(place.path, file), JSON.stringify(described(place.path, name)));
+      expect(images()).toEqual([]);
+    },
+  );
+
+  test('is not in what is no file of its user alone', async () => {
+    const text = JSON.stringify(described(place.path, 'sbcl-1'));
+    const file = join(place.path, 'sbcl-1.json');
+    servers.push(await listen(join(place.path, 'sbcl-1.socket')));
+    const put = [
+      () => writeFileSync(file, text, { mode: 0o600 }),
+      () => {
+        writeFileSync(join(place.path, 'target'), text);
+        symlinkSync('target', file);
+      },
+      () => mkdirSync(file),
+      () => execFileSync('mkfifo', [file]),
+      () => {
+        writeFileSync(file, text);
+        chmodSync(file, 0o620);
+      },
+    ];
+    const found = put.map((make) => {
+      make();
+      const { length } = images();
+      rmSync(file, { recursive: true });
+      return length;
+    });
+    expect(found).toEqual([1, 0, 0, 0, 0]);
+  });
+
+  test('whose socket refuses is none', async () => {
+    const left = await serve('sbcl-1');
+    const other = await serve('sbcl-2');
+    await new Promise((resolve) => servers[0]?.close(resolve));
+    // Node has removed the name with the socket; a killed process leaves it.
+    expect(await listeningImages([left, other])).toEqual([other]);
+    const kill = "process.kill(process.pid, 'SIGKILL')";
+    const listening = `require('node:net').createServer().listen(${JSON.stringify(left.socket)}, () => ${kill})`;
+    spawnSync(process.execPath, ['--eval', listening]);
+    expect(existsSync(left.socket)).toBe(true);
+    expect(await listeningImages([left])).toEqual([]);
+  });
+});
+
+describe('a workspace', () => {
+  const isTooWide = (real: string) => real === '/' || real === '/home/me' || real === '/home';
+  const fits = async (workspace: string, root: string) => {
+    const image = described('/x', 'sbcl-1', { workspace });
+    return (await fittingImages([image], root, isTooWide)).length === 1;
+  };
+
+  test.each([
+    ['/home/me/shop', '/home/me/shop', true],
+    ['/home/me/shop/', '/home/me/shop', true],
+    ['/home/me/shop', '/home/me/shop/src', true],
+    ['/home/me/shop/src', '/home/me/shop', true],
+    ['/home/me/shop', '/home/me/shop2', false],
+    ['/home/me/shop', '/home/me/..shop', false],
+    ['/home/me', '/home/me/shop', false],
+    ['/', '/home/me/shop', false],
+    ['/home/me/shop', '/home/me', false],
+  ])('%s and the root %s: %s', async (workspace, root, fitting) => {
+    expect(await fits(workspace, root)).toBe(fitting);
+  });
+
+  test('is compared by its real path', async () => {
+    mkdirSync(join(place.path, 'real'));
+    symlinkSync('real', join(place.path, 'link'));
+    expect(await fits(join(place.path, 'link'), join(place.path, 'real'))).toBe(true);
+    expect(await fits(join(place.path, 'real'), join(place.path, 'link'))).toBe(true);
+  });
+});
+
+test('a server notes that it is connected, and others know which it is', () => {
+  const served = described(place.path, 'sbcl-1');
+  const file = join(place.path, 'sbcl-1.server');
+  expect(otherServer(served)).toBe(undefined);
+  noteServer(served);
+  expect([existsSync(file), otherServer(served)]).toEqual([true, undefined]);
+  forgetServer(served);
+  expect(existsSync(file)).toBe(false);
+  for (const [text, pid] of [
+    [String(process.ppid), process.ppid],
+    [String(GONE), undefined],
+    ['-1', undefined],
+    ['many', undefined],
+  ] as const) {
+    writeFileSync(file, text);
+    expect(otherServer(served)).toBe(pid);
+    forgetServer(served);
+    expect(existsSync(file)).toBe(true);
+  }
+});
