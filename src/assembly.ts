@@ -147,7 +147,7 @@ export function assembleParts(
     tools: imageTools(registry, holds, () => grounds),
   });
   const workspace = workspaceOf(config, image, sandbox);
-  const longCalls = new LongCalls(image.jobs, longMs);
+  const longCalls = new LongCalls(image, longMs);
   const { log, history, intents } = recordsOf(config);
   if (config.noSandboxReason !== undefined) notices.push(`Note: ${sandboxText(config)}`);
   const executor = new Executor(registry, {
@@ -174,7 +174,7 @@ export function assembleParts(
     log,
     history,
     intents,
-    confinement: sandboxText(config),
+    confinement: () => sandboxText(config),
     pendingEdits: (file: string) => questions.previewsAbout(file),
     matchMs,
   };

@@ -36,6 +36,26 @@ export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): strin
   return join(homeFolder() ?? tmpdir(), '.cache', 'live-lisp');
 }
 
+/** Returns the folder of the images that serve live-lisp, each of which somebody else runs. The default depends
+ *  on the user database and not on ENVIRONMENT, because Emacs and an MCP client can have different values of
+ *  HOME. Undefined when the user has no home. */
+export function servingFolder(environment: NodeJS.ProcessEnv): string | undefined {
+  const named = environment['LIVE_LISP_SERVING'];
+  if (named !== undefined && isAbsolute(named)) return named;
+  const home = homeInDatabase() ?? homeFolder();
+  return home === undefined ? undefined : join(home, '.cache', 'live-lisp', 'serving');
+}
+
+/** Returns the user's home by the system's user database; undefined when this does not have the user, as in
+ *  some containers. */
+function homeInDatabase(): string | undefined {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns the folder in TEMPORARY for this user's records. It is used when the home is not writable. */
 export function recordsFolder(temporary: string): string {
   return join(temporary, `live-lisp-${process.geteuid?.()}`);

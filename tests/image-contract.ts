@@ -51,6 +51,8 @@ function promises(make: (connections: Connections) => Promise<Image>): void {
   beforeAll(async () => {
     image = await make(connections);
     await image.call('evaluate', { code: '(in-package :cl-user)' });
+    // The first answer says which image it is, if somebody else runs that.
+    image.takeNotices();
   });
   afterAll(() => image.end());
 

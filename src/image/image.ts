@@ -8,6 +8,7 @@ import type { ImageStatus } from './session/status.ts';
 import type { CallOptions, Reply } from './wire/call.ts';
 import type { Lacking } from './wire/messages.ts';
 import type { Operations } from './wire/operations.ts';
+import type { Served } from './wire/served.ts';
 
 /** An event since the last answer that the next answer reports. */
 export type Notice =
@@ -19,6 +20,14 @@ export type Notice =
   | { kind: 'plain'; how: readonly string[]; lacking: Lacking }
   /** The connection to an image that somebody else runs broke, for the reason `how`, and was made again. */
   | { kind: 'connected again'; how: string }
+  /** Calls work in the image `served`, which somebody else runs. If calls worked in the image `before` until
+   *  it went away, `how` says why it did. */
+  | { kind: 'attached'; served: Served; before?: Served; how: string }
+  /** The image `served` began to serve the workspace after calls had used the server's own image.
+   *  `keptOwnBy` is the flag with which a server never uses such an image, if it was given. */
+  | { kind: 'unused'; served: Served; keptOwnBy: string | undefined }
+  /** The folder of images that serve cannot be used, as the sentences `why` say. */
+  | { kind: 'not serving'; why: string }
   | JournalNote;
 
 export interface Image {
@@ -39,6 +48,9 @@ export interface Image {
   takeNotices(): Notice[];
   /** True when an image is there or is being started. */
   readonly running: boolean;
+  /** True when somebody else runs the image. The server neither restarts nor ends such an image, and no
+   *  sandbox confines its code. */
+  readonly isAttached: boolean;
   /** Starts the image in the background if it does not run. A failure is reported by the next call. */
   start(): void;
   /** Resolves when no image is being started: its start files have loaded, or the start has failed. */
@@ -67,6 +79,9 @@ export type RebuildFrom = 'session' | 'none' | 'previous';
 
 /** An image that the server itself runs, so it can end and restart it. */
 export interface Replaceable {
+  /** Sentences that say why there is no restart, and what to do; undefined when the image can be
+   *  restarted. */
+  readonly restartRefusal: string | undefined;
   /** Ends the image with all running calls, and starts another one, built from REBUILD. Returns the report of
    *  the loss. Throws a CallError when the journal that REBUILD names does not exist. */
   restart(rebuild: RebuildFrom): Promise<LossReport | undefined>;

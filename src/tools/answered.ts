@@ -1,18 +1,31 @@
 // Turns errors caused by malformed answers of the image into an ImageError with advice.
 
 import { CallError, ImageError, SetupError } from '../errors.ts';
+import type { Image } from '../image/image.ts';
 import type { Tool } from '../kernel/tool.ts';
 
-const UNUSABLE =
-  'live-lisp cannot use what the image answered, so the call failed. Code in the image can have written to the channel of live-lisp. Call again; if that does not help, restart_image makes a new image. If it comes again then, it is a fault of live-lisp: please report it.';
+/** Returns the text for an answer of IMAGE that cannot be used. */
+function unusableText({ isAttached }: Pick<Image, 'isAttached'>): string {
+  const remedy = isAttached
+    ? 'ask the user to load lisp/attach.lisp into it again'
+    : 'restart_image makes a new image';
+  return `live-lisp cannot use what the image answered, so the call failed. Code in the image can have written to the channel of live-lisp. Call again; if that does not help, ${remedy}. If it comes again then, it is a fault of live-lisp: please report it.`;
+}
 
-/** Returns TOOL, which calls the image, with errors from malformed answers turned into an ImageError. */
-export function withAnswerChecks(tool: Tool): Tool {
+/** Returns TOOL, which calls IMAGE, with errors from malformed answers turned into an ImageError. */
+export function withAnswerChecks(tool: Tool, image: Pick<Image, 'isAttached'>): Tool {
   const { handler, preview } = tool;
+  const checked = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw isMalformedAnswer(error) ? new ImageError(unusableText(image), { cause: error }) : error;
+    }
+  };
   return {
     ...tool,
-    handler: (args, context) => translateErrors(async () => checkText(await handler(args, context))),
-    ...(preview && { preview: (args, context) => translateErrors(() => preview(args, context)) }),
+    handler: (args, context) => checked(async () => checkText(await handler(args, context))),
+    ...(preview && { preview: (args, context) => checked(() => preview(args, context)) }),
   };
 }
 
@@ -21,14 +34,6 @@ function checkText(result: unknown): unknown {
   const { text } = Object(result) as { text?: unknown };
   if (typeof result === 'object' && typeof text !== 'string') throw new TypeError('there is no text');
   return result;
-}
-
-async function translateErrors<Value>(work: () => Value): Promise<Awaited<Value>> {
-  try {
-    return await work();
-  } catch (error) {
-    throw isMalformedAnswer(error) ? new ImageError(UNUSABLE, { cause: error }) : error;
-  }
 }
 
 /** True when ERROR comes from malformed data of the image. Errors of the operating system have a code. */

@@ -26,7 +26,9 @@ export function endingText(ending: Ending, places?: Places): string {
     case 'aborted':
       return 'The call was ended by its ABORT restart before it had a value.';
     case 'lost':
-      return `The Lisp image was lost during this call: ${ending.how}. The next call gets a new image.`;
+      return ending.attached
+        ? `The connection to the Lisp image was lost during this call: ${ending.how}. The next call looks for the image again.`
+        : `The Lisp image was lost during this call: ${ending.how}. The next call gets a new image.`;
     default:
       return '';
   }
@@ -43,7 +45,7 @@ const NOT_STARTED_REASONS: Partial<Record<Interruption['reason'], string>> = {
 };
 
 function interruptionText(interruption: Interruption): string {
-  const { reason, afterMs, notBegun, endedBy } = interruption;
+  const { reason, afterMs, notBegun, endedBy, attached } = interruption;
   const after = secondsText(afterMs);
   if (notBegun) {
     const why = NOT_STARTED_REASONS[reason] ?? 'because the client cancelled it';
@@ -59,7 +61,7 @@ function interruptionText(interruption: Interruption): string {
     case 'ending':
       return `Interrupted after ${after} because the server is ending.`;
     case 'heap':
-      return `Interrupted after ${after} because it was about to exhaust the heap; the image is kept. Make less at once, or ask the user for a larger --heap.`;
+      return `Interrupted after ${after} because it was about to exhaust the heap; the image is kept. Make less at once${attached ? '' : ', or ask the user for a larger --heap'}.`;
     case 'ended':
       return `Its thread was ended by ${endedBy === undefined ? 'the code that ran in it' : `another thread (${endedBy})`}, so the call has no value; the image is kept.`;
     case 'terminated':

@@ -59,8 +59,8 @@ export interface ToolDependencies {
   intents: Intents;
   /** Edits that wait for an approval. */
   pendingEdits: PendingEdits;
-  /** A sentence that says how code in the image is confined. */
-  confinement?: string;
+  /** Returns a sentence that says how code in the image is confined. Absent: unknown. */
+  confinement?: () => string;
   /** At most this many milliseconds are spent on matching a pattern against one text. Absent: the default. */
   matchMs?: number | undefined;
 }
@@ -88,7 +88,7 @@ export function agentQTools(dependencies: ToolDependencies): Tool[] {
     searchInBuffer(buffers, matchMs),
     writeFile(workspace),
     proposeFileEdit(workspace),
-  ].map((tool) => withAnswerChecks(notingUnloaded(tool, dependencies)));
+  ].map((tool) => withAnswerChecks(notingUnloaded(tool, dependencies), image));
 }
 
 /** Returns the built-in tools beyond the eighteen of the contract. */
@@ -115,5 +115,5 @@ export function furtherTools(dependencies: ToolDependencies): Tool[] {
     interrupt(image, places),
     ...(replaceable ? [restartImage(replaceable)] : []),
     getAuditLog(log),
-  ].map((tool) => withAnswerChecks(notingUnloaded(tool, dependencies)));
+  ].map((tool) => withAnswerChecks(notingUnloaded(tool, dependencies), image));
 }

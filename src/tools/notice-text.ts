@@ -4,6 +4,7 @@ import type { Notice } from '../image/image.ts';
 
 import { type Ending, type Output, wholeText } from '../image/wire/endings.ts';
 import type { Lacking } from '../image/wire/messages.ts';
+import { type Served, servedName } from '../image/wire/served.ts';
 import { foldedLines, secondsText } from './endings.ts';
 import { lossText } from './loss-text.ts';
 import { newestCall } from './stack.ts';
@@ -31,6 +32,12 @@ export function noticeText(notice: Notice): string {
       return plainText(notice.how, notice.lacking);
     case 'connected again':
       return `The connection to the Lisp image was lost: ${notice.how}. There is a new one; look whether the image still holds what you need.`;
+    case 'attached':
+      return attachedText(notice.served, notice.before, notice.how);
+    case 'unused':
+      return unusedText(notice.served, notice.keptOwnBy);
+    case 'not serving':
+      return `Note: ${notice.why}`;
     case 'journal full':
       return `Note: the journal is full (${notice.entries} entries); what is defined or loaded from now on will not be built again when the image is lost. Put it into files, and load those in a new session.`;
     case 'journal unwritable':
@@ -46,6 +53,23 @@ export function plainText(how: readonly string[], { without }: Lacking): string 
     `It evaluates and loads as always. It does without: ${without.join(', ')}. ` +
     'Ask the user to run live-lisp doctor, which finds the part that ends images.'
   );
+}
+
+/** Returns the notice that calls work in SERVED now. BEFORE is the image in which they worked until it went
+ *  away, because of HOW. */
+function attachedText(served: Served, before: Served | undefined, how: string): string {
+  const works = `This works in the image ${servedName(served)}, which serves ${served.workspace}`;
+  if (before === undefined) return `${works}; live-lisp never ends it.`;
+  return `The image ${servedName(before)} is gone: ${how}. ${works}. It need not hold what the other held: load or define again what you need.`;
+}
+
+/** Returns the notice that SERVED serves, and this server does not use it. KEPT_OWN_BY is the flag that
+ *  forbids that, if there is one. */
+function unusedText(served: Served, keptOwnBy: string | undefined): string {
+  const head = `Note: the image ${servedName(served)} serves ${served.workspace} now. This server stays with its own image`;
+  return keptOwnBy === undefined
+    ? `${head}, which calls have used already. A new session of the client works in the other.`
+    : `${head}, because it was started with ${keptOwnBy}, and nothing confines the other. To work in that, the user starts it without this flag.`;
 }
 
 function cancelledText(ending: Ending, afterMs: number, output: Output | undefined): string {

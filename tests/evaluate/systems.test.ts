@@ -80,7 +80,7 @@ describe('a system', () => {
     rmSync(join(root.path, 'leaving', 'left.lisp'));
     expect(await load('leaving')).toEqual(
       good(
-        'System leaving was loaded already, and none of its other files has changed.\n\nThe file leaving/left.lisp of system leaving is gone, so a new image could not load that. Write it again, or take it out of its definition.',
+        'System leaving was loaded already, and none of its other files has changed.\n\nThe file leaving/left.lisp of system leaving is gone, so that system could not be loaded anew. Write the file again, or take it out of its definition.',
       ),
     );
   });

@@ -12,6 +12,7 @@ import { evalForm } from '../../src/tools/execution/evaluation.ts';
 import { Places } from '../../src/tools/places.ts';
 import { type Caller, PROJECT, temporaryFolder, testSbcl } from '../harness.ts';
 import { until } from '../server/processes.ts';
+import { described } from './served.ts';
 
 /** The seconds in which the agent is compiled, which is done once for each version of it. */
 const COMPILING_MS = 120_000;
@@ -44,7 +45,8 @@ export async function startSbcl(
 export async function attachedCaller(folder: string): Promise<Caller> {
   const serving = temporaryFolder();
   const { sbcl, socket } = await startSbcl(serving.path, { cwd: folder, silent: true });
-  const image = new AttachedImage({ socket, limitMs: 60_000 });
+  const served = described(serving.path, `sbcl-${sbcl.pid}`, { socket });
+  const image = new AttachedImage({ find: async () => served, line: '', limitMs: 60_000 });
   const registry = new ToolRegistry();
   const tools = { places: new Places(folder), holds: new HeldCalls<never>(60) };
   registry.register(evalForm(image, new ReplHistory(undefined), tools));

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
+import type { Served } from '../../src/image/wire/served.ts';
 import { TIMES } from '../../src/image/wire/times.ts';
 import { occupiedText } from '../../src/tools/execution/evaluation.ts';
 import { PROJECT, temporaryFolder } from '../harness.ts';
@@ -52,10 +53,21 @@ afterAll(() => {
   folder.remove();
 });
 
-imageContract(async (connections) => new AttachedImage({ socket, limitMs: 60_000, ...connections }));
+/** The image that is found, as its file would say. */
+const served = (): Served => ({
+  name: 'sbcl-1',
+  pid: sbcl.pid ?? -1,
+  workspace: PROJECT,
+  socket,
+  started: 1_795_000_000,
+  lisp: 'SBCL 2.2.9',
+});
+const options = () => ({ find: async () => served(), line: '(load "attach.lisp")', limitMs: 60_000 });
+
+imageContract(async (connections) => new AttachedImage({ ...options(), ...connections }));
 
 describe('besides', () => {
-  const attach = () => new AttachedImage({ socket, limitMs: 60_000 });
+  const attach = () => new AttachedImage(options());
 
   test('only its user can open the socket', () => {
     expect(statSync(socket).mode & 0o777).toBe(0o600);
@@ -87,7 +99,7 @@ describe('besides', () => {
     const left = first.call('evaluate', { code: '(loop (sleep 0.01))' });
     await until('its start', 10_000, () => first.jobs.list()[0]?.phase.kind === 'running');
     first.close();
-    expect((await left).ending).toEqual({ kind: 'lost', how: 'the server ended' });
+    expect((await left).ending).toEqual({ kind: 'lost', how: 'the server ended', attached: true });
     const gone = async () => (await second.status()).agent?.jobs === undefined;
     await second.call('evaluate', { code: '1' });
     await until('its end', 10_000, gone);
@@ -144,9 +156,9 @@ describe('besides', () => {
   test('a second server is told that the agent serves another', async () => {
     const first = attach();
     await first.call('evaluate', { code: '1' });
-    const second = new AttachedImage({ socket, limitMs: 60_000, times: { ...TIMES, greeting: 100 } });
+    const second = new AttachedImage({ ...options(), times: { ...TIMES, greeting: 100 } });
     await expect(second.call('evaluate', { code: '1' })).rejects.toThrow(
-      `No Lisp image can be reached at ${socket}: its agent did not greet in time; it serves one server at a time, so end the other. Start its agent again there, then call again.`,
+      `The image sbcl-1 (SBCL 2.2.9, pid ${sbcl.pid}) did not greet in time: it serves one live-lisp server at a time, so another is connected to it, or it is busy. End the other session, then call again; with the flag --image own this server works in an image of its own.`,
     );
     await first.end();
   });
@@ -186,11 +198,15 @@ describe('besides', () => {
       (prin1 (mapcar #'sb-thread:thread-name (remove sb-thread:*current-thread* (sb-thread:list-all-threads))) out))`;
     const code = `(progn (live-lisp:stop) ${threads} (rename-file "${told}~" "${told}"))`;
     const { ending } = await image.call('evaluate', { code });
-    expect(ending).toEqual({ kind: 'lost', how: '(live-lisp:stop) took live-lisp out of it' });
+    expect(ending).toEqual({
+      kind: 'lost',
+      how: '(live-lisp:stop) took live-lisp out of it',
+      attached: true,
+    });
     await until('what it tells', 10_000, () => existsSync(told));
     expect(readFileSync(told, 'utf8')).not.toContain('live-lisp');
     await expect(image.call('evaluate', { code: '1' })).rejects.toThrow(
-      `No Lisp image can be reached at ${socket}: connect ENOENT ${socket}. Start its agent again there, then call again.`,
+      `The image sbcl-1 (SBCL 2.2.9, pid ${sbcl.pid}) cannot be reached: connect ENOENT ${socket}. Ask the user to give this line in its REPL again, then call again: (load "attach.lisp")`,
     );
     expect(sbcl.exitCode).toBe(null);
     sbcl.kill('SIGKILL');
@@ -207,7 +223,7 @@ describe('besides', () => {
       ['.git/hidden.asd', '(defsystem "hidden")'],
     ] as const)
       writeFileSync(join(tree, name), text);
-    const image = new AttachedImage({ socket, limitMs: 60_000, trees: [tree] });
+    const image = new AttachedImage({ ...options(), trees: [tree] });
     await person('(require :asdf)');
     const finders = await person('(prin1-to-string asdf:*system-definition-search-functions*)');
     const evaluate = async (code: string) =>
@@ -295,6 +311,7 @@ describe('besides', () => {
     expect((await call).ending).toEqual({
       kind: 'lost',
       how: 'the image or its agent closed the connection',
+      attached: true,
     });
     expect(await image.status()).toMatchObject({
       state: 'lost',
@@ -302,7 +319,7 @@ describe('besides', () => {
     });
     await until('the end of the process', 10_000, () => sbcl.signalCode !== null);
     await expect(image.call('evaluate', { code: '1' })).rejects.toThrow(
-      `No Lisp image can be reached at ${socket}: connect ECONNREFUSED ${socket}. Start its agent again there, then call again.`,
+      `The image sbcl-1 (SBCL 2.2.9, pid ${sbcl.pid}) cannot be reached: connect ECONNREFUSED ${socket}. Ask the user to give this line in its REPL again, then call again: (load "attach.lisp")`,
     );
   });
 });

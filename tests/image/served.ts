@@ -1,10 +1,13 @@
-// Files of images that serve, as lisp/attach.lisp writes them.
+// Images that serve, as a person has them: an SBCL with the agent, and its files.
 
-import { chmodSync, writeFileSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
+import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import type { Served } from '../../src/image/wire/served.ts';
 import { temporaryFolder } from '../harness.ts';
+import { until } from '../server/processes.ts';
+import { startSbcl } from './attached-sbcl.ts';
 
 /** Returns a new folder for images that serve, which only its user can use. */
 export function servingPlace(): { path: string; remove: () => void } {
@@ -36,4 +39,26 @@ export function publish(folder: string, served: Served): Served {
 export function listen(path: string): Promise<Server> {
   const server = createServer();
   return new Promise((resolve) => server.listen(path, () => resolve(server)));
+}
+
+/** An image of a person that serves. */
+export interface ServingSbcl {
+  sbcl: ChildProcess;
+  served: Served;
+  /** Kills it, and resolves when its process has ended. Its files stay. */
+  kill: () => Promise<void>;
+}
+
+/** Starts an SBCL that serves WORKSPACE in FOLDER, and gives it the NAME there. */
+export async function startServing(folder: string, name: string, workspace: string): Promise<ServingSbcl> {
+  const { sbcl, socket } = await startSbcl(folder, { cwd: workspace });
+  const served = described(folder, name, { workspace, pid: sbcl.pid ?? -1 });
+  renameSync(socket, served.socket);
+  publish(folder, served);
+  rmSync(socket.replace(/socket$/, 'json'));
+  const kill = async () => {
+    sbcl.kill('SIGKILL');
+    await until('its end', 10_000, () => sbcl.exitCode !== null || sbcl.signalCode !== null);
+  };
+  return { sbcl, served, kill };
 }

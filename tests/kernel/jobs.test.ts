@@ -58,7 +58,7 @@ test('jobs are numbered on, and gone once they have ended', async () => {
 test('a call that has run for 10 s is mentioned, once', () => {
   const jobs = new Jobs();
   jobs.begin('evaluate', { code: '(f)' });
-  const long = new LongCalls(jobs);
+  const long = new LongCalls({ jobs });
   vi.advanceTimersByTime(9999);
   expect(long.takeNotes()).toEqual([]);
   vi.advanceTimersByTime(1);

@@ -1,20 +1,25 @@
-// Implements Image for an image that somebody else runs. Connects to its agent on demand. The server never
-// starts, ends or rebuilds such an image.
+// Implements Image for an image that somebody else runs. Finds it and connects to its agent on demand, and again
+// after the connection is lost. The server never starts, ends or rebuilds such an image.
 
-import { ImageError, messageOf, SetupError } from '../../errors.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { messageOf, SetupError } from '../../errors.ts';
 import type { Image, ImageTools, Notice } from '../image.ts';
 import { Calls, type Host } from '../session/calls.ts';
 import type { Jobs } from '../session/jobs.ts';
 import { Notices } from '../session/notices.ts';
 import { type ImageStatus, imageStatus } from '../session/status.ts';
 import { Pulse } from '../wire/pulse.ts';
+import { isSameImage, type Served, servedName } from '../wire/served.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 import { AttachedPeer } from './attached-peer.ts';
+import { forgetServer, noteServer, otherServer } from './serving.ts';
 
 export interface AttachedOptions {
-  /** Unix socket on which the image's agent listens. */
-  socket: string;
+  /** Returns the image to connect to. Throws a SetupError when there is none. */
+  find: () => Promise<Served>;
+  /** The form by which an image begins to serve, for the texts of errors. */
+  line: string;
   /** Time limit of a call in milliseconds. */
   limitMs: number;
   /** Timeouts of the image. */
@@ -25,7 +30,15 @@ export interface AttachedOptions {
   callTool?: Upcalls['callTool'];
   /** Registers tools of the image. */
   tools?: ImageTools;
+  /** Receives each reply before the caller does. */
+  onReply?: Host['onReply'];
 }
+
+/** Why a connection was closed whose agent had not greeted in time. */
+const NO_GREETING = 'its agent did not greet in time';
+
+/** Milliseconds between two attempts to connect to an image for which too many others wait. */
+const RETRY_MS = 50;
 
 export class AttachedImage implements Image {
   readonly #options: AttachedOptions;
@@ -42,23 +55,29 @@ export class AttachedImage implements Image {
   #pulse: Pulse | undefined;
   #failure: string | undefined;
   #closed = false;
+  /** The image that was found last, even if it has gone away. */
+  #served: Served | undefined;
+  /** The image in which the last call worked. */
+  #used: Served | undefined;
   /** Why connections were lost, as far as no notice has reported it yet, oldest first. */
   readonly #losses: string[] = [];
+
+  readonly isAttached = true;
 
   constructor(options: AttachedOptions) {
     this.#options = options;
     this.#times = options.times ?? TIMES;
     const host: Host = {
       limitMs: options.limitMs,
+      attached: true,
       current: () => (this.#closed ? undefined : this.#peer),
       ready: () => this.#ready(),
       building: () => undefined,
       compiling: () => false,
-      beforeCall: () => {
-        for (const how of this.#losses.splice(0)) this.#notices.add({ kind: 'connected again', how });
-      },
+      beforeCall: () => this.#noticeImage(),
       watch: () => undefined,
       afterCall: () => {},
+      ...(options.onReply && { onReply: options.onReply }),
       notify: (notice) => this.#notices.add(notice),
     };
     this.#calls = new Calls(host, this.#times);
@@ -77,9 +96,13 @@ export class AttachedImage implements Image {
     return this.#connecting !== undefined;
   }
 
-  start(): void {
-    this.#ready().catch(() => {});
+  /** The image in which the last call worked, even if it has gone away; undefined before the first call. */
+  get used(): Served | undefined {
+    return this.#used;
   }
+
+  /** Does nothing: the image serves one server at a time, so none connects before it needs the image. */
+  start(): void {}
 
   async started(): Promise<void> {
     await this.#connecting?.catch(() => {});
@@ -96,13 +119,17 @@ export class AttachedImage implements Image {
       pulse: this.#pulse,
       failure: this.#failure,
       hello: this.#peer?.hello,
-    };
+      attached: true,
+      served: this.#served,
+    } as const;
     return imageStatus(life, { unreported: this.#losses }, this.jobs, this.#times.status);
   }
 
   close(): void {
     this.#closed = true;
     this.#lastPeer?.disconnect('the server ended');
+    // The process can exit before it hears that the connection has ended.
+    if (this.#served !== undefined) forgetServer(this.#served);
   }
 
   async end(): Promise<void> {
@@ -121,39 +148,89 @@ export class AttachedImage implements Image {
   }
 
   async #connect(): Promise<AttachedPeer> {
-    const { socket, callTool, tools } = this.#options;
-    const peer = new AttachedPeer(socket, {
+    const { find, tools } = this.#options;
+    const served = await find();
+    this.#served = served;
+    const peer = await this.#greetedPeer(served);
+    noteServer(served);
+    peer.notify('find-systems-below', { trees: this.#options.trees ?? [] });
+    if (tools !== undefined) peer.notify('offer-tools', { tools: tools.offered() });
+    this.#peer = peer;
+    this.#pulse = new Pulse(peer);
+    this.#failure = undefined;
+    void peer.ended.then((how) => this.#lost(served, how));
+    return peer;
+  }
+
+  /** Returns a connection to SERVED whose agent has greeted. Throws a SetupError when there is none in time. */
+  async #greetedPeer(served: Served): Promise<AttachedPeer> {
+    const deadline = performance.now() + this.#times.greeting;
+    for (;;) {
+      if (this.#closed) throw new SetupError('The server is ending.');
+      const peer = this.#newPeer(served);
+      const timer = setTimeout(() => peer.disconnect(NO_GREETING), deadline - performance.now());
+      try {
+        await peer.greeting;
+        return peer;
+      } catch (error) {
+        const why = messageOf(error);
+        const isFull = why.includes('EAGAIN'); // As many connections wait for the image as can.
+        if (why === NO_GREETING || (isFull && performance.now() >= deadline))
+          throw new SetupError(busyText(served));
+        if (!isFull) throw new SetupError(this.#unreachableText(served, why));
+        await pause(RETRY_MS);
+      } finally {
+        clearTimeout(timer);
+      }
+    }
+  }
+
+  #newPeer(served: Served): AttachedPeer {
+    const { callTool, tools } = this.#options;
+    const peer = new AttachedPeer(served.socket, {
       ...(callTool && { callTool }),
       ...(tools && {
         registerTool: (definition, registration) => tools.register(definition, false, registration),
       }),
     });
     this.#lastPeer = peer;
-    const lateReason = 'its agent did not greet in time; it serves one server at a time, so end the other';
-    const timer = setTimeout(() => peer.disconnect(lateReason), this.#times.greeting);
-    try {
-      await peer.greeting;
-    } catch (error) {
-      throw new ImageError(
-        `No Lisp image can be reached at ${socket}: ${messageOf(error)}. Start its agent again there, then call again.`,
-      );
-    } finally {
-      clearTimeout(timer);
-    }
-    peer.notify('find-systems-below', { trees: this.#options.trees ?? [] });
-    if (tools !== undefined) peer.notify('offer-tools', { tools: tools.offered() });
-    this.#peer = peer;
-    this.#pulse = new Pulse(peer);
-    this.#failure = undefined;
-    void peer.ended.then((how) => this.#lost(how));
     return peer;
   }
 
-  #lost(how: string): void {
+  #unreachableText(served: Served, why: string): string {
+    return `The image ${servedName(served)} cannot be reached: ${why}. Ask the user to give this line in its REPL again, then call again: ${this.#options.line}`;
+  }
+
+  #lost(served: Served, how: string): void {
     this.#connecting = undefined;
     this.#peer = undefined;
     this.#pulse = undefined;
     this.#losses.push(how);
+    forgetServer(served);
     this.#options.tools?.clear();
   }
+
+  /** Adds a notice when a call is about to work in another image than the last call, or over another
+   *  connection. */
+  #noticeImage(): void {
+    const [served, before] = [this.#served, this.#used];
+    const losses = this.#losses.splice(0);
+    if (served === undefined) return;
+    this.#used = served;
+    if (before !== undefined && isSameImage(served, before)) {
+      for (const how of losses) this.#notices.add({ kind: 'connected again', how });
+      return;
+    }
+    this.#notices.add({ kind: 'attached', served, ...(before && { before }), how: losses.join('; then ') });
+  }
+}
+
+/** Returns the text for SERVED when it does not greet. */
+function busyText(served: Served): string {
+  const other = otherServer(served);
+  const why =
+    other === undefined
+      ? 'did not greet in time: it serves one live-lisp server at a time, so another is connected to it, or it is busy'
+      : `serves another live-lisp server now (pid ${other}), and it serves one at a time`;
+  return `The image ${servedName(served)} ${why}. End the other session, then call again; with the flag --image own this server works in an image of its own.`;
 }

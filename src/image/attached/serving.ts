@@ -3,31 +3,11 @@
 
 import { lstatSync, readdirSync, rmSync, type Stats, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { userInfo } from 'node:os';
-import { basename, isAbsolute, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { realPathOf } from '../../files/answering.ts';
 import { readIfRegular } from '../../files/regular.ts';
-import { isOwnFile } from '../../own.ts';
-import { homeFolder, isInside } from '../../paths.ts';
+import { isInside } from '../../paths.ts';
 import type { Served } from '../wire/served.ts';
-
-/** Returns the folder of the images that serve. Its default depends on the user database and not on
- *  ENVIRONMENT, because Emacs and an MCP client can have different values of HOME. Undefined when the user has
- *  no home. */
-export function servingFolder(environment: NodeJS.ProcessEnv): string | undefined {
-  const named = environment['LIVE_LISP_SERVING'];
-  if (named !== undefined && isAbsolute(named)) return named;
-  const home = homeOfUser();
-  return home === undefined ? undefined : join(home, '.cache', 'live-lisp', 'serving');
-}
-
-function homeOfUser(): string | undefined {
-  try {
-    return userInfo().homedir;
-  } catch {
-    return homeFolder(); // The user database does not have this user, as in some containers.
-  }
-}
 
 /** The images that serve, and sentences that say why the folder is not used, if it is not. */
 export interface Serving {
@@ -70,7 +50,7 @@ const FILE_LIMIT = 16 * 1024;
 function servedImage(folder: string, file: string): Served | undefined {
   const name = basename(file, '.json');
   const path = join(folder, file);
-  if (name === file || !isImageName(name) || !isOwnFile(path)) return undefined;
+  if (name === file || !isImageName(name) || !isFileOfUser(path)) return undefined;
   const text = readIfRegular(path, { limit: FILE_LIMIT })?.octets.toString() ?? '';
   const socket = join(folder, `${name}.socket`);
   const served = parsedImage(text, name, socket);
@@ -97,7 +77,13 @@ function parsedImage(text: string, name: string, socket: string): Served | undef
     isLine(lisp, 100) &&
     typeof started === 'number' &&
     !Number.isNaN(new Date(started * 1000).getTime());
-  return valid && Number(pid) > 0 ? { name, pid: Number(pid), workspace, socket, started, lisp } : undefined;
+  if (!valid || Number(pid) <= 0) return undefined;
+  return { name, pid: Number(pid), workspace: withoutSlash(workspace), socket, started, lisp };
+}
+
+/** Returns FOLDER without slashes at its end, as Lisp writes them. */
+function withoutSlash(folder: string): string {
+  return folder.replace(/(?<=.)\/+$/, '');
 }
 
 function membersOf(text: string): { readonly [name: string]: unknown } {
@@ -121,6 +107,13 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
+}
+
+/** True when PATH is a regular file of this user, not a link. Its mode does not matter, because the folder is
+ *  closed to other users. */
+function isFileOfUser(path: string): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats?.isFile() === true && stats.uid === process.geteuid?.();
 }
 
 function isOwnSocket(path: string): boolean {
@@ -152,11 +145,24 @@ export async function fittingImages(
   return fits;
 }
 
-/** Returns those of IMAGES whose socket takes connections. The process of an entry can be another one, which
- *  has got the number of an image that was killed. */
-export async function listeningImages(images: readonly Served[]): Promise<Served[]> {
-  const listens = await Promise.all(images.map(({ socket }) => isListening(socket)));
-  return images.filter((_, index) => listens[index]);
+/** Finds the images whose socket takes connections. The process of an entry can be another one, which has got
+ *  the number of an image that was killed. */
+export class Listening {
+  /** The images that are known to listen. Each is asked once, because few connections can wait for it. */
+  readonly #known = new Set<string>();
+
+  /** Returns those of IMAGES that listen. */
+  async among(images: readonly Served[]): Promise<Served[]> {
+    const listens = await Promise.all(images.map((image) => this.#has(image)));
+    return images.filter((_, index) => listens[index]);
+  }
+
+  async #has({ name, pid, started, socket }: Served): Promise<boolean> {
+    const identity = JSON.stringify([name, pid, started]);
+    if (!this.#known.has(identity) && !(await isListening(socket))) return false;
+    this.#known.add(identity);
+    return true;
+  }
 }
 
 function isListening(path: string): Promise<boolean> {
@@ -174,8 +180,8 @@ function isListening(path: string): Promise<boolean> {
 }
 
 /** Returns the file in which a server notes that it is connected to SERVED. */
-function serverFile({ socket }: Pick<Served, 'socket'>): string {
-  return socket.replace(/socket$/, 'server');
+function serverFile({ socket, name }: Served): string {
+  return join(dirname(socket), `${name}.server`);
 }
 
 /** Notes in the folder of SERVED that this process is connected to it. */
@@ -198,6 +204,6 @@ export function otherServer(served: Served): number | undefined {
 
 function notedServer(served: Served): number | undefined {
   const file = serverFile(served);
-  const text = isOwnFile(file) ? readIfRegular(file, { limit: FILE_LIMIT })?.octets.toString() : undefined;
+  const text = isFileOfUser(file) ? readIfRegular(file, { limit: FILE_LIMIT })?.octets.toString() : undefined;
   return text !== undefined && /^[1-9]\d{0,9}$/.test(text) ? Number(text) : undefined;
 }

@@ -131,6 +131,9 @@ export class SbclImage implements Image, Replaceable {
     return this.#lifetime.running;
   }
 
+  readonly isAttached = false;
+  readonly restartRefusal = undefined;
+
   start(): void {
     this.#lifetime.ready().catch(() => {});
   }

@@ -19,6 +19,8 @@ import { type Ahead, Queue } from './queue.ts';
 export interface Host {
   /** Time limit of a call in milliseconds. */
   readonly limitMs: number;
+  /** True when somebody else runs the image. */
+  readonly attached?: boolean;
   /** Returns the peer, the agent in an image, that is ready for calls; undefined when there is none now. */
   current(): Peer | undefined;
   /** Resolves with a peer that is ready for calls, once there is one. Throws a SetupError when none can be
@@ -206,7 +208,7 @@ export class Calls {
     const received = await answer;
     stopWatching();
     const afterMs = performance.now() - startedAt;
-    const ending = endingAfter(received.ending, afterMs);
+    const ending = endingAfter(received.ending, afterMs, this.#host.attached);
     const { output, background, data } = received;
     if (background) this.#host.notify({ kind: 'background', output: background });
     if (options.signal?.aborted && codeCaller() === undefined)

@@ -6,6 +6,7 @@ import type { Reason } from '../wire/endings.ts';
 import type { Lacking } from '../wire/messages.ts';
 import type { AgentJob, AgentStatus } from '../wire/operations.ts';
 import type { Pulse, TimedStatus } from '../wire/pulse.ts';
+import type { Served } from '../wire/served.ts';
 import { TIMES } from '../wire/times.ts';
 import type { Job, Jobs } from './jobs.ts';
 import type { ProbeResult } from './probing.ts';
@@ -58,6 +59,10 @@ export interface ImageStatus {
   probe?: { works: boolean; msAgo: number };
   /** SBCL's warning that its memory may be corrupted. */
   corrupted?: string;
+  /** True when somebody else runs the image. */
+  attached?: true;
+  /** That image, once it was found. */
+  served?: Served;
   /** Abilities that the agent lacks. */
   lacking?: Lacking;
   /** How earlier images ended, if this image was started plain (without internals of SBCL) because of
@@ -88,6 +93,10 @@ export interface Life {
   /** SBCL's warning that its memory may be corrupted. */
   readonly corrupted?: string | undefined;
   readonly plainBecause?: readonly string[];
+  /** True when somebody else runs the image. */
+  readonly attached?: true;
+  /** That image, once it was found. */
+  readonly served?: Served | undefined;
 }
 
 /** The losses of images, and the rebuild of the last one. */
@@ -110,7 +119,7 @@ export async function imageStatus(
   const denied = life.denied?.();
   denied?.();
   const { lastStatus, silentMs = 0 } = (life.running && (await life.pulse?.status(answerMs))) || {};
-  const { running, outside, frozenMs, corrupted, hello, plainBecause = [] } = life;
+  const { running, outside, frozenMs, corrupted, hello, plainBecause = [], attached, served } = life;
   const { unreported, progress } = losses;
   const state = stateOf(life, losses, jobs, silentMs);
   const why = unreported.length > 0 ? unreported.join('; then ') : life.failure;
@@ -124,6 +133,7 @@ export async function imageStatus(
     ...((!running || state === 'rebuilding') && why !== undefined && { why }),
     ...(probe && { probe: { works: probe.works, msAgo: performance.now() - probe.at } }),
     ...(running && corrupted !== undefined && { corrupted }),
+    ...(attached && { attached, ...(served && { served }) }),
     ...(running && hello && { lacking: hello }),
     ...(running && plainBecause.length > 0 && { plainBecause }),
     ...(state === 'rebuilding' && progress !== undefined && { building: progress }),

@@ -108,6 +108,8 @@ export interface Interrupted {
 export interface Interruption extends Interrupted {
   /** For how many milliseconds the call had run or, if it never ran, had waited. */
   afterMs: number;
+  /** True when somebody else runs the image. */
+  attached?: true;
 }
 
 /** Endings without a duration. */
@@ -116,8 +118,9 @@ type UntimedEnding =
   | { kind: 'condition'; condition: Condition }
   | { kind: 'aborted' }
   /** The image was lost, for the reason `how`, which is part of a sentence. `notBegun` is true when no part
-   *  of the call had run. */
-  | { kind: 'lost'; how: string; notBegun?: true };
+   *  of the call had run. `attached` is true when somebody else runs the image: only the connection to it is
+   *  known to be lost. */
+  | { kind: 'lost'; how: string; notBegun?: true; attached?: true };
 
 /** How a call ended, without its duration: as the agent reported it, or that the image was lost. */
 export type ReportedEnding = UntimedEnding | Interrupted;
@@ -125,9 +128,12 @@ export type ReportedEnding = UntimedEnding | Interrupted;
 /** How a call ended. Whatever happens in the image is such an ending, never an exception in the server. */
 export type Ending = UntimedEnding | Interruption;
 
-/** Returns the ending REPORTED of a call that took AFTER_MS milliseconds. */
-export function endingAfter(reported: ReportedEnding, afterMs: number): Ending {
-  return reported.kind === 'interrupted' ? { ...reported, afterMs } : reported;
+/** Returns the ending REPORTED of a call that took AFTER_MS milliseconds. ATTACHED is true when somebody else
+ *  runs the image. */
+export function endingAfter(reported: ReportedEnding, afterMs: number, attached = false): Ending {
+  const owner = attached && ({ attached } as const);
+  if (reported.kind === 'interrupted') return { ...reported, afterMs, ...owner };
+  return reported.kind === 'lost' ? { ...reported, ...owner } : reported;
 }
 
 /** The reason of a signal that this program aborted. When a client cancels a call, the signal has a reason of

@@ -2,6 +2,7 @@
 
 import type { Image, Replaceable } from '../../image/image.ts';
 import type { ImageStatus, JobStatus } from '../../image/session/status.ts';
+import { servedName, servedSince } from '../../image/wire/served.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
@@ -32,9 +33,9 @@ const IMAGE_STATUS = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool for IMAGE. REPLACEABLE, if given, has the report on the last loss. CONFINEMENT is a
- *  sentence about what confines the code in the image. */
-export function imageStatus(image: Image, replaceable: Replaceable | undefined, confinement?: string) {
+/** Returns the tool for IMAGE. REPLACEABLE, if given, has the report on the last loss. CONFINEMENT returns a
+ *  sentence about what confines the code in an image of the server. */
+export function imageStatus(image: Image, replaceable: Replaceable | undefined, confinement?: () => string) {
   return defineTool({
     ...IMAGE_STATUS,
     handler: async () => {
@@ -43,10 +44,19 @@ export function imageStatus(image: Image, replaceable: Replaceable | undefined, 
       return statusResult(
         status,
         report && lossText(report).replace(/^This is a new Lisp image; the/, 'The'),
-        confinement,
+        status.attached ? whoseText(status) : confinement?.(),
       );
     },
   });
+}
+
+/** Returns sentences on the image of STATUS, which somebody else runs. */
+function whoseText({ served }: ImageStatus): string {
+  const which =
+    served === undefined
+      ? 'The image is not found yet; the user runs it, and'
+      : `The image is ${servedName(served)}, which the user runs and which serves ${served.workspace} since ${servedSince(served)};`;
+  return `${which} live-lisp neither restarts nor ends it. Code in it is in no sandbox, so it can do all that the user can.`;
 }
 
 function statusResult(status: ImageStatus, lastLoss: string | undefined, confinement?: string): Result {
@@ -74,6 +84,13 @@ function statusData({ agent, ...status }: ImageStatus, lastLoss: string | undefi
     plainBecause: status.plainBecause,
     probe: status.probe && { works: status.probe.works, ago: seconds(status.probe.msAgo) },
     lastLoss,
+    served: status.served && {
+      name: status.served.name,
+      pid: status.served.pid,
+      workspace: status.served.workspace,
+      lisp: status.served.lisp,
+      started: status.served.started,
+    },
     uptime: outside && seconds(outside.uptimeMs),
     silent: silentMs && seconds(silentMs),
     version: agent?.version,
@@ -137,6 +154,8 @@ function statusText(status: ImageStatus, lastLoss: string | undefined, confineme
 
 function headline(status: ImageStatus): string {
   const { state, why, building, silentMs = 0, outside, frozenMs } = status;
+  const attached = status.attached && attachedHeadline(status);
+  if (attached) return attached;
   switch (state) {
     case 'not started':
       return `The Lisp image is not started; the next call that needs it starts it.${why === undefined ? '' : ` The last start failed: ${why}`}`;
@@ -156,6 +175,21 @@ function headline(status: ImageStatus): string {
       return outside?.starved
         ? `The Lisp image does not react, for ${secondsText(silentMs)} now: other processes have the CPU.`
         : `The Lisp image does not react, for ${secondsText(silentMs)} now: it collects garbage, or code in it keeps all threads from running.${frozenMs === undefined ? '' : ` When it stands still for 6 s, or does not react for ${secondsText(frozenMs)}, it is replaced.`}`;
+  }
+}
+
+/** Returns the headline for an image that somebody else runs, where it differs from that for an image of the
+ *  server; '' where it does not. */
+function attachedHeadline({ state, why }: ImageStatus): string {
+  switch (state) {
+    case 'not started':
+      return `No Lisp image is connected; the next call that needs it connects to it.${why === undefined ? '' : ` That failed before: ${why}`}`;
+    case 'lost':
+      return `The connection to the Lisp image was lost: ${why}. The next call that needs the image looks for it again.`;
+    case 'starting':
+      return 'live-lisp connects to the Lisp image; calls wait for that.';
+    default:
+      return '';
   }
 }
 
@@ -219,8 +253,9 @@ function threadsLine({ agent }: ImageStatus): string | false {
   return `Threads: ${threads}, ${programThreads === 0 ? 'none' : programThreads} of the program${names && `: ${names}${more}`}`;
 }
 
-function librariesLine({ agent }: ImageStatus): string | false {
-  if (agent === undefined) return false;
+function librariesLine({ agent, attached }: ImageStatus): string | false {
+  // An image that somebody else runs loads what its user loads.
+  if (agent === undefined || attached) return false;
   if (agent.libraries === undefined)
     return 'Libraries: none; Quicklisp, qlot or ocicl is used where one is set up';
   const { name, file, loaded, failure } = agent.libraries;

@@ -43,7 +43,7 @@ const INTERRUPT = {
 
 /** Returns the tool that interrupts calls of IMAGE. PLACES locates the frames in which the calls were. */
 export function interrupt(image: Image, places: Places) {
-  return defineTool({ ...INTERRUPT, handler: (args) => interruptJobs(image.jobs, args, places) });
+  return defineTool({ ...INTERRUPT, handler: (args) => interruptJobs(image, args, places) });
 }
 
 /** Milliseconds to wait for the end of an interrupted call. It usually ends within 3 s, even when its code
@@ -51,14 +51,14 @@ export function interrupt(image: Image, places: Places) {
 const END_TIMEOUT_MS = 3000 + TIMES.collecting;
 
 async function interruptJobs(
-  jobs: Jobs,
+  { jobs, isAttached }: Image,
   args: ArgumentsFor<typeof INTERRUPT>,
   places: Places,
 ): Promise<Result> {
   const chosen = chooseJobs(jobs, args);
   const ends = chosen.map((job) => {
     job.interrupt('interrupt');
-    return endOf(job, places);
+    return endOf(job, places, isAttached);
   });
   const ended = await Promise.all(ends);
   const text = joinSections(ended.map((end) => end.text));
@@ -110,8 +110,13 @@ function ownJobs(jobs: Jobs): Job[] {
   return own;
 }
 
-/** Waits at most END_TIMEOUT_MS for the interrupted JOB to end, and returns how it ended. */
-async function endOf(job: Job, places: Places): Promise<{ data: { ended: boolean }; text: string }> {
+/** Waits at most END_TIMEOUT_MS for the interrupted JOB to end, and returns how it ended. IS_ATTACHED is true
+ *  when somebody else runs its image. */
+async function endOf(
+  job: Job,
+  places: Places,
+  isAttached: boolean,
+): Promise<{ data: { ended: boolean }; text: string }> {
   let timer: NodeJS.Timeout | undefined;
   const timedOut = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), END_TIMEOUT_MS);
@@ -120,14 +125,23 @@ async function endOf(job: Job, places: Places): Promise<{ data: { ended: boolean
   const { number, subject } = job;
   const name = `${number} (${toolOf(job)}${subject && ` ${subject}`})`;
   const data = { job: number, tool: toolOf(job), ended: end !== undefined, ...end };
-  return { data, text: joinSections([headline(name, end, places), end && outputSection(end.output)]) };
+  return {
+    data,
+    text: joinSections([
+      end === undefined ? stuckText(name, isAttached) : headline(name, end, places),
+      end && outputSection(end.output),
+    ]),
+  };
 }
 
-function headline(name: string, end: JobEnd | undefined, places: Places): string {
-  if (end === undefined) {
-    return `Call ${name} has not ended within ${secondsText(END_TIMEOUT_MS)}: the image does not react. It is replaced when that lasts; image_status tells.`;
-  }
-  const { ending } = end;
+function stuckText(name: string, isAttached: boolean): string {
+  const next = isAttached
+    ? 'live-lisp does not end it, since the user runs it: when that lasts, ask them to look at it.'
+    : 'It is replaced when that lasts; image_status tells.';
+  return `Call ${name} has not ended within ${secondsText(END_TIMEOUT_MS)}: the image does not react. ${next}`;
+}
+
+function headline(name: string, { ending }: JobEnd, places: Places): string {
   if (ending.kind === 'interrupted' || ending.kind === 'lost')
     return `Call ${name}: ${endingText(ending, places)}`;
   return `Call ${name} had ended by itself before it could be interrupted.`;

@@ -356,7 +356,7 @@ export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemD
   const names = gone.slice(0, GONE_LIMIT).map((file) => places.fileName(file));
   if (gone.length > GONE_LIMIT) names.push(`${gone.length - GONE_LIMIT} more`);
   const [files, are, them] = gone.length === 1 ? ['file', 'is', 'it'] : ['files', 'are', 'them'];
-  return `The ${files} ${names.join(', ')} of system ${system} ${are} gone, so a new image could not load that. Write ${them} again, or take ${them} out of its definition.`;
+  return `The ${files} ${names.join(', ')} of system ${system} ${are} gone, so that system could not be loaded anew. Write the ${files} again, or take ${them} out of its definition.`;
 }
 
 /** Maximum number of systems with a twin, another system of the same name, that get a note of their own. */

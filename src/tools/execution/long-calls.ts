@@ -8,19 +8,19 @@ const LONG_MS = 10_000;
 
 /** Finds the calls that have run for long. Each is mentioned only once. */
 export class LongCalls {
-  readonly #jobs: Jobs;
+  readonly #image: { readonly jobs: Jobs };
   readonly #longMs: number;
   readonly #mentioned = new WeakSet<Job>();
 
-  /** JOBS has all running calls. A call that runs for longer than LONG_MS milliseconds is mentioned. */
-  constructor(jobs: Jobs, longMs: number = LONG_MS) {
-    this.#jobs = jobs;
+  /** IMAGE has the running calls. A call that runs for longer than LONG_MS milliseconds is mentioned. */
+  constructor(image: { readonly jobs: Jobs }, longMs: number = LONG_MS) {
+    this.#image = image;
     this.#longMs = longMs;
   }
 
   /** Returns one note about the long calls that no earlier note mentioned; [] when there are none. */
   takeNotes(): string[] {
-    const long = this.#jobs
+    const long = this.#image.jobs
       .list()
       .filter(({ parent, milliseconds }) => parent === undefined && milliseconds >= this.#longMs)
       .filter((job) => !this.#mentioned.has(job));

@@ -1,5 +1,6 @@
 // The tool restart_image, which replaces the image.
 
+import { CallError } from '../../errors.ts';
 import type { RebuildFrom, Replaceable } from '../../image/image.ts';
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
 import { type QuestionLine, questionLine } from '../../question-line.ts';
@@ -42,6 +43,7 @@ const RESTART_IMAGE = {
  *  are lost. */
 export function restartImage(image: Replaceable) {
   const preview = async ({ rebuild = 'session' }: { rebuild?: RebuildFrom }) => {
+    checkRestartable(image);
     const lines = previewLines(image, rebuild);
     // The journal of another server would add definitions that the broken image did not have, so a human is
     // asked.
@@ -55,10 +57,15 @@ export function restartImage(image: Replaceable) {
     raisedBy: ({ rebuild }) =>
       rebuild === 'none' ? { safetyLevel: 'dangerous', allowedAs: RESTART_IMAGE.name, preview } : undefined,
     handler: async ({ rebuild = 'session' }) => {
+      checkRestartable(image);
       const report = await image.restart(rebuild);
       return { data: report ?? null, text: report === undefined ? '' : lossText(report) };
     },
   });
+}
+
+function checkRestartable({ restartRefusal }: Replaceable): void {
+  if (restartRefusal !== undefined) throw new CallError(restartRefusal);
 }
 
 const LOST = questionLine`all values, threads, open files and connections of the image are lost`;

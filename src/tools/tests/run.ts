@@ -51,7 +51,7 @@ export class Run {
   readonly #outcomes: Outcome[] = [];
   readonly #coverage: CoverageData[] = [];
   /** For each image lost between two tests: a sentence, and the number of outcomes that were known then. */
-  readonly #losses: { text: string; ran: number }[] = [];
+  readonly #losses: { text: string; later: string; ran: number }[] = [];
   /** Tests that ran in an image that was lost, so that their coverage was lost too. */
   readonly #unmeasured: string[] = [];
   #milliseconds = 0;
@@ -133,8 +133,12 @@ export class Run {
     const tests = outcomesOf(data, ending);
     const behind = tests.at(-1)?.test;
     if (tests.some(({ left }) => left) || behind === undefined) return;
+    const [what, later] = ending.attached
+      ? ['the connection to the image', 'The others ran when it was there again.']
+      : ['the image', 'The others ran in a new one.'];
     this.#losses.push({
-      text: `Behind ${behind} the image was lost: ${ending.how}.`,
+      text: `Behind ${behind} ${what} was lost: ${ending.how}.`,
+      later,
       ran: this.#outcomes.length,
     });
   }
@@ -199,9 +203,7 @@ export class Run {
       milliseconds: this.#milliseconds,
       changed: touching?.changed ?? [],
       unrecorded,
-      losses: this.#losses.map(({ text, ran }) =>
-        tests.length > ran ? `${text} The others ran in a new one.` : text,
-      ),
+      losses: this.#losses.map(({ text, later, ran }) => (tests.length > ran ? `${text} ${later}` : text)),
       behind: this.#behind(tests, reply, held),
     };
     const text = runText(told, { limit: this.#how.limit ?? LIMIT, places });
