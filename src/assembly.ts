@@ -1,6 +1,7 @@
 // Wires the parts of the server together, for the program and for the library.
 
 import { join, resolve } from 'node:path';
+import { attachLine } from './attach.ts';
 import { CALL_TOOL } from './catalog/call-tool.ts';
 import { Catalog, contractSpelling } from './catalog/catalog.ts';
 import { searchToolsTool } from './catalog/search-tools.ts';
@@ -10,6 +11,7 @@ import { realPathOf } from './files/answering.ts';
 import { Intents } from './files/intents.ts';
 import { rollBackUnfinished } from './files/together.ts';
 import { Workspace } from './files/workspace.ts';
+import { ChosenImage } from './image/choice/chosen-image.ts';
 import type { Image, ImageTools } from './image/image.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
 import { libraryManager } from './image/process/libraries.ts';
@@ -75,7 +77,7 @@ function journalOf({ journals, sandbox, replay, command, root }: Config): Pick<S
 }
 
 export interface Assembly {
-  image: SbclImage;
+  image: ChosenImage;
   registry: ToolRegistry;
   /** The catalog of the registry's tools. */
   catalog: Catalog;
@@ -133,35 +135,47 @@ export function assembleParts(
   const holds = new HeldCalls<Result>(config.holdSeconds);
   const forbids = (real: string) => workspace.forbids(real);
   const sandbox = config.sandbox === 'off' ? undefined : sandboxOf(config);
-  const image: SbclImage = new SbclImage({
-    ...{
-      ...imageOptions(config, sandbox),
-      ...journalOf(config),
-      ...(times && { times }),
-      ...(without && { without }),
-    },
-    loadedFiles: new LoadedFiles(forbids),
+  const connections: Connections = {
+    limitMs: config.evalTimeoutMs,
+    ...(times && { times }),
     // Read the files that REPLY names now, because rendering an answer is synchronous.
     onReply: (reply) => grounds.places.prepare(namedFiles(reply)),
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
     tools: imageTools(registry, holds, () => grounds),
+  };
+  const image: ChosenImage = new ChosenImage({
+    choice: config.image,
+    folder: config.serving,
+    root: config.root,
+    isTooWide,
+    keptOwnBy: config.keptOwnBy,
+    makeOwn: () =>
+      new SbclImage({
+        ...imageOptions(config, sandbox),
+        ...journalOf(config),
+        ...(without && { without }),
+        loadedFiles: new LoadedFiles(forbids),
+        ...connections,
+      }),
+    attached: { line: attachLine(), ...connections },
   });
   const workspace = workspaceOf(config, image, sandbox);
   const longCalls = new LongCalls(image, longMs);
   const { log, history, intents } = recordsOf(config);
-  if (config.noSandboxReason !== undefined) notices.push(`Note: ${sandboxText(config)}`);
+  const ownNotices = config.noSandboxReason === undefined ? [] : [`Note: ${sandboxText(config)}`];
   const executor = new Executor(registry, {
     ask: config.ask,
     standing: standingApprovals(config, workspace),
     audit: log,
     ready: rollBackUnfinished(workspace, intents).then((texts) => void notices.push(...texts)),
-    ...(sandbox && { remark: refusals(config.root, sandbox) }),
+    ...(sandbox && { remark: refusals(config.root, image, sandbox) }),
     takeNotices: () => [
       ...notices.splice(0),
+      ...(image.isAttached ? [] : ownNotices.splice(0)),
       ...image.takeNotices().map(noticeText),
       ...longCalls.takeNotes(),
       ...history.takeNotes(),
-      ...(sandbox?.takeNewFiles() ?? []).map(newcomerText),
+      ...(image.isAttached ? [] : (sandbox?.takeNewFiles() ?? [])).map(newcomerText),
     ],
   });
   const questions = new OpenQuestions(config.answerSeconds);
@@ -181,12 +195,20 @@ export function assembleParts(
   return { image, registry, catalog, executor, grounds, questions };
 }
 
-/** Returns a function from the text of an answer to an explanation for the model; undefined unless the text
- *  shows that SANDBOX refused something. */
-function refusals(root: string, sandbox: Sandbox): (text: string) => Promise<string | undefined> {
+/** The options that an own image and an attached one have in common. */
+type Connections = Required<Pick<SbclOptions, 'limitMs' | 'onReply' | 'callTool' | 'tools'>> &
+  Pick<SbclOptions, 'times'>;
+
+/** Returns a function from the text of an answer of IMAGE to an explanation for the model; undefined unless the
+ *  text shows that SANDBOX refused something. */
+function refusals(
+  root: string,
+  image: Image,
+  sandbox: Sandbox,
+): (text: string) => Promise<string | undefined> {
   const { writable, strict } = sandbox;
   const limits = { root, writable, strict, isInside, hides: (real: string) => sandbox.hides(real) };
-  return (text) => refusedBySandbox(text, limits);
+  return async (text) => (image.isAttached ? undefined : refusedBySandbox(text, limits));
 }
 
 /** Returns the records of CONFIG on the disk: calls, evaluations, and replacements of several files that are
@@ -228,7 +250,8 @@ function workspaceOf(
   image: Image,
   sandbox: Sandbox | undefined,
 ): Workspace {
-  const hides = (real: string) => sandbox?.hides(real) === true;
+  // Code in an image that somebody else runs is in no sandbox.
+  const hides = (real: string) => !image.isAttached && sandbox?.hides(real) === true;
   const home = realPath(homeFolder() ?? '/');
   const sources = async () => {
     const folders: string[] = [];

@@ -9,7 +9,18 @@ const WAIT_MS = 10_000;
 const SERVER_ERROR = -32000;
 
 /** Words of the command line that make the program do something other than serve a client. */
-const OTHERS = ['call', 'tools', 'search', 'doctor', 'install', 'uninstall', 'forget', '--help', '--version'];
+const OTHERS = [
+  'call',
+  'tools',
+  'search',
+  'doctor',
+  'attach',
+  'install',
+  'uninstall',
+  'forget',
+  '--help',
+  '--version',
+];
 
 /** Answers the first request on stdin with the error WHY, if the command line WORDS starts a server for a
  *  client. Clients show such an error, but not a server's standard error. Returns true if this function waits

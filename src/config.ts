@@ -6,7 +6,7 @@ import { isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { UsageError } from './errors.ts';
 import { COMMANDS, checkFlags, splitArguments } from './flags.ts';
 import { CLIENT_NAMES, SCOPES } from './install/names.ts';
-import { cacheFolder, homeFolder, realPath } from './paths.ts';
+import { cacheFolder, homeFolder, realPath, servingFolder } from './paths.ts';
 
 const NAME_STYLES = ['snake', 'contract'] as const;
 const ASK_LEVELS = ['dangerous', 'cautious'] as const;
@@ -47,6 +47,14 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     /** Whether images run in a sandbox. `auto`: if bubblewrap works on this machine. `on`: always. `strict`:
      *  always, and without network. `off`: never. */
     sandbox: readSandbox(flags),
+    /** Which image calls work in. `auto`: the one that serves the workspace, else an own one. `own`: an own one.
+     *  Else the name of an image that serves. */
+    image: readImage(flags),
+    /** The flag that requires a sandbox, if it was given. Then `auto` means `own`, because no sandbox confines an
+     *  image that somebody else runs. */
+    keptOwnBy: requiredSandbox(flags),
+    /** Folder of the images that serve. */
+    serving: servingFolder(environment),
     /** Directories outside the workspace that sandboxed code can change. */
     write: readDirectories('write', all),
     /** Time limit of an evaluation in milliseconds. */
@@ -97,7 +105,8 @@ export function namedPaths(argv: readonly string[], environment: NodeJS.ProcessE
   const { flags } = splitArguments(argv);
   const given = ['root', 'read-root', 'write', 'init'].flatMap((name) => flags.get(name) ?? []);
   const own = [cacheFolder(environment), stateFolder(environment), homeFolder() ?? '/', tmpdir()];
-  return [process.cwd(), ...given.map((path) => resolve(path)), ...own];
+  const serving = servingFolder(environment) ?? [];
+  return [process.cwd(), ...given.map((path) => resolve(path)), ...own].concat(serving);
 }
 
 /** Returns FIRST as a command. Throws a UsageError when there is no such command, or when it does not take
@@ -162,6 +171,21 @@ function readSandbox(flags: ReadonlyMap<string, string>): (typeof SANDBOXES)[num
   if (!flags.has('no-sandbox')) return readChoice('sandbox', SANDBOXES, flags);
   if (flags.has('sandbox')) throw new UsageError('Give --sandbox or --no-sandbox, not both.');
   return 'off';
+}
+
+/** Returns the flag by which images start only in a sandbox; undefined when it was not given. */
+function requiredSandbox(flags: ReadonlyMap<string, string>): string | undefined {
+  const how = flags.get('sandbox');
+  return how === 'on' || how === 'strict' ? `--sandbox ${how}` : undefined;
+}
+
+function readImage(flags: ReadonlyMap<string, string>): string {
+  const image = flags.get('image') ?? 'auto';
+  const sandbox = requiredSandbox(flags);
+  if (image === 'auto' || image === 'own' || sandbox === undefined) return image;
+  throw new UsageError(
+    `--image ${image} is an image that no sandbox confines, so it does not go with ${sandbox}; leave one of them out.`,
+  );
 }
 
 function readHeap(value: string): number {

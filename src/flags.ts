@@ -8,6 +8,7 @@ export const COMMANDS = [
   'tools',
   'search',
   'doctor',
+  'attach',
   'install',
   'uninstall',
   'forget',
@@ -27,6 +28,8 @@ const FLAG_HELP = {
   'read-root DIR': 'a directory whose files can be read as well; can be given several times',
   'sbcl PATH': 'the SBCL to start; also LIVE_LISP_SBCL; else sbcl on PATH, or of a package manager',
   'heap SIZE': 'heap of the image, such as 512MB or 8GB (default 4GB)',
+  'image WHICH':
+    'auto (default): the image that serves this workspace, else an own one; own; or the name of one that serves',
   'sandbox HOW':
     'auto (default): lock images in where bubblewrap works; on: start none without; strict: also no network, and temporary files of its own',
   'no-sandbox': 'do not lock images in: code in them can do all that you can',

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Assembly, assemble, type Timeouts } from './assembly.ts';
+import { attachText } from './attach.ts';
 import { answerWhy } from './cannot-serve.ts';
 import { readCatalog } from './catalog/open-catalog.ts';
 import type { Searchable } from './catalog/search.ts';
@@ -52,6 +53,7 @@ async function run(config: Config, options: ProgramOptions): Promise<number> {
   if (config.command === 'search') return print(searchText(config.operands, searched(config)));
   if (config.command === 'install' || config.command === 'uninstall') return setUp(config.command, config);
   if (config.command === 'forget') return forget(withUsableFolders(config).config);
+  if (config.command === 'attach') return print(await attachText(config));
   if (config.command === 'doctor' && config.client !== undefined) return reportClient(config.client, config);
   return runWithImage(withUsableFolders(config), options);
 }

@@ -12,7 +12,7 @@ import { type Finding, findingText } from '../install/report.ts';
 import { lackingLine } from '../tools/lacking-text.ts';
 import { findCulprit } from './culprit.ts';
 import { reportText } from './report.ts';
-import { checkFolders, checkLibraries, checkSandbox, clientConfigurations } from './set-up.ts';
+import { checkFolders, checkLibraries, checkSandbox, checkServing, clientConfigurations } from './set-up.ts';
 import { failureOf, type Result, type Trial, tryImage } from './trial.ts';
 
 /** Advice for the case that an image does not work. */
@@ -48,6 +48,7 @@ export async function diagnose(
     ...remarks.map((text) => ({ ok: true, text })),
     ...checkFolders(config),
     ...checkLibraries(config),
+    await checkServing(config),
   ];
   for (const finding of findings) print(findingText(finding));
   const failure = trial && failureOf(trial);

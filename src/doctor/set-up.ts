@@ -4,11 +4,13 @@
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { servingNow } from '../attach.ts';
 import type { Config } from '../config.ts';
 import { messageOf } from '../errors.ts';
 import { obstacleToWriting } from '../folders.ts';
 import { cacheUsable } from '../image/process/agent.ts';
 import { libraryManager } from '../image/process/libraries.ts';
+import { servedName } from '../image/wire/served.ts';
 import { initFileNotLoaded } from '../init-file.ts';
 import { SCRIPT_NAME } from '../install/entry.ts';
 import { shellLine } from '../install/program.ts';
@@ -89,6 +91,20 @@ export function checkLibraries(config: Config): Finding[] {
           },
         ]),
   ];
+}
+
+/** Returns a finding on the images that serve the workspace of CONFIG. It is not ok when a server would have to
+ *  choose between several, because then it runs no call. */
+export async function checkServing(config: Config): Promise<Finding> {
+  const { fitting, refusal } = await servingNow(config);
+  const names = fitting.map(servedName).join(', ');
+  const text =
+    fitting.length > 1
+      ? `${fitting.length} serve this folder (${names}), so no call runs; choose one with --image NAME, or --image own`
+      : fitting.length === 1
+        ? `${names} serves this folder, and is used without --image own`
+        : (refusal ?? 'none serves this folder; live-lisp attach has the line for that');
+  return { ok: fitting.length < 2, text: `your own images: ${text}` };
 }
 
 /** Returns a text on how to set up MCP clients so that they start this program. */

@@ -158,6 +158,7 @@ function trialConfig(config: Config, folder: string): Config {
     ...config,
     ...inState(folder, { auditNamed: false, audit: '' }),
     readRoots: [...config.readRoots, folder],
+    image: 'own',
     evalTimeoutMs: 30_000,
     init: undefined,
     libraries: 'none',

@@ -223,11 +223,15 @@ function registryEntry(folder: string): string {
   return `(${folder.endsWith('//') ? ':tree' : ':directory'} ${lispFolder(folder.replace(/\/+$/, ''))})`;
 }
 
-/** Returns the namestring of FOLDER as a Lisp string literal. In a namestring, a backslash escapes wildcards.
- *  In a string literal, it escapes backslashes and double quotes. */
 function lispFolder(folder: string): string {
-  const namestring = folder.replace(/[\\[*?]/g, '\\$&');
-  return `"${namestring.replace(/[\\"]/g, '\\$&')}/"`;
+  return lispPath(`${folder}/`);
+}
+
+/** Returns the namestring of PATH as a Lisp string literal. In a namestring, a backslash escapes wildcards. In a
+ *  string literal, it escapes backslashes and double quotes. */
+export function lispPath(path: string): string {
+  const namestring = path.replace(/[\\[*?]/g, '\\$&');
+  return `"${namestring.replace(/[\\"]/g, '\\$&')}"`;
 }
 
 /** Returns the value of ASDF_OUTPUT_TRANSLATIONS with which ASDF puts all fasls below FOLDER, whatever the

@@ -55,7 +55,7 @@ function whoseText({ served }: ImageStatus): string {
   const which =
     served === undefined
       ? 'The image is not found yet; the user runs it, and'
-      : `The image is ${servedName(served)}, which the user runs and which serves ${served.workspace} since ${servedSince(served)};`;
+      : `The image is ${servedName(served)}, which the user runs and which has served ${served.workspace} since ${servedSince(served)};`;
   return `${which} live-lisp neither restarts nor ends it. Code in it is in no sandbox, so it can do all that the user can.`;
 }
 

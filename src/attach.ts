@@ -1,0 +1,65 @@
+// The command attach: prints the line by which an image that somebody else runs serves live-lisp, and the images
+// that serve now.
+
+import { join } from 'node:path';
+import { type Config, isTooWide } from './config.ts';
+import { fittingImages, Listening, servedImages } from './image/attached/serving.ts';
+import { lispPath } from './image/process/agent.ts';
+import { type Served, servedSince } from './image/wire/served.ts';
+import { HOME } from './sandboxing.ts';
+
+/** Returns the form that a person gives in the REPL of an image, so that it serves live-lisp. */
+export function attachLine(): string {
+  return `(load ${lispPath(join(HOME, 'lisp', 'attach.lisp'))})`;
+}
+
+/** The images that serve now, and those of them from which a server in the workspace would choose. */
+export interface ServingNow {
+  images: Served[];
+  fitting: Served[];
+  /** Why the folder of the images is not used, if it is not. */
+  refusal?: string;
+}
+
+/** Returns the images that serve now, for the workspace of CONFIG. */
+export async function servingNow({ serving, root }: Config): Promise<ServingNow> {
+  const { images: alive, ...refusal } = servedImages(serving);
+  const images = await new Listening().among(alive);
+  return { images, fitting: await fittingImages(images, root, isTooWide), ...refusal };
+}
+
+/** Maximum number of images to list. */
+const LIST_LIMIT = 5;
+
+/** Returns what the command attach prints for CONFIG. */
+export async function attachText(config: Config): Promise<string> {
+  const { images, fitting, refusal } = await servingNow(config);
+  const rows = images.slice(0, LIST_LIMIT).map((image) => `  ${imageText(image)}${markOf(image, fitting)}`);
+  const more = images.length - rows.length;
+  return [
+    'To have agents work in your own Lisp image, give it this line, in SLIME, SLY or any other REPL:',
+    '',
+    `  ${attachLine()}`,
+    '',
+    'For each new image, put the line at the end of ~/.sbclrc, or in what your Emacs sends to a new connection.',
+    'Agents then work in that image if its folder is theirs, contains theirs, or is in it. Start their session anew',
+    'if it has used an image already. (live-lisp:stop) ends it, and live-lisp never ends your image.',
+    '',
+    refusal ?? (images.length === 0 ? 'No image serves now.' : 'Images that serve now:'),
+    ...rows,
+    ...(more > 0 ? [`  ... ${more} more`] : []),
+  ].join('\n');
+}
+
+function imageText(image: Served): string {
+  const { name, lisp, pid, workspace } = image;
+  return `${name}: ${lisp}, pid ${pid}, in ${workspace} since ${servedSince(image)}`;
+}
+
+/** Returns what a server in this folder would do with IMAGE, if FITTING are those that fit. */
+function markOf({ name }: Served, fitting: readonly Served[]): string {
+  if (!fitting.some((image) => image.name === name)) return `; other folders, or --image ${name}`;
+  return fitting.length === 1
+    ? '; used in this folder'
+    : `; one of ${fitting.length} for this folder: --image ${name}`;
+}

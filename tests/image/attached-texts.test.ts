@@ -1,0 +1,54 @@
+// What is said of an image that somebody else runs, where it differs from what is said of the server's own.
+
+import { expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import type { Ending } from '../../src/image/wire/endings.ts';
+import { defineTool } from '../../src/kernel/tool.ts';
+import { withAnswerChecks } from '../../src/tools/answered.ts';
+import { endingText } from '../../src/tools/endings.ts';
+import { noticeText } from '../../src/tools/notice-text.ts';
+import { described } from './served.ts';
+
+test('a lost connection is told as one, and not as a lost image', () => {
+  const how = 'the image ended';
+  expect(endingText({ kind: 'lost', how })).toBe(
+    'The Lisp image was lost during this call: the image ended. The next call gets a new image.',
+  );
+  expect(endingText({ kind: 'lost', how, attached: true })).toBe(
+    'The connection to the Lisp image was lost during this call: the image ended. The next call looks for the image again.',
+  );
+});
+
+test('no larger --heap is advised, since the flag is for images of the server', () => {
+  const ending: Ending = { kind: 'interrupted', reason: 'heap', frames: [], afterMs: 1000 };
+  expect(endingText({ ...ending, attached: true })).toBe(
+    'Interrupted after 1.0 s because it was about to exhaust the heap; the image is kept. Make less at once.',
+  );
+  expect(endingText(ending)).toContain('or ask the user for a larger --heap.');
+});
+
+test('a flag that requires a sandbox keeps to own images, and the notice names it', () => {
+  expect(readConfig(['--sandbox', 'on'], {}).keptOwnBy).toBe('--sandbox on');
+  expect(readConfig(['--sandbox', 'strict', '--image', 'own'], {}).image).toBe('own');
+  for (const args of [[], ['--sandbox', 'auto'], ['--no-sandbox']])
+    expect(readConfig(args, {}).keptOwnBy).toBe(undefined);
+  const served = described('/serving', 'sbcl-1', { pid: 12, workspace: '/shop' });
+  expect(noticeText({ kind: 'unused', served, keptOwnBy: '--sandbox on' })).toBe(
+    'Note: the image sbcl-1 (SBCL 2.2.9, pid 12) serves /shop now. This server stays with its own image, because it was started with --sandbox on, and nothing confines the other. To work in that, the user starts it without this flag.',
+  );
+});
+
+test.each([
+  [false, 'restart_image makes a new image'],
+  [true, 'ask the user to load lisp/attach.lisp into it again'],
+])('an answer that cannot be used is told with what to do (attached: %s)', async (isAttached, remedy) => {
+  const tool = defineTool({
+    name: 'look',
+    description: 'Look.',
+    parameters: [],
+    handler: async () => JSON.parse('{"text":5}') as { data: object; text: string },
+  });
+  await expect(withAnswerChecks(tool, { isAttached }).handler({}, {})).rejects.toThrow(
+    `live-lisp cannot use what the image answered, so the call failed. Code in the image can have written to the channel of live-lisp. Call again; if that does not help, ${remedy}. If it comes again then, it is a fault of live-lisp: please report it.`,
+  );
+});
