@@ -119,7 +119,7 @@ once the socket listens, so a client that sees PATH can connect. Signal an error
         (mask (sb-posix:umask #o177)))
     (unwind-protect (sb-bsd-sockets:socket-bind socket unnamed)
       (sb-posix:umask mask))
-    (unwind-protect (progn (sb-bsd-sockets:socket-listen socket 1)
+    (unwind-protect (progn (sb-bsd-sockets:socket-listen socket 8)
                            (sb-posix:link unnamed path))
       (sb-posix:unlink unnamed))
     socket))

@@ -157,7 +157,7 @@ export function assembleParts(
         loadedFiles: new LoadedFiles(forbids),
         ...connections,
       }),
-    attached: { line: attachLine(), ...connections },
+    attached: { line: attachLine(), trees: config.roots, ...connections },
   });
   const workspace = workspaceOf(config, image, sandbox);
   const longCalls = new LongCalls(image, longMs);
