@@ -84,21 +84,22 @@ describe('the definition of a system', () => {
   });
 });
 
-const ENTERING: [form: string, entered: string | undefined][] = [
+/** Forms, the package that is in force behind each, and that in a compiled file where it is another one. */
+const ENTERING: [form: string, entered: string | undefined, compiled?: string][] = [
   ['(in-package :pf-one)', 'PF-ONE'],
   ['(CL:IN-PACKAGE #:pf-one)', 'PF-ONE'],
   ['(common-lisp::in-package "PF-ONE")', 'PF-ONE'],
   ['(in-package |pf Small|)', 'pf Small'],
   ['(in-package "pf \\"Small")', 'pf "Small'],
   ['(progn (in-package :pf-two) (in-package :pf-one))', 'PF-ONE'],
-  ['(eval-when (:execute) (locally (in-package :pf-one)))', 'PF-ONE'],
+  ['(eval-when (:execute) (locally (in-package :pf-one)))', 'PF-ONE', 'COMMON-LISP-USER'],
   ['#+sbcl (in-package :pf-one) #-sbcl (in-package :pf-two)', 'PF-ONE'],
   ['#| (in-package :pf-two) |# ; (in-package :pf-two)\n', undefined],
   ["'(in-package :pf-two)", undefined],
   ['(defun in-package-p () (in-package :pf-two))', undefined],
 ];
 
-describe.each(ENTERING)('%s', (form, entered) => {
+describe.each(ENTERING)('%s', (form, entered, compiled = entered) => {
   const text = `${form}\n(defun in-it () 1)`;
 
   test('is read in the server', () => {
@@ -107,14 +108,21 @@ describe.each(ENTERING)('%s', (form, entered) => {
   });
 
   test('is read in the image', async () => {
-    const code = `(let ((forms (live-lisp.sources::forms-of ${lispString(text)})))
-      (let ((package (live-lisp.sources::package-in-force forms (1- (length forms)) "/nowhere.lisp")))
-        (if (packagep package) (package-name package) package)))`;
-    expect(await at.answer('eval_form', { form: code })).toBe(JSON.stringify(entered ?? 'COMMON-LISP-USER'));
+    if (entered)
+      await at.answer('eval_form', {
+        form: `(unless (find-package ${lispString(entered)}) (make-package ${lispString(entered)}))`,
+      });
+    at.put('entering.lisp', text);
+    await at.answer('load_file', { path: 'entering.lisp' });
+    const code = `(let ((package (live-lisp.jobs::form-package "${join(at.root, 'entering.lisp')}" nil
+                         (1- (length (live-lisp.sources::forms-of ${lispString(text)}))))))
+      (if (packagep package) (package-name package) package))`;
+    expect(await at.answer('eval_form', { form: code })).toBe(JSON.stringify(compiled ?? 'COMMON-LISP-USER'));
   });
 });
 
 test('a definition is found behind one of the same name that is in another package', async () => {
-  const code = `(live-lisp.sources::number-naming "total" (find-package :pf-two) "/nowhere.lisp" ${lispString(TWO)} (constantly t))`;
+  const code = `(live-lisp.sources::number-naming "total" (find-package :pf-two) "${join(at.root, 'two.lisp')}" nil
+                  ${lispString(TWO)} (constantly t))`;
   expect(await at.answer('eval_form', { form: code })).toBe('6');
 });

@@ -51,7 +51,7 @@ export interface ServingSbcl {
 
 /** Starts an SBCL that serves WORKSPACE in FOLDER, and gives it the NAME there. */
 export async function startServing(folder: string, name: string, workspace: string): Promise<ServingSbcl> {
-  const { sbcl, socket } = await startSbcl(folder, { cwd: workspace });
+  const { sbcl, socket } = await startSbcl(folder);
   const served = described(folder, name, { workspace, pid: sbcl.pid ?? -1 });
   renameSync(socket, served.socket);
   publish(folder, served);
