@@ -36,15 +36,10 @@ thread of one calls it: then signal NOT-OURS."
 ;;; Preparing the image
 
 (defun settle ()
-  "Make the image ready for jobs. The jobs begin with the reader and printer of a fresh SBCL,
-whatever the person has set for the REPL."
+  "Make the image ready for jobs."
   (setf **on-peer-gone** (constantly nil)
         **stopped** nil
         **attached** t)
-  (with-standard-io-syntax
-    (let ((*print-readably* nil) (*print-pretty* t) (*readtable* (copy-readtable nil))
-          (*break-on-signals* nil) (*random-state* (make-random-state nil)))
-      (start-session)))
   (note-beginning)
   (ignore-errors (require "SB-INTROSPECT"))
   (ignore-errors (require "SB-CLTL2"))
@@ -125,38 +120,51 @@ once the socket listens, so a client that sees PATH can connect. Signal an error
     socket))
 
 (defun end-jobs ()
-  "Interrupt the running jobs, because their server has gone and nobody reads their answers."
-  (loop for id being the hash-keys of **jobs**
-        do (interrupt-job id "ending")))
+  "Interrupt the running jobs of *CHANNEL*, because their server has gone and nobody reads their
+answers."
+  (loop for id being the hash-keys of **jobs** using (hash-value job)
+        when (eq *channel* (job-channel job)) do (interrupt-job id "ending")))
+
+(defun begin-session ()
+  "Begin a session with the reader and printer of a fresh SBCL, whatever the person has set."
+  (setf *session* (make-session :seen **change-count**))
+  (with-standard-io-syntax
+    (let ((*print-readably* nil) (*print-pretty* t) (*readtable* (copy-readtable nil))
+          (*break-on-signals* nil) (*random-state* (make-random-state nil)))
+      (start-session))))
+
+(defun serve-messages ()
+  "Perform the messages of *CHANNEL* until the server closes it or sends an unreadable message."
+  (greet)
+  (handler-case
+      (loop with *reading* = t
+            for message = (receive)
+            while message do (perform message))
+    (error (failure)
+      (send (object "fault" (print-safely 500 failure "~A"))))))
 
 (defun serve-connection (connection)
-  "Serve the server at the other end of CONNECTION, a socket, until it closes the connection or
-sends an unreadable message."
-  (unwind-protect
-       (progn
-         (open-channel (sb-bsd-sockets:socket-file-descriptor connection))
-         (greet)
-         (handler-case
-             (loop with *reading* = t
-                   for message = (receive)
-                   while message do (perform message))
-           (error (failure)
-             (send (object "fault" (print-safely 500 failure "~A"))))))
-    (unless **stopped** (end-jobs))
-    (sb-bsd-sockets:socket-close connection)))
-
-(defun serve-connections (socket)
-  "Serve one server after another that connects to SOCKET. An error of the agent ends the
+  "Serve the server at the other end of CONNECTION, a socket. An error of the agent ends the
 connection, and does not open the person's debugger."
-  (call-in-fresh-session
-   (lambda ()
-     (let ((*break-on-signals* nil) (*debugger-hook* nil))
-       (loop
-         (block connection
-           (let ((sb-ext:*invoke-debugger-hook* (lambda (failure hook)
-                                                  (declare (ignore failure hook))
-                                                  (return-from connection))))
-             (serve-connection (sb-bsd-sockets:socket-accept socket)))))))))
+  (let ((*channel* (open-channel (sb-bsd-sockets:socket-file-descriptor connection)))
+        (*session* nil))
+    (block nil
+      (let ((*break-on-signals* nil) (*debugger-hook* nil)
+            (sb-ext:*invoke-debugger-hook* (lambda (failure hook)
+                                             (declare (ignore failure hook))
+                                             (return))))
+        (unwind-protect
+             (progn (begin-session)
+                    (call-in-fresh-session #'serve-messages))
+          (unless **stopped** (end-jobs))
+          (close-channel *channel*)
+          (sb-bsd-sockets:socket-close connection))))))
+
+(defun accept-connections (socket)
+  "Serve each server that connects to SOCKET in a thread of its own."
+  (loop (let ((connection (sb-bsd-sockets:socket-accept socket)))
+          (sb-thread:make-thread #'serve-connection :arguments (list connection)
+                                                    :name "live-lisp connection"))))
 
 (defun remove-files (paths)
   "Remove the files PATHS, native names, as far as they exist."
@@ -171,13 +179,13 @@ of its entry."
   (remove-files files))
 
 (defun serve (path &key entry)
-  "Start a thread that serves the wire protocol on the Unix socket PATH, to one server after
-another. The image continues when a server disconnects. If ENTRY is given, it is the name of a file
+  "Start a thread that serves the wire protocol on the Unix socket PATH, to any number of servers.
+The image continues when a server disconnects. If ENTRY is given, it is the name of a file
 that is removed with the socket when the agent is removed from the image, or the image exits. Return
 the thread. Signal an error if PATH exists."
   (let ((socket (listening-socket path)) (files (remove nil (list path entry))))
     (settle)
-    (let ((thread (sb-thread:make-thread #'serve-connections :arguments (list socket)
+    (let ((thread (sb-thread:make-thread #'accept-connections :arguments (list socket)
                                                              :name "live-lisp server"))
           (at-exit (lambda () (remove-files files))))
       (push at-exit sb-ext:*exit-hooks*)

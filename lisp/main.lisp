@@ -196,7 +196,7 @@ exits, SBCL ends the reader thread first and this main thread last, so after the
 thread this thread waits for SBCL to end it."
   (end-with-server 9)
   #+linux (when (server-gone-p 3) (end-image 3))
-  (open-channel 3)
+  (setf *channel* (open-channel 3))
   (open-begun 4)
   (when **origin** (return-to-origin))
   (take-over)

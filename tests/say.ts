@@ -6,6 +6,6 @@ export const SAY = `(defun say (json)
     (dotimes (i 4) (setf (aref octets i) (ldb (byte 8 (- 24 (* 8 i))) (length json))))
     (replace octets (map 'vector #'char-code json) :start1 4)
     (sb-sys:without-interrupts
-      (sb-thread:with-mutex (live-lisp.base::**send-lock**)
-        (write-sequence octets live-lisp.base::*frames-out*)
-        (finish-output live-lisp.base::*frames-out*)))))`;
+      (sb-thread:with-mutex ((live-lisp.base::channel-lock live-lisp.base::*channel*))
+        (write-sequence octets (live-lisp.base::channel-out live-lisp.base::*channel*))
+        (finish-output (live-lisp.base::channel-out live-lisp.base::*channel*))))))`;

@@ -10,8 +10,18 @@
 (defconstant +frame-limit+ (* 64 1024 1024)
   "The largest number of octets in a frame. A longer frame means that the sender is broken.")
 
-(defvar *frames-in* nil "The binary input stream of the channel.")
-(defvar *frames-out* nil "The binary output stream of the channel.")
+(defstruct (channel (:constructor make-channel (in out)))
+  "A connection to a server. IN and OUT are binary streams. OUT is NIL when the channel is closed. A
+thread that writes a frame holds LOCK. LEFT lists buffers with frames of the reader thread that are
+still to be sent, newest first: another thread was sending when the reader thread left them here.
+FEATURES is the list of features that was sent last."
+  in out (lock (sb-thread:make-mutex :name "live-lisp send")) (left '()) (features '()))
+
+(defvar *channel* (make-channel nil nil)
+  "The channel to the server whose messages this thread receives, or for which it runs a job. In an
+image that the server started, all threads have the same. At first this is a closed channel.")
+
+(sb-ext:defglobal **channels** '() "The list of the open channels.")
 
 (defvar *reading* nil
   "True in the reader thread. This thread receives all messages, so it must not wait for the answer
@@ -25,22 +35,21 @@ to one.")
   "A function of one argument, an exit code, which is called when the server is gone. In an image
 that the server started, it ends the image.")
 
-(sb-ext:defglobal **send-lock** (sb-thread:make-mutex :name "live-lisp send")
-  "The mutex that a thread holds while it writes a frame.")
-
 (defun open-channel (descriptor)
-  "Open the channel on the file DESCRIPTOR."
+  "Return a new channel on the file DESCRIPTOR."
   (flet ((open-stream (direction)
            (sb-sys:make-fd-stream descriptor direction t :element-type '(unsigned-byte 8)
                                                          :buffering :full)))
-    (setf *frames-in* (open-stream :input)
-          *frames-out* (open-stream :output))))
+    (let ((channel (make-channel (open-stream :input) (open-stream :output))))
+      (sb-ext:atomic-push channel (symbol-value '**channels**))
+      channel)))
 
-(defun close-channel ()
-  "End both directions of the channel: from now on SEND-FRAME sends nothing, and RECEIVE returns
+(defun close-channel (channel)
+  "End both directions of CHANNEL: from now on SEND-FRAME sends nothing there, and RECEIVE returns
 NIL."
-  (sb-thread:with-mutex (**send-lock**)
-    (let ((out (shiftf *frames-out* nil)))
+  (setf **channels** (remove channel **channels**))
+  (sb-thread:with-mutex ((channel-lock channel))
+    (let ((out (shiftf (channel-out channel) nil)))
       (when out
         (sb-alien:alien-funcall
          (sb-alien:extern-alien "shutdown" (function sb-alien:int sb-alien:int sb-alien:int))
@@ -58,52 +67,50 @@ NIL."
         (setf (aref (buffer-octets buffer) i) (ldb (byte 8 (- 24 (* 8 i))) length))))
     buffer))
 
-(sb-ext:defglobal **left-frames** '()
-  "Buffers with frames of the reader thread that are still to be sent, newest first. Another thread
-was sending when the reader thread left them here.")
-
-(defun write-frame (buffer)
-  "Write the frame in BUFFER to the channel. The caller must hold **SEND-LOCK**."
+(defun write-frame (buffer channel)
+  "Write the frame in BUFFER to CHANNEL. The caller must hold the lock of CHANNEL."
   (handler-case
-      (when *frames-out*
-        (write-sequence (buffer-octets buffer) *frames-out* :end (buffer-fill buffer))
-        (finish-output *frames-out*))
+      (let ((out (channel-out channel)))
+        (when out
+          (write-sequence (buffer-octets buffer) out :end (buffer-fill buffer))
+          (finish-output out)))
     (stream-error () (funcall **on-peer-gone** 3))))
 
-(defun take-left-frames ()
-  "Empty **LEFT-FRAMES**. Return its buffers, oldest first."
-  (loop for frames = **left-frames**
-        when (eq frames
-                 (sb-ext:compare-and-swap (symbol-value '**left-frames**) frames '()))
+(defun take-left-frames (channel)
+  "Empty the list LEFT of CHANNEL. Return its buffers, oldest first."
+  (loop for frames = (channel-left channel)
+        when (eq frames (sb-ext:compare-and-swap (channel-left channel) frames '()))
           return (reverse frames)))
 
-(defun send-left-frames ()
-  "Send the frames in **LEFT-FRAMES**, unless another thread is sending. That thread calls this
-function when it has sent its frame."
-  (loop while (and **left-frames**
-                   (sb-thread:with-mutex (**send-lock** :wait-p nil)
-                     (mapc #'write-frame (take-left-frames))
-                     t))))
+(defun send-left-frames (channel)
+  "Send the frames in the list LEFT of CHANNEL, unless another thread is sending. That thread calls
+this function when it has sent its frame."
+  (loop while (and (channel-left channel)
+                   (sb-thread:with-mutex ((channel-lock channel) :wait-p nil)
+                     (dolist (buffer (take-left-frames channel) t)
+                       (write-frame buffer channel))))))
 
 (defun send-frame (buffer)
-  "Send the frame in BUFFER. Interrupts wait until the whole frame is sent. If the server is gone,
-call **ON-PEER-GONE** with 3. After CLOSE-CHANNEL, send nothing. The reader thread never waits for
-other threads that send: meanwhile it could read nothing, and a server that waits for it to read
-takes little from those threads."
-  (sb-sys:without-interrupts
-    (if *reading*
-        (sb-ext:atomic-push buffer (symbol-value '**left-frames**))
-        (sb-thread:with-mutex (**send-lock**) (write-frame buffer)))
-    (send-left-frames)))
+  "Send the frame in BUFFER on *CHANNEL*. Interrupts wait until the whole frame is sent. If the
+server is gone, call **ON-PEER-GONE** with 3. If the channel is closed, send nothing. The reader
+thread never waits for other threads that send: meanwhile it could read nothing, and a server that
+waits for it to read takes little from those threads."
+  (let ((channel *channel*))
+    (sb-sys:without-interrupts
+      (if *reading*
+          (sb-ext:atomic-push buffer (channel-left channel))
+          (sb-thread:with-mutex ((channel-lock channel)) (write-frame buffer channel)))
+      (send-left-frames channel))))
 
 (defun unread-octets ()
-  "Return the number of sent octets that the server has not read yet. Return 0 if there is no
-channel, and on systems that do not report the number."
+  "Return the number of sent octets that the server has not read yet. Return 0 if *CHANNEL* is
+closed, and on systems that do not report the number."
   #+linux
-  (let ((count (make-array 4 :element-type '(unsigned-byte 8) :initial-element 0)))
+  (let ((out (channel-out *channel*))
+        (count (make-array 4 :element-type '(unsigned-byte 8) :initial-element 0)))
     (sb-sys:with-pinned-objects (count)
-      (if (and *frames-out*
-               (control-device (sb-sys:fd-stream-fd *frames-out*) #x5411 (sb-sys:vector-sap count)))
+      (if (and out
+               (control-device (sb-sys:fd-stream-fd out) #x5411 (sb-sys:vector-sap count)))
           (sb-sys:sap-ref-32 (sb-sys:vector-sap count) 0)
           0)))
   #-linux 0)
@@ -121,9 +128,9 @@ octets."
   (send-frame (frame-octets message)))
 
 (defun receive-octets (count)
-  "Return the next COUNT octets of the channel, or NIL when the channel ended before."
+  "Return the next COUNT octets of *CHANNEL*, or NIL when it ended before."
   (let ((octets (make-array count :element-type '(unsigned-byte 8))))
-    (when (= count (read-sequence octets *frames-in*))
+    (when (= count (read-sequence octets (channel-in *channel*)))
       octets)))
 
 (defun receive ()

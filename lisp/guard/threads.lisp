@@ -48,14 +48,15 @@ is a tail call, so that no frame of the agent keeps objects that the program has
 the person who runs this image."
   (with-job-streams (**background**) (call-taken call)))
 
-(defun run-guarded (call of-job)
-  "CALL is a cons of the function and the arguments of this thread. Call the function, with *OF-JOB*
-bound to true if OF-JOB is. An unhandled condition ends the thread, whatever the global debugger
-hook is by then. At its end, the stack is prepared for the next thread that gets it: the guard page
-is protected again, and old words that would look like live pointers are cleared."
+(defun run-guarded (call of-job channel session)
+  "CALL is a cons of the function and the arguments of this thread. Call the function with *OF-JOB*,
+*CHANNEL* and *SESSION* bound to the other arguments. An unhandled condition ends the thread,
+whatever the global debugger hook is by then. At its end, the stack is prepared for the next thread
+that gets it: the guard page is protected again, and old words that would look like live pointers
+are cleared."
   (guard-stacks)
   (let* ((sb-ext:*invoke-debugger-hook* #'thread-debugger-hook)
-         (*of-job* of-job)
+         (*of-job* of-job) (*channel* channel) (*session* session)
          (*thread-end* (list 'ended))
          (values (catch *thread-end*
                    (multiple-value-list (if **attached** (call-apart call) (call-taken call))))))
@@ -66,11 +67,13 @@ is protected again, and old words that would look like live pointers are cleared
         (values-list values))))
 
 (defun guarded (function)
-  "Return a function for one new thread, which has RUN-GUARDED call FUNCTION with its own arguments."
-  (let ((call (list function)) (of-job (of-job-p)))
+  "Return a function for one new thread, which has RUN-GUARDED call FUNCTION with its own arguments.
+The thread works for the same server as this one."
+  (let ((call (list function)) (of-job (of-job-p)) (channel *channel*) (session *session*))
     (lambda (&rest arguments)
       (setf (cdr call) arguments)
-      (run-guarded call of-job))))
+      ;; This is a tail call, so that no frame of the agent keeps ARGUMENTS.
+      (run-guarded call of-job channel session))))
 
 (defun callable-p (object)
   "True when OBJECT is a function, or a symbol that names one."

@@ -3,9 +3,6 @@
 
 (in-package "LIVE-LISP.JOBS")
 
-(sb-ext:defglobal **sent-features** '()
-  "The list of features that was sent to the server last.")
-
 (sb-ext:defglobal **features-lock** (sb-thread:make-mutex :name "live-lisp features")
   "The mutex that a thread holds while it compares and sends the features. Without it, an older list
 could be sent after a newer one.")
@@ -23,7 +20,7 @@ send them always. Keywords are sent by their names alone, other symbols with the
   (sb-sys:without-interrupts
     (sb-thread:with-mutex (**features-lock**)
       (let ((features (current-features)))
-        (when (or again (not (equal features **sent-features**)))
+        (when (or again (not (equal features (channel-features *channel*))))
           ;; Use a vector, because OBJECT leaves out a member that is an empty list.
           (send (object "features" (map 'vector
                                         (lambda (feature)
@@ -31,4 +28,4 @@ send them always. Keywords are sent by their names alone, other symbols with the
                                               (symbol-name feature)
                                               (symbol-text feature)))
                                         features)))
-          (setf **sent-features** features))))))
+          (setf (channel-features *channel*) features))))))

@@ -22,7 +22,7 @@ debugging. FOLLOWS is true if the job only reports the progress of a thread of t
 is NIL or a function: if a throw passes the end of the job, the function is called with the job, and
 no answer is sent. NOTES is a property list of further answer members. WAITS is true until the main
 thread begins the job. Before the job is run or answered, WAITS must be set to NIL by
-COMPARE-AND-SWAP."
+COMPARE-AND-SWAP. CHANNEL and SESSION are those of the server that sent the request."
   id
   operation
   thread
@@ -43,6 +43,8 @@ COMPARE-AND-SWAP."
   (leaving nil)
   (waits nil)
   (notes '())
+  (channel *channel*)
+  (session *session*)
   (answered nil))
 
 (sb-ext:defglobal **exiting** nil
@@ -93,18 +95,23 @@ members. If they are too long for a frame, return the frame of an answer with an
                    length +frame-limit+))))
         frame)))
 
+(defun send-answer (job members)
+  "Send the answer of JOB with MEMBERS on *CHANNEL*, unless an answer was sent meanwhile."
+  (send-features)
+  (let ((frame (answer-frame (job-id job)
+                             (list* "output" (captured (job-output job))
+                                    "background" (captured **background** :reset t)
+                                    (append (changes-of-others) (job-notes job) members)))))
+    ;; If an error or the end of the thread prevents the sending, END-JOB sends another answer.
+    (sb-sys:without-interrupts
+      (unless (shiftf (job-answered job) t) (send-frame frame)))))
+
 (defun answer (job members)
   "Send the answer of JOB with MEMBERS, a property list, unless an answer was sent already. Later
 output of the job's threads goes into **BACKGROUND**, which the next answer shows."
   (unless (job-answered job)
-    (send-features)
-    (let ((frame (answer-frame (job-id job)
-                               (list* "output" (captured (job-output job))
-                                      "background" (captured **background** :reset t)
-                                      (append (job-notes job) members)))))
-      ;; If an error or the end of the thread prevents the sending, END-JOB sends another answer.
-      (sb-sys:without-interrupts
-        (unless (shiftf (job-answered job) t) (send-frame frame))))
+    (let ((*channel* (job-channel job)) (*session* (job-session job)))
+      (send-answer job members))
     (setf (capture-successor (job-output job)) **background**)))
 
 (defun job-collected (job)
@@ -259,7 +266,8 @@ error, and print a message about it."
   "Answer JOB with a fault, and end its thread. CONDITION was signalled by code of the agent, so the
 agent is broken. The server then replaces the image."
   (unless (shiftf (job-answered job) t)
-    (send (object "id" (job-id job) "fault" (report-text 500 condition))))
+    (let ((*channel* (job-channel job)))
+      (send (object "id" (job-id job) "fault" (report-text 500 condition)))))
   (sb-thread:abort-thread))
 
 (defun damage-p (condition)
@@ -336,10 +344,31 @@ the global value, which opens that person's debugger, as in SLIME."
                (eq *debugger-hook* (sb-ext:symbol-global-value '*debugger-hook*)))
     *debugger-hook*))
 
+;;; SBCL calls a handler, and tests if a condition has the handler's type, with only the handlers
+;;; outside of it established. A timeout of the program that occurs just then, while SBCL runs the
+;;; agent's handler of warnings, misses the program's handlers.
+
+(defvar *handlers-outside* '()
+  "SBCL's list of the handlers outside of the agent's handler of warnings.")
+
+(defun signal-again-later (condition)
+  "If CONDITION is a timeout that has missed the program's handlers, signal it once more in a
+millisecond, and continue now."
+  (let ((continue (and +handlers+
+                       (typep condition 'sb-ext:timeout)
+                       (tailp (symbol-value +handlers+) *handlers-outside*)
+                       (find-restart 'continue condition))))
+    (when continue
+      (sb-ext:schedule-timer (sb-ext:make-timer (lambda () (cerror "Continue." condition))
+                                                :thread sb-thread:*current-thread*)
+                             0.001)
+      (invoke-restart continue))))
+
 (defun debugger-hook (condition hook)
   "The value of the global *INVOKE-DEBUGGER-HOOK*. Call the program's *DEBUGGER-HOOK*, if any. Then
 end the job or the thread in which CONDITION was signalled, so that the image lives on. HOOK is the
 value of *INVOKE-DEBUGGER-HOOK* when SBCL called it."
+  (signal-again-later condition)
   (call-as-debugger
    condition hook
    (lambda ()
@@ -455,6 +484,7 @@ answer JOB. JOB is answered even if the thread is ended before FUNCTION is calle
 can take long, for example to collect garbage. In an image that somebody else runs, the global
 values of the session's variables are that person's, so JOB does not read or print with them."
   (if **attached**
-      (with-session-variables **first-session**
-        (call-finding-trees (lambda () (run-here job function))))
+      (let ((*channel* (job-channel job)) (*session* (job-session job)))
+        (with-session-variables (session-first *session*)
+          (call-finding-trees (lambda () (run-here job function)))))
       (run-here job function)))

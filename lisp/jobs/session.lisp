@@ -24,27 +24,33 @@ evaluation."
          ,@body))))
 
 (sb-ext:defglobal **session-lock** (sb-thread:make-mutex :name "live-lisp session")
-  "The mutex that a thread holds while it reads or changes **SESSION**.")
+  "The mutex that a thread holds while it reads or changes the VALUES of a session.")
 
-(sb-ext:defglobal **session** nil "The values of *SESSION-VARIABLES*, a list in the same order.")
+(defstruct session
+  "The session of a server. VALUES is a list of the values of *SESSION-VARIABLES*, in the same order,
+FIRST the list that VALUES had when the session started, and TOLD the list that the function STYLES
+returned at the last answer. SEEN is the number of all changes of the image at the last answer."
+  (values '()) (first '()) (told '()) (seen 0))
 
-(sb-ext:defglobal **first-session** '() "The value that **SESSION** had when the session started.")
+(defvar *session* (make-session)
+  "The session of the server for which this thread works. In an image that the server started, all
+threads have the same.")
 
 (defun start-session ()
   "Set the session to the values of a fresh SBCL."
-  (setf **session**
+  (setf (session-values *session*)
         (progv '(*package*) (list (find-package "COMMON-LISP-USER"))
           (progv '(* ** *** + ++ +++ / // /// -) '(nil nil nil nil nil nil nil nil nil nil)
             (mapcar #'symbol-value *session-variables*)))
-        **first-session** (copy-list **session**)))
+        (session-first *session*) (copy-list (session-values *session*))))
 
 (defun session-value (symbol)
   "Return the value of SYMBOL in the session."
-  (nth (position symbol *session-variables*) **session**))
+  (nth (position symbol *session-variables*) (session-values *session*)))
 
 (defun (setf session-value) (value symbol)
   "Set the value of SYMBOL in the session to VALUE."
-  (setf (nth (position symbol *session-variables*) **session**) value))
+  (setf (nth (position symbol *session-variables*) (session-values *session*)) value))
 
 (defun set-session-variable (symbol value)
   "Set the value of SYMBOL to VALUE for calls that begin from now on."
@@ -77,7 +83,7 @@ evaluation would bind them."
 (defun call-in-session (package function)
   "Call FUNCTION with the session's variables bound, and *PACKAGE* bound to PACKAGE unless PACKAGE
 is NIL. Afterwards, even after a throw, store the values that FUNCTION has changed in the session."
-  (let* ((before (sb-thread:with-mutex (**session-lock**) (copy-list **session**)))
+  (let* ((before (sb-thread:with-mutex (**session-lock**) (copy-list (session-values *session*))))
          (cell (nthcdr (position '*package* *session-variables*) before))
          (readtable (nthcdr (position '*readtable* *session-variables*) before)))
     (setf (car cell) (or package (usable-package (car cell)))
@@ -91,7 +97,7 @@ is NIL. Afterwards, even after a throw, store the values that FUNCTION has chang
           (sb-thread:with-mutex (**session-lock**)
             (loop for old in before
                   for new in after
-                  for place on **session**
+                  for place on (session-values *session*)
                   unless (eq old new) do (setf (car place) new))
             (when *fresh-readtable*
               (setf (session-value '*readtable*)

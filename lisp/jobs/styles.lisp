@@ -19,21 +19,21 @@ session, except for objects that code can modify: for those, return a new object
 (defun call-in-fresh-session (function)
   "Call FUNCTION with the session's variables bound to their values in a fresh SBCL. The session
 does not keep changes of these variables."
-  (with-session-variables (mapcar #'fresh-value *session-variables* **first-session**)
+  (with-session-variables (mapcar #'fresh-value *session-variables* (session-first *session*))
     (funcall function)))
 
 (defun call-in-session-copy (function)
   "Call FUNCTION with the session's variables bound to their values in the session. The session does
 not keep changes of these variables."
-  (with-session-variables (sb-thread:with-mutex (**session-lock**) (copy-list **session**))
+  (with-session-variables (sb-thread:with-mutex (**session-lock**) (copy-list (session-values *session*)))
     (funcall function)))
 
 (define-operation ("renew-session" :inline t) ()
   "Reset only the session's settings for reading and printing, to those of a fresh SBCL."
   (sb-thread:with-mutex (**session-lock**)
     (loop for symbol in *session-variables*
-          for firsts on **first-session**
-          for place on **session**
+          for firsts on (session-first *session*)
+          for place on (session-values *session*)
           do (when (member symbol *style-variables* :test #'eq)
                (let ((fresh (fresh-value symbol (car firsts))))
                  ;; If the object is also the global value of the variable, other threads use it, so
@@ -46,16 +46,13 @@ not keep changes of these variables."
 
 ;;; Settings that answers show
 
-(sb-ext:defglobal **told-styles** '()
-  "The list that the function STYLES returned at the last answer.")
-
 (defun styles ()
   "Return the session's settings for reading and printing that differ from those of a fresh SBCL, as
 lists of a variable and its value. For a readtable, the value is a text about the difference. This
 function must be fast, since every call uses it."
   (loop for symbol in *session-variables*
-        for first in **first-session**
-        for value in **session**
+        for first in (session-first *session*)
+        for value in (session-values *session*)
         for differs = (cond ((eq symbol '*readtable*)
                              (ignore-errors (let ((text (mark-text (readtable-mark value))))
                                               (and text (list symbol text)))))
@@ -79,8 +76,8 @@ variable."
 (defun style-members ()
   "Return a property list with the answer member \"styles\": those settings from STYLES that the
 last answer did not have. Return NIL if there are none."
-  (let* ((*print-pprint-dispatch* **pretty-printers**) (styles (styles)) (told **told-styles**))
+  (let* ((*print-pprint-dispatch* **pretty-printers**) (styles (styles)) (told (session-told *session*)))
     (unless (equal styles told)
-      (setf **told-styles** styles)
+      (setf (session-told *session*) styles)
       (let ((new (set-difference styles told :test #'equal)))
         (and new (list "styles" (mapcar #'style-data (reverse new))))))))

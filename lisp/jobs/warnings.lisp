@@ -313,13 +313,14 @@ in a plain SBCL. If *DEBUG-LEVEL* is set, a unit is needed, so call FUNCTION in 
 (defun call-collecting-warnings (function &key together)
   "Call FUNCTION. Keep the warnings that would be printed to the output of this call. If TOGETHER is
 true, everything that FUNCTION compiles is one compilation unit."
-  (handler-bind ((warning #'note-warning)
-                 (sb-ext:compiler-note #'note-warning)
-                 (compiler-error #'note-compiler-error))
-    ;; Without a limit, each use of an undefined variable is reported with its place. Above a limit,
-    ;; SBCL would only count the uses. An undefined function is reported once for a file.
-    (let ((sb-ext:*undefined-warning-limit* nil))
-      (if together (call-in-unit function) (call-outside-units function)))))
+  (let ((*handlers-outside* (and +handlers+ (symbol-value +handlers+))))
+    (handler-bind ((warning #'note-warning)
+                   (sb-ext:compiler-note #'note-warning)
+                   (compiler-error #'note-compiler-error))
+      ;; Without a limit, each use of an undefined variable is reported with its place. Above a
+      ;; limit, SBCL would only count the uses. An undefined function is reported once for a file.
+      (let ((sb-ext:*undefined-warning-limit* nil))
+        (if together (call-in-unit function) (call-outside-units function))))))
 
 (defun forget-undefined ()
   "Remove the kept warnings about undefined names. This is for a call that was ended by an error:

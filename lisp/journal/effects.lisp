@@ -100,6 +100,9 @@ Record the operation, unless it serves only the compiler or only sets a value."
     (unless (starts-p (first doing) "binding" "declaring" "proclaiming" "setting the value")
       (let ((symbol (note-name name)))
         (when (and symbol (system-symbol-p symbol)) (setf (effects-damages *effects*) t)))))
+  (when (and **attached** (starts-p (first doing) "defining" "setting fdefinition"
+                                    "setting the macro-function" "setting the symbol-function"))
+    (apart (note-changed-name (name-text name))))
   (apply check name doing))
 
 (defvar *interned* :unasked
@@ -128,6 +131,8 @@ does much code that looks up a symbol."
       (when symbol
         (when (system-symbol-p symbol) (setf (effects-restyles *effects*) t))
         (when (own-package-p (symbol-package symbol)) (setf (effects-damages *effects*) t)))))
+  (when **attached**
+    (apart (note-changed-name (name-text (sb-mop:generic-function-name generic-function)))))
   (multiple-value-prog1 (funcall change generic-function method)
     (when (sb-mop:method-generic-function method) (touch-method method))))
 
@@ -152,7 +157,9 @@ that compiling a file makes serve only the compiler."
   "Hook: call FUNCTION, which loads a file, with ARGUMENTS. Record that the load changes the image,
 and which definitions the file makes."
   (note-building)
-  (let ((*effects* nil)) (call-loading (lambda () (apply function arguments)))))
+  (let ((*effects* nil))
+    (call-noting-load (first arguments)
+                      (lambda () (call-loading (lambda () (apply function arguments)))))))
 
 (defun package-defined (function &rest arguments)
   "Hook: call FUNCTION, which defines a package, with ARGUMENTS. Record that the running code

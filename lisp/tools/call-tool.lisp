@@ -71,7 +71,10 @@ server that nobody waits any more."
 
 (defun check-can-wait ()
   "Signal a TOOL-ERROR if a wait for an answer in this thread could never end."
-  (cond (*reading*
+  (cond ((null (channel-out *channel*))
+         (fail-call "No server is connected that this thread works for: only calls of an agent, and ~
+                     threads that they start, can call tools."))
+        (*reading*
          (fail-call "The thread that reads messages cannot wait for a tool."))
         ;; No other thread could collect garbage meanwhile, so all threads would soon wait.
         (collection-inhibited

@@ -16,6 +16,11 @@ export function noticeText(notice: Notice): string {
       return `Written to the image's own stdout or stderr:\n${notice.text}`;
     case 'background':
       return `Written by other threads since the last answer:\n${foldedLines(wholeText(notice.output))}`;
+    case 'changes': {
+      const { texts, more } = notice.changes;
+      const earlier = more > 0 ? `, and ${more} before` : '';
+      return `Changed in this image since the last answer, by its user or another agent: ${texts.join(', ')}${earlier}.`;
+    }
     case 'cancelled':
       return cancelledText(notice.ending, notice.afterMs, notice.output);
     case 'start file':

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
 import type { Served } from '../../src/image/wire/served.ts';
-import { TIMES } from '../../src/image/wire/times.ts';
 import { occupiedText } from '../../src/tools/execution/evaluation.ts';
 import { PROJECT, temporaryFolder } from '../harness.ts';
 import { imageContract } from '../image-contract.ts';
@@ -153,16 +152,6 @@ describe('besides', () => {
     await next.end();
   });
 
-  test('a second server is told that the agent serves another', async () => {
-    const first = attach();
-    await first.call('evaluate', { code: '1' });
-    const second = new AttachedImage({ ...options(), times: { ...TIMES, greeting: 100 } });
-    await expect(second.call('evaluate', { code: '1' })).rejects.toThrow(
-      `The image sbcl-1 (SBCL 2.2.9, pid ${sbcl.pid}) did not greet in time: it serves one live-lisp server at a time, so another is connected to it, or it is busy. End the other session, then call again; with the flag --image own this server works in an image of its own.`,
-    );
-    await first.end();
-  });
-
   test('(live-lisp:stop) leaves the image as it was before the line', { timeout: 120_000 }, async () => {
     const state = `(progn (gc :full t) (list
       (remove-if-not (lambda (name) (search "LIVE-LISP" name)) (mapcar #'package-name (list-all-packages)))
@@ -234,6 +223,53 @@ describe('besides', () => {
     expect(await evaluate('(asdf:find-system "hidden" nil)')).toBe('NIL');
     expect(await person('(prin1-to-string asdf:*system-definition-search-functions*)')).toBe(finders);
     await image.end();
+  });
+
+  test('what its person and other servers change is told once, and what the server changes is not', async () => {
+    const [first, second] = [attach(), attach()];
+    const evaluate = async (image: AttachedImage, code: string) => {
+      const { ending } = await image.call('evaluate', { code });
+      expect(ending.kind).toBe('done');
+      return image.takeNotices().flatMap((notice) => (notice.kind === 'changes' ? [notice.changes] : []));
+    };
+    await evaluate(second, '1');
+    expect(await evaluate(first, '(defun own-one () 1)')).toEqual([]);
+    const five = join(folder.path, 'five.lisp');
+    const six = join(folder.path, 'six.lisp');
+    writeFileSync(five, [1, 2, 3, 4, 5].map((n) => `(defun five${n} () ${n})`).join('\n'));
+    writeFileSync(six, [1, 2, 3, 4, 5, 6].map((n) => `(defun six${n} () ${n})`).join('\n'));
+    await person(
+      '(progn (defun theirs () 1) (defun theirs () 2) (defmethod print-object :after ((x (eql :theirs)) s) s) (setf *print-case* :upcase))',
+    );
+    await person(`(load "${five}")`);
+    await person(`(load "${six}")`);
+    expect(await evaluate(second, '(defun seconds () 2)')).toEqual([
+      {
+        texts: [
+          'COMMON-LISP-USER::OWN-ONE',
+          'COMMON-LISP-USER::THEIRS',
+          'COMMON-LISP::PRINT-OBJECT',
+          ...[1, 2, 3, 4, 5].map((n) => `COMMON-LISP-USER::FIVE${n}`),
+          `6 names in ${six}`,
+        ],
+        more: 0,
+      },
+    ]);
+    expect(await evaluate(second, '2')).toEqual([]);
+    expect((await evaluate(first, '3'))[0]?.texts).toEqual([
+      'COMMON-LISP-USER::THEIRS',
+      'COMMON-LISP::PRINT-OBJECT',
+      ...[1, 2, 3, 4, 5].map((n) => `COMMON-LISP-USER::FIVE${n}`),
+      `6 names in ${six}`,
+      'COMMON-LISP-USER::SECONDS',
+    ]);
+    await person(
+      `(progn ${Array.from({ length: 13 }, (_, n) => `(defun many${n.toString(16)} ())`).join(' ')})`,
+    );
+    const [many] = await evaluate(first, '4');
+    expect([many?.texts.length, many?.texts[0], many?.more]).toEqual([10, 'COMMON-LISP-USER::MANY3', 3]);
+    await first.end();
+    await second.end();
   });
 
   test('what would end the image is refused in calls and their threads, and not to its person', async () => {

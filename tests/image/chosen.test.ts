@@ -1,6 +1,6 @@
 // Which image a server works in: its own, or one of a person that serves. Through a real client.
 
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -72,10 +72,7 @@ describe('an image that serves the workspace', () => {
       isError: false,
     });
     expect(await evaluate(session, PID)).toEqual(good(`${served.pid}`));
-    const note = join(place.path, 'sbcl-1.server');
-    expect(readFileSync(note, 'utf8')).toBe(`${session.pid}`);
     await session.close();
-    await until('the end of the note', 10_000, () => !existsSync(note));
     expect([sbcl.exitCode, sbcl.signalCode]).toEqual([null, null]);
   });
 
@@ -164,7 +161,7 @@ describe('an image that serves the workspace', () => {
     await serve();
     const session = await start();
     await evaluate(session, '(defvar *there* 1)');
-    const descriptor = '(sb-sys:fd-stream-fd (symbol-value (find-symbol "*FRAMES-OUT*" "LIVE-LISP.BASE")))';
+    const descriptor = '(sb-sys:fd-stream-fd (live-lisp.base::channel-out live-lisp.base::*channel*))';
     const shutDown = '(sb-alien:extern-alien "shutdown" (function sb-alien:int sb-alien:int sb-alien:int))';
     const { text } = await evaluate(session, `(sb-alien:alien-funcall ${shutDown} ${descriptor} 2)`);
     expect(text).toMatch(/^Error: The connection to the Lisp image was lost during this call: /);
@@ -177,22 +174,25 @@ describe('an image that serves the workspace', () => {
     });
   });
 
-  test('serves one server at a time: another is told which', async () => {
+  test('serves several servers at a time, each with a session of its own', async () => {
     const { served } = await serve();
     const first = await start();
-    const second = await start([], { waits: { image: { greeting: 300 } } });
-    expect((await evaluate(first, '1')).text).toBe('1');
-    expect(await evaluate(second, '1')).toEqual(
-      bad(
-        `The image ${called(served)} serves another live-lisp server now (pid ${first.pid}), and it serves one at a time. End the other session, then call again; with the flag --image own this server works in an image of its own.`,
-      ),
-    );
+    const second = await start();
+    const [slow, ...fast] = await Promise.all([
+      evaluate(first, '(progn (in-package :keyword) (setf cl:*print-base* 2) (cl:sleep 0.5) 5)'),
+      evaluate(second, '(list 5 (package-name *package*))'),
+    ]);
+    expect(slow.text).toMatch(/^101/);
+    expect(fast.map(({ text }) => text)).toEqual(['(5 "COMMON-LISP-USER")']);
+    expect(await second.text('eval_form', { form: '(list * 5)' })).toBe('((5 "COMMON-LISP-USER") 5)');
+    // A call of the first that ends with its server, and one of the second that goes on.
+    const left = evaluate(first, '(cl:sleep 60)').catch(() => {});
+    const kept = evaluate(second, '(progn (sleep 2) (princ "kept") :done)');
+    await until('its start', 10_000, async () => /sleep 60/i.test(await first.text('image_status')));
     await first.close();
-    expect(await evaluate(second, PID)).toEqual({
-      text: `${served.pid}`,
-      notices: [works(served)],
-      isError: false,
-    });
+    await left;
+    expect((await kept).text).toBe(':DONE\n\nOutput:\nkept');
+    expect(await evaluate(second, PID)).toEqual(good(`${served.pid}`));
   });
 
   test('is worked in by the command call too', async () => {

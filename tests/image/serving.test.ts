@@ -15,14 +15,7 @@ import type { Server } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import {
-  fittingImages,
-  forgetServer,
-  Listening,
-  noteServer,
-  otherServer,
-  servedImages,
-} from '../../src/image/attached/serving.ts';
+import { fittingImages, Listening, servedImages } from '../../src/image/attached/serving.ts';
 import type { Served } from '../../src/image/wire/served.ts';
 import { servingFolder } from '../../src/paths.ts';
 import { temporaryFolder } from '../harness.ts';
@@ -129,7 +122,6 @@ describe('an image', () => {
 
   test('is gone with its process, and its files are removed', async () => {
     await serve('sbcl-1', { pid: GONE });
-    writeFileSync(join(place.path, 'sbcl-1.server'), '1');
     expect(images()).toEqual([]);
     expect(readdirSync(place.path)).toEqual([]);
   });
@@ -262,25 +254,4 @@ describe('a workspace', () => {
     expect(await fits(join(place.path, 'link'), join(place.path, 'real'))).toBe(true);
     expect(await fits(join(place.path, 'real'), join(place.path, 'link'))).toBe(true);
   });
-});
-
-test('a server notes that it is connected, and others know which it is', () => {
-  const served = described(place.path, 'sbcl-1');
-  const file = join(place.path, 'sbcl-1.server');
-  expect(otherServer(served)).toBe(undefined);
-  noteServer(served);
-  expect([existsSync(file), otherServer(served)]).toEqual([true, undefined]);
-  forgetServer(served);
-  expect(existsSync(file)).toBe(false);
-  for (const [text, pid] of [
-    [String(process.ppid), process.ppid],
-    [String(GONE), undefined],
-    ['-1', undefined],
-    ['many', undefined],
-  ] as const) {
-    writeFileSync(file, text);
-    expect(otherServer(served)).toBe(pid);
-    forgetServer(served);
-    expect(existsSync(file)).toBe(true);
-  }
 });

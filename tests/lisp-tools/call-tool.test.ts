@@ -169,7 +169,8 @@ describe('threads', () => {
 
   test('do not keep the image from reading while they send', async () => {
     await session.eval('(defvar *read* nil)');
-    const sending = session.eval(`(sb-thread:with-mutex (live-lisp.base::**send-lock**)
+    const sending =
+      session.eval(`(sb-thread:with-mutex ((live-lisp.base::channel-lock live-lisp.base::*channel*))
       (loop repeat 1000 until *read* do (sleep 0.01))
       *read*)`);
     await until('a request whose answer cannot be sent yet', 5000, async () =>

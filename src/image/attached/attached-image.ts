@@ -13,7 +13,6 @@ import { isSameImage, type Served, servedName } from '../wire/served.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 import { AttachedPeer } from './attached-peer.ts';
-import { forgetServer, noteServer, otherServer } from './serving.ts';
 
 export interface AttachedOptions {
   /** Returns the image to connect to. Throws a SetupError when there is none. */
@@ -101,7 +100,7 @@ export class AttachedImage implements Image {
     return this.#used;
   }
 
-  /** Does nothing: the image serves one server at a time, so none connects before it needs the image. */
+  /** Does nothing: a server that is not used makes no connection to a person's image. */
   start(): void {}
 
   async started(): Promise<void> {
@@ -128,8 +127,6 @@ export class AttachedImage implements Image {
   close(): void {
     this.#closed = true;
     this.#lastPeer?.disconnect('the server ended');
-    // The process can exit before it hears that the connection has ended.
-    if (this.#served !== undefined) forgetServer(this.#served);
   }
 
   async end(): Promise<void> {
@@ -152,13 +149,12 @@ export class AttachedImage implements Image {
     const served = await find();
     this.#served = served;
     const peer = await this.#greetedPeer(served);
-    noteServer(served);
     peer.notify('find-systems-below', { trees: this.#options.trees ?? [] });
     if (tools !== undefined) peer.notify('offer-tools', { tools: tools.offered() });
     this.#peer = peer;
     this.#pulse = new Pulse(peer);
     this.#failure = undefined;
-    void peer.ended.then((how) => this.#lost(served, how));
+    void peer.ended.then((how) => this.#lost(how));
     return peer;
   }
 
@@ -201,12 +197,11 @@ export class AttachedImage implements Image {
     return `The image ${servedName(served)} cannot be reached: ${why}. Ask the user to give this line in its REPL again, then call again: ${this.#options.line}`;
   }
 
-  #lost(served: Served, how: string): void {
+  #lost(how: string): void {
     this.#connecting = undefined;
     this.#peer = undefined;
     this.#pulse = undefined;
     this.#losses.push(how);
-    forgetServer(served);
     this.#options.tools?.clear();
   }
 
@@ -227,10 +222,5 @@ export class AttachedImage implements Image {
 
 /** Returns the text for SERVED when it does not greet. */
 function busyText(served: Served): string {
-  const other = otherServer(served);
-  const why =
-    other === undefined
-      ? 'did not greet in time: it serves one live-lisp server at a time, so another is connected to it, or it is busy'
-      : `serves another live-lisp server now (pid ${other}), and it serves one at a time`;
-  return `The image ${servedName(served)} ${why}. End the other session, then call again; with the flag --image own this server works in an image of its own.`;
+  return `The image ${servedName(served)} did not greet in time, so nothing was run; it may be busy. Call again later, or ask the user what it does. With the flag --image own this server works in an image of its own.`;
 }

@@ -1,9 +1,9 @@
 // Lists the images that serve live-lisp: those in which their users have loaded lisp/attach.lisp. Each of them
 // has a file NAME.json, which describes it, beside its socket NAME.socket, in a folder of this user alone.
 
-import { lstatSync, readdirSync, rmSync, type Stats, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, rmSync, type Stats } from 'node:fs';
 import { connect } from 'node:net';
-import { basename, dirname, isAbsolute, join } from 'node:path';
+import { basename, isAbsolute, join } from 'node:path';
 import { realPathOf } from '../../files/answering.ts';
 import { readIfRegular } from '../../files/regular.ts';
 import { isInside } from '../../paths.ts';
@@ -56,7 +56,7 @@ function servedImage(folder: string, file: string): Served | undefined {
   const served = parsedImage(text, name, socket);
   if (served === undefined) return undefined;
   if (isAlive(served.pid)) return isOwnSocket(socket) ? served : undefined;
-  for (const left of [path, socket, serverFile(served)]) remove(left);
+  for (const left of [path, socket]) remove(left);
   return undefined;
 }
 
@@ -177,33 +177,4 @@ function isListening(path: string): Promise<boolean> {
       resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT');
     });
   });
-}
-
-/** Returns the file in which a server notes that it is connected to SERVED. */
-function serverFile({ socket, name }: Served): string {
-  return join(dirname(socket), `${name}.server`);
-}
-
-/** Notes in the folder of SERVED that this process is connected to it. */
-export function noteServer(served: Served): void {
-  try {
-    writeFileSync(serverFile(served), String(process.pid), { mode: 0o600 });
-  } catch {} // The note only makes an error of another server clearer.
-}
-
-/** Removes the note of noteServer. */
-export function forgetServer(served: Served): void {
-  if (notedServer(served) === process.pid) remove(serverFile(served));
-}
-
-/** Returns the process id of the other server that is connected to SERVED, if that is known. */
-export function otherServer(served: Served): number | undefined {
-  const pid = notedServer(served);
-  return pid !== undefined && pid !== process.pid && isAlive(pid) ? pid : undefined;
-}
-
-function notedServer(served: Served): number | undefined {
-  const file = serverFile(served);
-  const text = isFileOfUser(file) ? readIfRegular(file, { limit: FILE_LIMIT })?.octets.toString() : undefined;
-  return text !== undefined && /^[1-9]\d{0,9}$/.test(text) ? Number(text) : undefined;
 }

@@ -209,8 +209,9 @@ export class Calls {
     stopWatching();
     const afterMs = performance.now() - startedAt;
     const ending = endingAfter(received.ending, afterMs, this.#host.attached);
-    const { output, background, data } = received;
+    const { output, background, changes, data } = received;
     if (background) this.#host.notify({ kind: 'background', output: background });
+    if (changes) this.#host.notify({ kind: 'changes', changes });
     if (options.signal?.aborted && codeCaller() === undefined)
       this.#host.notify({ kind: 'cancelled', ending, afterMs, output });
     const callback =

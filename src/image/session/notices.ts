@@ -1,6 +1,7 @@
 // Keeps notices until an answer reports them. When too many are kept, drops the oldest.
 
 import type { Ending, Output } from '../wire/endings.ts';
+import type { Changes } from '../wire/messages.ts';
 
 /** An event since the last answer that the next answer reports. */
 export type CallNotice =
@@ -8,6 +9,8 @@ export type CallNotice =
   | { kind: 'raw'; text: string }
   /** Threads that work for no call have written `output`. */
   | { kind: 'background'; output: Output }
+  /** Others have changed the image that this server shares with them. */
+  | { kind: 'changes'; changes: Changes }
   /** A call has ended that the client had cancelled, so the client does not read its answer. */
   | { kind: 'cancelled'; ending: Ending; afterMs: number; output: Output | undefined }
   /** The start file `file` was not loaded to its end. */

@@ -62,6 +62,14 @@ export type Upcall =
   /** Abort a call, because the code no longer waits for it. */
   | { kind: 'left'; call: number };
 
+/** What others than this server's calls have defined or loaded in an image that they share. */
+export interface Changes {
+  /** Names of definitions, or texts for loaded files; the oldest first. */
+  texts: string[];
+  /** Number of older changes that are left out. */
+  more: number;
+}
+
 /** The answer to a request for the operation NAME. */
 export interface Answer<Name extends keyof AgentOperations = keyof AgentOperations> {
   ending: ReportedEnding;
@@ -69,6 +77,8 @@ export interface Answer<Name extends keyof AgentOperations = keyof AgentOperatio
   output?: Output;
   /** What threads that work for no request have written since the last answer. */
   background?: Output;
+  /** What others have changed in the image since the last answer. */
+  changes?: Changes;
   data: AgentOperations[Name]['data'];
 }
 
@@ -142,12 +152,19 @@ function readUpcall(message: Message): Upcall {
   };
 }
 
-function readAnswer({ id: _, output, background, ...rest }: Message): Answer {
+function readChanges(changes: unknown, more: unknown): Changes | undefined {
+  if (!Array.isArray(changes)) return undefined;
+  return { texts: changes.map(String), more: typeof more === 'number' ? more : 0 };
+}
+
+function readAnswer({ id: _, output, background, changes, moreChanges, ...rest }: Message): Answer {
+  const others = readChanges(changes, moreChanges);
   const [ownOutput, otherOutput] = [readOutput(output), readOutput(background)];
   return {
     ending: readEnding(rest),
     ...(ownOutput && { output: ownOutput }),
     ...(otherOutput && { background: otherOutput }),
+    ...(others && { changes: others }),
     // The data differ for each operation. docs/develop/wire-protocol.md documents them, and a test compares
     // real answers with that page. A program that forges an answer only breaks its own call, as long as the
     // server uses the data of an answer for that call only.

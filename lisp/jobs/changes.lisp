@@ -1,0 +1,73 @@
+;;;; Records what a person and other servers change in an image that several share, so that the next
+;;;; answer to each server names it.
+
+(in-package "LIVE-LISP.JOBS")
+
+(defstruct (change (:constructor make-change (text session)))
+  "A change of the image. TEXT names what was defined or loaded. SESSION is that of the server for
+which the thread worked, and for a person's thread the default session."
+  text session)
+
+(defparameter *changes-limit* 100 "The maximum number of changes that are kept.")
+(defparameter *changes-shown* 10 "The maximum number of changes that an answer names.")
+(defparameter *names-of-load* 5
+  "A load that defined at most this many names is shown by these, and another by its file.")
+
+(sb-ext:defglobal **changes** '() "A list of the last CHANGE structures, newest first.")
+(sb-ext:defglobal **change-count** 0 "The number of all changes so far.")
+(sb-ext:defglobal **changes-lock** (sb-thread:make-mutex :name "live-lisp changes")
+  "The mutex that a thread holds while it records changes.")
+
+(defvar *loaded-names* :none
+  "While this thread loads a file, a list of the texts of the names that it defined, newest first.
+Else :NONE.")
+
+(defun first-elements (count list)
+  "Return a list of at most COUNT first elements of LIST."
+  (loop repeat count for element in list collect element))
+
+(defun record-change (text)
+  "Record that this thread has changed what TEXT names, unless that is the newest change already."
+  (sb-thread:with-mutex (**changes-lock**)
+    (let ((newest (first **changes**)))
+      (unless (and newest
+                   (equal text (change-text newest))
+                   (eq *session* (change-session newest)))
+        (incf **change-count**)
+        (setf **changes** (first-elements *changes-limit*
+                                          (cons (make-change text *session*) **changes**)))))))
+
+(defun note-changed-name (text)
+  "Record that this thread defines or removes the definition that TEXT names. Do nothing in an image
+that the server started, and while a file is compiled."
+  (when (and **attached** text (null *compile-file-truename*))
+    (if (listp *loaded-names*)
+        (pushnew text *loaded-names* :test #'equal)
+        (record-change text))))
+
+(defun call-noting-load (file function)
+  "Call FUNCTION, which loads FILE, a designator of a pathname. Then record the load, unless it is
+part of another load."
+  (if (or (not **attached**) (listp *loaded-names*))
+      (funcall function)
+      (let ((*loaded-names* '()))
+        (unwind-protect (funcall function)
+          (let ((count (length *loaded-names*)))
+            (if (<= count *names-of-load*)
+                (mapc #'record-change (reverse *loaded-names*))
+                (record-change (format nil "~D names in ~A" count
+                                       (ignore-errors (sb-ext:native-namestring file))))))))))
+
+(defun changes-of-others ()
+  "Return a property list of answer members about the changes that others have made since this was
+called last for *SESSION*: the list \"changes\" of their texts, oldest first, and \"moreChanges\",
+how many older ones are left out. Return NIL if there are none."
+  (when **attached**
+    (sb-thread:with-mutex (**changes-lock**)
+      (let* ((new (- **change-count** (shiftf (session-seen *session*) **change-count**)))
+             (others (remove *session* (first-elements new **changes**) :key #'change-session))
+             (texts (remove-duplicates (mapcar #'change-text others) :test #'equal :from-end t)))
+        (when texts
+          (list "changes" (reverse (first-elements *changes-shown* texts))
+                "moreChanges" (and (> (length texts) *changes-shown*)
+                                   (- (length texts) *changes-shown*))))))))
