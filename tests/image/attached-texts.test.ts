@@ -52,3 +52,11 @@ test.each([
     `live-lisp cannot use what the image answered, so the call failed. Code in the image can have written to the channel of live-lisp. Call again; if that does not help, ${remedy}. If it comes again then, it is a fault of live-lisp: please report it.`,
   );
 });
+
+test('what others have changed is named', () => {
+  const texts = ['SHOP::PRICE', '12 names in /shop/shop.lisp'];
+  const said =
+    'Changed in this image since the last answer, by its user or another agent: SHOP::PRICE, 12 names in /shop/shop.lisp';
+  expect(noticeText({ kind: 'changes', changes: { texts, more: 0 } })).toBe(`${said}.`);
+  expect(noticeText({ kind: 'changes', changes: { texts, more: 3 } })).toBe(`${said}, and 3 before.`);
+});

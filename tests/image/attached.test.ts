@@ -272,6 +272,15 @@ describe('besides', () => {
     await second.end();
   });
 
+  test('a tool that its person calls without an agent is an error, and no wait', async () => {
+    await person(
+      `(sb-thread:join-thread (sb-thread:make-thread (lambda () (format t "~A~%" (nth-value 1 (ignore-errors (live-lisp:call-tool "who_calls" :name "car")))))))`,
+    );
+    expect(printed).toContain(
+      'No server is connected that this thread works for: only calls of an agent, and threads that they start, can call tools.',
+    );
+  });
+
   test('what would end the image is refused in calls and their threads, and not to its person', async () => {
     const image = attach();
     const refused = async (code: string) => {
