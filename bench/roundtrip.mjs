@@ -1,5 +1,6 @@
 // Decides how round trips are measured: calls one after the other, in blocks that alternate with the floor's.
 
+import { attachedClient } from './attached.mjs';
 import { connect } from './client.mjs';
 import { runRounds, timeCalls } from './rounds.mjs';
 import { compare } from './statistics.mjs';
@@ -54,6 +55,13 @@ const MEASURES = [
     unit: 'ms',
     baseline: 'eval',
     goal: { of: 'ratio', atMost: 1.07 },
+  },
+  {
+    id: 'eval.attached',
+    title: 'the same in an image that somebody else runs',
+    unit: 'ms',
+    baseline: 'eval',
+    goal: { of: 'ratio', atMost: 1.1 },
   },
   {
     id: 'describe',
@@ -124,9 +132,14 @@ const LARGE_MEASURES = [
 export async function measureRoundTrips(stage, size) {
   const ours = await connect(stage.warm);
   const sandboxed = stage.sandboxed && (await connect(stage.sandboxed));
+  const attached = await attachedClient(stage);
   const boxed = sandboxed ? [{ client: sandboxed, ...EVALUATION, id: 'eval.sandboxed' }] : [];
   try {
-    const trips = [...PLAIN.map((trip) => ({ client: ours, ...trip })), ...boxed];
+    const trips = [
+      ...PLAIN.map((trip) => ({ client: ours, ...trip })),
+      ...boxed,
+      { client: attached.client, ...EVALUATION, id: 'eval.attached' },
+    ];
     const measures = MEASURES.filter(({ id }) => sandboxed || id !== 'eval.sandboxed');
     return {
       title: 'Round trips, bare image',
@@ -136,6 +149,7 @@ export async function measureRoundTrips(stage, size) {
   } finally {
     await ours.close();
     await sandboxed?.close();
+    await attached.close();
   }
 }
 
