@@ -17,7 +17,7 @@
 
 (defun packages-where (test symbol)
   "Return a list of the packages for which TEST, a function of SYMBOL and a package, returns true."
-  (remove-if-not (lambda (package) (funcall test symbol package)) (list-all-packages)))
+  (from-packages (lambda (package) (and (funcall test symbol package) (list package)))))
 
 (defun reached-packages (symbol)
   "Return a list of the packages in which a new name of SYMBOL would be accessible: those in which
@@ -185,16 +185,16 @@ of the package of SYMBOL, and the conflicts."
 (defun all-package-names ()
   "Return a list of (NAME PACKAGE-NAME) lists for all packages, where NAME is the name of the
 package or a nickname."
-  (loop for package in (list-all-packages)
-        append (loop for name in (cons (package-name package) (package-nicknames package))
-                     collect (list name (package-name package)))))
+  (from-packages (lambda (package)
+                   (loop for name in (cons (package-name package) (package-nicknames package))
+                         collect (list name (package-name package))))))
 
 (defun all-local-nicknames ()
   "Return a list of (PACKAGE-NAME NICKNAME OTHER-NAME) lists for all packages, where NICKNAME is a
 local nickname in the package for the package OTHER-NAME."
-  (loop for package in (list-all-packages)
-        append (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
-                     collect (list (package-name package) nickname (package-name actual)))))
+  (from-packages (lambda (package)
+                   (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
+                         collect (list (package-name package) nickname (package-name actual))))))
 
 (define-operation "rename-facts" (name package to derived)
   "Return a JSON object with the facts for renaming the symbol NAME of PACKAGE to TO. DERIVED is a
