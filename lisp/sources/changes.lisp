@@ -235,7 +235,8 @@ compiled."
                                                         (format nil "'~A"
                                                                 (symbol-name symbol))))))))
 
-;;; Forms that define a name only if it is not defined yet
+;;; Forms that may define a name only if it is not defined yet. A definition is removed from the
+;;; image only if no form of its file may have made it.
 
 (defun same-macro-p (form old new)
   "Return true if OLD and NEW, vectors of forms as texts, contain the same DEFMACRO for the operator
@@ -248,28 +249,95 @@ of FORM, a text, or none."
                       forms)))
       (equal (definition-in old) (definition-in new)))))
 
+(defun known-forms (file old new old-serial)
+  "Return a list of the forms, as texts, that are known to have made definitions of the file FILE.
+OLD and NEW are the vectors of its forms in load OLD-SERIAL and in the last load."
+  (let ((texts '()))
+    (map-file-definitions
+     (lambda (definition)
+       (let* ((number (definition-number definition)) (serial (definition-serial definition))
+              (forms (cond ((= serial (source-file-serial file)) new) ((= serial old-serial) old))))
+         (when (and number (< number (length forms)))
+           (pushnew (aref forms number) texts :test #'string=))))
+     file)
+    texts))
+
+(defun shows-definition-p (form definition)
+  "Return true if the text FORM contains the name of DEFINITION. For a method, this means an object
+of an EQL specializer, or else the names of the generic function and of all classes."
+  (flet ((in-p (symbol) (and (symbolp symbol) (token-in-p (symbol-name symbol) form))))
+    (let ((name (name-symbol (definition-name definition))))
+      (if (eq (definition-kind definition) :method)
+          (loop for specializer in (sb-mop:method-specializers (definition-identity definition))
+                if (typep specializer 'class)
+                  collect (class-name specializer) into classes
+                else
+                  collect (sb-mop:eql-specializer-object specializer) into objects
+                finally (return (if objects
+                                    (some #'in-p objects)
+                                    (and (in-p name) (every #'in-p (remove t classes))))))
+          (in-p name)))))
+
+(defun calls-program-p (form)
+  "Return true if FORM, a text from PLAIN-FORM, has a token after a parenthesis or quote that is no
+symbol of the package COMMON-LISP. FORM may call a function of the program with this name."
+  (loop for start = (position-if (lambda (char) (find char "('")) form)
+          then (position-if (lambda (char) (find char "('")) form :start end)
+        while start
+        for end = (or (position-if (lambda (char) (find char " ()'`,\"#;")) form :start (1+ start))
+                      (length form))
+        for token = (string-upcase (subseq form (1+ start) end))
+          thereis (and (plusp (length token))
+                       (alpha-char-p (char token 0))
+                       (not (eq :external (nth-value 1 (find-symbol token "COMMON-LISP")))))))
+
+(defun perhaps-made-again-p (definition old new known)
+  "Return true if a form in NEW may make DEFINITION again. SBCL does not know the form in OLD that
+made it by EVAL or COMPILE. OLD and NEW are vectors of forms as texts, and KNOWN lists the forms
+that are known to have made other definitions. If OLD has forms with the name of DEFINITION that are
+not in KNOWN, NEW must have one, too. Else, if OLD has any form with the name, so must NEW. Else NEW
+must have all forms of OLD, or a form that is not in KNOWN and may call the program."
+  (labels ((known-p (form) (member form known :test #'string=))
+           (shows-p (form) (shows-definition-p form definition))
+           (only-shows-p (form) (and (shows-p form) (not (known-p form)))))
+    (cond ((some #'only-shows-p old) (some #'only-shows-p new))
+          ((some #'shows-p old) (some #'shows-p new))
+          (t (or (every (lambda (form) (find form new :test #'string=)) old)
+                 (some (lambda (form) (and (not (known-p form)) (calls-program-p form))) new))))))
+
+(defun standing-form (definition old new)
+  "Return the number in NEW of the form that made DEFINITION in OLD, or NIL if that is not known to
+stand: NEW has not the form, the form does not contain the name, or its macro differs. OLD and NEW
+are vectors of forms as texts."
+  (let* ((number (or (definition-form definition)
+                     (identity-form (or (definition-location definition)
+                                        (definition-identity definition)))))
+         (form (and number (< number (length old)) (aref old number))))
+    (and form
+         (token-in-p (string (name-symbol (definition-name definition))) form)
+         (same-macro-p form old new)
+         (position form new :test #'string=))))
+
 (defun keep-conditional (file old-text text old-serial)
   "Treat some definitions of the file FILE as made again by the load that has just ended: load
-number OLD-SERIAL has made them, and their forms, which contain their names, are both in OLD-TEXT
-and in TEXT. A form such as (unless (fboundp 'f) (defun f () 1)) defines nothing when it is loaded
-again. OLD-TEXT and TEXT are the file's texts in load OLD-SERIAL and in the last load."
+number OLD-SERIAL has made them, and the forms that made them are both in OLD-TEXT and in TEXT, or
+are unknown and perhaps in TEXT. A form such as (unless (fboundp 'f) (defun f () 1)), or a call of a
+function that defines each name only once, defines nothing when it is loaded again. OLD-TEXT and
+TEXT are the file's texts in load OLD-SERIAL and in the last load."
   (let ((old (and old-text (forms-of old-text))) (new (and text (forms-of text))))
     (when (and old new)
-      (map-file-definitions
-       (lambda (definition)
-         (when (= old-serial (definition-serial definition))
-           (let* ((number (or (definition-form definition)
-                              (identity-form (or (definition-location definition)
-                                                 (definition-identity definition)))))
-                  (form (and number (< number (length old)) (aref old number)))
-                  (now (and form (position form new :test #'string=))))
-             (when (and now
-                        (token-in-p (string (name-symbol (definition-name definition))) form)
-                        (same-macro-p form old new)
-                        (current-p definition))
-               (setf (definition-serial definition) (source-file-serial file)
-                     (definition-form definition) now)))))
-       file))))
+      (let ((known (known-forms file old new old-serial)))
+        (map-file-definitions
+         (lambda (definition)
+           (when (and (= old-serial (definition-serial definition)) (current-p definition))
+             (let ((now (standing-form definition old new)))
+               (when (or now
+                         (and (null (definition-number definition))
+                              (null (definition-location definition))
+                              (perhaps-made-again-p definition old new known)))
+                 (setf (definition-serial definition) (source-file-serial file)
+                       (definition-form definition) now)))))
+         file)))))
 
 ;;; Forms that define a name with another number each time
 

@@ -36,10 +36,11 @@ from no file or from one of SBCL's."
 
 (defun identity-form (identity)
   "Return the number of the top-level form that made a definition, or NIL if it is unknown. IDENTITY
-is the object that stands for the definition, such as a function or a source location."
+is the object that stands for the definition, such as a function or a source location. It is unknown
+for what EVAL or COMPILE made, though SBCL gives such functions the number 0."
   (let ((location (location-of identity)))
     (cond (location (location-form location))
-          ((typep identity '(and function (not generic-function)))
+          ((and (typep identity '(and function (not generic-function))) (identity-file identity))
            (let* ((name (contrib-function "SB-INTROSPECT" "FIND-DEFINITION-SOURCE"))
                   (path (contrib-function "SB-INTROSPECT" "DEFINITION-SOURCE-FORM-PATH")))
              (and name path (ignore-errors (first (funcall path (funcall name identity))))))))))

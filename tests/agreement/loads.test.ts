@@ -112,6 +112,34 @@ describe('what the file has no more', () => {
     );
   });
 
+  test('is not what a function that defines each name only once may have made', async () => {
+    await loaded(
+      'once.lisp',
+      '(defvar *made* (make-hash-table))',
+      '(defgeneric run (x))',
+      `(defun once (name &key loud)
+  (declare (ignore loud))
+  (unless (shiftf (gethash name *made*) t)
+    (eval \`(defun ,name () 1))
+    (eval \`(defmethod run ((x (eql ',name))) x))))`,
+      `(defun once-all () (mapc #'once (list (intern "FIVE") (intern "SIX"))))`,
+    );
+    const head = '(load (merge-pathnames "once.lisp" *load-truename*))';
+    const rest = ["(mapc #'once '(three four))", '(once-all)', '(defun calls-two () (two))'];
+    await loaded('e.lisp', head, "(once 'one)", "(once 'two)", ...rest);
+    expect(await load('e.lisp')).toBe('Loaded e.lisp');
+    const less = [head, "(once 'one :loud t)", ...rest];
+    expect(await loaded('e.lisp', ...less, '(defun beside () 1)')).toBe(
+      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: function P::TWO; method P::RUN ((EQL P::TWO)).\n${FORGET}`,
+    );
+    expect(await load('e.lisp', { forget: true })).toContain('Removed');
+    expect(
+      await session.eval(
+        "(loop for name in '(p::one p::two p::three p::four p::five) collect (and (fboundp name) t))",
+      ),
+    ).toBe('(T NIL T T T)');
+  });
+
   test('is not what a form that still stands made under other numbers', async () => {
     await session.eval('(defvar cl-user::*made* 0)');
     const macro = `(defmacro clause (&body body)
