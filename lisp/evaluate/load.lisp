@@ -20,13 +20,17 @@ exists."
 
 (defun load-compiled (fasl source)
   "Load FASL, which was compiled from the file SOURCE, with *LOAD-TRUENAME* bound to the truename of
-SOURCE."
-  (call-user-code
-   (lambda ()
-     (with-open-file (stream fasl :element-type '(unsigned-byte 8))
-       (let ((*package* *package*) (*readtable* *readtable*)
-             (*load-pathname* (pathname source)) (*load-truename* (found-name source)))
-         (load-fasl stream nil nil))))))
+SOURCE. If SOURCE is a copy, bind it to the truename of the original: the program may find other
+files by it."
+  (let ((file (if *source-copy*
+                  (sb-ext:parse-native-namestring (cdr *source-copy*))
+                  source)))
+    (call-user-code
+     (lambda ()
+       (with-open-file (stream fasl :element-type '(unsigned-byte 8))
+         (let ((*package* *package*) (*readtable* *readtable*)
+               (*load-pathname* (pathname file)) (*load-truename* (found-name file)))
+           (load-fasl stream nil nil)))))))
 
 (defun call-in-folder-of (file function)
   "Call FUNCTION while the directory of FILE, a pathname, exists. The server makes and removes this

@@ -239,6 +239,23 @@ test('what was forgotten stays forgotten in an image that is built again, and wh
   );
 });
 
+test('a file that loads another beside it loads it from there when its older content is loaded again', async () => {
+  put('beside.lisp', PACKAGE, '(defun beside () 1)');
+  const head = '(load (merge-pathnames "beside.lisp" *load-truename*))\n(in-package "P")';
+  put('e.lisp', head, '(defun a () 1)', '(defun b () 1)');
+  await load('e.lisp');
+  put('e.lisp', head, '(defun a () 1)');
+  await load('e.lisp');
+  await killImage(session);
+  expect(await session.eval("(mapcar (lambda (f) (and (fboundp f) t)) '(p::a p::b p::beside))")).toBe(
+    '(T T T)',
+  );
+  expect(await compare({ path: 'e.lisp' })).toContain('In the image but no longer in e.lisp: function P::B.');
+  put('e.lisp', head, '(defun a () 2)', '(defun unloaded () 2)');
+  await killImage(session);
+  expect(await session.eval('(list (p::a) (fboundp (quote p::unloaded)) (p::beside))')).toBe('(1 NIL 1)');
+});
+
 test('what an answer listed before the image was lost is listed again before it is forgotten', async () => {
   put('e.lisp', PACKAGE, '(defun a () 1)', '(defun b () 1)');
   await load('e.lisp');
