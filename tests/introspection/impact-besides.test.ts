@@ -101,6 +101,25 @@ describe('besides', () => {
     expect(await told({ name: 'large' })).not.toContain('Not loaded');
   });
 
+  test('tests that are not loaded and reach it only through others', async () => {
+    write(
+      'through.asd',
+      '(defsystem "through" :in-order-to ((test-op (test-op "through/tests"))) :components ((:file "through")))\n(defsystem "through/tests" :depends-on ("through") :components ((:file "through-tests")))\n',
+    );
+    write(
+      'through.lisp',
+      '(defpackage through (:use cl))\n(in-package through)\n(defun inner (x) x)\n(defun outer (x) (inner x))\n',
+    );
+    write('through-tests.lisp', '(in-package through)\n(defun run () (outer 2))\n');
+    await other.text('load_system', { system: 'through' });
+    const call = { name: 'inner', package: 'through' };
+    expect(await told(call)).toContain(
+      '\n\nNo test that is loaded is known to reach it. These test files are not loaded, and their tests may reach it: through-tests.lisp. Load them first (load_system), and ask again.\n\n',
+    );
+    await other.text('load_system', { system: 'through/tests' });
+    expect(await told(call)).toContain('\n\nTests that reach it (1):\n  through-tests.lisp:2:1  ');
+  });
+
   test('tests that are not loaded, once, also where their package is not there', async () => {
     write(
       'apart.asd',
@@ -136,6 +155,8 @@ describe('besides', () => {
     expect(await told({ name: 'twice' })).toContain(
       '\n\nTests that reach it (1):\n  kept.lisp:2:1  (defvar *kept*\n\n',
     );
-    expect(await told({ name: 'large' })).toContain('\n\nNo test is known to reach it.\n\n');
+    expect(await told({ name: 'large' })).toContain(
+      '\n\nNo test that is loaded is known to reach it. These test files are not loaded, and their tests may reach it: apart-tests.lisp. Load them first (load_system), and ask again.\n\n',
+    );
   });
 });

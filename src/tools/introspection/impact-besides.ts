@@ -70,6 +70,15 @@ export async function unloadedFiles(
   return naming.map((each) => (ofTests.has(each.file) ? { ...each, unloadedTests: true } : each));
 }
 
+/** Returns the names of the test files of the workspace that are not loaded, when no test is known to reach the function in
+ *  FACTS. */
+export function unloadedTestFiles({ places }: Origins, { files, testFiles = [] }: ImpactData): string[] {
+  const loaded = new Set(files);
+  return testFiles
+    .filter((file) => places.isOwn(file) && !loaded.has(file))
+    .map((file) => places.fileName(file));
+}
+
 /** Returns the loaded test files that use the name of the function in FACTS. This is for the case that no
  *  test is known to reach it: a framework can keep a test as data until it runs, and SBCL has no cross
  *  references for data. */

@@ -54,6 +54,8 @@ export interface Impact extends Partial<CheckedCalls> {
   unloaded: NamingFile[];
   /** Test files that use the name of the definition, if no test is known to reach it. */
   testsNaming: NamingFile[];
+  /** Test files that are not loaded, if no test is known to reach it. */
+  unloadedTests: string[];
 }
 
 const NO_TYPE_USES =
@@ -285,8 +287,11 @@ function testSection(impact: Impact, limit: number): string | false {
     ];
     return `${lines.filter(Boolean).join('\n')}${more}`;
   }
-  if (testCount === 0)
-    return `${impact.unloaded.length > 0 ? 'No test that is loaded' : 'No test'} is known to reach it.${more}`;
+  if (testCount === 0) {
+    const { unloadedTests } = impact;
+    const subject = impact.unloaded.length + unloadedTests.length > 0 ? 'No test that is loaded' : 'No test';
+    return `${subject} is known to reach it.${unloadedTestsText(unloadedTests, limit)}${more}`;
+  }
   const lines = listText(tests.slice(0, limit).map(locatedText), false);
   const remaining = testCount - Math.min(limit, tests.length);
   return `Tests that reach it (${testCount}):\n${lines}${remaining > 0 ? `\n  ... ${remaining} more; limit tells them` : ''}${more}`;
@@ -305,6 +310,13 @@ function unloadedText(naming: readonly NamingFile[], limit: number): string | fa
   const files = naming.filter(({ unloadedTests }) => !unloadedTests);
   if (files.length === 0) return false;
   return `Not loaded, so not checked; they name it: ${filesText(files, limit)}`;
+}
+
+/** Returns a sentence about FILES, test files that are not loaded, with at most LIMIT of them. */
+function unloadedTestsText(files: readonly string[], limit: number): string {
+  if (files.length === 0) return '';
+  const more = files.length > limit ? ` and ${files.length - limit} more` : '';
+  return ` These test files are not loaded, and their tests may reach it: ${files.slice(0, limit).join(', ')}${more}. Load them first (load_system), and ask again.`;
 }
 
 /** Returns at most LIMIT of FILES, each with its lines. */

@@ -18,7 +18,7 @@ import type { Places, Site } from '../places.ts';
 import type { ReachedDefinitions } from '../tests/reached.ts';
 import { type CheckedCalls, checkedCalls } from './call-checks.ts';
 import { brokenInstances, changedFunctions, hasOtherLayout, hasOtherSuperclasses } from './class-changes.ts';
-import { definitionTexts, testsNaming, unloadedFiles } from './impact-besides.ts';
+import { definitionTexts, testsNaming, unloadedFiles, unloadedTestFiles } from './impact-besides.ts';
 import { type Impact, impactText } from './impact-text.ts';
 import { incongruentMethods, lambdaListWithMethod } from './method-changes.ts';
 import { usedOf } from './sites.ts';
@@ -91,6 +91,7 @@ export function impactOfChange(origins: Origins, reached: ReachedDefinitions) {
         texts: args.definition === undefined ? await definitionTexts(origins, args, context) : [],
         unloaded: facts.kind === undefined ? [] : await unloadedFiles(origins, facts),
         testsNaming: await testsNaming(origins, facts),
+        unloadedTests: unloadedTestFiles(origins, facts),
       };
       return { data: impact, text: impactText(impact, limit, args.limit) };
     },
@@ -129,7 +130,7 @@ class Investigation {
 
   async run(
     args: ArgumentsFor<typeof IMPACT_OF_CHANGE>,
-  ): Promise<Omit<Impact, 'texts' | 'unloaded' | 'testsNaming'>> {
+  ): Promise<Omit<Impact, 'texts' | 'unloaded' | 'testsNaming' | 'unloadedTests'>> {
     const { kind, natures = [], name, class: ofClass, type, slotOf = [] } = this.#facts;
     if (kind === undefined && ofClass === undefined && !type) {
       const instead =
