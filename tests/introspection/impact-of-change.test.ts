@@ -295,7 +295,7 @@ describe('what it cannot do says why', () => {
   test.each([
     [
       { name: '*first*' },
-      'IMPACT::*FIRST* is a variable, not a function. It is no class either, so nothing depends on it that can be told.',
+      'IMPACT::*FIRST* is a variable, not a function. who_references lists the functions that read, set or bind it.',
     ],
     [
       { name: 'price', definition: '(defun cost (x) x)' },

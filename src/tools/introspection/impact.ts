@@ -136,7 +136,9 @@ class Investigation {
       const instead =
         slotOf.length > 0
           ? `It is a slot of ${slotOf.join(', ')}: give the name of the class, and as definition the class without the slot.`
-          : 'It is no class either, so nothing depends on it that can be told.';
+          : natures.includes('VARIABLE')
+            ? 'who_references lists the functions that read, set or bind it.'
+            : 'It is no class either, so nothing depends on it that can be told.';
       throw new CallError(`${isNot(name, natures, 'function')} ${instead}`);
     }
     const definition = this.#definition(args);
