@@ -27,6 +27,10 @@ DEFINITIONS: a hash table from results of DEFINITION-KEY to DEFINITION structure
 value is a list (IDENTITY TIME BY DEFINITION): the definition's identity, a universal time, the
 beginning of the form's text or NIL, and the DEFINITION structure.")
 
+(sb-ext:defglobal **exported** (make-hash-table :test 'eq :weakness :key :synchronized t)
+  "A weak hash table from symbols that calls of EXPORT have exported, outside a DEFPACKAGE, to
+alists from packages to the serial numbers of the last loads or evaluations with such a call.")
+
 (defparameter *evaluated-limit* 10000 "The maximum number of definitions in **EVALUATED**.")
 
 (defvar *source-copy* nil
@@ -128,6 +132,26 @@ same when it is made again: a package, an export, or a function that was set to 
           (and (same-p evaluated)
                (> (definition-serial evaluated) (definition-serial definition)))))))
 
+(defun note-exported (exported serial)
+  "Record in **EXPORTED** the symbols in EXPORTED, the EXPORTED of a TOUCHED structure. SERIAL is
+the number of the load or evaluation."
+  (loop for (package . symbols) in exported
+        do (dolist (symbol symbols)
+             (when (symbolp symbol)
+               (setf (gethash symbol **exported**)
+                     (acons package serial
+                            (remove package (gethash symbol **exported**)
+                                    :key #'car :test #'eq)))))))
+
+(defun exported-since-p (definition)
+  "Return true if DEFINITION is of an export that a call of EXPORT has made, too, in the same load
+or a later one."
+  (and (eq (definition-kind definition) :export)
+       (let ((last (assoc (definition-identity definition)
+                          (gethash (definition-name definition) **exported**)
+                          :test #'eq)))
+         (and last (>= (cdr last) (definition-serial definition))))))
+
 (defun kept-by-methods-p (definition file)
   "Return true if DEFINITION of the file FILE is of a generic function that has methods from other
 files, or methods that the last load of FILE made again."
@@ -142,6 +166,7 @@ did not make it again."
   (and (not-made-again-p definition file)
        (current-p definition)
        (not (kept-by-methods-p definition file))
+       (not (exported-since-p definition))
        (not (made-elsewhere-p definition file))))
 
 (defun old-definitions (file)

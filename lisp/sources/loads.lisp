@@ -356,6 +356,7 @@ ended normally."
          (serial (incf **serial**))
          (groups (by-file (new-definitions touched serial) touched path by))
          (noted (make-noted)))
+    (note-exported (touched-exported touched) serial)
     (when (and path (not (assoc path groups :key #'source-file-path :test #'equal)))
       (push (list (known-file path)) groups))
     (let ((names (loop for group in groups append (note-group group touched done path noted)))

@@ -14,6 +14,8 @@ LOG: a list of the changed symbols and of (GENERIC-FUNCTION-NAME . METHOD) pairs
 FAILED: a list of such elements, and of packages, changed by loads that did not end normally.
 EXPORTS: a list of lists (PACKAGE LOCATION SYMBOL...) with the source location of a DEFPACKAGE
 and the symbols that it exports.
+EXPORTED: a list of lists (PACKAGE SYMBOL...) with the symbols that EXPORT exports, outside a
+DEFPACKAGE.
 VALUES: a hash table from variables to their values before their first definition. The value of
 an unbound variable is this structure.
 SLOTS: a hash table from classes to the names of their direct slots before the changes.
@@ -22,7 +24,7 @@ that were then being loaded or compiled.
 AROUND: such a table with the files whose load or compilation has loaded those files."
   (before (make-hash-table :test 'eq)) (loaded (make-hash-table :test 'eq))
   (set (make-hash-table :test 'equal))
-  (log '()) (failed '()) (exports '())
+  (log '()) (failed '()) (exports '()) (exported '())
   (values (make-hash-table :test 'eq)) (slots (make-hash-table :test 'eq))
   (makers (make-hash-table :test 'eq))
   (around (make-hash-table :test 'eq)))
@@ -109,15 +111,15 @@ kind of its definition that is set, perhaps to the same function, such as :MACRO
         (push (cons name method) (touched-log touched))))))
 
 (defun touch-exports (symbols package)
-  "If a DEFPACKAGE is being evaluated, record that PACKAGE exports SYMBOLS, a symbol or a list."
+  "Record that PACKAGE exports SYMBOLS, a symbol or a list, and whether a DEFPACKAGE that is being
+evaluated says so."
   (with-touched (touched)
-    (when *defining-package*
-      (note-makers (find-package package) touched)
-      (when *load-truename* (setf (gethash (find-package package) (touched-loaded touched)) t))
-      (push (list* (find-package package)
-                   *defining-package*
-                   (if (listp symbols) symbols (list symbols)))
-            (touched-exports touched)))))
+    (let ((package (find-package package)) (symbols (if (listp symbols) symbols (list symbols))))
+      (cond (*defining-package*
+             (note-makers package touched)
+             (when *load-truename* (setf (gethash package (touched-loaded touched)) t))
+             (push (list* package *defining-package* symbols) (touched-exports touched)))
+            (t (push (cons package symbols) (touched-exported touched)))))))
 
 (defun touch-variable (symbol)
   "Record the value that the variable SYMBOL has before a definition. A definition such as DEFVAR

@@ -186,6 +186,23 @@ describe('what the file has no more', () => {
     ).toBe(':EXTERNAL\n:INTERNAL');
     expect(await load('p.lisp')).toBe('Loaded p.lisp');
   });
+
+  test('is no export that a call of EXPORT makes', async () => {
+    const loads = ['p.lisp', 'e.lisp'].map((name) => `(load (merge-pathnames "${name}" *load-truename*))`);
+    put('main.lisp', ...loads);
+    put('e.lisp', '(in-package "P")', '(defun a () 1)');
+    put('p.lisp', '(defpackage "P" (:use "CL") (:export "A" "B"))');
+    await load('main.lisp');
+    put('p.lisp', '(defpackage "P" (:use "CL"))');
+    put('e.lisp', '(in-package "P")', '(defun a () 1)', "(export 'a)");
+    expect(await load('main.lisp')).toContain(
+      `In the image but no longer in p.lisp: export P::B of P.\n${FORGET}`,
+    );
+    expect(await load('p.lisp', { forget: true })).toContain(
+      'Removed, because the file no longer has it: export P::B of P.',
+    );
+    expect(await session.eval('(nth-value 1 (find-symbol "A" "P"))')).toBe(':EXTERNAL');
+  });
 });
 
 describe('a warning that comes of what the image had before', () => {
