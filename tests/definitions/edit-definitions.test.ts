@@ -162,7 +162,12 @@ describe('what is moved', () => {
     expect(shop()).toBe(SHOP.replace(`;; A shape.\n${SHAPE}\n\n`, ''));
   });
 
-  test('leaves it where the new text has one, and where it is only deleted', async () => {
+  test('leaves no comment behind that the new text has, too', async () => {
+    await edit({ definition: 'last-one', op: 'after', text: `;; A shape.\n${SHAPE}` }, out);
+    expect(shop()).toBe(`${SHOP.replace(`;; A shape.\n${SHAPE}\n\n`, '')};; A shape.\n${SHAPE}\n`);
+  });
+
+  test('leaves it where the new text has another, and where it is only deleted', async () => {
     await edit({ definition: 'last-one', op: 'after', text: `; Mine.\n${SHAPE}` }, out);
     expect(shop()).toBe(`${SHOP.replace(`${SHAPE}\n`, '')}; Mine.\n${SHAPE}\n`);
     at.put('shop.lisp', SHOP);

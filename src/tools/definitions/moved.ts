@@ -16,7 +16,8 @@ export interface Placed {
 
 /** Returns PLACED, the edits of a call. When one edit deletes a definition, and the text of another edit,
  *  read under FEATURES, has the same definition without a comment, the comment right above the deleted
- *  definition moves with it to that text. */
+ *  definition moves with it to that text. When that text has the comment already, the comment is deleted
+ *  with the definition. */
 export function movedWithComments(placed: readonly Placed[], features: Features): Placed[] {
   const moved = [...placed];
   for (const [index, { edit, located }] of placed.entries()) {
@@ -38,7 +39,7 @@ export function movedWithComments(placed: readonly Placed[], features: Features)
 }
 
 /** Returns PLACED with COMMENT in its text, above the definition of SYMBOL that begins with HEAD. Returns
- *  undefined when the text has no such definition, or when the definition has a comment already. */
+ *  undefined when the text has no such definition, or when the definition there has another comment. */
 function withComment(
   placed: Placed,
   { symbol, head, comment }: { symbol: string; head: string; comment: string },
@@ -50,7 +51,9 @@ function withComment(
   const forms = new TopLevelForms(new SourceText(text), features);
   const same = allNamed(forms, { name: symbol }).find((each) => each.head === head);
   const atLine = same !== undefined && /(^|\n)$/.test(text.slice(0, same.lead));
-  if (!atLine || commentedStart(forms, same) !== same.lead) return undefined;
+  if (!atLine) return undefined;
+  const own = text.slice(commentedStart(forms, same), same.lead);
+  if (own !== '') return own.replace(/^[ \t]+/gm, '') === comment ? placed : undefined;
   const commented = text.slice(0, same.lead) + comment + text.slice(same.lead);
   return { edit: withNewText(edit, commented), located };
 }
