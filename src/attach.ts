@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import { type Config, isTooWide } from './config.ts';
-import { fittingImages, Listening, servedImages } from './image/attached/serving.ts';
+import { fittingImages, listeningImages, servedImages } from './image/attached/serving.ts';
 import { lispPath } from './image/process/agent.ts';
 import { type Served, servedSince } from './image/wire/served.ts';
 import { HOME } from './sandboxing.ts';
@@ -24,7 +24,7 @@ export interface ServingNow {
 /** Returns the images that serve now, for the workspace of CONFIG. */
 export async function servingNow({ serving, root }: Config): Promise<ServingNow> {
   const { images: alive, ...refusal } = servedImages(serving);
-  const images = await new Listening().among(alive);
+  const images = await listeningImages(alive);
   return { images, fitting: await fittingImages(images, root, isTooWide), ...refusal };
 }
 

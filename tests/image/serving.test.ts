@@ -15,7 +15,7 @@ import type { Server } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { fittingImages, Listening, servedImages } from '../../src/image/attached/serving.ts';
+import { fittingImages, listeningImages, servedImages } from '../../src/image/attached/serving.ts';
 import type { Served } from '../../src/image/wire/served.ts';
 import { servingFolder } from '../../src/paths.ts';
 import { temporaryFolder } from '../harness.ts';
@@ -216,14 +216,15 @@ describe('an image', () => {
   test('whose socket refuses is none', async () => {
     const left = await serve('sbcl-1');
     const other = await serve('sbcl-2');
+    expect(await listeningImages([left, other])).toEqual([left, other]);
     await new Promise((resolve) => servers[0]?.close(resolve));
     // Node has removed the name with the socket; a killed process leaves it.
-    expect(await new Listening().among([left, other])).toEqual([other]);
+    expect(await listeningImages([left, other])).toEqual([other]);
     const kill = "process.kill(process.pid, 'SIGKILL')";
     const listening = `require('node:net').createServer().listen(${JSON.stringify(left.socket)}, () => ${kill})`;
     spawnSync(process.execPath, ['--eval', listening]);
     expect(existsSync(left.socket)).toBe(true);
-    expect(await new Listening().among([left])).toEqual([]);
+    expect(await listeningImages([left])).toEqual([]);
   });
 });
 

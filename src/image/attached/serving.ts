@@ -145,24 +145,11 @@ export async function fittingImages(
   return fits;
 }
 
-/** Finds the images whose socket takes connections. The process of an entry can be another one, which has got
- *  the number of an image that was killed. */
-export class Listening {
-  /** The images that are known to listen. Each is asked once, because few connections can wait for it. */
-  readonly #known = new Set<string>();
-
-  /** Returns those of IMAGES that listen. */
-  async among(images: readonly Served[]): Promise<Served[]> {
-    const listens = await Promise.all(images.map((image) => this.#has(image)));
-    return images.filter((_, index) => listens[index]);
-  }
-
-  async #has({ name, pid, started, socket }: Served): Promise<boolean> {
-    const identity = JSON.stringify([name, pid, started]);
-    if (!this.#known.has(identity) && !(await isListening(socket))) return false;
-    this.#known.add(identity);
-    return true;
-  }
+/** Returns those of IMAGES whose socket takes connections. The process of an entry can be another one, which
+ *  has got the number of an image that was killed. */
+export async function listeningImages(images: readonly Served[]): Promise<Served[]> {
+  const listens = await Promise.all(images.map(({ socket }) => isListening(socket)));
+  return images.filter((_, index) => listens[index]);
 }
 
 function isListening(path: string): Promise<boolean> {

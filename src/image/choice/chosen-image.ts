@@ -3,7 +3,7 @@
 
 import { SetupError } from '../../errors.ts';
 import { AttachedImage, type AttachedOptions } from '../attached/attached-image.ts';
-import { fittingImages, Listening, type Serving, servedImages } from '../attached/serving.ts';
+import { fittingImages, listeningImages, type Serving, servedImages } from '../attached/serving.ts';
 import type { Image, Notice, RebuildFrom, Replaceable, Stake } from '../image.ts';
 import type { SbclImage } from '../own/sbcl-image.ts';
 import type { LossReport } from '../recovery/report.ts';
@@ -50,7 +50,6 @@ export class ChosenImage implements Image, Replaceable {
   #staysOwn: boolean;
   #starting: Promise<void> | undefined;
   #closed = false;
-  readonly #listening = new Listening();
   readonly #notices = new Notices<Notice>();
   /** True when a notice has named an image that serves and is not used. */
   #unusedNoticed = false;
@@ -211,7 +210,7 @@ export class ChosenImage implements Image, Replaceable {
     const { folder, root, isTooWide } = this.#options;
     const { images, ...refusal } = servedImages(folder);
     if (images.length === 0) return { images, ...refusal };
-    return { images: await this.#listening.among(await fittingImages(images, root, isTooWide)) };
+    return { images: await listeningImages(await fittingImages(images, root, isTooWide)) };
   }
 
   /** Returns the image that calls use, if somebody else runs it. Throws a SetupError when there is none, and
@@ -227,7 +226,7 @@ export class ChosenImage implements Image, Replaceable {
 
   async #named({ images, refusal }: Serving): Promise<Served> {
     const { choice } = this.#options;
-    const listening = await this.#listening.among(images);
+    const listening = await listeningImages(images);
     const image = listening.find(({ name }) => name === choice);
     if (image !== undefined) return image;
     const others = listening.map(servedName);
