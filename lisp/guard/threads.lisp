@@ -94,13 +94,41 @@ error. In an image that somebody else runs, guard only the threads that jobs sta
 
 (define-hook sb-thread:make-thread guarded-made)
 
+;;; SBCL runs the function of a timer in a new thread, or in any thread of the image.
+
+(defun call-in-timer (call channel session)
+  "Have CALL-APART take CALL. *CHANNEL* and *SESSION* are bound to the other arguments. An unhandled
+condition ends only this function, because the thread can be one of the person's."
+  (let* ((sb-ext:*invoke-debugger-hook* #'thread-debugger-hook) (*debugger-hook* nil)
+         (*of-job* t) (*channel* channel) (*session* session)
+         (*thread-end* (list 'ended)))
+    (catch *thread-end* (call-apart call))))
+
+(defun timer-made (make &rest arguments)
+  "Hook: call MAKE, which makes a timer, with ARGUMENTS. The first argument is the function of the
+timer: if a job, or a thread of one, makes the timer, have CALL-IN-TIMER call the function wherever
+no job runs."
+  (if (and arguments (callable-p (first arguments)) (of-job-p))
+      (let ((function (coerce (first arguments) 'function)) (channel *channel*) (session *session*))
+        (apply make
+               (lambda ()
+                 (if (of-job-p)
+                     (funcall function)
+                     (call-in-timer (list function) channel session)))
+               (rest arguments)))
+      (apply make arguments)))
+
+(define-hook sb-ext:make-timer timer-made)
+
 (defun note-threads ()
   "Install the hook that records, for each new thread, the job that makes it."
   (install-hooks 'start-thread-for-job))
 
 (defun guard-threads ()
-  "Install the hook that guards each new thread."
-  (install-hooks 'guarded-made))
+  "Install the hook that guards each new thread. In an image that somebody else runs, timers of jobs
+are guarded too."
+  (install-hooks 'guarded-made)
+  (when **attached** (install-hooks 'timer-made)))
 
 (sb-ext:defglobal **own-threads** '()
   "A list of the threads that the agent needs.")

@@ -295,6 +295,9 @@ describe('besides', () => {
     await image.call('evaluate', {
       code: '(sb-thread:join-thread (sb-thread:make-thread (lambda () (sb-ext:exit))) :default nil)',
     });
+    await image.call('evaluate', {
+      code: '(progn (sb-ext:schedule-timer (sb-ext:make-timer (lambda () (sb-ext:exit)) :thread t) 0.01) (sleep 0.3))',
+    });
     await image.end();
     expect(sbcl.exitCode).toBe(null);
   });
@@ -308,6 +311,8 @@ describe('besides', () => {
       '(sb-thread:join-thread (sb-thread:make-thread (lambda () (print "said by a thread") (error "a thread"))) :default nil)',
       '(sb-thread:join-thread (sb-thread:make-thread (lambda () (sb-thread:join-thread (sb-thread:make-thread (lambda () (error "deep")))))) :default nil)',
       '(labels ((deep (x) (1+ (deep x)))) (deep 1))',
+      '(progn (sb-ext:schedule-timer (sb-ext:make-timer (lambda () (print "said by a thread") (error "timer")) :thread t) 0.01) (sleep 0.3))',
+      '(progn (sb-ext:schedule-timer (sb-ext:make-timer (lambda () (error "timer")) :thread (sb-thread:main-thread)) 0.01) (sleep 0.3))',
     ];
     for (const code of errors) await image.call('evaluate', { code });
     await image.end();
