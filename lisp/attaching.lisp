@@ -110,9 +110,20 @@ Signal an error if it cannot be compiled."
 
 (defun workspace ()
   "Return the native name of the folder that this image works in: the one of
-*DEFAULT-PATHNAME-DEFAULTS*, which SLIME and SLY set, or else the current one."
-  (sb-ext:native-namestring (truename (merge-pathnames (make-pathname :name nil :type nil :version nil
-                                                             :defaults *default-pathname-defaults*)))))
+*DEFAULT-PATHNAME-DEFAULTS*, which SLIME and SLY set, or else the current one. Signal an error if
+the former names no folder."
+  (let* ((defaults *default-pathname-defaults*)
+         (*default-pathname-defaults*
+           (sb-ext:parse-native-namestring (sb-posix:getcwd) nil #p"" :as-directory t))
+         (folder (ignore-errors
+                  (truename (make-pathname :name nil :type nil :version nil
+                                           :defaults (merge-pathnames defaults))))))
+    (unless (and folder (null (pathname-name folder)))
+      (error "*DEFAULT-PATHNAME-DEFAULTS* is ~S, which is no folder, so live-lisp does not know for ~\
+              which folder to serve this image. Bind it in the line: ~
+              (let ((*default-pathname-defaults* #p\"/srv/shop/\")) (load ~S))"
+             defaults (sb-ext:native-namestring (merge-pathnames "attach.lisp" *folder*))))
+    (sb-ext:native-namestring folder)))
 
 (defun write-string-json (string stream)
   "Write STRING to STREAM as a JSON string."

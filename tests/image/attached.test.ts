@@ -180,6 +180,21 @@ describe('besides', () => {
     await person(`(load "${join(PROJECT, 'lisp', 'attach.lisp')}")`);
   });
 
+  test('a folder that does not exist is no folder to serve for, and nothing is served', async () => {
+    await person('(live-lisp:stop)');
+    const line = `(load "${join(PROJECT, 'lisp', 'attach.lisp')}")`;
+    expect(
+      await person(
+        `(let ((*default-pathname-defaults* #p"/no/folder/")) (handler-case ${line} (error (failure) (format t "~A~%" failure))))`,
+      ),
+    ).toMatch(/nil/i);
+    expect(printed).toContain(
+      `*DEFAULT-PATHNAME-DEFAULTS* is #P"/no/folder/", which is no folder, so live-lisp does not know for which folder to serve this image. Bind it in the line: (let ((*default-pathname-defaults* #p"/srv/shop/")) ${line})`,
+    );
+    expect(readdirSync(folder.path).filter((name) => name.startsWith('sbcl-'))).toEqual([]);
+    await person(line);
+  });
+
   test('(live-lisp:stop) ends the service, and leaves the image to its user', async () => {
     const image = attach();
     const told = join(folder.path, 'told');
