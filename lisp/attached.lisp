@@ -189,8 +189,11 @@ the thread. Signal an error if PATH exists."
                                                              :name "live-lisp server"))
           (at-exit (lambda () (remove-files files))))
       (push at-exit sb-ext:*exit-hooks*)
+      ;; SBCL saves no core while other threads run, and a core with the agent in it would not work.
+      (push 'live-lisp:stop sb-ext:*save-hooks*)
       (push (lambda ()
-              (setf sb-ext:*exit-hooks* (remove at-exit sb-ext:*exit-hooks*))
+              (setf sb-ext:*exit-hooks* (remove at-exit sb-ext:*exit-hooks*)
+                    sb-ext:*save-hooks* (remove 'live-lisp:stop sb-ext:*save-hooks*))
               (stop-serving thread socket files)
               (vanish))
             **at-stop**)

@@ -1,13 +1,13 @@
 // An SBCL that somebody else runs, here the test, is an image: its agent serves the wire on a socket.
 
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
 import type { Served } from '../../src/image/wire/served.ts';
 import { occupiedText } from '../../src/tools/execution/evaluation.ts';
-import { PROJECT, temporaryFolder } from '../harness.ts';
+import { PROJECT, temporaryFolder, testSbcl } from '../harness.ts';
 import { imageContract } from '../image-contract.ts';
 import { until } from '../server/processes.ts';
 import { startSbcl } from './attached-sbcl.ts';
@@ -193,6 +193,17 @@ describe('besides', () => {
     );
     expect(readdirSync(folder.path).filter((name) => name.startsWith('sbcl-'))).toEqual([]);
     await person(line);
+  });
+
+  test('an image is saved without the agent', { timeout: 120_000 }, async () => {
+    const core = join(folder.path, 'saved.core');
+    const ended = new Promise((resolve) => sbcl.once('exit', resolve));
+    sbcl.stdin?.write(`(sb-ext:save-lisp-and-die "${core}")\n`);
+    expect(await ended).toBe(0);
+    const form = '(print (list (find-package "LIVE-LISP") sb-ext:*save-hooks* sb-ext:*exit-hooks*))';
+    const args = ['--core', core, '--noinform', '--no-sysinit', '--no-userinit', '--eval', form, '--quit'];
+    expect(spawnSync(testSbcl(), args, { encoding: 'utf8' }).stdout).toMatch(/\(nil nil nil\)/i);
+    await start();
   });
 
   test('(live-lisp:stop) ends the service, and leaves the image to its user', async () => {
