@@ -153,7 +153,7 @@ primary system."
          (make-instance (contrib-symbol "ASDF" "SYSTEM")
                         :name name :source-file (asdf-call "SYSTEM-SOURCE-FILE" other)))))
 
-(defun call-finding-all (function)
+(defun call-finding-named (function)
   "Call FUNCTION while ASDF also finds systems in .asd files of other names. If FUNCTION adds search
 functions to ASDF, as loading a library manager does, these stay afterwards."
   (let ((searches (contrib-symbol "ASDF" "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*")))
@@ -167,6 +167,11 @@ functions to ASDF, as loading a library manager does, these stay afterwards."
                                       (remove #'defining-file (symbol-value searches))))))
             (setf (symbol-value searches) left)))
         (funcall function))))
+
+(defun call-finding-all (function)
+  "Do the same as CALL-FINDING-NAMED, while ASDF also finds the systems of the workspace. It did not
+do so before if this call has loaded ASDF."
+  (call-finding-trees (lambda () (call-finding-named function))))
 
 (sb-ext:defglobal **asd-files** nil
   "A hash table from file names to lists of the .asd files below ASDF's source registry, or NIL

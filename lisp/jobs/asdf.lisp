@@ -181,7 +181,8 @@ in jobs after all other functions that find systems."
 (defun call-finding-trees (function)
   "Call FUNCTION so that ASDF, if it is loaded, also finds the systems below **TREES**."
   (let ((finders (contrib-symbol "ASDF" "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*")))
-    (if (and **trees** finders (boundp finders))
+    (if (and **trees** finders (boundp finders)
+             (not (member 'system-in-trees (symbol-value finders))))
         (let ((*tree-files* :unknown))
           (progv (list finders) (list (append (symbol-value finders) '(system-in-trees)))
             (funcall function)))

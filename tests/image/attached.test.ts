@@ -239,7 +239,10 @@ describe('besides', () => {
     ] as const)
       writeFileSync(join(tree, name), text);
     const image = new AttachedImage({ ...options(), trees: [tree] });
-    await person('(require :asdf)');
+    expect(await person('(find-package "ASDF")')).toMatch(/^nil$/i);
+    const loaded = await image.call('load-system', { name: 'in-tree', force: false });
+    expect(loaded).toMatchObject({ ending: { kind: 'done' }, data: { value: { loaded: ['in-tree'] } } });
+    await person('(asdf:clear-system "in-tree")');
     const finders = await person('(prin1-to-string asdf:*system-definition-search-functions*)');
     const evaluate = async (code: string) =>
       (await image.call('evaluate', { code })).data.values?.[0]?.[0]?.text;
