@@ -191,7 +191,9 @@ all of them for its restart."
   "Begin to record the errors that WATCH selects, in place of the previous watch."
   (let ((before **watch**))
     (setf **watch** watch)
-    (cond (**attached** (unless before (apply #'install-hooks *signal-hooks*)))
+    (cond (**attached**
+           (unless before
+             (call-unrecorded (lambda () (apply #'install-hooks *signal-hooks*)))))
           (t (setf **on-break** #'note-break)
              ;; *BREAK-ON-SIGNALS* would stop the program in SBCL's debugger.
              (pushnew 'watch-no-more **at-stop**)
@@ -200,7 +202,7 @@ all of them for its restart."
 (defun watch-no-more ()
   "Stop recording errors. Errors that are held stay held."
   (setf **watch** nil)
-  (cond (**attached** (uninstall-hooks *signal-hooks*))
+  (cond (**attached** (call-unrecorded (lambda () (uninstall-hooks *signal-hooks*))))
         (t (setf **on-break** nil)
            (break-at nil))))
 

@@ -58,6 +58,10 @@ part of another load."
                 (record-change (format nil "~D names in ~A" count
                                        (ignore-errors (sb-ext:native-namestring file))))))))))
 
+(defun call-unrecorded (function)
+  "Call FUNCTION, which installs hooks of the agent. What it defines is not recorded as a change."
+  (let ((*loaded-names* '())) (funcall function)))
+
 (defun changes-of-others ()
   "Return a property list of answer members about the changes that others have made since this was
 called last for *SESSION*: the list \"changes\" of their texts, oldest first, and \"moreChanges\",

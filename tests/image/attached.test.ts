@@ -284,6 +284,9 @@ describe('besides', () => {
         more: 0,
       },
     ]);
+    // Hooks of a watch are no change.
+    await first.call('debug-watch', { where: 'all' });
+    await first.call('debug-watch', { off: true });
     expect(await evaluate(second, '2')).toEqual([]);
     expect((await evaluate(first, '3'))[0]?.texts).toEqual([
       'COMMON-LISP-USER::THEIRS',
