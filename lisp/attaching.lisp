@@ -151,10 +151,21 @@ which appears once it is whole."
 
 (defvar *serves* nil "The name under which this image is served, or NIL.")
 
+(defun take-out-other ()
+  "Remove an agent that is in this image. Signal an error if a package of somebody else has the name
+of its package."
+  (let ((package (find-package "LIVE-LISP")))
+    (cond ((null package))
+          ((find-package "LIVE-LISP.BASE")
+           (let ((stop (find-symbol "STOP" package)))
+             (when (and stop (fboundp stop)) (funcall stop))))
+          (t (error "The package ~A of this image is named or nicknamed LIVE-LISP, as the one of ~
+                     live-lisp is, so nothing was loaded. Rename it, and give the line again."
+                    (package-name package))))))
+
 (defun serve (digest)
   "Put the agent with DIGEST into this image, in place of another one, and serve it."
-  (let ((stop (and (find-package "LIVE-LISP") (find-symbol "STOP" "LIVE-LISP"))))
-    (when (and stop (fboundp stop)) (funcall stop)))
+  (take-out-other)
   (let* ((folder (serving-folder))
          (name (format nil "sbcl-~D" (sb-posix:getpid)))
          (socket (format nil "~A/~A.socket" folder name))

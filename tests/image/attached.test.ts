@@ -152,6 +152,21 @@ describe('besides', () => {
     await next.end();
   });
 
+  test('a package of its person with the name of ours is left alone, and the line says so', async () => {
+    const line = `(ignore-errors (load "${join(PROJECT, 'lisp', 'attach.lisp')}"))`;
+    await person('(live-lisp:stop)');
+    await person('(make-package "THEIRS" :nicknames (list "LIVE-LISP"))');
+    expect(
+      await person(
+        `(let ((*print-length* nil)) (substitute #\\Space #\\Newline (princ-to-string (nth-value 1 ${line}))))`,
+      ),
+    ).toContain(
+      'The package THEIRS of this image is named or nicknamed LIVE-LISP, as the one of live-lisp is, so nothing was loaded. Rename it, and give the line again.',
+    );
+    await person('(delete-package "THEIRS")');
+    await person(line);
+  });
+
   test('(live-lisp:stop) leaves the image as it was before the line', { timeout: 120_000 }, async () => {
     const state = `(progn (gc :full t) (list
       (remove-if-not (lambda (name) (search "LIVE-LISP" name)) (mapcar #'package-name (list-all-packages)))
