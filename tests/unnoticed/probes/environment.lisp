@@ -52,7 +52,7 @@ sb-ext:*runtime-pathname*
 (differs heap (= (sb-ext:generation-bytes-consed-between-gcs 0) (truncate (sb-ext:bytes-consed-between-gcs) sb-vm:+highest-normal-generation+)))
 (sb-ext:generation-number-of-gcs-before-promotion 0)
 sb-ext:*init-hooks*
-sb-ext:*save-hooks*
+(differs hooks sb-ext:*save-hooks*)
 (differs hooks (length sb-ext:*exit-hooks*))
 (differs hooks (length sb-ext:*after-gc-hooks*))
 (differs hooks sb-ext:*exit-timeout*)
