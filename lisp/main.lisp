@@ -101,9 +101,8 @@ replaced."
     (unless (equal (ignore-errors (origin)) origin)
       (sb-ext:exit :code 1 :abort t))))
 
-(defun prepare ()
-  "Load the contribs, and install the hooks that lookups and calls need. This is done before the
-greeting. A saved core has it done already."
+(defun begin-listening ()
+  "Load the contribs, and install the hooks that lookups and calls need."
   ;; Load the contribs now, because a lookup must not intern symbols later.
   (ignore-errors (require "SB-INTROSPECT"))
   (ignore-errors (require "SB-CLTL2"))
@@ -112,7 +111,12 @@ greeting. A saved core has it done already."
   (listen-for-effects)
   (listen-for-code)
   (listen-for-reading)
-  (note-threads)
+  (note-threads))
+
+(defun prepare ()
+  "Prepare an image that the server started for lookups and calls. This is done before the greeting.
+A saved core has it done already."
+  (begin-listening)
   (free-children))
 
 (defun guard ()

@@ -22,10 +22,6 @@ which the thread worked, and for a person's thread the default session."
   "While this thread loads a file, a list of the texts of the names that it defined, newest first.
 Else :NONE.")
 
-(defun first-elements (count list)
-  "Return a list of at most COUNT first elements of LIST."
-  (loop repeat count for element in list collect element))
-
 (defun record-change (text)
   "Record that this thread has changed what TEXT names, unless that is the newest change already."
   (sb-thread:with-mutex (**changes-lock**)
@@ -34,8 +30,8 @@ Else :NONE.")
                    (equal text (change-text newest))
                    (eq *session* (change-session newest)))
         (incf **change-count**)
-        (setf **changes** (first-elements *changes-limit*
-                                          (cons (make-change text *session*) **changes**)))))))
+        (push (make-change text *session*) **changes**)
+        (setf **changes** (ldiff **changes** (nthcdr *changes-limit* **changes**)))))))
 
 (defun note-changed-name (text)
   "Record that this thread defines or removes the definition that TEXT names. Do nothing in an image
@@ -69,9 +65,9 @@ how many older ones are left out. Return NIL if there are none."
   (when **attached**
     (sb-thread:with-mutex (**changes-lock**)
       (let* ((new (- **change-count** (shiftf (session-seen *session*) **change-count**)))
-             (others (remove *session* (first-elements new **changes**) :key #'change-session))
+             (others (remove *session* (ldiff **changes** (nthcdr new **changes**)) :key #'change-session))
              (texts (remove-duplicates (mapcar #'change-text others) :test #'equal :from-end t)))
         (when texts
-          (list "changes" (reverse (first-elements *changes-shown* texts))
+          (list "changes" (reverse (ldiff texts (nthcdr *changes-shown* texts)))
                 "moreChanges" (and (> (length texts) *changes-shown*)
                                    (- (length texts) *changes-shown*))))))))

@@ -71,8 +71,8 @@ TEXT is its READTABLE-TEXT."
 (sb-ext:defglobal **mark** nil "The MARK that was made last, or NIL.")
 
 (defun readtable-mark (readtable)
-  "Return a MARK of READTABLE in its present state. If READTABLE has not changed since **MARK** was
-made, this is **MARK**, else a new one."
+  "Return a MARK for the current contents of READTABLE: **MARK** if that was made for the same
+contents, else a new one."
   (let ((mark **mark**) (parts (readtable-parts readtable)))
     (if (and mark (eq readtable (mark-readtable mark)) (equalp parts (mark-parts mark)))
         mark

@@ -103,7 +103,7 @@ checked too, up to DEPTH calls deep."
   (remove-if-not (lambda (method) (equal (method-qualifiers method) qualifiers)) methods))
 
 (defun call-forms (methods)
-  "Return a list with a form (CALL-METHOD method) for each of METHODS."
+  "Return a list of forms (CALL-METHOD METHOD), one for each element of METHODS."
   (loop for method in methods collect `(call-method ,method)))
 
 (defun around-form (around form)
@@ -301,8 +301,8 @@ PARSED-ARGUMENT returns. An element is NIL if the argument's text denotes nothin
             (t (order-members function arguments offset limit))))))
 
 (define-operation "effective-method" (name package arguments offset limit)
-  "Return a JSON object with the methods of the generic function NAME of PACKAGE that a call with
-ARGUMENTS enters, in order, LIMIT of them from OFFSET on. Each element of ARGUMENTS is a hash table
+  "NAME in PACKAGE names a generic function. Return a JSON object with the methods that run when it
+is called with ARGUMENTS, in order, LIMIT of them from OFFSET on. Each element of ARGUMENTS is a hash table
 with the keys \"kind\" and \"text\", such as \"name\" and \"INTEGER\"."
   (multiple-value-bind (target symbol setf) (named-target name package)
     (let ((function (and (fboundp target)

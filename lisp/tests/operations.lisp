@@ -65,7 +65,7 @@ NAMES. Suites are left out."
           0 5000)))
 
 (defun entries-of-package (package entries)
-  "Return a list of those ENTRIES that are tests, not suites, and whose names are in PACKAGE."
+  "Return the ENTRIES of single tests, without suites, that have names in PACKAGE."
   (remove-if-not (lambda (entry)
                    (and (not (entry-suite entry)) (eq package (package-of (entry-name entry)))))
                  entries))

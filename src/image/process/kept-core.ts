@@ -54,10 +54,9 @@ export class KeptCore {
     return file !== undefined && isCore(file) ? coreCommand(sbcl, this.#options, file) : undefined;
   }
 
-  /** Makes a core for the program SBCL in the background, from the compiled agent, if there is none yet.
-   *  An image has already started with this compiled agent. FAILED is true when no image starts from the
-   *  existing core, which is then replaced. Never throws, because without a core a start only takes
-   *  longer. */
+  /** Makes a core for the program SBCL from the compiled agent, with which an image has already started. Does
+   *  nothing if there is a core, unless FAILED: then no image starts from that core, and it is replaced. Never
+   *  throws, because without a core a start only takes longer. */
   async make(sbcl: string, failed: boolean): Promise<void> {
     const file = coreFile(sbcl, this.#options);
     if (this.#closed || this.#partial !== undefined || file === undefined) return;

@@ -17,8 +17,8 @@ interface Origin {
 
 const origin = new AsyncLocalStorage<Origin>();
 
-/** Runs ACTION, and all asynchronous work that it starts, as requested by the code FROM. Returns its
- *  value. */
+/** Calls ACTION and returns its value. Operations that ACTION requests, also later, count as requested by the
+ *  code FROM. */
 export function runFor<Value>(from: Origin, action: () => Value): Value {
   return origin.run(from, action);
 }

@@ -1,5 +1,4 @@
-// Defines the objects and options that calls about held errors use. At a held error, a thread is stopped for
-// debugging.
+// What the calls about held errors share. A held error is one whose thread is stopped for debugging.
 
 import type { Image } from '../../image/image.ts';
 import type { CallContext } from '../../kernel/tool.ts';
