@@ -46,9 +46,11 @@ thread of one calls it: then signal NOT-OURS."
   (install-hooks 'exit-refused 'save-refused)
   (if-able "heap guard" (watch-memory)))
 
-(define-operation ("find-systems-below" :inline t) (trees)
-  "Have ASDF find the systems of the folders TREES, native names, and those below while jobs run."
-  (setf **trees** (coerce trees 'list))
+(define-operation ("begin-session" :inline t) (server trees)
+  "Note what the server tells of itself: SERVER, a text that tells it from other servers of this image,
+and TREES, native names of the folders in and below which ASDF also finds systems while its jobs run."
+  (setf (session-server *session*) server
+        (session-trees *session*) (coerce trees 'list))
   nil)
 
 ;;; Leaving nothing behind
@@ -115,8 +117,8 @@ once the socket listens, so a client that sees PATH can connect. Signal an error
 (defun end-jobs ()
   "Interrupt the running jobs of *CHANNEL*, because their server has gone and nobody reads their
 answers."
-  (loop for id being the hash-keys of **jobs** using (hash-value job)
-        when (eq *channel* (job-channel job)) do (interrupt-job id "ending")))
+  (loop for job being the hash-values of **jobs**
+        when (eq *channel* (job-channel job)) do (interrupt-job job "ending")))
 
 (defun begin-session ()
   "Begin a session with the reader and printer of a fresh SBCL, whatever the person has set."
@@ -149,7 +151,9 @@ connection, and does not open the person's debugger."
         (unwind-protect
              (progn (begin-session)
                     (call-in-fresh-session #'serve-messages))
-          (unless **stopped** (end-jobs))
+          (unless **stopped**
+            (end-jobs)
+            (mapc #'funcall **at-session-end**))
           (close-channel *channel*)
           (sb-bsd-sockets:socket-close connection))))))
 

@@ -68,8 +68,9 @@ of threads without a job is kept."
   (if-able "address-space limits" (bound-memory))
   (push #'note-exit sb-ext:*exit-hooks*)
   (note-beginning)
-  (set-until-stop 'sb-sys:*stdout* **background-stream**)
-  (set-until-stop 'sb-sys:*stderr* **background-stream**)
+  (let ((background (background-stream)))
+    (set-until-stop 'sb-sys:*stdout* background)
+    (set-until-stop 'sb-sys:*stderr* background))
   (start-session))
 
 (defmacro steadily (&body body)

@@ -19,13 +19,13 @@ have reserved HELD for the caller."
   (sb-thread:signal-semaphore (held-gate held)))
 
 (defun why-not-there (number)
-  "Return a JSON object that says that another request is using the held error NUMBER, or why no
-error with this number is held."
-  (let ((held (held-numbered number)))
+  "Return a JSON object that says that another request is using the held error NUMBER, that another
+server holds it, or why no error with this number is held."
+  (let* ((held (held-numbered number))
+         (foreign (and (null held) (find number **held** :key #'held-number))))
     (object (if held "busy" "gone") t
-            "why" (cond (held nil)
-                        ((cdr (assoc number **ended**)))
-                        (t "there was none of that number"))
+            "heldBy" (and foreign (holder-text foreign))
+            "why" (and (null held) (null foreign) (why-ended number))
             "held" (newest-numbers))))
 
 (defun begin-for-held (id name arguments begin)
@@ -67,7 +67,7 @@ program, this thread just continues, and the answer says so."
         (answer guest (list "value" (object "goesOn" t)))
         (let ((id (job-id guest)))
           (setf (job-answered guest) t
-                (capture-successor (job-output guest)) **background**
+                (capture-successor (job-output guest)) (session-background (job-session guest))
                 (job-notes (take-over-job held id)) (list "left" t))))))
 
 (defun look-in-thread (id name function arguments)
@@ -130,6 +130,21 @@ it is in a thread of the program, or if handlers of the program have not run yet
          (follow-no-more job)
          (throw held nil))
         (t (throw job (list "aborted" t)))))
+
+;;; The end of the session
+
+(defun release-held ()
+  "Have the threads of the program go on that this session holds. Its calls are ended otherwise."
+  (dolist (held (own-held))
+    (unless (held-job held)
+      ;; If a request still uses the error, its thread goes on after that.
+      (setf (held-seconds held) 0)
+      (when (claim-held held)
+        (command-held held (lambda ()
+                             (setf (held-end held) "its server has gone")
+                             (throw held nil)))))))
+
+(pushnew 'release-held **at-session-end**)
 
 ;;; Continuing by a restart
 

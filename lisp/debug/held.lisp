@@ -14,6 +14,7 @@
 NUMBER: the number that identifies the error in answers.
 CONDITION: the error, held in THREAD until no request has used it for SECONDS.
 JOB: the job that the error has stopped, or NIL in a thread of the program.
+SESSION: the session that holds the error. Requests of other sessions do not reach it.
 STACK: a list of the frames of the thread.
 OFFERED: a list of all restarts. RESTARTS: a list of those that answers show.
 LOCKS: a list of the names of the locks that the thread holds.
@@ -27,6 +28,7 @@ GUEST: the job of COMMAND until COMMAND begins.
 USER: the job that uses the error, or was the last to do so.
 END: a text that says how the holding has ended."
   number condition seconds job (guest nil) (user nil)
+  (session *session*)
   (thread sb-thread:*current-thread*)
   (gate (sb-thread:make-semaphore :name "live-lisp held"))
   (command :starting)
@@ -37,26 +39,30 @@ END: a text that says how the holding has ended."
 first.")
 (sb-ext:defglobal **held-count** 0 "The number of the last error that was held.")
 (sb-ext:defglobal **ended** '()
-  "An alist from the numbers of errors that are no longer held to texts that say why, newest
-first.")
+  "A list of lists for the errors that are no longer held, newest first: the number of the error, the
+number of its session, and a text that says why.")
 (sb-ext:defglobal **held-lock** (sb-thread:make-mutex :name "live-lisp held errors")
   "A lock that a thread holds while it changes **HELD**, **HELD-COUNT** or **ENDED**.")
 
 (defvar *held* nil "The HELD structure of the error whose commands this thread runs, or NIL.")
 
+(defun own-held ()
+  "Return a list of the HELD structures of the errors that this session holds, newest first."
+  (remove *session* **held** :key #'held-session :test-not #'eq))
+
 (defun held-numbered (number)
-  "Return the HELD structure of the held error NUMBER, or NIL if there is none."
-  (find number **held** :key #'held-number))
+  "Return the HELD structure of the error NUMBER that this session holds, or NIL if there is none."
+  (find number (own-held) :key #'held-number))
 
 (defun newest-numbers ()
-  "Return a sorted list of the numbers of the errors that are held."
-  (sort (mapcar #'held-number **held**) #'<))
+  "Return a sorted list of the numbers of the errors that this session holds."
+  (sort (mapcar #'held-number (own-held)) #'<))
 
 (defun note-held (condition seconds job)
-  "Make a HELD structure for CONDITION, SECONDS and JOB, add it to **HELD**, and return it. If
-*HELD-LIMIT* errors are held already, return NIL."
+  "Make a HELD structure for CONDITION, SECONDS and JOB, add it to **HELD**, and return it. If this
+session holds *HELD-LIMIT* errors already, return NIL."
   (sb-thread:with-mutex (**held-lock**)
-    (when (< (length **held**) *held-limit*)
+    (when (< (length (own-held)) *held-limit*)
       (let ((held (make-held (setf **held-count** (1+ (max **held-count** **held-above**)))
                              condition seconds job)))
         (push held **held**)
@@ -68,9 +74,21 @@ first.")
   (when (held-guest held) (end-job (held-guest held)))
   (sb-thread:with-mutex (**held-lock**)
     (setf **held** (remove held **held**)
-          **ended** (page (acons (held-number held)
-                                 (or (held-end held) "its thread was ended, or left it") **ended**)
+          **ended** (page (cons (list (held-number held) (session-number (held-session held))
+                                      (or (held-end held) "its thread was ended, or left it"))
+                                **ended**)
                           0 *ended-limit*))))
+
+(defun why-ended (number)
+  "Return a text that says why the error NUMBER is not held any more, or that there was none."
+  (destructuring-bind (&optional found session why) (assoc number **ended**)
+    (cond ((null found) "there was none of that number")
+          ((eql session (session-number *session*)) why)
+          (t "another server of this image held it"))))
+
+(defun holder-text (held)
+  "Return a text that tells which server holds HELD."
+  (or (session-server (held-session held)) "a process that has not told its number"))
 
 ;;; Showing a held error, at which a thread is stopped, in an answer
 
@@ -220,7 +238,7 @@ Else NIL.")
 (defun serve-for-thread (held)
   "Run the commands for the held error HELD in its thread, which is a thread of the program. Return
 when a command ends HELD, or when none has come for HELD-SECONDS."
-  (format **background-stream** "~&Error ~D is held in the thread ~A: ~A~%"
+  (format (background-stream) "~&Error ~D is held in the thread ~A: ~A~%"
           (held-number held) (current-thread-name) (class-text (class-of (held-condition held))))
   (when (and *follower* (not (job-answered *follower*)))
     (answer *follower* (held-members held nil)))

@@ -36,8 +36,8 @@ none or if TEXT has neither quotes nor a colon."
 or a name as for OBJECT-NAMED. If there is no such object, end the operation with an error answer."
   (let* ((text (string-trim " " text)) (id (id-in text)))
     (cond ((string= text "") (fail-lookup "noValue" t))
-          (id (multiple-value-bind (object there) (object-of-id id)
-                (if there object (fail-lookup "goneId" text))))
+          (id (multiple-value-bind (object there foreign) (object-of-id id)
+                (if there object (fail-lookup (if foreign "foreignId" "goneId") text))))
           ((and (char= (char text 0) #\() (not (eql 0 (search "(setf " text :test #'char-equal))))
            (fail-lookup "isForm" t))
           ((package-meant text))

@@ -4,12 +4,15 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (define-operation "debug-list" ()
-  "Return a JSON object that lists the errors that are held."
+  "Return a JSON object that lists the errors that are held. Those that other servers hold tell this
+server's process."
   (object "held" (loop for held in (reverse **held**)
                        collect (object "error" (held-number held)
                                        "seconds" (held-seconds held)
                                        "thread" (and (null (held-job held))
                                                      (short-thread-name (held-thread held)))
+                                       "heldBy" (and (not (eq *session* (held-session held)))
+                                                     (holder-text held))
                                        "type" (class-text (class-of (held-condition held)))))))
 
 (defun no-frame (number)

@@ -6,32 +6,44 @@
 (defstruct (watch (:constructor make-watch (where type hold)))
   "A selection of errors to record. TYPE is a condition type. WHERE is \"all\", a part of the name
 of the thread that signals the error, or the name of a package that has the name of a function on
-the stack. HOLD is the number of seconds for which to hold each error, or NIL to hold none."
-  where type hold)
+the stack. HOLD is the number of seconds for which to hold each error, or NIL to hold none.
+IN-EFFECT is true until the watch is ended. SESSION is the session that asked for it, and CHANNEL the
+connection to its server. RECORDED lists the recorded errors as JSON objects, newest first, and COUNT
+is the number of errors that were selected so far. SECOND is a pair of a universal time and the
+number of errors that were counted in this second."
+  where type hold
+  (in-effect t) (session *session*) (channel *channel*)
+  (recorded '()) (count 0) (second '(0 . 0)))
 
 (defparameter *watched-limit* 50 "The maximum number of recorded errors that are kept.")
 (defparameter *watched-at-once* 20
   "The maximum number of errors recorded within one second. Others are only counted.")
 
-(sb-ext:defglobal **watch** nil "The WATCH structure that is in effect, or NIL.")
-(sb-ext:defglobal **watched** '() "A list of the recorded errors as JSON objects, newest first.")
-(sb-ext:defglobal **watched-count** 0 "The number of errors that **WATCH** has selected so far.")
-(sb-ext:defglobal **watch-second** '(0 . 0)
-  "A pair of a universal time and the number of errors that were counted in this second.")
+(sb-ext:defglobal **watches** '() "The list of the last watch of each session.")
 (sb-ext:defglobal **watch-lock** (sb-thread:make-mutex :name "live-lisp watch")
-  "A lock that a thread holds while it changes **WATCHED**, **WATCHED-COUNT** or **WATCH-SECOND**.")
+  "A lock that a thread holds while it changes **WATCHES**, or what a watch has recorded.")
+(sb-ext:defglobal **watch-hooks-lock** (sb-thread:make-mutex :name "live-lisp watch hooks")
+  "A lock that a thread holds while it installs or uninstalls the hooks of watches.")
+
+(defun own-watch ()
+  "Return the last watch of this session, or NIL."
+  (find *session* **watches** :key #'watch-session))
+
+(defun watches-in-effect ()
+  "Return the list of the watches that record errors."
+  (remove-if-not #'watch-in-effect **watches**))
 
 (defvar *noting* nil "True while this thread records an error.")
 
-(defun room-this-second-p ()
-  "Count one error. Return true if at most *WATCHED-AT-ONCE* errors were counted in this second, so
+(defun room-this-second-p (watch)
+  "Count one error of WATCH. Return true if at most *WATCHED-AT-ONCE* errors were counted in this second, so
 that it can be recorded."
   (sb-thread:with-mutex (**watch-lock**)
-    (incf **watched-count**)
-    (let ((now (get-universal-time)))
-      (setf **watch-second**
-            (cons now (if (= now (car **watch-second**)) (1+ (cdr **watch-second**)) 1)))
-      (<= (cdr **watch-second**) *watched-at-once*))))
+    (incf (watch-count watch))
+    (destructuring-bind (second . count) (watch-second watch)
+      (let* ((now (get-universal-time)) (count (if (= now second) (1+ count) 1)))
+        (setf (watch-second watch) (cons now count))
+        (<= count *watched-at-once*)))))
 
 (defun watched-p (watch condition frames)
   "Return true if WATCH selects CONDITION, which this thread is signalling. FRAMES is the list of
@@ -54,8 +66,8 @@ Else return CONDITION printed with its slots."
       (report-text 1000 condition)
       (local-text condition)))
 
-(defun record-watched (condition frames more)
-  "Record CONDITION. FRAMES and MORE are the two values of SHOWN-FRAMES when it was signalled."
+(defun record-watched (watch condition frames more)
+  "Record CONDITION for WATCH. FRAMES and MORE are the two values of SHOWN-FRAMES when it was signalled."
   (let* ((calls (frame-calls frames))
          (record (object "time" (get-universal-time)
                          "thread" (current-thread-name)
@@ -64,7 +76,8 @@ Else return CONDITION printed with its slots."
                          "frames" (mapcar #'call-data calls)
                          "moreFrames" more)))
     (sb-thread:with-mutex (**watch-lock**)
-      (setf **watched** (page (cons record **watched**) 0 *watched-limit*)))))
+      (setf (watch-recorded watch)
+            (page (cons record (watch-recorded watch)) 0 *watched-limit*)))))
 
 (defun recorded-p (condition watch)
   "If WATCH selects CONDITION, which is about to be signalled, record it and return true."
@@ -76,21 +89,26 @@ Else return CONDITION printed with its slots."
                   (not (typep condition 'storage-condition))
                   (room-on-stack-p))
          (multiple-value-bind (frames more) (shown-frames)
-           (when (and frames (watched-p watch condition frames) (room-this-second-p))
-             (record-watched condition frames more)
+           (when (and frames (watched-p watch condition frames) (room-this-second-p watch))
+             (record-watched watch condition frames more)
              t)))))))
 
+(defun hold-for-watch (condition watch)
+  "Hold CONDITION, which this thread is signalling, for the session of WATCH. But leave alone a call
+of another session."
+  (cond ((null *job*)
+         (let ((*session* (watch-session watch)) (*channel* (watch-channel watch)))
+           (hold-condition condition (watch-hold watch) nil t)))
+        ((eq (job-session *job*) (watch-session watch))
+         (hold-condition condition (watch-hold watch) *job* t))))
+
 (defun note-signalled (condition)
-  "If **WATCH** selects CONDITION, which is about to be signalled, record it. Hold it too if the
-watch requires this."
-  (let ((watch **watch**))
-    (when (and watch
-               (not *noting*)
-               (not (and *job* (job-looking *job*)))
-               (recorded-p condition watch)
-               (watch-hold watch)
-               (null *held*))
-      (hold-condition condition (watch-hold watch) *job* t))))
+  "For each watch that selects CONDITION, which is about to be signalled, record it. Hold it too if
+the watch requires this."
+  (unless (or *noting* (and *job* (job-looking *job*)))
+    (dolist (watch (watches-in-effect))
+      (when (and (recorded-p condition watch) (watch-hold watch) (null *held*))
+        (hold-for-watch condition watch)))))
 
 ;;; Before SBCL looks for handlers of a condition, it breaks if *BREAK-ON-SIGNALS* says so. A watch
 ;;; sets this variable while it is in effect: globally, for threads of the program, and in the
@@ -109,10 +127,11 @@ it breaks. Else return NIL."
            (first arguments)))))
 
 (defun note-break (condition)
-  "If CONDITION is SBCL's break for *BREAK-ON-SIGNALS*, and **WATCH** selects the condition for
-which it breaks, record that condition and continue."
+  "If CONDITION is SBCL's break for *BREAK-ON-SIGNALS*, and a watch selects the condition for which
+it breaks, record that condition and continue."
   (let ((signalled (signalled-condition condition)))
-    (when (and signalled **watch** (typep signalled (watch-type **watch**)))
+    (when (and signalled
+               (some (lambda (watch) (typep signalled (watch-type watch))) (watches-in-effect)))
       (note-signalled signalled)
       (continue condition))))
 
@@ -187,24 +206,43 @@ all of them for its restart."
 (defparameter *signal-hooks* '(error-noted signal-noted warn-noted cerror-noted)
   "The hooks by which a watch sees conditions in an image that somebody else runs.")
 
+(defun install-watch-hooks ()
+  "Hook the functions that signal conditions while a watch is in effect, and only then."
+  (call-unrecorded (lambda ()
+                     (sb-thread:with-mutex (**watch-hooks-lock**)
+                       (if (watches-in-effect)
+                           (apply #'install-hooks *signal-hooks*)
+                           (uninstall-hooks *signal-hooks*))))))
+
+(defun put-own-watch (watch)
+  "Put WATCH in place of the last watch of this session, or only remove that if WATCH is NIL."
+  (sb-thread:with-mutex (**watch-lock**)
+    (let ((others (remove (own-watch) **watches**)))
+      (setf **watches** (if watch (cons watch others) others)))))
+
 (defun watch-errors (watch)
-  "Begin to record the errors that WATCH selects, in place of the previous watch."
-  (let ((before **watch**))
-    (setf **watch** watch)
-    (cond (**attached**
-           (unless before
-             (call-unrecorded (lambda () (apply #'install-hooks *signal-hooks*)))))
-          (t (setf **on-break** #'note-break)
-             ;; *BREAK-ON-SIGNALS* would stop the program in SBCL's debugger.
-             (pushnew 'watch-no-more **at-stop**)
-             (break-at (watch-type watch))))))
+  "Begin to record the errors that WATCH selects, in place of the previous watch of this session."
+  (put-own-watch watch)
+  (cond (**attached** (install-watch-hooks))
+        (t (setf **on-break** #'note-break)
+           ;; *BREAK-ON-SIGNALS* would stop the program in SBCL's debugger.
+           (pushnew 'watch-no-more **at-stop**)
+           (break-at (watch-type watch)))))
 
 (defun watch-no-more ()
-  "Stop recording errors. Errors that are held stay held."
-  (setf **watch** nil)
-  (cond (**attached** (call-unrecorded (lambda () (uninstall-hooks *signal-hooks*))))
+  "Stop recording errors for this session. Errors that are held stay held."
+  (let ((watch (own-watch)))
+    (when watch (setf (watch-in-effect watch) nil)))
+  (cond (**attached** (install-watch-hooks))
         (t (setf **on-break** nil)
            (break-at nil))))
+
+(defun forget-watch ()
+  "Remove the watch of this session, which ends."
+  (put-own-watch nil)
+  (install-watch-hooks))
+
+(pushnew 'forget-watch **at-session-end**)
 
 (defun watch-type-named (name)
   "Return the condition type that the text NAME names, or NIL if there is none."
@@ -216,22 +254,23 @@ all of them for its restart."
   "Begin to record errors of TYPE in WHERE. If HOLD-SECONDS is given, hold each of them this long.
 If OFF is true, stop recording instead. Return a JSON object."
   (let ((named (if type (watch-type-named type) 'error)))
-    (cond (off (watch-no-more) (object "watched" **watched-count**))
+    (cond (off (watch-no-more) (object "watched" (let ((watch (own-watch)))
+                                                   (if watch (watch-count watch) 0))))
           ((null named) (object "noType" type))
-          (t (setf **watched-count** 0)
-             (watch-errors (make-watch where named hold-seconds))
+          (t (watch-errors (make-watch where named hold-seconds))
              (object "where" where)))))
 
 (define-operation "debug-watched" (index)
-  "Return a JSON object with one recorded error, and with the times, threads and types of all. INDEX
-0 means the newest error, and 1 the one before it."
-  (object "watching" (and **watch** (watch-where **watch**))
-          "seen" **watched-count**
-          "now" (get-universal-time)
-          "error" (first (page **watched** index 1))
-          "others" (loop for record in **watched**
-                         for members = (json-object-members record)
-                         collect (flet ((member-of (name)
-                                          (second (member name members :test #'equal))))
-                                   (object "time" (member-of "time") "thread" (member-of "thread")
-                                           "type" (member-of "type"))))))
+  "Return a JSON object with one error that this session has recorded, and with the times, threads and
+types of all. INDEX 0 means the newest error, and 1 the one before it."
+  (let* ((watch (own-watch)) (recorded (and watch (watch-recorded watch))))
+    (object "watching" (and watch (watch-in-effect watch) (watch-where watch))
+            "seen" (if watch (watch-count watch) 0)
+            "now" (get-universal-time)
+            "error" (first (page recorded index 1))
+            "others" (loop for record in recorded
+                           for members = (json-object-members record)
+                           collect (flet ((member-of (name)
+                                            (second (member name members :test #'equal))))
+                                     (object "time" (member-of "time") "thread" (member-of "thread")
+                                             "type" (member-of "type")))))))

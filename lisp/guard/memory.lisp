@@ -99,7 +99,7 @@ the heap first."
   "End THREAD, which has no job with an answer to report its end. Print a message to the background
 output."
   (flet ((end-here ()
-           (format **background-stream**
+           (format (background-stream)
                    "~&The thread ~A was ended because it was about to exhaust the heap.~%"
                    (current-thread-name))
            (sb-thread:abort-thread)))
@@ -117,9 +117,9 @@ End this thread last, if it is among them, because that leaves this function."
          (own (find here jobs :key #'job-thread)))
     (setf **crowded** (union threads **crowded**))
     (dolist (job jobs) (setf (job-crowded job) t))
-    (dolist (job (remove own jobs)) (interrupt-job (job-id job) "heap"))
+    (dolist (job (remove own jobs)) (interrupt-job job "heap"))
     (mapc #'end-growing-thread (remove here threads))
-    (when own (interrupt-job (job-id own) "heap"))
+    (when own (interrupt-job own "heap"))
     (when (member here threads) (end-growing-thread here))))
 
 (defun make-room ()

@@ -29,7 +29,7 @@ image.")
 (defun end-other-jobs ()
   "End all jobs but that of this thread. Wait for each of their threads, at most a second."
   (let ((others (loop for job in (jobs-now) unless (eq job *job*) collect job)))
-    (dolist (job others) (interrupt-job (job-id job) "ending"))
+    (dolist (job others) (interrupt-job job "ending"))
     (dolist (thread (remove sb-thread:*current-thread* (mapcar #'job-thread others)))
       (when (and thread (not (eq thread (sb-thread:main-thread))))
         (sb-thread:join-thread thread :default nil :timeout 1)))))

@@ -46,7 +46,7 @@ is a tail call, so that no frame of the agent keeps objects that the program has
 (defun call-apart (call)
   "Do the same as CALL-TAKEN, with the streams of the thread's output and input apart from those of
 the person who runs this image."
-  (with-job-streams (**background**) (call-taken call)))
+  (with-job-streams ((session-background *session*)) (call-taken call)))
 
 (defun run-guarded (call of-job channel session)
   "CALL is a cons of the function and the arguments of this thread. Call the function with *OF-JOB*,

@@ -148,22 +148,19 @@ run. Print a message that asks the user to load it again."
 ;;; Systems of the workspace in an image that somebody else runs. The server's own images find them
 ;;; by an environment variable.
 
-(sb-ext:defglobal **trees** '()
-  "Namestrings of the folders in and below which ASDF also finds systems while a job runs.")
-
 (defvar *tree-files* :unknown
-  "A list of the pathnames of the .asd files below **TREES**, or :UNKNOWN before this job has needed
+  "A list of the pathnames of the .asd files below the session's trees, or :UNKNOWN before this job has needed
 them.")
 
 (defun files-in-trees ()
-  "Return a list of the pathnames of the .asd files in **TREES** and below, except in folders that
+  "Return a list of the pathnames of the .asd files in the session's trees and below, except in folders that
 ASDF never searches, such as .git."
   (let ((excluded (symbol-value (contrib-symbol "ASDF/SOURCE-REGISTRY"
                                                 "*SOURCE-REGISTRY-EXCLUSIONS*")))
         (files '()))
     (flet ((searched-p (folder)
              (not (member (first (last (pathname-directory folder))) excluded :test #'equal))))
-      (dolist (tree **trees** files)
+      (dolist (tree (session-trees *session*) files)
         (funcall (contrib-function "UIOP" "COLLECT-SUB*DIRECTORIES")
                  (sb-ext:parse-native-namestring tree nil *default-pathname-defaults*
                                                  :as-directory t)
@@ -172,16 +169,16 @@ ASDF never searches, such as .git."
                    (setf files (append files (directory (merge-pathnames "*.asd" folder))))))))))
 
 (defun system-in-trees (name)
-  "Return the pathname of the .asd file below **TREES** for the system NAME, or NIL. ASDF calls this
+  "Return the pathname of the .asd file below the session's trees for the system NAME, or NIL. ASDF calls this
 in jobs after all other functions that find systems."
   (when (eq *tree-files* :unknown) (setf *tree-files* (files-in-trees)))
   (let ((primary (funcall (contrib-function "ASDF" "PRIMARY-SYSTEM-NAME") name)))
     (find primary *tree-files* :key #'pathname-name :test #'equal)))
 
 (defun call-finding-trees (function)
-  "Call FUNCTION so that ASDF, if it is loaded, also finds the systems below **TREES**."
+  "Call FUNCTION so that ASDF, if it is loaded, also finds the systems below the session's trees."
   (let ((finders (contrib-symbol "ASDF" "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*")))
-    (if (and **trees** finders (boundp finders)
+    (if (and (session-trees *session*) finders (boundp finders)
              (not (member 'system-in-trees (symbol-value finders))))
         (let ((*tree-files* :unknown))
           (progv (list finders) (list (append (symbol-value finders) '(system-in-trees)))

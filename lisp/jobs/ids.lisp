@@ -1,5 +1,6 @@
 ;;;; Short ids for objects in answers. An id does not keep its object alive. After the object is
-;;;; collected, the id is gone.
+;;;; collected, the id is gone. An id belongs to the sessions whose answers had it: in an image that
+;;;; several servers share, an id that one of them gets from elsewhere is not taken for an object.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -9,7 +10,8 @@
 (sb-ext:defglobal **ids** (make-hash-table :test 'eq :weakness :key :synchronized t)
   "A weak hash table from objects to their ids.")
 (sb-ext:defglobal **objects** (make-hash-table :synchronized t)
-  "A hash table from ids to weak pointers to their objects.")
+  "A hash table from ids to lists: a weak pointer to the object, and the numbers of the sessions
+whose answers had the id.")
 (sb-ext:defglobal **last-id** 0 "The last id given to an object.")
 (sb-ext:defglobal **ids-lock** (sb-thread:make-mutex :name "live-lisp ids")
   "The mutex that a thread holds while it gives an id to an object.")
@@ -25,11 +27,16 @@ false, return NIL instead."
     (sb-thread:with-mutex (**ids-lock**)
       (let ((id (or (gethash object **ids**) (incf **last-id**))))
         (setf (gethash object **ids**) id
-              (gethash id **objects**) (sb-ext:make-weak-pointer object))
+              (gethash id **objects**)
+              (cons (sb-ext:make-weak-pointer object)
+                    (adjoin (session-number *session*) (rest (gethash id **objects**)))))
         (remhash (- id *id-limit*) **objects**)
         (concatenate 'string "@" (decimal-digits id))))))
 
 (defun object-of-id (id)
-  "Return two values: the object with the number ID, and true if the object still exists."
-  (let ((pointer (gethash id **objects**)))
-    (if pointer (sb-ext:weak-pointer-value pointer) (values nil nil))))
+  "Return three values: the object with the number ID, true if the object still exists, and true if
+only answers of other sessions had the id. In this case the object is not returned."
+  (destructuring-bind (&optional pointer &rest sessions) (gethash id **objects**)
+    (cond ((null pointer) (values nil nil nil))
+          ((member (session-number *session*) sessions) (sb-ext:weak-pointer-value pointer))
+          (t (values nil nil t)))))

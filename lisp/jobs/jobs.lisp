@@ -71,11 +71,10 @@ thread before it does anything else.")
 
 (sb-ext:defglobal **begun** 0 "The number of jobs that have begun.")
 
-(sb-ext:defglobal **background** (make-capture 4000 4000)
-  "The captured output of threads that no job waits for, since the last answer.")
-
-(sb-ext:defglobal **background-stream** (capturing **background**)
-  "The stream that writes to **BACKGROUND**.")
+(defun background-stream ()
+  "Return a stream for output of threads that no job waits for. The next answer of the session shows
+what it gets."
+  (capturing (session-background *session*)))
 
 (defun answer-frame (id members)
   "Return the wire frame of the answer to the request ID. MEMBERS is a property list of answer
@@ -100,7 +99,7 @@ members. If they are too long for a frame, return the frame of an answer with an
   (send-features)
   (let ((frame (answer-frame (job-id job)
                              (list* "output" (captured (job-output job))
-                                    "background" (captured **background** :reset t)
+                                    "background" (captured (session-background *session*) :reset t)
                                     (append (changes-of-others) (job-notes job) members)))))
     ;; If an error or the end of the thread prevents the sending, END-JOB sends another answer.
     (sb-sys:without-interrupts
@@ -108,11 +107,11 @@ members. If they are too long for a frame, return the frame of an answer with an
 
 (defun answer (job members)
   "Send the answer of JOB with MEMBERS, a property list, unless an answer was sent already. Later
-output of the job's threads goes into **BACKGROUND**, which the next answer shows."
+output of the job's threads goes into the background of its session, which the next answer shows."
   (unless (job-answered job)
     (let ((*channel* (job-channel job)) (*session* (job-session job)))
       (send-answer job members))
-    (setf (capture-successor (job-output job)) **background**)))
+    (setf (capture-successor (job-output job)) (session-background (job-session job)))))
 
 (defun job-collected (job)
   "Return the number of milliseconds that garbage collections have taken since JOB began, or NIL if
@@ -176,12 +175,17 @@ had begun."
     (when (and thread (not (sb-thread:thread-alive-p thread)))
       (end-job job))))
 
-(defun interrupt-job (id reason)
-  "Interrupt the job ID if it still runs. If the job only follows a thread of the program, answer
-it, and let the thread go on. If it still waits for the main thread, answer it without running it."
+(defun own-job (id)
+  "Return the running job ID if it works for the server of *CHANNEL*. Else return NIL: a server does
+not reach the jobs of another one."
   (let ((job (gethash id **jobs**)))
+    (and job (eq *channel* (job-channel job)) job)))
+
+(defun interrupt-job (job reason)
+  "Interrupt JOB, or do nothing if it is NIL. If the job only follows a thread of the program, answer
+it, and let the thread go on. If it still waits for the main thread, answer it without running it."
+  (when job
     (cond
-      ((null job))
       ((job-follows job) (answer job (interruption job reason)))
       ((sb-ext:compare-and-swap (job-waits job) t nil)
        (answer job (interruption job reason))
@@ -225,16 +229,15 @@ which is called once the stack is unwound."
       (throw *thread-end* *thread-end*)
       (sb-thread:abort-thread)))
 
-(defun terminate-job (id)
-  "End the thread of the job ID, which has ignored an interrupt. If the thread is the main thread,
-only end the job there, because the end of the main thread would end the image."
-  (let ((job (gethash id **jobs**)))
-    (when (and job (not (job-follows job)))
-      (setf (job-terminating job) t)
-      (ignore-errors
-       (if (eq (job-thread job) (sb-thread:main-thread))
-           (sb-thread:interrupt-thread (job-thread job) #'leave-thread)
-           (sb-thread:terminate-thread (job-thread job)))))))
+(defun terminate-job (job)
+  "End the thread of JOB, which has ignored an interrupt, or do nothing if it is NIL. If the thread
+is the main thread, only end the job there, because the end of the main thread would end the image."
+  (when (and job (not (job-follows job)))
+    (setf (job-terminating job) t)
+    (ignore-errors
+     (if (eq (job-thread job) (sb-thread:main-thread))
+         (sb-thread:interrupt-thread (job-thread job) #'leave-thread)
+         (sb-thread:terminate-thread (job-thread job))))))
 
 (defun unless-broken (value function)
   "Call FUNCTION and return its value. If FUNCTION signals an error or enters the debugger, return
@@ -254,7 +257,7 @@ error, and print a message about it."
                          (unless (typep condition 'storage-condition)
                            (multiple-value-call #'described condition **thread-error-keeper** t
                                                 (calls-on-stack)))))
-    (format **background-stream** "~&~:[The~;What ran in the~] thread ~A was ended by an unhandled ~A: ~A~%"
+    (format (background-stream) "~&~:[The~;What ran in the~] thread ~A was ended by an unhandled ~A: ~A~%"
             (eq sb-thread:*current-thread* (sb-thread:main-thread))
             name
             (unless-broken "condition" (lambda () (print-safely 100 (type-of condition))))

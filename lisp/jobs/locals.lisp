@@ -278,23 +278,17 @@ has taken *LOCALS-MILLISECONDS*, the remaining frames have only the function's n
 
 (defparameter *error-limit* 10 "The number of errors that are kept at most.")
 
-(sb-ext:defglobal **errors** '()
-  "The kept errors, newest first. Each is a property list of JSON members.")
-
 (sb-ext:defglobal **began** nil "The Unix time at which this image began, or NIL.")
 
 (defun note-beginning ()
   "Record that this image begins now."
   (setf **began** (unix-time)))
 
-(sb-ext:defglobal **errors-lock** (sb-thread:make-mutex :name "live-lisp errors")
-  "The mutex that a thread holds while it changes **ERRORS**.")
-
 (defvar *form-text* nil
   "The source text of the form being evaluated, or NIL if the form did not come as text.")
 
 (defun keep-error (condition on-stack)
-  "Keep CONDITION in **ERRORS**, with the locals of its frames if ON-STACK says that they are still
+  "Keep CONDITION as an error of the session, with the locals of its frames if ON-STACK says that they are still
 on the stack. Return a function that must be called later with the CONDITION-DATA of CONDITION:
 making this data runs user code, and may never end."
   ;; Turn *PRINT-CIRCLE* off: CONDITION may be signalled while a value is being printed with it.
@@ -310,8 +304,9 @@ making this data runs user code, and may never end."
                     "package" (package-name (usable-package *package*))
                     "type" (class-text (class-of condition))
                     "frames" frames)))
-    (sb-thread:with-mutex (**errors-lock**)
-      (setf **errors** (page (cons kept **errors**) 0 *error-limit*)))
+    (sb-thread:with-mutex (**session-lock**)
+      (setf (session-errors *session*)
+            (page (cons kept (session-errors *session*)) 0 *error-limit*)))
     (lambda (data)
       (nconc kept (list "condition" data)))))
 
@@ -320,7 +315,7 @@ making this data runs user code, and may never end."
 (define-operation ("last-error" :inline t) (index)
   "Return the kept error number INDEX, where 0 is the newest, and the types and times of all kept
 errors."
-  (let ((errors **errors**))
+  (let ((errors (session-errors *session*)))
     (object "began" **began**
             "total" (length errors)
             "error" (let ((kept (first (page errors index 1))))

@@ -114,18 +114,18 @@ stands for 0."
 
 (define-operation ("interrupt" :inline t) (job reason)
   "Interrupt the job JOB, a request's id. REASON is a text for the answer."
-  (interrupt-job job reason)
+  (interrupt-job (own-job job) reason)
   t)
 
 (define-operation ("terminate" :inline t) (job)
   "End the thread of the job JOB, a request's id."
-  (terminate-job job)
+  (terminate-job (own-job job))
   t)
 
 (defun job-written (id)
   "Return the output of the job ID so far as a JSON object. Return NIL if the job has ended, has no
 output, or is writing now."
-  (let ((job (gethash id **jobs**)))
+  (let ((job (own-job id)))
     (and job (captured (job-output job) :wait nil))))
 
 (define-operation ("written" :inline t) (job)

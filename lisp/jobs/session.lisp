@@ -26,15 +26,30 @@ evaluation."
 (sb-ext:defglobal **session-lock** (sb-thread:make-mutex :name "live-lisp session")
   "The mutex that a thread holds while it reads or changes the VALUES of a session.")
 
+(sb-ext:defglobal **sessions-begun** (list 0) "A list of the number of the last session.")
+
 (defstruct session
   "The session of a server. VALUES is a list of the values of *SESSION-VARIABLES*, in the same order,
 FIRST the list that VALUES had when the session started, and TOLD the list that the function STYLES
-returned at the last answer. SEEN is the number of all changes of the image at the last answer."
-  (values '()) (first '()) (told '()) (seen 0))
+returned at the last answer. SEEN is the number of all changes of the image at the last answer.
+NUMBER differs from that of each other session. SERVER is a text that tells the server from others,
+or NIL. TREES are the namestrings of the folders in and below which ASDF also finds systems while a
+job runs. ERRORS are the kept errors, newest first. BACKGROUND is the capture of the output of
+threads that no job waits for, since the last answer."
+  (values '()) (first '()) (told '()) (seen 0)
+  (number (sb-ext:atomic-incf (car **sessions-begun**)))
+  (server nil)
+  (trees '())
+  (errors '())
+  (background (make-capture 4000 4000)))
 
 (defvar *session* (make-session)
   "The session of the server for which this thread works. In an image that the server started, all
 threads have the same.")
+
+(sb-ext:defglobal **at-session-end** '()
+  "A list of functions without parameters. They are called when *SESSION* ends, because the connection
+of its server has ended, to remove what the session has left in the image.")
 
 (defun start-session ()
   "Set the session to the values of a fresh SBCL."

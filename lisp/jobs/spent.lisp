@@ -26,7 +26,7 @@ provide these data."
   "Return the milliseconds that the thread of JOB has run (\"ran\") and waited for a CPU
 (\"waited\"), and whether it runs or waits for a CPU now (\"ready\"). Return null if these are
 unknown."
-  (let* ((job (gethash job **jobs**)) (spent (and job (job-thread job) (spent (job-thread job)))))
+  (let* ((job (own-job job)) (spent (and job (job-thread job) (spent (job-thread job)))))
     (when spent
       (destructuring-bind (ran waited ready) spent
         (object "ran" ran "waited" waited "ready" (json-boolean ready))))))

@@ -42,7 +42,7 @@ too, since programs use it to overwrite a line."
 
 (define-operation ("progress" :inline t) (job)
   "Return the state of JOB, or null if it has ended."
-  (let ((job (gethash job **jobs**)))
+  (let ((job (own-job job)))
     (and job (make-json-object (job-state job)))))
 
 ;;; Frames of running jobs

@@ -8,7 +8,10 @@ import { HeldCalls } from '../../src/image/session/held.ts';
 import { Executor } from '../../src/kernel/executor.ts';
 import { ToolRegistry } from '../../src/kernel/registry.ts';
 import { ReplHistory } from '../../src/records/repl-history.ts';
+import { debug } from '../../src/tools/debug/debug.ts';
+import { inspect } from '../../src/tools/debug/inspect.ts';
 import { evalForm } from '../../src/tools/execution/evaluation.ts';
+import { getLastError } from '../../src/tools/execution/last-error.ts';
 import { Places } from '../../src/tools/places.ts';
 import { type Caller, PROJECT, temporaryFolder, testSbcl } from '../harness.ts';
 import { until } from '../server/processes.ts';
@@ -41,15 +44,15 @@ export async function startSbcl(
   return { sbcl, socket: join(serving, `sbcl-${sbcl.pid}.socket`) };
 }
 
-/** Resolves with what calls eval_form in an SBCL in FOLDER, which ends when it is closed. */
-export async function attachedCaller(folder: string): Promise<Caller> {
-  const serving = temporaryFolder();
-  const { sbcl, socket } = await startSbcl(serving.path, { cwd: folder, silent: true });
-  const served = described(serving.path, `sbcl-${sbcl.pid}`, { socket });
-  const image = new AttachedImage({ find: async () => served, line: '', limitMs: 60_000 });
+/** Returns what calls tools of evaluation and debugging in IMAGE, with files of FOLDER. */
+export function toolCaller(image: AttachedImage, folder: string): Omit<Caller, 'close'> {
   const registry = new ToolRegistry();
-  const tools = { places: new Places(folder), holds: new HeldCalls<never>(60) };
-  registry.register(evalForm(image, new ReplHistory(undefined), tools));
+  const places = new Places(folder);
+  const holds = new HeldCalls<never>(60);
+  registry.register(evalForm(image, new ReplHistory(undefined), { places, holds }));
+  registry.register(debug(image, holds, places));
+  registry.register(inspect(image));
+  registry.register(getLastError(image, places));
   const executor = new Executor(registry);
   const call: Caller['call'] = async (name, args = {}) => {
     const outcome = await executor.execute(name, args);
@@ -57,10 +60,17 @@ export async function attachedCaller(folder: string): Promise<Caller> {
     return { text, notices: outcome.notices, isError: !outcome.success };
   };
   const text: Caller['text'] = async (name, args) => (await call(name, args)).text;
+  return { call, text, eval: (form, more = {}) => text('eval_form', { form, ...more }) };
+}
+
+/** Resolves with what calls tools in an SBCL in FOLDER, which ends when it is closed. */
+export async function attachedCaller(folder: string): Promise<Caller> {
+  const serving = temporaryFolder();
+  const { sbcl, socket } = await startSbcl(serving.path, { cwd: folder, silent: true });
+  const served = described(serving.path, `sbcl-${sbcl.pid}`, { socket });
+  const image = new AttachedImage({ find: async () => served, line: '', limitMs: 60_000 });
   return {
-    call,
-    text,
-    eval: (form, more = {}) => text('eval_form', { form, ...more }),
+    ...toolCaller(image, folder),
     close: async () => {
       await image.end();
       sbcl.kill('SIGKILL');

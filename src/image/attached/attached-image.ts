@@ -149,7 +149,7 @@ export class AttachedImage implements Image {
     const served = await find();
     this.#served = served;
     const peer = await this.#greetedPeer(served);
-    peer.notify('find-systems-below', { trees: this.#options.trees ?? [] });
+    peer.notify('begin-session', { server: `process ${process.pid}`, trees: this.#options.trees ?? [] });
     if (tools !== undefined) peer.notify('offer-tools', { tools: tools.offered() });
     this.#peer = peer;
     this.#pulse = new Pulse(peer);

@@ -27,7 +27,7 @@ export interface AgentOperations extends Operations {
     data: object;
   };
   /** Only in an image that somebody else runs. */
-  'find-systems-below': { args: { trees: readonly string[] }; data: object };
+  'begin-session': { args: { server: string; trees: readonly string[] }; data: object };
   'offer-tools': { args: { tools: object[] }; data: object };
   called: { args: { call: number } & ToolAnswer; data: object };
 }

@@ -8,6 +8,8 @@ export interface HeldRow {
   error: number;
   seconds: number;
   thread?: string;
+  /** The server that holds it, when that is another server of the same image. */
+  heldBy?: string;
   type: string;
 }
 
@@ -17,6 +19,8 @@ export interface DebugValue {
   gone?: boolean;
   /** True when another call uses the error. */
   busy?: boolean;
+  /** The server that holds the error, when that is another server of the same image. */
+  heldBy?: string;
   /** Why the error is not held, or why the frame cannot be run again. */
   why?: string;
   /** Numbers of the errors that are held. */
@@ -112,6 +116,8 @@ export interface InspectData {
   noValue?: boolean;
   /** The requested id, when its object no longer exists. */
   goneId?: string;
+  /** The requested id, when only answers to other servers of the image had it. */
+  foreignId?: string;
   /** True when the text is a form, which inspect does not evaluate. */
   isForm?: boolean;
   /** The requested name of a function, when there is no such function. */

@@ -82,12 +82,15 @@ function inspectResult(data: InspectData, designator: string, offset: number): R
 
 /** Returns why there is nothing to show for the value DESIGNATOR; undefined when there is something. */
 function failureText(data: InspectData, designator: string): string | undefined {
-  const { goneId, noFunction, isForm, noValue, noPart, why, total = 0 } = data;
+  const { goneId, foreignId, noFunction, isForm, noValue, noPart, why, total = 0 } = data;
   if (noValue) return 'value is empty; give a variable, an id such as @12, or * for the last value.';
   if (noFunction !== undefined) return `There is no function ${noFunction}.`;
   if (isForm) return `inspect evaluates nothing: eval_form ${designator} first, then inspect *.`;
   if (goneId !== undefined) {
     return `${goneId} is no object any more: nobody else had it, or the image is another. Look again at where it was.`;
+  }
+  if (foreignId !== undefined) {
+    return `${foreignId} was not in an answer of this session: another server of the image gave it, or this one over a connection that was lost. Look at the object here, as by eval_form or inspect with its name, for an id of this session.`;
   }
   if (noPart === undefined) return undefined;
   if (why !== undefined) return `The part ${noPart} of ${data.in} cannot be shown: ${why}.`;

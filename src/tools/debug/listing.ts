@@ -2,7 +2,7 @@
 // of errors.
 
 import { CallError } from '../../errors.ts';
-import type { ThreadData } from '../../image/wire/debugging.ts';
+import type { HeldRow, ThreadData } from '../../image/wire/debugging.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';
@@ -15,15 +15,22 @@ import { heldAbove } from './hold.ts';
 /** Returns the list of the errors that the image holds. */
 export async function listHeld({ image, holds, context }: DebugDependencies): Promise<Result> {
   const { held = [] } = foundValue(await image.call('debug-list', {}, callOptions(context)));
-  for (const { error } of held) holds.recordNumber(error);
-  if (held.length === 0) {
-    return { data: { held }, text: 'No error is held. Calls with on_error: "hold" hold theirs.' };
-  }
-  const rows = held.map(
-    ({ error, type, thread, seconds }) =>
-      `  ${error}: ${type}${thread === undefined ? '' : ` in the thread ${thread}`}, held for ${seconds} s after each use`,
-  );
-  return { data: { held }, text: `Held errors (${held.length}):\n${rows.join('\n')}` };
+  const own = held.filter(({ heldBy }) => heldBy === undefined);
+  const others = held.filter(({ heldBy }) => heldBy !== undefined);
+  for (const { error } of own) holds.recordNumber(error);
+  const text = joinSections([
+    own.length === 0
+      ? 'No error is held. Calls with on_error: "hold" hold theirs.'
+      : `Held errors (${own.length}):\n${own.map(heldText).join('\n')}`,
+    others.length > 0 &&
+      `Held by other servers of this image, which alone can use or end them:\n${others.map(heldText).join('\n')}`,
+  ]);
+  return { data: { held }, text };
+}
+
+function heldText({ error, type, thread, heldBy, seconds }: HeldRow): string {
+  const where = thread === undefined ? '' : ` in the thread ${thread}`;
+  return `  ${error}: ${type}${where}, held for ${seconds} s after each use${heldBy === undefined ? '' : `, by ${heldBy}`}`;
 }
 
 /** Returns the stack of the thread NAME, and the lock that the thread waits for. */

@@ -31,7 +31,7 @@ function refusalText({ error, holds, fixed = false }: Held, value: DebugValue): 
   const stillHeldNote = `Nothing ${fixed ? 'else ' : ''}was done; error ${error} is still held.`;
   if (value.gone || value.busy) {
     const lost = error <= holds.highestLost && 'it was lost with its image';
-    return goneText(error, lost ? { ...value, why: lost } : value);
+    return goneText(error, lost && value.heldBy === undefined ? { ...value, why: lost } : value);
   }
   if (noFrame !== undefined) {
     const available = frames === 0 ? 'it has none that is told' : `it has the frames 0 to ${frames - 1}`;
@@ -62,11 +62,15 @@ function nearestText({ nearest, form }: DebugValue): string {
   return `None of the frames listed can; ${other}, or end.`;
 }
 
-function goneText(error: number, { busy, why, held = [] }: DebugValue): string {
+function goneText(error: number, { busy, heldBy, why, held = [] }: DebugValue): string {
   if (busy) {
     return `Error ${error} is used by another call at this moment, or waits for a newer error of its thread. Held: ${held.join(', ')}.`;
   }
-  const others = held.length === 0 ? 'No error is held.' : `Held: ${held.join(', ')}.`;
+  const none = heldBy === undefined ? 'No error is held.' : 'This server holds none.';
+  const others = held.length === 0 ? none : `Held: ${held.join(', ')}.`;
+  if (heldBy !== undefined) {
+    return `Error ${error} is held by another server of this image, ${heldBy}, and only that one can use or end it. Make the call here with on_error: "hold" for one of yours. ${others}`;
+  }
   return `Error ${error} is not held: ${why}. ${others}`;
 }
 

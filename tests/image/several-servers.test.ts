@@ -1,0 +1,137 @@
+// Several servers in one image that somebody else runs: each has what it holds for itself, and leaves the rest alone.
+
+import type { ChildProcess } from 'node:child_process';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { AttachedImage } from '../../src/image/attached/attached-image.ts';
+import { temporaryFolder } from '../harness.ts';
+import { until } from '../server/processes.ts';
+import { startSbcl, toolCaller } from './attached-sbcl.ts';
+import { described } from './served.ts';
+
+/** A thread of the person's program that handles an error when *GO* is set, and then sets *WENT*. */
+const WORKER = `(progn (defvar *go* nil) (defvar *went* nil)
+  (sb-thread:make-thread (lambda ()
+    (loop until *go* do (sleep 0.01))
+    (handler-case (parse-integer "x") (error () (setf *went* t))))))`;
+
+const folder = temporaryFolder();
+let socket: string;
+let sbcl: ChildProcess;
+
+beforeAll(async () => {
+  ({ sbcl, socket } = await startSbcl(folder.path, { before: [WORKER], cwd: folder.path, silent: true }));
+});
+afterAll(() => {
+  sbcl.kill('SIGKILL');
+  folder.remove();
+});
+
+const images: AttachedImage[] = [];
+/** Returns a server in the image, with what calls its tools. */
+function server() {
+  const found = async () => described(folder.path, 'sbcl-1', { socket });
+  const image = new AttachedImage({ find: found, line: '(load "attach.lisp")', limitMs: 60_000 });
+  images.push(image);
+  return { image, ...toolCaller(image, folder.path) };
+}
+afterEach(async () => {
+  for (const image of images.splice(0)) await image.end();
+});
+
+const HOLD = { on_error: 'hold' };
+/** Returns the number of the error that TEXT says is held. */
+const numberIn = (text: string) => Number(/error[: ]+(\d+)/i.exec(text)?.[1]);
+
+test('an error that one server holds is listed for another, which cannot use or end it', async () => {
+  const [one, other] = [server(), server()];
+  const held = numberIn(await one.eval('(+ 1 (restart-case (error "of one") (use-value (x) x)))', HOLD));
+  const whose = `process ${process.pid}`;
+  expect(await other.text('debug', {})).toBe(
+    `No error is held. Calls with on_error: "hold" hold theirs.\n\nHeld by other servers of this image, which alone can use or end them:\n  ${held}: COMMON-LISP::SIMPLE-ERROR, held for 60 s after each use, by ${whose}`,
+  );
+  const refused = `Error ${held} is held by another server of this image, ${whose}, and only that one can use or end it. Make the call here with on_error: "hold" for one of yours. This server holds none.`;
+  for (const how of [{ end: true }, { restart: '0' }, { eval: '1' }, { return: '1' }, {}])
+    expect(await other.text('debug', { error: held, ...how })).toBe(refused);
+  expect(await one.text('debug', { error: held, restart: 'use-value', values: ['41'] })).toContain('42');
+  expect(await other.text('debug', { error: held })).toMatch(
+    /is not held: another server of this image held it/,
+  );
+  expect(await other.eval('(+ 1 2)')).toBe('3');
+});
+
+test('each server can hold as many errors as if it were alone', async () => {
+  const [one, other] = [server(), server()];
+  for (let n = 0; n < 10; n++) await one.eval('(error "held")', HOLD);
+  expect(await one.eval('(error "held")', HOLD)).toContain('10 errors are held already');
+  const held = numberIn(await other.eval('(error "held")', HOLD));
+  expect(await other.text('debug', { error: held, end: true })).toContain('ended');
+  await one.image.end();
+  const none = async () => !(await other.text('debug', {})).includes('Held by');
+  await until('the end of what the first held', 10_000, none);
+});
+
+test('an id of another session is refused, and both can have ids of one object', async () => {
+  const [one, other] = [server(), server()];
+  await one.eval('(defvar *shared* (list (make-hash-table) (make-hash-table)))');
+  const ids = /@\d+/g;
+  const [first] = (await one.text('inspect', { value: '*shared*' })).match(ids) ?? [];
+  expect(await other.text('inspect', { value: String(first) })).toBe(
+    `${first} was not in an answer of this session: another server of the image gave it, or this one over a connection that was lost. Look at the object here, as by eval_form or inspect with its name, for an id of this session.`,
+  );
+  expect((await other.text('inspect', { value: '*shared*' })).match(ids)?.[0]).toBe(first);
+  for (const { text } of [one, other])
+    expect(await text('inspect', { value: String(first) })).toContain('2 parts');
+});
+
+test('the last error, and what threads write, are those of the session', async () => {
+  const [one, other] = [server(), server()];
+  await one.eval('(error "only of one")');
+  await one.eval(
+    '(sb-thread:join-thread (sb-thread:make-thread (lambda () (sleep 0.2) (print "from its thread"))) :timeout 0.01 :default nil)',
+  );
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(await other.text('get_last_error', {})).not.toContain('only of one');
+  expect((await other.call('eval_form', { form: '1' })).notices?.join()).not.toContain('from its thread');
+  expect(await one.text('get_last_error', {})).toContain('only of one');
+});
+
+test('a server cannot interrupt a call of another, whatever number it gives', async () => {
+  const [one, other] = [server(), server()];
+  const running = one.eval('(progn (sleep 1.5) :done)');
+  await until('its start', 10_000, () => one.image.jobs.list()[0]?.phase.kind === 'running');
+  const phase = one.image.jobs.list()[0]?.phase;
+  const id = phase?.kind === 'running' ? phase.id : 0;
+  await other.eval('1');
+  const ask = (form: string) => other.eval(`(live-lisp.jobs::${form})`);
+  expect(await ask(`own-job ${id}`)).toBe('NIL');
+  expect(await ask(`operation/interrupt :job ${id} :reason "test"`)).toContain('T');
+  expect(await ask(`operation/terminate :job ${id}`)).toContain('T');
+  expect(await running).toBe(':DONE');
+});
+
+test('watches of two servers record apart, and end with their server', async () => {
+  const [one, other, third] = [server(), server(), server()];
+  await one.text('debug', { watch: 'all', type: 'division-by-zero' });
+  await other.text('debug', { watch: 'all', type: 'parse-error' });
+  const fail =
+    '(list (handler-case (/ 1 (eval 0)) (error () 1)) (handler-case (parse-integer "x") (error () 2)))';
+  expect(await third.eval(fail)).toBe('(1 2)');
+  expect(await one.text('get_last_error', { watched: true })).toContain('DIVISION-BY-ZERO');
+  expect(await other.text('get_last_error', { watched: true })).not.toContain('DIVISION-BY-ZERO');
+  expect(await other.text('debug', { unwatch: true })).toContain('were seen');
+  one.image.close();
+  const none = async () => (await third.eval('(length live-lisp.debug::**watches**)')) === '1';
+  await until('the end of the watch', 10_000, none);
+  expect(await third.eval('(live-lisp.debug::watches-in-effect)')).toBe('NIL');
+});
+
+test('a thread of the program that a server holds goes on when the server has gone', async () => {
+  const [one, other] = [server(), server()];
+  await one.text('debug', { watch: 'all', type: 'parse-error', hold: true });
+  await other.eval('(setf *go* t)');
+  await until('the held error', 10_000, async () => (await other.text('debug', {})).includes('Held by'));
+  expect(await other.eval('*went*')).toBe('NIL');
+  one.image.close();
+  await until('that it goes on', 10_000, async () => (await other.eval('*went*')) === 'T');
+  expect(await other.text('debug', {})).toBe('No error is held. Calls with on_error: "hold" hold theirs.');
+});
