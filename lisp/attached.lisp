@@ -44,7 +44,10 @@ thread of one calls it: then signal NOT-OURS."
   (begin-listening)
   (guard-threads)
   (install-hooks 'exit-refused 'save-refused)
-  (if-able "heap guard" (watch-memory)))
+  (if-able "heap guard" (watch-memory))
+  ;; As in SBCL's own packages, nothing is redefined there by mistake: without its functions the
+  ;; agent could not be stopped.
+  (mapc #'sb-ext:lock-package **own-packages**))
 
 (define-operation ("begin-session" :inline t) (server trees)
   "Note what the server tells of itself: SERVER, a text that tells it from other servers of this image,
@@ -157,23 +160,38 @@ connection, and does not open the person's debugger."
           (close-channel *channel*)
           (sb-bsd-sockets:socket-close connection))))))
 
+(defun next-connection (socket)
+  "Return the next connection to SOCKET. Return NIL once SOCKET is closed. If there can be none for
+now, as when the process has too many open files, wait."
+  (loop
+    (handler-case (return (sb-bsd-sockets:socket-accept socket))
+      ((or sb-bsd-sockets:bad-file-descriptor-error sb-bsd-sockets:invalid-argument-error) ()
+        (return nil))
+      (error () (sleep 0.1)))))
+
 (defun accept-connections (socket)
-  "Serve each server that connects to SOCKET in a thread of its own."
-  (loop (let ((connection (sb-bsd-sockets:socket-accept socket)))
-          (sb-thread:make-thread #'serve-connection :arguments (list connection)
-                                                    :name "live-lisp connection"))))
+  "Serve each server that connects to SOCKET in a thread of its own, until SOCKET is closed."
+  (loop for connection = (next-connection socket)
+        while connection
+        do (let ((connection connection))
+             (sb-thread:make-thread (lambda () (as-own-thread (serve-connection connection)))
+                                    :name "live-lisp connection"))))
 
 (defun remove-files (paths)
   "Remove the files PATHS, native names, as far as they exist."
   (dolist (path paths) (ignore-errors (sb-posix:unlink path))))
 
-(defun stop-serving (thread socket files)
-  "End THREAD, which serves on SOCKET. Close SOCKET, and remove FILES, the names of the socket and
-of its entry."
-  (sb-thread:terminate-thread thread)
-  (sb-thread:join-thread thread :default nil :timeout 5)
-  (sb-bsd-sockets:socket-close socket)
-  (remove-files files))
+(defun serve-socket (socket files)
+  "Serve on SOCKET until it is closed or this thread is ended, by STOP or by anybody else. Then remove
+FILES, the names of the socket and of its entry, so that no server looks for the image there."
+  (unwind-protect (accept-connections socket)
+    (remove-files files)
+    (ignore-errors (sb-bsd-sockets:socket-close socket))))
+
+(defun stop-serving (thread)
+  "End THREAD, which serves on a socket."
+  (ignore-errors (sb-thread:terminate-thread thread))
+  (sb-thread:join-thread thread :default nil :timeout 5))
 
 (defun serve (path &key entry)
   "Start a thread that serves the wire protocol on the Unix socket PATH, to any number of servers.
@@ -182,8 +200,8 @@ that is removed with the socket when the agent is removed from the image, or the
 the thread. Signal an error if PATH exists."
   (let ((socket (listening-socket path)) (files (remove nil (list path entry))))
     (settle)
-    (let ((thread (sb-thread:make-thread #'accept-connections :arguments (list socket)
-                                                             :name "live-lisp server"))
+    (let ((thread (sb-thread:make-thread (lambda () (as-own-thread (serve-socket socket files)))
+                                         :name "live-lisp server"))
           (at-exit (lambda () (remove-files files))))
       (push at-exit sb-ext:*exit-hooks*)
       ;; SBCL saves no core while other threads run, and a core with the agent in it would not work.
@@ -191,7 +209,7 @@ the thread. Signal an error if PATH exists."
       (push (lambda ()
               (setf sb-ext:*exit-hooks* (remove at-exit sb-ext:*exit-hooks*)
                     sb-ext:*save-hooks* (remove 'live-lisp:stop sb-ext:*save-hooks*))
-              (stop-serving thread socket files)
+              (stop-serving thread)
               (vanish))
             **at-stop**)
       thread)))

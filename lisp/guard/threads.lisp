@@ -94,9 +94,11 @@ error. In an image that somebody else runs, guard only the threads that jobs sta
 
 (define-hook sb-thread:make-thread guarded-made)
 
-;;; SBCL runs the function of a timer in a new thread, or in any thread of the image.
+;;; In an image that somebody else runs: SBCL runs the function of a timer in a new thread, or in any
+;;; thread of the image, and the function of an interrupt in the thread that is interrupted. What
+;;; fails there is not that person's.
 
-(defun call-in-timer (call channel session)
+(defun call-in-their-thread (call channel session)
   "Have CALL-APART take CALL. *CHANNEL* and *SESSION* are bound to the other arguments. An unhandled
 condition ends only this function, because the thread can be one of the person's."
   (let* ((sb-ext:*invoke-debugger-hook* #'thread-debugger-hook) (*debugger-hook* nil)
@@ -104,31 +106,43 @@ condition ends only this function, because the thread can be one of the person's
          (*thread-end* (list 'ended)))
     (catch *thread-end* (call-apart call))))
 
+(defun apart-from-theirs (function)
+  "Return a function that calls FUNCTION, without arguments, for this job or thread of one: in a thread
+where no job runs by CALL-IN-THEIR-THREAD."
+  (let ((function (coerce function 'function)) (channel *channel*) (session *session*))
+    (lambda ()
+      (if (of-job-p)
+          (funcall function)
+          (call-in-their-thread (list function) channel session)))))
+
 (defun timer-made (make &rest arguments)
   "Hook: call MAKE, which makes a timer, with ARGUMENTS. The first argument is the function of the
-timer: if a job, or a thread of one, makes the timer, have CALL-IN-TIMER call the function wherever
-no job runs."
+timer: if a job, or a thread of one, makes the timer, it is called apart from that person's threads."
   (if (and arguments (callable-p (first arguments)) (of-job-p))
-      (let ((function (coerce (first arguments) 'function)) (channel *channel*) (session *session*))
-        (apply make
-               (lambda ()
-                 (if (of-job-p)
-                     (funcall function)
-                     (call-in-timer (list function) channel session)))
-               (rest arguments)))
+      (apply make (apart-from-theirs (first arguments)) (rest arguments))
       (apply make arguments)))
 
 (define-hook sb-ext:make-timer timer-made)
+
+(defun interrupting-apart (interrupt &rest arguments)
+  "Hook: call INTERRUPT, which has a thread call a function, with ARGUMENTS. The second argument is the
+function: if a job, or a thread of one, interrupts the thread, it is called apart from that person's
+threads."
+  (if (and (rest arguments) (callable-p (second arguments)) (of-job-p))
+      (apply interrupt (first arguments) (apart-from-theirs (second arguments)) (cddr arguments))
+      (apply interrupt arguments)))
+
+(define-hook sb-thread:interrupt-thread interrupting-apart)
 
 (defun note-threads ()
   "Install the hook that records, for each new thread, the job that makes it."
   (install-hooks 'start-thread-for-job))
 
 (defun guard-threads ()
-  "Install the hook that guards each new thread. In an image that somebody else runs, timers of jobs
-are guarded too."
+  "Install the hook that guards each new thread. In an image that somebody else runs, timers and
+interrupts of jobs are guarded too."
   (install-hooks 'guarded-made)
-  (when **attached** (install-hooks 'timer-made)))
+  (when **attached** (install-hooks 'timer-made 'interrupting-apart)))
 
 (sb-ext:defglobal **own-threads** '()
   "A list of the threads that the agent needs.")

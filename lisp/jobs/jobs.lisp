@@ -387,6 +387,20 @@ value of *INVOKE-DEBUGGER-HOOK* when SBCL called it."
            (push sb-thread:*current-thread* **crowded**)))
      (answer-condition condition))))
 
+(defmacro as-own-thread (&body body)
+  "Evaluate BODY, the work of a thread of the agent. An error in it ends the thread, and opens no
+debugger. This is a macro, because in an image that somebody else runs that person can have
+redefined any function of the agent: whatever fails in BODY must not open the person's debugger."
+  `(let ((*debugger-hook* nil) (*break-on-signals* nil) (*macroexpand-hook* 'funcall)
+         (sb-ext:*invoke-debugger-hook*
+           (lambda (condition hook)
+             (let ((sb-ext:*invoke-debugger-hook* (lambda (failure hook)
+                                                    (declare (ignore failure hook))
+                                                    (sb-thread:abort-thread))))
+               (debugger-hook condition hook)
+               (sb-thread:abort-thread)))))
+     ,@body))
+
 (sb-ext:defglobal **stream-format** '(:utf-8 :replacement #\ufffd)
   "The external format of the standard streams of a fresh SBCL.")
 
@@ -423,7 +437,8 @@ for it."
 
 (defmacro with-job-streams ((capture) &body body)
   "Evaluate BODY with output streams that write to CAPTURE, and input streams that are at their
-end."
+end. In an image that somebody else runs, also SBCL's own streams are such ones, so that BODY neither
+takes that person's input nor writes into the terminal."
   (let ((input (gensym "INPUT")) (output (gensym "OUTPUT")) (terminal (gensym "TERMINAL")))
     ;; LOAD-TIME-VALUE is used for the reason in ENDED-INPUT. The job cannot be interrupted here
     ;; yet.
@@ -433,7 +448,9 @@ end."
             (*standard-input* ,input) (*standard-output* ,output)
             (*error-output* ,output) (*trace-output* ,output)
             (*query-io* ,terminal) (*debug-io* ,terminal) (*terminal-io* ,terminal))
-       ,@body)))
+       (progv (and **attached** '(sb-sys:*stdin* sb-sys:*stdout* sb-sys:*stderr* sb-sys:*tty*))
+           (list ,input ,output ,output ,terminal)
+         ,@body))))
 
 (defun job-result (job function)
   "Call FUNCTION, which returns a property list of answer members, and return that list. If FUNCTION

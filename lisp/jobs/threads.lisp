@@ -34,8 +34,8 @@ and a new thread would inherit, and make the spare thread of a later job."
 answer JOB with the error."
   (handler-case
       (setf (job-thread job)
-            (funcall **make-thread** #'run-last :name (thread-name-for (job-operation job))
-                                                :arguments (list job function)))
+            (funcall **make-thread** (lambda () (as-own-thread (run-last job function)))
+                     :name (thread-name-for (job-operation job))))
     (error (condition)
       (remhash (job-id job) **jobs**)
       (let ((why (report-text 500 condition)))
@@ -104,8 +104,8 @@ thread."
         (let ((spare (make-spare)))
           (ignore-errors
            (setf (spare-thread spare)
-                 (funcall **make-thread** #'run-spare :name (thread-name-for "spare")
-                          :arguments (list spare))
+                 (funcall **make-thread** (lambda () (as-own-thread (run-spare spare)))
+                          :name (thread-name-for "spare"))
                  **spare** spare)))))))
 
 (setf **spare-maker** #'keep-spare)

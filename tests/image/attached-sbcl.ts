@@ -44,6 +44,38 @@ export async function startSbcl(
   return { sbcl, socket: join(serving, `sbcl-${sbcl.pid}.socket`) };
 }
 
+/** A person at the REPL of an SBCL. */
+export interface Person {
+  /** Evaluates FORM there, and resolves with what it returns as that prints it. */
+  say: (form: string) => Promise<string>;
+  /** Returns all that the image has printed to its terminal. */
+  printed: () => string;
+}
+
+/** What a person does before the line for which `personAt` is to talk: its debugger says so and ends the thread. */
+export const PERSON = `(setf sb-ext:*invoke-debugger-hook*
+  (lambda (c h) (declare (ignore h)) (format t "DEBUGGER ~A~%" c) (finish-output) (sb-thread:abort-thread)))`;
+
+/** The form after the line by which the image evaluates what the person says. */
+export const REPL = '(loop (eval (read)))';
+
+/** Returns the person at the REPL of SBCL, which evaluates the form REPL. */
+export function personAt(sbcl: ChildProcess): Person {
+  let text = '';
+  sbcl.stdout?.on('data', (more) => {
+    text += more;
+  });
+  return {
+    printed: () => text,
+    say: async (form) => {
+      const start = text.length;
+      sbcl.stdin?.write(`(progn (format t "~&VALUE ~S END~%" ${form}) (finish-output))\n`);
+      await until('the value', 30_000, () => / END$/m.test(text.slice(start)));
+      return /^VALUE (.*) END$/ms.exec(text.slice(start))?.[1] ?? '';
+    },
+  };
+}
+
 /** Returns what calls tools of evaluation and debugging in IMAGE, with files of FOLDER. */
 export function toolCaller(image: AttachedImage, folder: string): Omit<Caller, 'close'> {
   const registry = new ToolRegistry();

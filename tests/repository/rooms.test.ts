@@ -18,7 +18,7 @@ const DOCUMENTED = [
 ];
 
 /** The files that are of no room: what builds the agent, its life, and that in an image of somebody else. */
-const WHOLE = ['attach', 'attached', 'attaching', 'boot', 'closed', 'internals', 'main', 'probed'].map(
+const WHOLE = ['attach', 'attached', 'attaching', 'boot', 'closed', 'internals', 'line', 'main', 'probed'].map(
   (name) => `lisp/${name}.lisp`,
 );
 

@@ -1,0 +1,26 @@
+;;;; Loads attaching.lisp in one thread at a time, since each changes the image: two would take the
+;;;; agent from each other. attach.lisp loads this file with standard syntax. It makes no symbols.
+
+(unwind-protect
+     (progn
+       ;; A property list of a keyword can be tested and set at once, and is in each image.
+       (loop :until (or (null (sb-ext:compare-and-swap (symbol-plist :live-lisp-line) nil
+                                                       (list :by sb-thread:*current-thread*)))
+                        (eq sb-thread:*current-thread* (get :live-lisp-line :by)))
+             :do (sleep 0.05))
+       ;; SBCL loads compiled files only with the features that it was built with. If the person has
+       ;; removed those, have a process of the same SBCL tell them.
+       (progv '(*features*)
+           (list (if (and (ignore-errors (list-length *features*)) (member :sbcl *features*))
+                     *features*
+                     (read-from-string
+                      (with-output-to-string (*standard-output*)
+                        (sb-ext:run-program
+                         sb-ext:*runtime-pathname*
+                         (list "--core" (sb-ext:native-namestring sb-ext:*core-pathname*)
+                               "--noinform" "--no-sysinit" "--no-userinit" "--disable-debugger"
+                               "--eval" "(prin1 *features*)" "--quit")
+                         :input nil :output *standard-output*)))))
+         (load (merge-pathnames "attaching.lisp" *load-truename*))))
+  (when (eq sb-thread:*current-thread* (get :live-lisp-line :by))
+    (setf (symbol-plist :live-lisp-line) nil)))
