@@ -157,7 +157,12 @@ export function assembleParts(
         loadedFiles: new LoadedFiles(forbids),
         ...connections,
       }),
-    attached: { line: attachLine(), trees: config.roots, ...connections },
+    attached: {
+      line: attachLine(),
+      trees: config.roots,
+      ...connections,
+      ...(config.init !== undefined && { startFile: config.init }),
+    },
   });
   const workspace = workspaceOf(config, image, sandbox);
   const longCalls = new LongCalls(image, longMs);

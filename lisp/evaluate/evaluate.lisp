@@ -319,8 +319,9 @@ returns the source text of FORM."
 
 (defun evaluate-to-its-end (form text)
   "Call EVALUATE-FORM with FORM and TEXT, and return its value. Each time that EVALUATE-AGAIN ends
-the call, start it again."
-  (loop (catch 'again (return (evaluate-form form text)))))
+the call, start it again. The form before can have loaded ASDF."
+  (loop (catch 'again
+          (return (call-finding-trees (lambda () (evaluate-form form text)))))))
 
 (defun evaluate-again ()
   "End the evaluation of the current form, and start it again."

@@ -57,7 +57,7 @@ are cleared."
   (guard-stacks)
   (let* ((sb-ext:*invoke-debugger-hook* #'thread-debugger-hook)
          (*of-job* of-job) (*channel* channel) (*session* session)
-         (*thread-end* (list 'ended))
+         (*thread-end* (list :ended))
          (values (catch *thread-end*
                    (multiple-value-list (if **attached** (call-apart call) (call-taken call))))))
     (protect-stack-again)
@@ -103,7 +103,7 @@ error. In an image that somebody else runs, guard only the threads that jobs sta
 condition ends only this function, because the thread can be one of the person's."
   (let* ((sb-ext:*invoke-debugger-hook* #'thread-debugger-hook) (*debugger-hook* nil)
          (*of-job* t) (*channel* channel) (*session* session)
-         (*thread-end* (list 'ended)))
+         (*thread-end* (list :left)))
     (catch *thread-end* (call-apart call))))
 
 (defun apart-from-theirs (function)

@@ -221,7 +221,9 @@ which is called once the stack is unwound."
                  (*sparing* (typep condition 'heap-exhausted)))
              (looking (job) (condition-members condition)))))))
 
-(defvar *thread-end* nil "NIL, or the CATCH tag for a throw that ends this thread.")
+(defvar *thread-end* nil
+  "NIL, or the CATCH tag for a throw that ends this thread: a list with :ENDED, or with :LEFT if
+the throw only leaves what a call runs in a thread that is not its own.")
 
 (defun leave-thread ()
   "End this thread, which runs no job."
@@ -258,7 +260,8 @@ error, and print a message about it."
                            (multiple-value-call #'described condition **thread-error-keeper** t
                                                 (calls-on-stack)))))
     (format (background-stream) "~&~:[The~;What ran in the~] thread ~A was ended by an unhandled ~A: ~A~%"
-            (eq sb-thread:*current-thread* (sb-thread:main-thread))
+            (or (eq sb-thread:*current-thread* (sb-thread:main-thread))
+                (eq :left (first *thread-end*)))
             name
             (unless-broken "condition" (lambda () (print-safely 100 (type-of condition))))
             (unless-broken "its report enters the debugger"

@@ -64,7 +64,7 @@ reaches a job, or nobody while the thread waits for one; elsewhere it would end 
     (sb-sys:without-interrupts
       (loop for gate = **main-gate**
             while gate
-            do (let ((*thread-end* (list 'ended)))
+            do (let ((*thread-end* (list :ended)))
                  (catch *thread-end*
                    (handler-case
                        (sb-sys:with-local-interrupts (sb-thread:wait-on-semaphore gate))

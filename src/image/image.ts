@@ -21,8 +21,8 @@ export type Notice =
   /** The connection to an image that somebody else runs broke, for the reason `how`, and was made again. */
   | { kind: 'connected again'; how: string }
   /** Calls work in the image `served`, which somebody else runs. If calls worked in the image `before` until
-   *  it went away, `how` says why it did. */
-  | { kind: 'attached'; served: Served; before?: Served; how: string }
+   *  it went away, `how` says why it did. `startFile` is the start file that was not loaded there. */
+  | { kind: 'attached'; served: Served; before?: Served; how: string; startFile?: string }
   /** The image `served` began to serve the workspace after calls had used the server's own image.
    *  `keptOwnBy` is the flag with which a server never uses such an image, if it was given. */
   | { kind: 'unused'; served: Served; keptOwnBy: string | undefined }

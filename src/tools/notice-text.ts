@@ -38,7 +38,7 @@ export function noticeText(notice: Notice): string {
     case 'connected again':
       return `The connection to the Lisp image was lost: ${notice.how}. There is a new one; look whether the image still holds what you need.`;
     case 'attached':
-      return attachedText(notice.served, notice.before, notice.how);
+      return attachedText(notice);
     case 'unused':
       return unusedText(notice.served, notice.keptOwnBy);
     case 'not serving':
@@ -60,12 +60,13 @@ export function plainText(how: readonly string[], { without }: Lacking): string 
   );
 }
 
-/** Returns the notice that calls work in SERVED now. BEFORE is the image in which they worked until it went
- *  away, because of HOW. */
-function attachedText(served: Served, before: Served | undefined, how: string): string {
+/** Returns the text of a notice that calls work in another image now. */
+function attachedText({ served, before, how, startFile }: Notice & { kind: 'attached' }): string {
   const works = `This works in the image ${servedName(served)}, which serves ${served.workspace}`;
-  if (before === undefined) return `${works}; live-lisp never ends it.`;
-  return `The image ${servedName(before)} is gone: ${how}. ${works}. It need not hold what the other held: load or define again what you need.`;
+  const start =
+    startFile === undefined ? '' : ` The start file ${startFile} was not loaded there; load_file loads it.`;
+  if (before === undefined) return `${works}; live-lisp never ends it.${start}`;
+  return `The image ${servedName(before)} is gone: ${how}. ${works}. It need not hold what the other held: load or define again what you need.${start}`;
 }
 
 /** Returns the notice that SERVED serves, and this server does not use it. KEPT_OWN_BY is the flag that

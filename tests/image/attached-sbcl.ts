@@ -11,6 +11,7 @@ import { ReplHistory } from '../../src/records/repl-history.ts';
 import { debug } from '../../src/tools/debug/debug.ts';
 import { inspect } from '../../src/tools/debug/inspect.ts';
 import { evalForm } from '../../src/tools/execution/evaluation.ts';
+import { imageStatus } from '../../src/tools/execution/image-status.ts';
 import { getLastError } from '../../src/tools/execution/last-error.ts';
 import { Places } from '../../src/tools/places.ts';
 import { type Caller, PROJECT, temporaryFolder, testSbcl } from '../harness.ts';
@@ -85,6 +86,7 @@ export function toolCaller(image: AttachedImage, folder: string): Omit<Caller, '
   registry.register(debug(image, holds, places));
   registry.register(inspect(image));
   registry.register(getLastError(image, places));
+  registry.register(imageStatus(image, undefined));
   const executor = new Executor(registry);
   const call: Caller['call'] = async (name, args = {}) => {
     const outcome = await executor.execute(name, args);

@@ -38,6 +38,13 @@ test('a flag that requires a sandbox keeps to own images, and the notice names i
   );
 });
 
+test('the start file that an image of the user does not load is named once', () => {
+  const served = described('/serving', 'sbcl-1', { pid: 12, workspace: '/shop' });
+  expect(noticeText({ kind: 'attached', served, how: '', startFile: '/shop/start.lisp' })).toBe(
+    'This works in the image sbcl-1 (SBCL 2.2.9, pid 12), which serves /shop; live-lisp never ends it. The start file /shop/start.lisp was not loaded there; load_file loads it.',
+  );
+});
+
 test.each([
   [false, 'restart_image makes a new image'],
   [true, 'ask the user to load lisp/attach.lisp into it again'],

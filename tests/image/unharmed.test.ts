@@ -1,14 +1,15 @@
 // Nothing that an agent does, or that a person does to the agent, harms the image of that person or opens its debugger.
 
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
+import { wholeText } from '../../src/image/wire/endings.ts';
 import { TIMES } from '../../src/image/wire/times.ts';
 import { PROJECT, temporaryFolder } from '../harness.ts';
 import { until } from '../server/processes.ts';
-import { PERSON, type Person, personAt, REPL, startSbcl } from './attached-sbcl.ts';
+import { PERSON, type Person, personAt, REPL, startSbcl, toolCaller } from './attached-sbcl.ts';
 import { described } from './served.ts';
 
 const folder = temporaryFolder();
@@ -36,12 +37,12 @@ afterEach(() => {
 });
 afterAll(() => folder.remove());
 
-/** Returns a server for the image, which does not wait long for a greeting. */
-function server(): AttachedImage {
+/** Returns a server for the image with TREES, which does not wait long for a greeting. */
+function server(trees: string[] = []): AttachedImage {
   const socket = join(folder.path, `sbcl-${sbcl.pid}.socket`);
   const served = described(folder.path, `sbcl-${sbcl.pid}`, { socket, pid: sbcl.pid ?? -1 });
   const times = { ...TIMES, greeting: 3000 };
-  const image = new AttachedImage({ find: async () => served, line: LINE, limitMs: 60_000, times });
+  const image = new AttachedImage({ find: async () => served, line: LINE, limitMs: 60_000, times, trees });
   images.push(image);
   return image;
 }
@@ -116,8 +117,13 @@ test('code of a call that runs in a thread of the person opens no debugger, and 
   );
   await value(image, '(sb-thread:interrupt-thread *theirs* (lambda () (print "in theirs") (error "mine")))');
   await value(image, '(sb-thread:interrupt-thread (sb-thread:main-thread) (lambda () (error "mine")))');
-  const reply = await image.call('evaluate', { code: '(progn (sleep 0.3) 1)' });
-  expect(reply.ending.kind).toBe('done');
+  await value(image, '(sleep 0.3)');
+  const notices = image.takeNotices().flatMap((notice) => (notice.kind === 'background' ? [notice] : []));
+  const written = notices.map(({ output }) => wholeText(output)).join('');
+  for (const thread of ['theirs', 'main thread'])
+    expect(written).toContain(
+      `What ran in the thread ${thread} was ended by an unhandled SIMPLE-ERROR: mine\n`,
+    );
   expect(await value(image, '(read-line sb-sys:*stdin* nil :end)')).toBe(':END');
   expect(await value(image, '(read-line sb-sys:*tty* nil :end)')).toBe(':END');
   await value(image, '(progn (format sb-sys:*stdout* "to stdout~%") (finish-output sb-sys:*stdout*))');
@@ -156,6 +162,33 @@ test('the line works under odd settings of the person, and leaves them', async (
   expect(await person.say('(live-lisp:stop)')).toBe('T');
   expect(await person.say('(equalp *before* (odd-values))')).toBe('T');
   expect(person.printed()).not.toContain('DEBUGGER');
+});
+
+test('an image that was stopped by a signal is told as that', async () => {
+  const image = server();
+  const { text } = toolCaller(image, folder.path);
+  await value(image, '1');
+  sbcl.kill('SIGSTOP');
+  expect(await text('image_status', {})).toMatch(
+    new RegExp(
+      `^The Lisp image does not react, for \\d+\\.\\d s now: its process was stopped by a signal, as by Ctrl-Z\\. Ask the user to let it go on: kill -CONT ${sbcl.pid}\\n`,
+    ),
+  );
+  await expect(server().call('evaluate', { code: '1' })).rejects.toThrow(
+    `The image sbcl-${sbcl.pid} (SBCL 2.2.9, pid ${sbcl.pid}) did not greet in time, so nothing was run: its process was stopped by a signal, as by Ctrl-Z. Ask the user to let it go on: kill -CONT ${sbcl.pid}. Then call again. With the flag --image own this server works in an image of its own.`,
+  );
+  sbcl.kill('SIGCONT');
+  expect(await value(image, '(+ 1 2)')).toBe('3');
+});
+
+test('systems of the workspace are found in a call of which one form loads ASDF', async () => {
+  writeFileSync(join(folder.path, 'in-tree.asd'), '(defsystem "in-tree")');
+  const image = server([folder.path]);
+  expect(await value(image, '(find-package "ASDF")')).toBe('NIL');
+  const { data } = await image.call('evaluate', {
+    code: '(require "ASDF") (asdf:component-name (asdf:find-system "in-tree"))',
+  });
+  expect(data.values?.at(-1)).toEqual([{ text: '"in-tree"' }]);
 });
 
 test('the entry goes when the person ends our threads, and the line serves again', async () => {

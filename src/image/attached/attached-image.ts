@@ -13,6 +13,7 @@ import { isSameImage, type Served, servedName } from '../wire/served.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 import { AttachedPeer } from './attached-peer.ts';
+import { isStopped } from './stopped.ts';
 
 export interface AttachedOptions {
   /** Returns the image to connect to. Throws a SetupError when there is none. */
@@ -21,6 +22,8 @@ export interface AttachedOptions {
   line: string;
   /** Time limit of a call in milliseconds. */
   limitMs: number;
+  /** The start file that images of the server load, if there is one. This one does not. */
+  startFile?: string;
   /** Timeouts of the image. */
   times?: Times;
   /** Folders in and below which ASDF also finds systems while a call runs. */
@@ -120,6 +123,7 @@ export class AttachedImage implements Image {
       hello: this.#peer?.hello,
       attached: true,
       served: this.#served,
+      stopped: () => this.#served !== undefined && isStopped(this.#served.pid),
     } as const;
     return imageStatus(life, { unreported: this.#losses }, this.jobs, this.#times.status);
   }
@@ -216,11 +220,23 @@ export class AttachedImage implements Image {
       for (const how of losses) this.#notices.add({ kind: 'connected again', how });
       return;
     }
-    this.#notices.add({ kind: 'attached', served, ...(before && { before }), how: losses.join('; then ') });
+    const { startFile } = this.#options;
+    const how = losses.join('; then ');
+    this.#notices.add({
+      kind: 'attached',
+      served,
+      ...(before && { before }),
+      how,
+      ...(startFile !== undefined && { startFile }),
+    });
   }
 }
 
 /** Returns the text for SERVED when it does not greet. */
 function busyText(served: Served): string {
-  return `The image ${servedName(served)} did not greet in time, so nothing was run; it may be busy. Call again later, or ask the user what it does. With the flag --image own this server works in an image of its own.`;
+  const head = `The image ${servedName(served)} did not greet in time, so nothing was run`;
+  const own = 'With the flag --image own this server works in an image of its own.';
+  return isStopped(served.pid)
+    ? `${head}: its process was stopped by a signal, as by Ctrl-Z. Ask the user to let it go on: kill -CONT ${served.pid}. Then call again. ${own}`
+    : `${head}; it may be busy. Call again later, or ask the user what it does. ${own}`;
 }

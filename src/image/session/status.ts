@@ -63,6 +63,8 @@ export interface ImageStatus {
   attached?: true;
   /** That image, once it was found. */
   served?: Served;
+  /** True when a signal has stopped the process of that image. */
+  stopped?: true;
   /** Abilities that the agent lacks. */
   lacking?: Lacking;
   /** How earlier images ended, if this image was started plain (without internals of SBCL) because of
@@ -97,6 +99,8 @@ export interface Life {
   readonly attached?: true;
   /** That image, once it was found. */
   readonly served?: Served | undefined;
+  /** Returns whether a signal has stopped the process of that image. */
+  stopped?(): boolean;
 }
 
 /** The losses of images, and the rebuild of the last one. */
@@ -133,7 +137,7 @@ export async function imageStatus(
     ...((!running || state === 'rebuilding') && why !== undefined && { why }),
     ...(probe && { probe: { works: probe.works, msAgo: performance.now() - probe.at } }),
     ...(running && corrupted !== undefined && { corrupted }),
-    ...(attached && { attached, ...(served && { served }) }),
+    ...(attached && { attached, ...(served && { served }), ...(life.stopped?.() && { stopped: true }) }),
     ...(running && hello && { lacking: hello }),
     ...(running && plainBecause.length > 0 && { plainBecause }),
     ...(state === 'rebuilding' && progress !== undefined && { building: progress }),

@@ -180,7 +180,7 @@ function headline(status: ImageStatus): string {
 
 /** Returns the headline for an image that somebody else runs, where it differs from that for an image of the
  *  server; '' where it does not. */
-function attachedHeadline({ state, why }: ImageStatus): string {
+function attachedHeadline({ state, why, stopped, served, silentMs = 0 }: ImageStatus): string {
   switch (state) {
     case 'not started':
       return `No Lisp image is connected; the next call that needs it connects to it.${why === undefined ? '' : ` That failed before: ${why}`}`;
@@ -188,6 +188,10 @@ function attachedHeadline({ state, why }: ImageStatus): string {
       return `The connection to the Lisp image was lost: ${why}. The next call that needs the image looks for it again.`;
     case 'starting':
       return 'live-lisp connects to the Lisp image; calls wait for that.';
+    case 'not reacting':
+      return stopped && served
+        ? `The Lisp image does not react, for ${secondsText(silentMs)} now: its process was stopped by a signal, as by Ctrl-Z. Ask the user to let it go on: kill -CONT ${served.pid}`
+        : '';
     default:
       return '';
   }
