@@ -33,6 +33,28 @@ last question. This runs macros of the program, which must not hold the lock."
 and of the agent."
   (with-index (index) (files-of index)))
 
+(defun user-parts (user)
+  "Return a list (NAME FUNCTION FILE FORM) about USER, a USER or TOP-FORM structure. FUNCTION is a
+simple function that is a definition of NAME, and NAME is NIL for functions without one. A top-level
+form of a file has a FILE, a native name, and FORM, its number. Any other top-level form has only
+the NAME that it defines."
+  (cond ((user-p user)
+         (list (user-name user) (and (user-name user) (user-function user)) nil nil))
+        ((top-form-source user)
+         (list nil nil (file-load-name (top-form-source user)) (top-form-number user)))
+        (t (list (top-form-name user) nil nil nil))))
+
+(defun users-of-names (names)
+  "Return a list without duplicates of the USER-PARTS of all functions and top-level forms that use
+one of NAMES in any way, or have it in their data. Leave out code that is running."
+  (with-index (index)
+    (remove-duplicates
+     (loop for name in names
+           append (loop for user in (users-of index name #b1111111)
+                        unless (and (eq :loose (sort-of user)) (running-p (user-code user)))
+                          collect (user-parts user)))
+     :test #'equal)))
+
 (defstruct (rows (:constructor make-rows ()))
   "The users of a name, sorted for an answer. Each user is a USER or TOP-FORM structure, and a group
 is a list of users with the same name. FUNCTIONS lists groups of functions. PLACES lists groups of

@@ -121,3 +121,22 @@ or NIL if there is none. A new definition has a new object."
          (ignore-errors (eq function (plain-definition name)))
          (member method (sb-mop:generic-function-methods function) :test #'eq)
          t)))
+
+(defun defined-p (symbol)
+  "Return true if SYMBOL or (SETF SYMBOL) has a definition of any kind."
+  (map-definitions (lambda (&rest definition)
+                     (declare (ignore definition))
+                     (return-from defined-p t))
+                   symbol))
+
+;;; Symbols in packages
+
+(defun accessible-p (symbol package)
+  "Return true if SYMBOL is accessible in PACKAGE."
+  (multiple-value-bind (found status) (find-symbol (symbol-name symbol) package)
+    (and status (eq found symbol))))
+
+(defun present-p (symbol package)
+  "Return true if SYMBOL is present in PACKAGE, and not only inherited."
+  (and (accessible-p symbol package)
+       (not (eq :inherited (nth-value 1 (find-symbol (symbol-name symbol) package))))))

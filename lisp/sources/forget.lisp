@@ -69,56 +69,7 @@ image again: loads in the new image have listed definitions, but no user has see
   (clrhash **listed**)
   nil)
 
-;;; Users of a definition that prevent its removal
-
-(defun method-on-p (method class)
-  "Return true if CLASS is one of the specializers of METHOD."
-  (member class (sb-mop:method-specializers method) :test #'eq))
-
-(defun class-dependents (class old)
-  "Return a list of texts for the subclasses and methods that need CLASS. Leave out those in OLD, a
-list of definitions that are to be removed too."
-  (append (loop for sub in (sb-mop:class-direct-subclasses class)
-                unless (or (not (eq sub (find-class (class-name sub) nil)))
-                           (find-if (lambda (definition)
-                                      (and (eq (definition-kind definition) :class)
-                                           (eq (definition-name definition) (class-name sub))))
-                                    old))
-                  collect (format nil "class ~A" (class-text sub)))
-          (loop for method in (sb-mop:specializer-direct-methods class)
-                for function = (sb-mop:method-generic-function method)
-                for name = (and function (sb-mop:generic-function-name function))
-                when (and function
-                          (method-on-p method class)
-                          (attached-p method)
-                          (not (sb-ext:package-locked-p
-                                (or (symbol-package (name-symbol name))
-                                    (find-package "COMMON-LISP-USER"))))
-                          (not (find method old :key #'definition-identity :test #'eq)))
-                  collect (format nil "method ~A" (method-name-text name method)))))
-
-(defun package-dependents (package)
-  "Return a list of texts for the users of PACKAGE: packages that use it, and at most 3 symbols at
-home in it that have definitions."
-  (append (loop for user in (package-used-by-list package)
-                collect (format nil "package ~A" (package-name user)))
-          (let ((named '()))
-            (do-symbols (symbol package (page (nreverse named) 0 3))
-              (when (and (eq (symbol-package symbol) package)
-                         (progn (map-definitions (lambda (&rest definition)
-                                                   (declare (ignore definition))
-                                                   (push (symbol-text symbol) named))
-                                                 symbol)
-                                (> (length named) 3)))
-                (return (page named 0 3)))))))
-
-(defun dependents (definition old)
-  "If DEFINITION is of a class or a package, return a list of texts for the definitions that still
-need it. OLD lists definitions that are to be removed too and do not count."
-  (case (definition-kind definition)
-    (:class (let ((class (find-class (definition-name definition) nil)))
-              (and class (class-dependents class old))))
-    (:package (package-dependents (definition-identity definition)))))
+;;; Removing definitions
 
 (defun files-with-same (definition)
   "Return a list of the paths of the files whose last load made a definition with the kind and name
@@ -126,30 +77,111 @@ of DEFINITION, which has replaced that one. Without DEFINITION, the image would 
   (loop for file being the hash-values of **files**
         when (same-in-file definition file) collect (source-file-path file)))
 
+(defun staying-data (definition going)
+  "If DEFINITION must not be removed, return a JSON object about it with the reasons, else NIL.
+GOING lists the definitions that are to be removed too."
+  (let ((files (files-with-same definition)))
+    (multiple-value-bind (texts forms) (needs definition going)
+      (and (or files texts forms)
+           (item-data definition
+                      "because" (page texts 0 3)
+                      "usedAt" (page forms 0 3)
+                      "definedIn" (page files 0 3))))))
+
+(defun parts-of (stay definitions)
+  "Return a list of those DEFINITIONS that are part of one in the list STAY, or of such a part: for
+example the accessors of a class, and their generic functions."
+  (let ((parts '()))
+    (loop for part = (find-if (lambda (definition)
+                                (and (not (member definition parts :test #'eq))
+                                     (not (member definition stay :test #'eq))
+                                     (said-by-others-p definition (append parts stay))))
+                              definitions)
+          while part do (push part parts))
+    parts))
+
+(defun staying (definitions going)
+  "Return an alist of those DEFINITIONS that must not be removed. The values are the JSON objects of
+STAYING-DATA, or NIL for parts of others that stay. GOING lists all definitions that are to be
+removed."
+  (let ((stay '()))
+    (flet ((others (list) (remove-if (lambda (definition) (assoc definition stay :test #'eq)) list)))
+      ;; What stays can need others, so go on until no more are found.
+      (loop for found = (loop for definition in (others definitions)
+                              for data = (staying-data definition (others going))
+                              when data collect (cons definition data))
+            while found
+            do (setf stay (append stay found)
+                     stay (append stay (mapcar #'list
+                                               (parts-of (mapcar #'car stay) definitions))))))
+    stay))
+
 (defun forget-order (definition)
   "Return a number by which definitions are sorted for removal. The number of DEFINITION is lower
 than that of definitions on which it can depend."
   (case (definition-kind definition) (:method 0) (:export 2) (:class 3) (:package 4) (t 1)))
 
+(defun take-out (definitions going)
+  "Remove DEFINITIONS from the image, but not those that something needs. GOING lists all
+definitions that are to be removed. Return two alists from definitions to JSON objects: for the
+removed ones, and for those that were not removed, with the reasons."
+  (let ((left (staying definitions going)) (gone '()))
+    (dolist (definition (stable-sort (copy-list definitions) #'< :key #'forget-order))
+      (unless (assoc definition left :test #'eq)
+        (let* ((data (item-data definition))
+               (failure (nth-value 1 (ignore-errors
+                                      (call-user-code (lambda ()
+                                                        (forget-definition definition)))))))
+          (if failure
+              (push (cons definition
+                          (item-data definition "because" (list (report-text 200 failure))))
+                    left)
+              (push (cons definition data) gone)))))
+    (values gone left)))
+
+(defun users-first (packages)
+  "Return a list of PACKAGES, definitions of packages, in which those that use others come before
+these."
+  (loop while packages
+        collect (let* ((left (mapcar #'definition-identity packages))
+                       (next (or (find-if (lambda (package)
+                                            (null (intersection (package-used-by-list package) left
+                                                                :test #'eq)))
+                                          packages :key #'definition-identity)
+                                 ;; Packages can use each other in a circle.
+                                 (first packages))))
+                  (setf packages (remove next packages :test #'eq))
+                  next)))
+
+(defun removal-steps (definitions)
+  "Return a list of lists of DEFINITIONS, in the order in which they are removed. Variables come
+first, since their values can have instances of classes. Packages come last, each by itself."
+  (flet ((of-kinds (&rest kinds)
+           (remove-if-not (lambda (definition) (member (definition-kind definition) kinds))
+                          definitions)))
+    (let ((variables (of-kinds :variable :constant :symbol-macro)) (packages (of-kinds :package)))
+      (list* variables
+             (remove-if (lambda (definition)
+                          (or (member definition variables) (member definition packages)))
+                        definitions)
+             (mapcar #'list (users-first packages))))))
+
 (defun forget-all (definitions)
   "Remove DEFINITIONS from the image. Return two lists of JSON objects: for the removed definitions,
 and for those that could not be removed, with the reasons."
-  (let ((main (main-definitions definitions)) (gone '()) (left '()))
-    (dolist (definition (stable-sort (copy-list definitions) #'< :key #'forget-order))
-      (let* ((needed (dependents definition definitions))
-             (files (files-with-same definition))
-             (data (item-data definition "because" (page needed 0 3) "definedIn" (page files 0 3)))
-             (failure (and (null needed)
-                           (null files)
-                           (nth-value 1
-                                      (ignore-errors
-                                       (call-user-code (lambda ()
-                                                         (forget-definition definition))))))))
-        (cond ((or needed files) (push data left))
-              (failure
-               (push (item-data definition "because" (list (report-text 200 failure))) left))
-              ((member definition main :test #'eq) (push data gone)))))
-    (values (nreverse gone) (nreverse left))))
+  (let ((main (main-definitions definitions)) (all-gone '()) (all-left '()))
+    (loop for step in (removal-steps definitions)
+          ;; A variable must stay if the constructor of a structure uses it, which stays if the
+          ;; structure does. Only the next step tells that.
+          for going = main then definitions
+          do (multiple-value-bind (gone left) (take-out step going)
+               (setf all-gone (append gone all-gone) all-left (append left all-left))))
+    (flet ((data (entries)
+             (loop for definition in (stable-sort (copy-list definitions) #'< :key #'forget-order)
+                   for data = (cdr (assoc definition entries :test #'eq))
+                   when data collect data)))
+      (values (data (remove-if-not (lambda (entry) (member (car entry) main :test #'eq)) all-gone))
+              (data all-left)))))
 
 (defun forget-old (path which)
   "Remove definitions from the image that the file PATH, a native truename, no longer makes. Do so

@@ -5,16 +5,6 @@
 
 ;;; The packages that have the symbol
 
-(defun accessible-p (symbol package)
-  "Return true if SYMBOL is accessible in PACKAGE."
-  (multiple-value-bind (found status) (find-symbol (symbol-name symbol) package)
-    (and status (eq found symbol))))
-
-(defun present-p (symbol package)
-  "Return true if SYMBOL is present in PACKAGE, and not only inherited."
-  (and (accessible-p symbol package)
-       (not (eq :inherited (nth-value 1 (find-symbol (symbol-name symbol) package))))))
-
 (defun packages-where (test symbol)
   "Return a list of the packages for which TEST, a function of SYMBOL and a package, returns true."
   (from-packages (lambda (package) (and (funcall test symbol package) (list package)))))
@@ -41,13 +31,6 @@ reason is \"taken\" if NAME is a symbol with the same home package that has a de
                    "natures" (natures other)))
           (t
            (object "kind" "other" "package" (package-name package) "symbol" (symbol-text other))))))
-
-(defun defined-p (symbol)
-  "Return true if SYMBOL or (SETF SYMBOL) has a definition of any kind."
-  (map-definitions (lambda (&rest definition)
-                     (declare (ignore definition))
-                     (return-from defined-p t))
-                   symbol))
 
 (defun conflicts (symbol name)
   "Return a list of JSON objects with the reasons why SYMBOL cannot get NAME. It is empty if it

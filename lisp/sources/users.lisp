@@ -82,14 +82,15 @@ with a debug source in the list FRESH, which was just compiled with the new defi
                         xrefs))))))
     uses))
 
-(defun layout-users (symbol layout fresh)
-  "Return a list of (SYMBOL USER FUNCTION) lists for named functions whose code has LAYOUT, a layout
-of the structure SYMBOL, among its constants. Leave out code with a debug source in the list FRESH."
+(defun users-of-constants (symbol wanted fresh)
+  "Return a list of (SYMBOL USER FUNCTION) lists for named functions whose code has a constant of
+which the predicate WANTED is true. Leave out code with a debug source in the list FRESH."
   (let ((uses '()))
     (map-code
      (lambda (code)
        (when (block found
-               (map-constants (lambda (constant) (when (eq constant layout) (return-from found t)))
+               (map-constants (lambda (constant)
+                                (when (funcall wanted constant) (return-from found t)))
                               code))
          (dotimes (index (code-functions code))
            (let* ((function (code-function code index))
@@ -99,6 +100,11 @@ of the structure SYMBOL, among its constants. Leave out code with a debug source
                         (in-force-p user function))
                (push (list symbol user function) uses)))))))
     uses))
+
+(defun layout-users (symbol layout fresh)
+  "Return a list of (SYMBOL USER FUNCTION) lists for named functions whose code has LAYOUT, a layout
+of the structure SYMBOL, among its constants. Leave out code with a debug source in the list FRESH."
+  (users-of-constants symbol (lambda (constant) (eq constant layout)) fresh))
 
 (defun outdated-uses ()
   "Return the (USED USER FUNCTION) lists in **OUTDATED** for functions that are still in use, sorted

@@ -142,8 +142,13 @@ export function isIncomplete({
 
 /** Returns the line on ITEM, which was not removed. */
 export function leftText(item: LeftItem, places: Places): string {
-  const files = (item.definedIn ?? []).map((file) => `the definition in ${places.fileName(file)}`);
-  return `Not removed: ${itemsText([item])}, because of ${[...(item.because ?? []), ...files].join(', ')}.`;
+  const placeOf = formPlaces(places);
+  const reasons = [
+    ...(item.because ?? []),
+    ...(item.usedAt ?? []).map(({ file, form }) => `the form at ${placeOf(file, form)}`),
+    ...(item.definedIn ?? []).map((file) => `the definition in ${places.fileName(file)}`),
+  ];
+  return `Not removed: ${itemsText([item])}, because of ${reasons.join(', ')}.`;
 }
 
 /** Returns the section on differences between the image and the files of a load, or undefined when they

@@ -10,8 +10,10 @@ export interface Item {
 
 /** A definition that was not removed. */
 export interface LeftItem extends Item {
-  /** Texts for definitions that need it. */
+  /** Texts for definitions and data that need it. */
   because?: string[];
+  /** Top-level forms that need it: the file of each, and its number there. */
+  usedAt?: { file: string; form: number }[];
   /** Files that have another definition of it, which this one has replaced. */
   definedIn?: string[];
 }

@@ -1,0 +1,247 @@
+;;;; Finds what still needs a definition, so that removing it would break or lose something: other
+;;;; definitions, code that was loaded or evaluated, and living data.
+
+(in-package "LIVE-LISP.SOURCES")
+
+(defun going-p (name identity going)
+  "Return true if the list GOING has a definition of NAME with IDENTITY, such as a function or a
+method, or with any identity if that is NIL."
+  (find-if (lambda (definition)
+             (and (equal (definition-name definition) name)
+                  (or (null identity) (eq (definition-identity definition) identity))))
+           going))
+
+;;; Code
+
+(defun need-text (name function)
+  "Return text for FUNCTION, a simple function that is a definition of NAME, such as \"method F
+(K)\"."
+  (format nil "~A ~A"
+          (case (kind-reached name function) (:macro "macro") (:method "method") (t "function"))
+          (user-text name function)))
+
+(defun stays-p (name function going)
+  "Return true if FUNCTION, a simple function, is a definition of NAME that is not in the list
+GOING."
+  (and (in-force-p name function)
+       (not (going-p name (method-of function name) going))))
+
+(defun needed-by-code (names going)
+  "Return two lists about code that uses one of NAMES: texts for definitions, and JSON objects with
+the file and the number of other top-level forms. Leave out the definitions in the list GOING."
+  (let ((texts '()) (forms '()))
+    (loop for (name function file number) in (users-of-names names)
+          do (cond (file (push (list (file-path file) number) forms))
+                   ((null name) (push "an anonymous function" texts))
+                   ((null function)
+                    (push (format nil "the evaluated definition of ~A" (name-text name)) texts))
+                   ((stays-p name function going) (push (need-text name function) texts))))
+    (values (remove-duplicates (nreverse texts) :test #'string=)
+            (loop for (file number) in (stable-sort (sort forms #'< :key #'second)
+                                                    #'string< :key #'first)
+                  collect (object "file" file "form" number)))))
+
+(defun needed-by-constants (symbol wanted going)
+  "Return a list of texts for the definitions whose code has a constant of which the predicate
+WANTED is true, as code that uses the class SYMBOL has. Leave out the definitions in the list
+GOING."
+  (remove-duplicates (loop for (nil name function) in (users-of-constants symbol wanted '())
+                           unless (going-p name (method-of function name) going)
+                             collect (need-text name function))
+                     :test #'string=))
+
+;;; Classes
+
+(defun method-on-p (method class)
+  "Return true if CLASS is one of the specializers of METHOD."
+  (member class (sb-mop:method-specializers method) :test #'eq))
+
+(defun needed-by-definitions (class going)
+  "Return a list of texts for the subclasses and methods that need CLASS. Leave out those in the
+list GOING."
+  (append (loop for sub in (sb-mop:class-direct-subclasses class)
+                unless (or (not (eq sub (find-class (class-name sub) nil)))
+                           (find-if (lambda (definition)
+                                      (and (eq (definition-kind definition) :class)
+                                           (eq (definition-name definition) (class-name sub))))
+                                    going))
+                  collect (format nil "class ~A" (class-text sub)))
+          (loop for method in (sb-mop:specializer-direct-methods class)
+                for function = (sb-mop:method-generic-function method)
+                for name = (and function (sb-mop:generic-function-name function))
+                when (and function
+                          (method-on-p method class)
+                          (attached-p method)
+                          (not (sb-ext:package-locked-p
+                                (or (symbol-package (name-symbol name))
+                                    (find-package "COMMON-LISP-USER"))))
+                          (not (find method going :key #'definition-identity :test #'eq)))
+                  collect (format nil "method ~A" (method-name-text name method)))))
+
+(defun needed-by-instances (class)
+  "Return a list of one text about the instances of CLASS in the heap, or NIL if there are none. If
+the heap is too large to be searched, there may be some."
+  (let ((count (instance-count class)))
+    ;; Perhaps they are garbage.
+    (when (and count (plusp count))
+      (clear-stack)
+      (sb-ext:gc :full t)
+      (setf count (instance-count class)))
+    (cond ((null count) (list "instances that may be in the heap, which is too large to search"))
+          ((plusp count) (list (format nil "~D instance~:P" count))))))
+
+(defun class-needs (definition going)
+  "Return a list of texts for what needs the class of DEFINITION, apart from definitions in the list
+GOING: subclasses, methods, code that tests for the class, and instances."
+  (let* ((name (definition-name definition)) (class (find-class name nil)))
+    (when class
+      (let* ((cell (class-cell name)) (classoid (and cell (cell-classoid cell)))
+             (layout (and classoid (classoid-layout classoid))))
+        (or (append (needed-by-definitions class going)
+                    (needed-by-constants name
+                                         (lambda (constant)
+                                           (and constant
+                                                (or (eq constant cell) (eq constant layout)
+                                                    (eq constant class))))
+                                         going))
+            (needed-by-instances class))))))
+
+;;; Method combinations
+
+(defun combination-needs (definition going)
+  "Return a list of texts for the generic functions with the method combination of DEFINITION. Leave
+out those in the list GOING."
+  (let ((texts '()))
+    (map-global-names
+     (lambda (name)
+       (let ((function (and (typep name 'program-name) (generic-function-named name))))
+         (when (and function
+                    (eq (definition-name definition)
+                        (combination-name (sb-mop:generic-function-method-combination function)))
+                    (not (going-p name nil going)))
+           (push (format nil "generic function ~A" (function-name-text name)) texts)))))
+    (sort texts #'string<)))
+
+;;; Data
+
+(defparameter *most-parts* 1000000
+  "The maximum number of objects that are examined in a search through the values of variables.")
+
+(defun user-instance-p (object)
+  "Return true if OBJECT is an instance of a class of the program."
+  (and (typep object '(or standard-object structure-object condition))
+       (let ((name (class-name (class-of object)))) (and (symbolp name) (mentioned-p name)))))
+
+(defun map-parts (visit object)
+  "Call VISIT with the objects to which OBJECT refers directly, if OBJECT is data or code of the
+program: not for classes, packages, streams and other instances of SBCL's classes."
+  (typecase object
+    (symbol)
+    (code (map-constants visit object))
+    (cell (funcall visit (name-symbol (cell-name object))))
+    ((or number string character))
+    ((and (or standard-object structure-object condition) (not hash-table))
+     (when (user-instance-p object) (introspect "MAP-ROOT" visit object)))
+    (t (introspect "MAP-ROOT" visit object))))
+
+(defun reaches-p (wanted object seen)
+  "Return true if OBJECT or an object in it, at any depth, is a symbol of which the predicate WANTED
+is true. SEEN is an EQ hash table with the objects that were examined before, to which this adds.
+Return true also when SEEN has *MOST-PARTS* objects, since then the answer is unknown."
+  (let ((left (list object)))
+    (flet ((look (part)
+             (cond ((symbolp part) (when (funcall wanted part) (return-from reaches-p t)))
+                   ((typep part '(or number character string)))
+                   ((gethash part seen))
+                   ((>= (hash-table-count seen) *most-parts*) (return-from reaches-p t))
+                   (t (setf (gethash part seen) t)
+                      (push part left)))))
+      (when (symbolp object) (look object))
+      (loop while left do (map-parts #'look (pop left)))
+      nil)))
+
+(defun needed-by-values (wanted)
+  "Return a list of at most 3 texts for variables of the program whose values contain a symbol of
+which the predicate WANTED is true, and for symbols with such property lists."
+  (let ((seen (make-hash-table :test 'eq)) (texts '()))
+    (flet ((look (symbol object format)
+             (when (and (< (length texts) 3) (reaches-p wanted object seen))
+               (pushnew (format nil format (symbol-text symbol)) texts :test #'string=))))
+      (map-packages
+       (lambda (package)
+         (unless (own-package-p package)
+           (do-symbols (symbol package)
+             (when (and (eq (symbol-package symbol) package) (mentioned-p symbol))
+               (when (boundp symbol) (look symbol (symbol-value symbol) "the value of ~A"))
+               (when (symbol-plist symbol)
+                 (look symbol (symbol-plist symbol) "the property list of ~A")))))))
+      (nreverse texts))))
+
+;;; Packages
+
+(defun home-symbols (package)
+  "Return a list of the symbols that are at home in PACKAGE."
+  (let ((symbols '()))
+    (do-symbols (symbol package (remove-duplicates symbols :test #'eq))
+      (when (eq (symbol-package symbol) package) (push symbol symbols)))))
+
+(defun needed-by-packages (package)
+  "Return a list of texts for the packages that use PACKAGE, have a local nickname for it, or have
+one of its symbols, and for the session if PACKAGE is its current package."
+  (append (loop for user in (package-used-by-list package)
+                collect (format nil "package ~A" (package-name user)))
+          (loop for user in (sb-ext:package-locally-nicknamed-by-list package)
+                collect (format nil "the local nickname in package ~A" (package-name user)))
+          (let ((symbols (home-symbols package)))
+            (from-packages
+             (lambda (other)
+               (let ((import (and (not (eq other package))
+                                  (not (member other (package-used-by-list package)))
+                                  (find-if (lambda (symbol) (present-p symbol other)) symbols))))
+                 (and import
+                      (list (format nil "the import of ~A in package ~A"
+                                    (symbol-text import) (package-name other))))))))
+          (and (eq package (session-package)) (list "the session, whose current package it is"))))
+
+(defun needed-by-own (package)
+  "Return a list of at most 3 texts for symbols at home in PACKAGE that have definitions, or that
+methods specialize on."
+  (page (loop for symbol in (home-symbols package)
+              when (defined-p symbol)
+                collect (symbol-text symbol)
+              else
+                append (loop for method in (sb-mop:specializer-direct-methods
+                                            (sb-mop:intern-eql-specializer symbol))
+                             for function = (sb-mop:method-generic-function method)
+                             when function
+                               collect (format nil "method ~A"
+                                               (method-name-text
+                                                (sb-mop:generic-function-name function) method))))
+        0 3))
+
+(defun package-needs (definition going)
+  "Return two lists about what needs the package of DEFINITION, as NEEDS does."
+  (let ((package (definition-identity definition)))
+    (or (append (needed-by-packages package) (needed-by-own package))
+        (let ((symbols (home-symbols package)))
+          (and symbols
+               (multiple-value-bind (texts forms)
+                   (needed-by-code (append symbols
+                                           (loop for symbol in symbols collect `(setf ,symbol)))
+                                   going)
+                 (if (or texts forms)
+                     (return-from package-needs (values texts forms))
+                     (needed-by-values (lambda (symbol)
+                                         (eq (symbol-package symbol) package))))))))))
+
+;;; All kinds
+
+(defun needs (definition going)
+  "Return two lists about what needs DEFINITION, whose removal would break it or lose data: texts
+for definitions and data, and JSON objects with the file and the number of top-level forms. Leave
+out the definitions in the list GOING, which are to be removed, too."
+  (case (definition-kind definition)
+    (:class (class-needs definition going))
+    (:variable (needed-by-code (list (definition-name definition)) going))
+    (:method-combination (combination-needs definition going))
+    (:package (package-needs definition going))))

@@ -1,0 +1,195 @@
+// That forgetting removes nothing that other code or living data still needs, and says what that is.
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { LONG, PATIENCE_MS } from '../long.ts';
+import { forget, load, loaded, put, session, withPackageP } from './package-p.ts';
+
+withPackageP();
+
+/** Something that e.lisp makes, and what of another file needs it. */
+interface Scene {
+  what: string;
+  made: string;
+  /** A form that is true while the image has it. */
+  there: string;
+  /** How answers name it. */
+  item: string;
+  /** Uses of it in other.lisp, each with what the answer says of it. */
+  needs: [form: string, because: string][];
+}
+
+const SCENES: Scene[] = [
+  {
+    what: 'a variable',
+    made: '(defvar *wind* 1)',
+    there: "(and (boundp 'p::*wind*) (eq :special (sb-cltl2:variable-information 'p::*wind*)))",
+    item: 'variable P::*WIND*',
+    needs: [
+      ['(declaim (special *wind*))', 'the form at other.lisp:2:1'],
+      ['(setf *wind* 5)', 'the form at other.lisp:2:1'],
+      ['(defun wind () *wind*)', 'function P::WIND'],
+      ['(defun calm (f) (let ((*wind* 0)) (funcall f)))', 'function P::CALM'],
+      [
+        '(defmethod print-object :before ((x symbol) (s null)) (print *wind*))',
+        'method COMMON-LISP::PRINT-OBJECT :BEFORE (COMMON-LISP::SYMBOL COMMON-LISP::NULL)',
+      ],
+      ['(defclass sail () ((wind :initform *wind*)))', 'the form at other.lisp:2:1'],
+      ["(defun the-wind () (symbol-value '*wind*))", 'function P::THE-WIND'],
+    ],
+  },
+  {
+    what: 'a package',
+    made: '(defpackage "GATE" (:use "CL")) (intern "LOW" "GATE")',
+    there: '(find-package "GATE")',
+    item: 'package GATE',
+    needs: [
+      ["(defvar *gates* (list 'gate::low))", 'the form at other.lisp:2:1'],
+      ['(defvar *gates* (list (intern "LOW" "GATE")))', 'the value of P::*GATES*'],
+      [
+        '(defvar *gates* (make-hash-table)) (setf (gethash (intern "LOW" "GATE") *gates*) 1)',
+        'the value of P::*GATES*',
+      ],
+      [
+        '(defstruct lock gate) (defvar *lock* (make-lock :gate (vector (intern "LOW" "GATE"))))',
+        'the value of P::*LOCK*',
+      ],
+      ['(defvar *close* (let ((gate (intern "LOW" "GATE"))) (lambda () gate)))', 'the value of P::*CLOSE*'],
+      ['(setf (get \'gates :low) (intern "LOW" "GATE"))', 'the property list of P::GATES'],
+      ["(defun low () '(:gate gate::low))", 'function P::LOW'],
+      ['(defun shut () (gate::low))', 'function P::SHUT'],
+      ['(defmethod shut ((gate (eql (intern "LOW" "GATE")))) 1)', 'method P::SHUT ((EQL GATE::LOW))'],
+      ['(import (intern "LOW" "GATE"))', 'the import of GATE::LOW in package P'],
+      ['(defpackage "USER" (:use "GATE"))', 'package USER'],
+      ['(defpackage "USER" (:local-nicknames ("G" "GATE")))', 'the local nickname in package USER'],
+    ],
+  },
+  {
+    what: 'a class',
+    made: '(defclass berth () ((owner :initarg :owner :accessor owner)))',
+    there: "(and (find-class 'p::berth nil) (fboundp 'p::owner) (fboundp '(setf p::owner)))",
+    item: 'class P::BERTH',
+    needs: [
+      ["(defvar *berths* (list (make-instance 'berth)))", '1 instance'],
+      ["(defun berth-p (x) (typep x 'berth))", 'function P::BERTH-P'],
+      ['(defclass dry-berth (berth) ())', 'class P::DRY-BERTH'],
+      ['(defmethod area ((berth berth)) 1)', 'method P::AREA (P::BERTH)'],
+    ],
+  },
+  {
+    what: 'a structure',
+    made: '(defstruct boat (length 1))',
+    there: "(and (find-class 'p::boat nil) (fboundp 'p::make-boat) (fboundp 'p::boat-length))",
+    item: 'structure P::BOAT',
+    needs: [
+      ['(defvar *boat* (make-boat))', '1 instance'],
+      ['(defun long-p (boat) (< 9 (boat-length boat)))', 'function P::LONG-P'],
+      ['(defstruct (tug (:include boat)) power)', 'class P::TUG'],
+    ],
+  },
+  {
+    what: 'a condition',
+    made: '(define-condition leak (error) ((where :initarg :where :reader leak-where)))',
+    there: "(and (find-class 'p::leak nil) (fboundp 'p::leak-where))",
+    item: 'condition P::LEAK',
+    needs: [
+      ['(defun safely (f) (handler-case (funcall f) (leak () :leak)))', 'function P::SAFELY'],
+      ["(defvar *leak* (make-condition 'leak :where 1))", '1 instance'],
+    ],
+  },
+  {
+    what: 'a method combination',
+    made: '(define-method-combination gather :operator list)',
+    there: "(gethash 'p::gather sb-pcl::**method-combinations**)",
+    item: 'method combination P::GATHER',
+    needs: [['(defgeneric all (x) (:method-combination gather))', 'generic function P::ALL']],
+  },
+];
+
+/** Loads e.lisp with MADE, other.lisp with NEEDS, and e.lisp without MADE. */
+async function lose(made: string, ...needs: string[]): Promise<void> {
+  await loaded('e.lisp', made);
+  await loaded('other.lisp', ...needs);
+  put('e.lisp', '');
+}
+
+const isThere = (form: string) => session.eval(`(and ${form} t)`);
+
+describe.each(SCENES)('$what', ({ made, there, item, needs }) => {
+  test.each(needs)('that %s needs is left', async (need, because) => {
+    await lose(made, need);
+    expect(await forget('e.lisp')).toBe(`Loaded e.lisp\n\nNot removed: ${item}, because of ${because}.`);
+    expect(await isThere(there)).toBe('T');
+  });
+
+  test('that nothing needs is removed', async () => {
+    await lose(made);
+    expect(await forget('e.lisp')).toBe(
+      `Loaded e.lisp\n\nRemoved, because the file no longer has it: ${item}.`,
+    );
+    expect(await isThere(there)).toBe('NIL');
+  });
+});
+
+test('a variable that a form evaluated since uses is left', async () => {
+  await lose('(defvar *wind* 1)');
+  await session.eval('(defun p::wind () p::*wind*)');
+  await session.eval('(defclass p::sail () ((wind :initform p::*wind*)))');
+  expect(await forget('e.lisp')).toBe(
+    'Loaded e.lisp\n\nNot removed: variable P::*WIND*, because of function P::WIND, the evaluated definition of P::SAIL.',
+  );
+});
+
+test('a variable is removed with the instances in it, and with the functions that use it', async () => {
+  await lose("(defclass berth () ()) (defvar *berth* (make-instance 'berth)) (defun berth () *berth*)");
+  expect(await forget('e.lisp')).toBe(
+    'Loaded e.lisp\n\nRemoved, because the file no longer has it: function P::BERTH; variable P::*BERTH*; class P::BERTH.',
+  );
+});
+
+test('a package is not removed while the session is in it', async () => {
+  await lose('(defpackage "GATE" (:use "CL"))');
+  await session.eval('(in-package "GATE")');
+  expect(await forget('e.lisp')).toBe(
+    'Loaded e.lisp\n\nNot removed: package GATE, because of the session, whose current package it is.',
+  );
+});
+
+test('packages that use each other are removed together', async () => {
+  await lose('(defpackage "GATE" (:use "CL")) (defpackage "LOCK" (:use "GATE"))');
+  expect(await forget('e.lisp')).toBe(
+    'Loaded e.lisp\n\nRemoved, because the file no longer has it: packages GATE, LOCK.',
+  );
+});
+
+test(
+  'at random, what is needed stays and is named, and all else goes',
+  async () => {
+    const need = (scene: Scene) =>
+      fc.subarray(
+        scene.needs.map(([form]) => form),
+        { maxLength: Math.min(2, scene.needs.length) },
+      );
+    const choices = fc.tuple(...SCENES.map((scene) => fc.record({ lost: fc.boolean(), needs: need(scene) })));
+    await fc.assert(
+      fc.asyncProperty(choices, async (chosen) => {
+        await session.call('restart_image', { rebuild: 'none' });
+        put('p.lisp', '(defpackage "P" (:use "CL"))');
+        await load('p.lisp');
+        await loaded('e.lisp', ...SCENES.map(({ made }) => made));
+        await loaded('other.lisp', ...chosen.flatMap(({ needs }) => needs));
+        const kept = SCENES.filter((_, n) => !chosen[n]?.lost);
+        put('e.lisp', ...kept.map(({ made }) => made));
+        const answer = await forget('e.lisp');
+        for (const [n, { item, there }] of SCENES.entries()) {
+          const { lost = false, needs = [] } = chosen[n] ?? {};
+          const said = `${JSON.stringify(chosen)}\n${answer}`;
+          expect(await isThere(there), said).toBe(lost && needs.length === 0 ? 'NIL' : 'T');
+          expect(answer.includes(`Not removed: ${item}, because of `), said).toBe(lost && needs.length > 0);
+        }
+      }),
+      { numRuns: LONG ? 200 : 5, endOnFailure: true },
+    );
+  },
+  PATIENCE_MS,
+);
