@@ -50,19 +50,21 @@ that no answer has listed yet come first."
 :FUNCTION)."
   (some (lambda (kind) (gethash (cons kind name) (source-file-definitions file))) kinds))
 
-(defun outdated-of (files)
+(defun outdated-of (files &optional removed)
   "Return a list of the (USED USER FUNCTION) lists from OUTDATED-USES for which one of FILES defines
-USED or USER."
+USED or USER, or USED is the name of a definition in the list REMOVED."
   (remove-if-not (lambda (use)
                    (destructuring-bind (used user function) use
                      (let ((method (method-of function user)))
-                       (some (lambda (file)
-                               (or (defines-p file used
-                                              '(:macro :compiler-macro :function :constant
-                                                :symbol-macro :class))
-                                   (defines-p file user '(:macro :function))
-                                   (and method (gethash method (source-file-definitions file)))))
-                             files))))
+                       (or (find used removed :key #'definition-name :test #'equal)
+                           (some (lambda (file)
+                                   (or (defines-p file used
+                                                  '(:macro :compiler-macro :function :constant
+                                                    :symbol-macro :class))
+                                       (defines-p file user '(:macro :function))
+                                       (and method
+                                            (gethash method (source-file-definitions file)))))
+                                 files)))))
                  (outdated-uses)))
 
 (defun double-data (double)
@@ -94,7 +96,7 @@ the load has tried to remove."
                            :forgetting forgetting)
               (bounded-members "unset" (remove nil (mapcar #'unset-data (noted-unset *loaded*))))
               (bounded-members "reslotted" (mapcar #'reslotted-data (noted-reslotted *loaded*)))
-              (bounded-members "outdated" (outdated-data (outdated-of files)))))))
+              (bounded-members "outdated" (outdated-data (outdated-of files tried)))))))
 
 ;;; Definitions of files that the image no longer has
 

@@ -125,18 +125,21 @@ than that of definitions on which it can depend."
   "Remove DEFINITIONS from the image, but not those that something needs. GOING lists all
 definitions that are to be removed. Return two alists from definitions to JSON objects: for the
 removed ones, and for those that were not removed, with the reasons."
-  (let ((left (staying definitions going)) (gone '()))
-    (dolist (definition (stable-sort (copy-list definitions) #'< :key #'forget-order))
-      (unless (assoc definition left :test #'eq)
-        (let* ((data (item-data definition))
-               (failure (nth-value 1 (ignore-errors
-                                      (call-user-code (lambda ()
-                                                        (forget-definition definition)))))))
-          (if failure
-              (push (cons definition
-                          (item-data definition "because" (list (report-text 200 failure))))
-                    left)
-              (push (cons definition data) gone)))))
+  (let* ((left (staying definitions going)) (gone '())
+         (leaving (remove-if (lambda (definition) (assoc definition left :test #'eq))
+                             definitions)))
+    ;; Code keeps what was compiled into it. Once the definitions are removed, this cannot be seen.
+    (note-outdated (mapcar #'definition-name (remove-if-not #'compiled-in-p leaving)) '())
+    (dolist (definition (stable-sort (copy-list leaving) #'< :key #'forget-order))
+      (let* ((data (item-data definition))
+             (failure (nth-value 1 (ignore-errors
+                                    (call-user-code (lambda ()
+                                                      (forget-definition definition)))))))
+        (if failure
+            (push (cons definition
+                        (item-data definition "because" (list (report-text 200 failure))))
+                  left)
+            (push (cons definition data) gone))))
     (values gone left)))
 
 (defun users-first (packages)

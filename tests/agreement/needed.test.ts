@@ -147,6 +147,24 @@ test('a variable is removed with the instances in it, and with the functions tha
   );
 });
 
+test('what was compiled into other code is removed, and the code is named', async () => {
+  await lose(
+    '(define-compiler-macro tax (x) `(* 2 ,x)) (defmacro toll (x) `(* 3 ,x)) (defconstant +fee+ 4)',
+    '(defun tax (x) (* 5 x)) (defun bill () (list (tax 1) (toll 1) +fee+))',
+  );
+  expect(await forget('e.lisp')).toBe(
+    `Loaded e.lisp
+
+Removed, because the file no longer has it: compiler macro P::TAX; constant P::+FEE+; macro P::TOLL.
+Compiled with the definition P::+FEE+ as it was before: P::BILL. Load it again.
+Compiled with the definition P::TAX as it was before: P::BILL. Load it again.
+Compiled with the definition P::TOLL as it was before: P::BILL. Load it again.
+
+Loaded e.lisp`,
+  );
+  expect(await session.eval('(p::bill)')).toBe('(2 3 4)');
+});
+
 test('a package is not removed while the session is in it', async () => {
   await lose('(defpackage "GATE" (:use "CL"))');
   await session.eval('(in-package "GATE")');
