@@ -180,9 +180,30 @@ describe('a name that several definitions have', () => {
     expect(bytes('rate-a.lisp')).toBe(`(in-package rates-a)\n(defun rate (x) x)\n${text}\n`);
   });
 
-  test('is asked for with its path where the forms are alike', async () => {
+  test('is asked for with its package where it has two', async () => {
+    const rows = [
+      '  rate-a.lisp:2  (defun rate)  in package rates-a',
+      '  rate-b.lisp:2  (defun rate)  in package rates-b',
+    ];
     expect(await edit({ definition: '(defun rate)', op: 'delete' })).toBe(
-      'failed: edits[0]: rate means 2 definitions:\n  rate-a.lisp:2  (defun rate)\n  rate-b.lisp:2  (defun rate)\nGive path, too.',
+      `failed: edits[0]: rate means 2 definitions:\n${rows.join('\n')}\nGive it with its package: rates-a::rate or rates-b::rate.`,
+    );
+    at.put('halt.lisp', '(in-package one)\n(defun halt () 1)\n(in-package two)\n(defun halt () 2)\n');
+    expect(await edit({ path: 'halt.lisp', definition: 'halt', op: 'delete' })).toBe(
+      `failed: edits[0]: halt means 2 definitions:
+  halt.lisp:2  (defun halt)  in package one
+  halt.lisp:4  (defun halt)  in package two
+Give it with its package: one::halt or two::halt.`,
+    );
+    expect(await edit({ path: 'halt.lisp', definition: 'two::halt', op: 'delete' })).toMatch(/^Changed halt/);
+    expect(bytes('halt.lisp')).toBe('(in-package one)\n(defun halt () 1)\n(in-package two)\n');
+  });
+
+  test('is asked for with its path where the forms are alike', async () => {
+    at.put('toll-a.lisp', '(in-package rates-a)\n(defun toll (x) x)\n');
+    at.put('toll-b.lisp', '(in-package rates-a)\n(defun toll (x) x)\n');
+    expect(await edit({ definition: '(defun toll)', op: 'delete' })).toBe(
+      'failed: edits[0]: toll means 2 definitions:\n  toll-a.lisp:2  (defun toll)\n  toll-b.lisp:2  (defun toll)\nGive path, too.',
     );
   });
 

@@ -235,20 +235,25 @@ function severalText(name: string, found: readonly Located[]): string {
   return `${name} means ${found.length} definitions:\n${rowsText(found)}\n${detailRequest(found)}`;
 }
 
-/** Returns a sentence that asks for the head, the path or the line, whichever distinguishes FOUND,
- *  definitions with the same name. */
+/** Returns a sentence that asks for the head, the package, the path or the line, whichever distinguishes
+ *  FOUND, definitions with the same name. */
 function detailRequest(found: readonly Located[]): string {
   const heads = new Set(found.map(({ target }) => target.head));
   if (heads.size === found.length) return 'Give one as it stands here, or its line.';
+  const names = new Set(found.map(({ target }) => qualified(target.written, target.home)));
+  if (names.size === found.length)
+    return `Give it with its package: ${visibleName([...names].join(' or '))}.`;
   const files = new Set(found.map(({ file }) => file));
   if (files.size === found.length) return 'Give path, too.';
   return files.size === 1 ? 'Give its line, too.' : 'Give path and line, too.';
 }
 
 function rowsText(found: readonly Located[]): string {
-  const rows = found.map(
-    ({ file, target }) =>
-      `  ${visibleName(file.present.name)}:${file.source.lineAt(target.start)}  ${target.head}`,
-  );
+  const homes = new Set(found.map(({ target }) => target.home.toLowerCase()));
+  const rows = found.map(({ file, target }) => {
+    const place = `${visibleName(file.present.name)}:${file.source.lineAt(target.start)}`;
+    const home = homes.size > 1 ? `  in package ${visibleName(target.home.toLowerCase())}` : '';
+    return `  ${place}  ${target.head}${home}`;
+  });
   return [...rows.slice(0, LIST_LIMIT), ...(rows.length > LIST_LIMIT ? ['  ...'] : [])].join('\n');
 }
