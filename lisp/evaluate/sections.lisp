@@ -5,12 +5,13 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defstruct (section (:constructor make-section (file &optional (begin 0) end)))
-  "A section of FILE: the top-level lists from the position BEGIN to END, or to the end of FILE if
-END is NIL. While the section is compiled, PLACE is the position of the list that was read last, or
-NIL. RUNS is true if an earlier list of the section runs code when it is loaded."
+  "A section of FILE: the top-level forms from the position BEGIN to END, or to the end of FILE if
+END is NIL. While the section is compiled, PLACE is the position of the form that was read last, or
+NIL. RUNS is true if an earlier form of the section runs code when it is loaded."
   file begin end (place nil) (runs nil))
 
-(defvar *within-list* nil "True while a top-level list of a SECTION is read.")
+(defvar *within-form* nil
+  "True while a top-level form of a SECTION that begins with a macro character is read.")
 
 (defun runs-code-p (form)
   "True when loading FORM calls a function. Definitions and forms with the user's macros do not
@@ -44,35 +45,66 @@ SECTION."
      ,@body))
 
 (defun read-in-section (section stream read)
-  "Return the top-level list that the function READ reads from STREAM. If the list is before
-SECTION, return NIL instead, unless it is an IN-PACKAGE or DECLAIM form. If it is after SECTION,
-skip the rest of STREAM and return NIL."
+  "Return the values of the function READ, which reads a top-level form from STREAM: the form, or
+nothing, as for a comment. If the form is before SECTION, return NIL instead, unless it is an
+IN-PACKAGE or DECLAIM form. If it is after SECTION, skip the rest of STREAM and return NIL."
   (let ((place (file-position stream)) (end (section-end section)))
     (cond ((and end (>= place end))
            (loop while (read-char stream nil)))
           (t
            (setf (section-place section) place)
-           (let ((form (stopping-at-names (section) (funcall read))))
-             (cond ((>= place (section-begin section))
+           (let* ((values (multiple-value-list (stopping-at-names (section) (funcall read))))
+                  (form (first values)))
+             (cond ((null values) (values))
+                   ((>= place (section-begin section))
                     (when (runs-code-p form) (setf (section-runs section) t))
                     form)
                    ((typep form '(cons (member in-package declaim))) form)))))))
 
+(defun reader-in-section (section function)
+  "Return a reader macro function for SECTION: it reads what FUNCTION, a reader macro function,
+reads, but top-level forms by READ-IN-SECTION."
+  (lambda (stream &rest arguments)
+    (flet ((read-it ()
+             (let ((*within-form* t)) (apply function stream arguments))))
+      (if (or *within-form*
+              *read-suppress*
+              ;; The reader reads the feature expression after #+ in this package.
+              (eq *package* (find-package "KEYWORD"))
+              (not (reads-p stream (section-file section))))
+          (read-it)
+          (read-in-section section stream #'read-it)))))
+
+(defparameter *macro-character-limit* #x10000
+  "Reader macros are looked for only among characters with lower codes: the basic plane of Unicode.")
+
+(defun map-characters (visit)
+  "Call VISIT with each character that may have a reader macro."
+  (dotimes (code *macro-character-limit*) (funcall visit (code-char code))))
+
 (defun readtable-for-section (section readtable)
-  "Return a copy of READTABLE with which READ-IN-SECTION reads the top-level lists of SECTION."
-  (let ((copy (copy-readtable readtable)) (read-list (get-macro-character #\( readtable)))
-    (set-macro-character
-     #\( (lambda (stream char)
-           (flet ((read-it ()
-                    (let ((*within-list* t)) (funcall read-list stream char))))
-             (if (or *within-list*
-                     *read-suppress*
-                     ;; The reader reads the feature expression after #+ in this package.
-                     (eq *package* (find-package "KEYWORD"))
-                     (not (reads-p stream (section-file section))))
-                 (read-it)
-                 (read-in-section section stream #'read-it))))
-     nil copy)
+  "Return a copy of READTABLE with which READ-IN-SECTION reads the top-level forms of SECTION that
+begin with a macro character. Other top-level forms are symbols and numbers, which do nothing."
+  (let ((copy (copy-readtable readtable)))
+    (flet ((dispatching-p (char)
+             (handler-case (progn (get-dispatch-macro-character char #\a readtable) t)
+               (error () nil)))
+           (wrap-dispatched (char)
+             (map-characters
+              (lambda (sub)
+                (let ((function (and (char= sub (char-upcase sub))
+                                     (not (digit-char-p sub))
+                                     (get-dispatch-macro-character char sub readtable))))
+                  (when function
+                    (set-dispatch-macro-character char sub (reader-in-section section function)
+                                                  copy)))))))
+      (map-characters
+       (lambda (char)
+         (multiple-value-bind (function within-tokens) (get-macro-character char readtable)
+           (cond ((null function))
+                 ((dispatching-p char) (wrap-dispatched char))
+                 (t (set-macro-character char (reader-in-section section function) within-tokens
+                                         copy)))))))
     copy))
 
 (defun compile-section (section fasl readtable)

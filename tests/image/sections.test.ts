@@ -64,6 +64,30 @@ describe('a file is loaded that names a package which', () => {
     expect(await loaded(...forms, USE)).toBe('Loaded load.lisp');
   });
 
+  test('its own form makes, with forms of all reader macros, which run once', async () => {
+    await session.eval(`(progn
+      (set-macro-character #\\[ (lambda (stream char) (declare (ignore char)) (read-delimited-list #\\] stream t)))
+      (set-macro-character #\\] (get-macro-character #\\)))
+      (set-dispatch-macro-character #\\# #\\? (lambda (stream char number) (declare (ignore char number)) (read stream t nil t))))`);
+    const forms = [
+      '(defvar *ran* (list))',
+      "#.'(push :evaluated *ran*)",
+      '#+sbcl (push :featured *ran*)',
+      '#-sbcl (push :left-out *ran*)',
+      '[push :own *ran*] ; (push :comment *ran*)',
+      '#| (push :comment *ran*) |#',
+      '(make-package "LATE")',
+      "#+sbcl (push 'late::symbol *ran*)",
+      '#?(push :dispatched *ran*)',
+      '(make-package "LATER")',
+      "#.'(push 'later::symbol *ran*)",
+    ];
+    expect(await loaded(...forms)).toBe('Loaded load.lisp');
+    expect(await session.eval('(reverse *ran*)')).toBe(
+      '(:EVALUATED :FEATURED :OWN LATE::SYMBOL :DISPATCHED LATER::SYMBOL)',
+    );
+  });
+
   test('its own MAKE-PACKAGE makes, and then another does', async () => {
     const forms = [
       '(unless (find-package "MADE") (make-package "MADE" :use (list "CL")))',
