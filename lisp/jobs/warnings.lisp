@@ -201,9 +201,23 @@ difference from what the image had before."
           (warning-text condition)
           (and (typep condition '(or other-proclamation other-package)) *against-before*)))
 
+(defun kept-before-p (key)
+  "Return true if *REMARKS* has a warning with KEY, a list (SEVERITY TEXT FORM DEFINITION
+FORM-NUMBER). A warning without a form and a definition is also kept if one with the same severity,
+text and form number is: a form such as DEFPACKAGE signals it when its file is compiled, and again
+when the file is loaded, where its place is unknown."
+  (destructuring-bind (severity text form definition number) key
+    (find-if (lambda (other)
+               (or (equal key other)
+                   (and (null form)
+                        (null definition)
+                        (equal (list severity text number)
+                               (list (first other) (second other) (fifth other))))))
+             (remarks-keys *remarks*))))
+
 (defun keep-warning (severity condition)
   "Keep CONDITION in *REMARKS* as a warning of SEVERITY, with the form that it is about. Ignore
-CONDITION if the compiler has signalled an equal warning before."
+CONDITION if an equal warning is KEPT-BEFORE-P."
   (multiple-value-bind (form context offset file start) (context-data)
     (let* ((file (or file (compiling-file)))
            (text (told-text condition))
@@ -215,7 +229,7 @@ CONDITION if the compiler has signalled an equal warning before."
                       (without-middle-digits (printing-plainly (print-safely 200 form)))))
            (definition (definition-text context))
            (key (list severity text form definition *form-number*)))
-      (unless (member key (remarks-keys *remarks*) :test #'equal)
+      (unless (kept-before-p key)
         (incf (remarks-count *remarks*))
         (when (string= severity "note")
           (incf (remarks-notes *remarks*))

@@ -59,8 +59,8 @@ export function groupedWarnings(remarks: Remarks, places: Places): string | unde
   return `${countLine(remarks)}:\n${sections.join('\n')}`;
 }
 
-/** Returns equal warnings (GROUP) as one text with the place of each, and with the form when all have the
- *  same one. */
+/** Returns equal warnings (GROUP) as one text with the place of each, with their number where several have one
+ *  place, and with the form when all have the same one. */
 function alikeText(group: Warning[], places: Places): string {
   const wheres = new Set(group.map((warning) => whereText(warning, placeOf(warning, places))));
   // Some warnings have neither a place nor a definition.
@@ -69,7 +69,9 @@ function alikeText(group: Warning[], places: Places): string {
   const [first] = group;
   if (first === undefined) return '';
   const { form, ...formless } = first;
-  return warningText(forms.size === 1 ? first : formless, [...wheres].join('; '));
+  const times = group.length > Math.max(1, wheres.size) ? [`${group.length} times`] : [];
+  const where = [[...wheres].join('; '), ...times].filter(Boolean).join(', ');
+  return warningText(forms.size === 1 ? first : formless, where);
 }
 
 /** Returns the line and column of the form that WARNING is about, or the line of the top-level form when only

@@ -26,6 +26,6 @@ test('one of which no place is known stands with others that say the same', () =
     { severity: 'warning', text: 'Odd.', file: '/a.lisp', definition: 'DEFUN F' },
   ];
   expect(groupedWarnings({ warnings }, new Places('/'))).toBe(
-    'Warnings (2):\n  a.lisp\n    WARNING (DEFUN F): Odd.',
+    'Warnings (2):\n  a.lisp\n    WARNING (DEFUN F, 2 times): Odd.',
   );
 });
