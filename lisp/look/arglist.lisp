@@ -117,7 +117,7 @@ starting at OFFSET."
        (lambda ()
          (make-json-object
           (list* "name" (name-text target)
-                 "natures" (if setf '() (natures symbol))
+                 "natures" (if setf '() (told-natures symbol))
                  "kind" kind
                  "type" (function-type-text target)
                  "declaimed" (declaimed target)

@@ -211,7 +211,7 @@ Then SUPERCLASSES are the names of its new direct superclasses."
       (with-index (index)
         (make-json-object
          (append (list "name" (name-text target)
-                       "natures" (if setf '() (natures symbol))
+                       "natures" (if setf '() (told-natures symbol))
                        "kind" kind
                        "type" (and (not setf) (null class) (type-name-p symbol) t)
                        "slotOf" (and (not setf)

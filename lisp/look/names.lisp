@@ -170,10 +170,17 @@ variable."
   (let ((callable (callable-nature symbol)) (others (other-natures symbol)))
     (if callable (cons callable others) others)))
 
+(defun told-natures (symbol)
+  "Return the NATURES of SYMBOL, but \"CONSTANT VARIABLE\" in place of \"VARIABLE\" if it names a
+constant."
+  (if (eq :constant (variable-kind symbol))
+      (substitute "CONSTANT VARIABLE" "VARIABLE" (natures symbol) :test #'string=)
+      (natures symbol)))
+
 (defun natures-or-type (symbol)
-  "Return the NATURES of SYMBOL, a list of strings. If it is empty and SYMBOL names a type,
+  "Return the TOLD-NATURES of SYMBOL, a list of strings. If it is empty and SYMBOL names a type,
 return (\"TYPE\")."
-  (or (natures symbol) (and (type-name-p symbol) '("TYPE"))))
+  (or (told-natures symbol) (and (type-name-p symbol) '("TYPE"))))
 
 (defun names-something-p (symbol)
   "Return true if SYMBOL has a definition of any kind."

@@ -11,6 +11,11 @@ export function isNot(
   return others ? `${name} is ${others}, not a ${kind}.` : `${name} is not defined as a ${kind}.`;
 }
 
+/** Returns whether one of NATURES is that of a variable, which can be a constant. */
+export function isVariable(natures: readonly string[]): boolean {
+  return natures.includes('VARIABLE') || natures.includes('CONSTANT VARIABLE');
+}
+
 /** Returns the question whether one of the similar names NEAR (nearest first) was meant; false when there is
  *  none. */
 export function didYouMean(near: readonly string[] = []): string | false {

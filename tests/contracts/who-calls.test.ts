@@ -240,7 +240,8 @@ test.each([
   ['shape-and-variable', 'APP', 'APP::SHAPE-AND-VARIABLE', /class.*variable/],
   ['old', 'APP', 'APP::OLD', /not/],
   ['nil', 'CL', 'COMMON-LISP::NIL', /variable/],
-  ['*print-base*', 'CL', 'COMMON-LISP::*PRINT-BASE*', /variable/],
+  ['*print-base*', 'CL', 'COMMON-LISP::*PRINT-BASE*', /is a variable/],
+  ['pi', 'CL', 'COMMON-LISP::PI', /is a constant variable/],
 ])('S3.16 S3.14 %s in %s is no function: a last line says what it is', async (name, home, shown, what) => {
   const { text, isError } = await session.call('who_calls', { name, package: home });
   const lines = text.split('\n');

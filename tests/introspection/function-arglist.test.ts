@@ -245,6 +245,7 @@ Methods (1):
 describe('what is no function', () => {
   test.each([
     ['*unit*', 'LOOKS::*UNIT* is a variable, not a function.'],
+    ['pi', 'COMMON-LISP::PI is a constant variable, not a function.'],
     ['shape', 'LOOKS::SHAPE is a class, not a function.'],
     ['thing', 'LOOKS::THING is not defined as a function.'],
     ['(setf thing)', 'LOOKS::(SETF THING) is not defined as a function.'],

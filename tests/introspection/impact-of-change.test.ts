@@ -298,6 +298,10 @@ describe('what it cannot do says why', () => {
       'IMPACT::*FIRST* is a variable, not a function. who_references lists the functions that read, set or bind it.',
     ],
     [
+      { name: 'pi' },
+      'COMMON-LISP::PI is a constant variable, not a function. who_references lists the functions that read, set or bind it.',
+    ],
+    [
       { name: 'price', definition: '(defun cost (x) x)' },
       'The definition is of COST, and name is IMPACT::PRICE. Under another name all its uses break: who_calls lists them.',
     ],

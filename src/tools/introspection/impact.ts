@@ -13,7 +13,7 @@ import { symbolsIn } from '../../source/uses.ts';
 import { callOptions } from '../calling.ts';
 import type { Origins } from '../definitions/origins.ts';
 import { foundValue, isLookupFailure, lookedUp, PACKAGE, packageOf } from '../lookup.ts';
-import { isNot } from '../natures.ts';
+import { isNot, isVariable } from '../natures.ts';
 import type { Places, Site } from '../places.ts';
 import type { ReachedDefinitions } from '../tests/reached.ts';
 import { type CheckedCalls, checkedCalls } from './call-checks.ts';
@@ -136,7 +136,7 @@ class Investigation {
       const instead =
         slotOf.length > 0
           ? `It is a slot of ${slotOf.join(', ')}: give the name of the class, and as definition the class without the slot.`
-          : natures.includes('VARIABLE')
+          : isVariable(natures)
             ? 'who_references lists the functions that read, set or bind it.'
             : 'It is no class either, so nothing depends on it that can be told.';
       throw new CallError(`${isNot(name, natures, 'function')} ${instead}`);

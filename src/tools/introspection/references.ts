@@ -12,7 +12,7 @@ import {
 } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
-import { isNot } from '../natures.ts';
+import { isNot, isVariable } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
 import { unknownNotes } from './unknown-users.ts';
@@ -114,5 +114,5 @@ function natureNote({ name, natures = [], expansion }: ShownReferences): string 
   if (expansion !== undefined) {
     return `Note: ${name} is a symbol macro, to which SBCL keeps no references; its users refer to what it expands into, ${expansion}.`;
   }
-  return !natures.includes('VARIABLE') && `Note: ${isNot(name, natures, 'variable')}`;
+  return !isVariable(natures) && `Note: ${isNot(name, natures, 'variable')}`;
 }

@@ -13,7 +13,7 @@ import {
 import { moreText } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
-import { isNot } from '../natures.ts';
+import { isNot, isVariable } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
 import { lookedUpEach, NAMES } from '../several.ts';
@@ -134,7 +134,7 @@ async function callersOf(
     return { data, text: callersText(data, page.offset, several, places), unfound };
   });
   const { natures = [] } = callers.data as Partial<WhoCallsData>;
-  if (isFunction(natures) || !natures.includes('VARIABLE')) return callers;
+  if (isFunction(natures) || !isVariable(natures)) return callers;
   return withReferences(callers, await referencesOf(image, places, args, context));
 }
 
