@@ -124,7 +124,7 @@ out those in the list GOING."
 
 ;;; Data
 
-(defparameter *most-parts* 1000000
+(defparameter *most-parts* 500000
   "The maximum number of objects that are examined in a search through the values of variables.")
 
 (defun user-instance-p (object)
@@ -147,25 +147,25 @@ program: not for classes, packages, streams and other instances of SBCL's classe
 (defun reaches-p (wanted object seen)
   "Return true if OBJECT or an object in it, at any depth, is a symbol of which the predicate WANTED
 is true. SEEN is an EQ hash table with the objects that were examined before, to which this adds.
-Return true also when SEEN has *MOST-PARTS* objects, since then the answer is unknown."
+Throw to TOO-MANY-PARTS if SEEN has *MOST-PARTS* objects."
   (let ((left (list object)))
     (flet ((look (part)
              (cond ((symbolp part) (when (funcall wanted part) (return-from reaches-p t)))
                    ((typep part '(or number character string)))
                    ((gethash part seen))
-                   ((>= (hash-table-count seen) *most-parts*) (return-from reaches-p t))
+                   ((>= (hash-table-count seen) *most-parts*) (throw 'too-many-parts nil))
                    (t (setf (gethash part seen) t)
                       (push part left)))))
       (when (symbolp object) (look object))
       (loop while left do (map-parts #'look (pop left)))
       nil)))
 
-(defun needed-by-values (wanted)
-  "Return a list of at most 3 texts for variables of the program whose values contain a symbol of
-which the predicate WANTED is true, and for symbols with such property lists."
+(defun values-with (wanted)
+  "Return a list of texts for variables of the program whose values contain a symbol of which the
+predicate WANTED is true, and for symbols with such property lists."
   (let ((seen (make-hash-table :test 'eq)) (texts '()))
     (flet ((look (symbol object format)
-             (when (and (< (length texts) 3) (reaches-p wanted object seen))
+             (when (reaches-p wanted object seen)
                (pushnew (format nil format (symbol-text symbol)) texts :test #'string=))))
       (map-packages
        (lambda (package)
@@ -175,7 +175,14 @@ which the predicate WANTED is true, and for symbols with such property lists."
                (when (boundp symbol) (look symbol (symbol-value symbol) "the value of ~A"))
                (when (symbol-plist symbol)
                  (look symbol (symbol-plist symbol) "the property list of ~A")))))))
-      (nreverse texts))))
+      (sort texts #'string<))))
+
+(defun needed-by-values (wanted)
+  "Return the list VALUES-WITH for the predicate WANTED, or a list of one text if the values of the
+program's variables are too large to be searched."
+  (catch 'too-many-parts
+    (return-from needed-by-values (values-with wanted)))
+  (list "values of variables, which are too large to search"))
 
 ;;; Packages
 
