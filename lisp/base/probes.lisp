@@ -482,6 +482,11 @@ fasl, and return its value."
                     (with-open-file (in fasl :element-type '(unsigned-byte 8))
                       (load-fasl in nil nil))
                     (eql 9 (funcall 'probe-loaded)))))
+(define-probe (+load-fasl+)
+  (call-with-fasl "(list 1)"
+                  (lambda (path fasl)
+                    (and (streamp (first (arguments-of-call +load-fasl+ (lambda () (load fasl)))))
+                         (equal (truename path) (truename (compiled-from fasl)))))))
 
 (define-probe ("macroexpand-all" code-walker)
   (progn (unless (code-walker) (require "SB-CLTL2"))

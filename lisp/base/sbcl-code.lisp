@@ -343,6 +343,20 @@ defines or undefines a name."
   "Load the fasl from STREAM. VERBOSE and PRINT are as in a call of LOAD."
                  ("SB-FASL" "LOAD-AS-FASL")
                  (load stream))
+(define-internal-name +load-fasl+ "The name of the function that loads the fasl in a stream."
+                      ("SB-FASL" "LOAD-AS-FASL"))
+
+(defun compiled-from (fasl)
+  "Return the pathname of the source file that the header of FASL, a pathname, names. Return NIL if
+it names none."
+  (ignore-errors
+   (with-open-file (in fasl :external-format '(:utf-8 :replacement #\?))
+     (loop with words = "  compiled from "
+           repeat 4
+           for line = (read-line in)
+           when (eql (mismatch words line) (length words))
+             return (with-standard-io-syntax
+                      (parse-namestring (read-from-string line t nil :start (length words))))))))
 
 ;;; SBCL's code walker, built in or in a contrib that can be loaded later
 

@@ -319,23 +319,30 @@ NEEDED-SYSTEM."
     (values system needed)))
 
 (defun operate (name force)
-  "Load the system NAME, even if it is loaded already when FORCE is true, and record its
-definitions. If a system is not found, return a list from NEEDED-SYSTEM. Else return NIL."
+  "Load the system NAME, and record its definitions. Load it even if it is loaded already when FORCE
+is true, and when FORCE is a list, the systems with the names in it. If a system is not found,
+return a list from NEEDED-SYSTEM. Else return NIL."
   (flet ((load-it ()
-           (if force (asdf-call "LOAD-SYSTEM" name :force t) (asdf-call "LOAD-SYSTEM" name))))
+           (if force (asdf-call "LOAD-SYSTEM" name :force force) (asdf-call "LOAD-SYSTEM" name))))
     (call-making-way
      (lambda ()
        (call-noting (lambda ()
                       (call-user-code (lambda () (values (call-looking-again #'load-it))))))))))
 
+(defun stale-systems (system)
+  "Return a list of the names of SYSTEM and of those systems that it needs of which a file differs
+from its loaded text."
+  (loop for each in (append (needed-systems system) (list system))
+        when (some #'stale-p (true-names (component-files each)))
+          collect (asdf-call "COMPONENT-NAME" each)))
+
 (defun loaded-data (name force)
   "Load the system NAME, which ASDF has found, even if it is loaded already when FORCE is true.
 Return a JSON object that describes the outcome."
   (let* ((before (loaded-systems)) (*loaded* nil) (system (find-system name))
-         (files (component-files system))
          (redefined (taken-redefined-count))
          (needed (progn
-                   (when (or force (some #'stale-p files))
+                   (when (or force (stale-systems system))
                      (call-user-code (lambda () (wait-past-fasls system))))
                    (or (operate name force)
                        ;; Load again when a restart redefined a structure or a constant, because
@@ -343,9 +350,10 @@ Return a JSON object that describes the outcome."
                        ;; also when a file still differs from the loaded code: ASDF compares whole
                        ;; seconds, so it misses a file that was written while another image compiled
                        ;; it.
-                       (and (or (/= redefined (taken-redefined-count))
-                                (and (not force) (some #'stale-p files)))
-                            (call-taking-again (lambda () (operate name t))))))))
+                       (let ((again (or (/= redefined (taken-redefined-count))
+                                        (and (not force) (stale-systems system)))))
+                         (and again
+                              (call-taking-again (lambda () (operate name again)))))))))
     (if needed
         (missing-data (first needed) name (second needed))
         (let ((loaded (sort (set-difference (loaded-systems) before :test #'string=) #'string<)))

@@ -52,6 +52,12 @@ files of the systems that SYSTEM needs."
     (remove-if-not (lambda (component) (typep component type))
                    (ignore-errors (asdf-call "REQUIRED-COMPONENTS" system :other-systems others)))))
 
+(defun needed-systems (system)
+  "Return the systems that SYSTEM needs, in the order in which ASDF loads them."
+  (remove-if-not (lambda (component) (and (typep component (contrib-symbol "ASDF" "SYSTEM"))
+                                          (not (eq component system))))
+                 (ignore-errors (asdf-call "REQUIRED-COMPONENTS" system :other-systems t))))
+
 (defun compile-operation ()
   "Return an instance of ASDF's COMPILE-OP."
   (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "COMPILE-OP")))
@@ -71,10 +77,10 @@ source file is missing, ASDF does not notice this as a change of a loaded system
    (file-write-date (first (asdf-call "OUTPUT-FILES" (compile-operation) component)))))
 
 (defun wait-past-fasls (system)
-  "Wait, at most about a second, until new files get a later date than the fasls of SYSTEM. ASDF
-compares whole seconds: if a fasl has the same second as a file that it depends on, ASDF takes the
-fasl for up to date."
-  (let ((dates (remove nil (mapcar #'compiled-date (lisp-files system)))))
+  "Wait, at most about a second, until new files get a later date than the fasls of SYSTEM and of
+the systems that it needs. ASDF compares whole seconds: if a fasl has the same second as a file that
+it depends on, ASDF takes the fasl for up to date."
+  (let ((dates (remove nil (mapcar #'compiled-date (lisp-files system t)))))
     (when dates
       (loop with last = (reduce #'max dates)
             repeat 24

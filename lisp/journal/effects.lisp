@@ -161,6 +161,25 @@ and which definitions the file makes."
     (call-noting-load (first arguments)
                       (lambda () (call-loading (lambda () (apply function arguments)))))))
 
+(defun compile-begun (function information)
+  "Hook: call FUNCTION, which SBCL calls with INFORMATION before it reads a file to compile. Record
+the text of the file, unless the compiled code will not be loaded as that of this file."
+  (unless (or *spans-read* *file-of-copy*)
+    (apart (note-read *compile-file-truename*)))
+  (funcall function information))
+
+(defun source-begun (function &rest arguments)
+  "Hook: call FUNCTION, which loads the source in a stream, with ARGUMENTS. Before this, record the
+text of the file and, after it, the load."
+  (when *load-truename* (apart (note-read *load-truename*)))
+  (apply #'load-ended function arguments))
+
+(defun load-ended (function &rest arguments)
+  "Hook: call FUNCTION, which loads the source or the fasl in a stream, with ARGUMENTS. If it ends
+normally, record the load."
+  (multiple-value-prog1 (apply function arguments)
+    (when *load-truename* (note-loaded))))
+
 (defun package-defined (function &rest arguments)
   "Hook: call FUNCTION, which defines a package, with ARGUMENTS. Record that the running code
 changes the image."
@@ -236,6 +255,9 @@ which adds a method to the generic function, with all other arguments."
 (define-hook sb-alien:load-shared-object called-whole)
 (define-hook (setf documentation) called-whole)
 (define-hook compile-file file-compiled)
+(define-hook +make-observer+ compile-begun)
+(define-hook +load-source+ source-begun)
+(define-hook +load-fasl+ load-ended)
 
 (defun listen-for-effects ()
   "Install the hooks by which SBCL's defining functions record into *EFFECTS*, *INTERNED* and
@@ -244,7 +266,8 @@ which adds a method to the generic function, with all other arguments."
                  'exported
                  'variable-defined 'constructors-declared 'name-defined 'generic-function-defined
                  'method-defined
-                 'file-loaded 'called-whole 'file-compiled))
+                 'file-loaded 'called-whole 'file-compiled 'compile-begun 'source-begun
+                 'load-ended))
 
 ;;; Effects that can be seen only in the name of the operator
 

@@ -91,11 +91,13 @@ of PACKAGE."
           append (mapcar #'definition-identity (definitions-if #'package-p file)))))
 
 (defun known-files (paths)
-  "Return a list of the SOURCE-FILE structures for those of PATHS, native names, that were loaded."
+  "Return a list of the SOURCE-FILE structures for those of PATHS, native names, whose loads were
+recorded. Of a file that KEEP-TEXT has recorded, the definitions are unknown."
   (loop for path in paths
         for file = (gethash (file-path (namestring (sb-ext:parse-native-namestring path)))
                             **files**)
-        when file collect file))
+        when (and file (not (and (zerop (source-file-serial file)) (source-file-text file))))
+          collect file))
 
 (defun comparison (files wanted packages)
   "Return a plist for a JSON object about differences between the image and FILES, for definitions

@@ -9,15 +9,17 @@ SERIAL: the number of the last load that ended normally, or 0.
 FAILED: true if the last load did not end normally.
 TEXT: the text that was loaded, or NIL if it is unknown.
 DATE: the file's date at the load.
+COMPILED: the date of the fasl that was loaded, or NIL if it is unknown.
 SOURCES: a list of the debug sources of code from the last load.
 DEFINITIONS: a hash table from results of DEFINITION-KEY to DEFINITION structures."
-  path (serial 0) (failed nil) (text nil) (date nil) (sources '())
+  path (serial 0) (failed nil) (text nil) (date nil) (compiled nil) (sources '())
   (definitions (make-hash-table :test 'equal)))
 
 (sb-ext:defglobal **files** (make-hash-table :test 'equal :synchronized t)
   "A hash table from the paths of loaded files, native truenames, to SOURCE-FILE structures.")
-(sb-ext:defglobal **unnoted-texts** (make-hash-table :test 'equal :synchronized t)
-  "A hash table from paths to the texts of files that were loaded when loads were not recorded.")
+(sb-ext:defglobal **texts-read** (make-hash-table :test 'equal :synchronized t)
+  "A hash table from the paths of files that SBCL has begun to compile or to load as source, and
+whose load was not recorded since, to pairs (DATE . TEXT): their dates and texts at that time.")
 (sb-ext:defglobal **serial** 0 "The number of the last recorded load.")
 (sb-ext:defglobal **lock** (sb-thread:make-mutex :name "live-lisp sources")
   "A lock that a thread holds while it records a load.")
@@ -55,12 +57,19 @@ return the truename of the original for the copy."
   "Return the text that the file PATH, a native truename, had when it was loaded. Return NIL if it
 is unknown."
   (let ((file (gethash path **files**)))
-    (or (and file (source-file-text file)) (gethash path **unnoted-texts**))))
+    (and file (source-file-text file))))
 
 (defun keep-text (path)
-  "Record the current text of the file PATH, a native truename, as the loaded one in
-**UNNOTED-TEXTS**. The load itself was not recorded."
-  (setf (gethash path **unnoted-texts**) (read-text (sb-ext:parse-native-namestring path))))
+  "Record the current text of the file PATH, a native truename, as the loaded one. The load itself
+was not recorded."
+  (let ((file (known-file path)) (pathname (sb-ext:parse-native-namestring path)))
+    (setf (source-file-date file) (ignore-errors (file-write-date pathname))
+          (source-file-text file) (read-text pathname))))
+
+(defun note-read (file)
+  "Record in **TEXTS-READ** the date and text of FILE, a truename, which SBCL begins to read."
+  (setf (gethash (sb-ext:native-namestring file) **texts-read**)
+        (cons (file-write-date file) (read-text file))))
 
 (defun loaded-paths ()
   "Return a list of the paths of the loaded files whose texts are known."
@@ -193,23 +202,30 @@ from FILE."
                               collect (cons (text definition) definition))
                         #'string< :key #'car))))
 
-(defun loaded-text (path sources)
-  "Return two values: the text of the file PATH, or NIL if it has changed since it was loaded, and
-the file's date at the load. SOURCES lists debug sources of code from this load, which have this
-date."
-  (let* ((date (ignore-errors (file-write-date (sb-ext:parse-native-namestring
-                                                (if *source-copy* (car *source-copy*) path)))))
+(defun loaded-text (file sources &optional compiled)
+  "Return two values: the text of the file FILE that was just loaded, or NIL if it is unknown because
+it has changed since then, and its date at the load. SOURCES lists debug sources of code from this
+load, which have this date. COMPILED is the date of the fasl that was loaded, or NIL."
+  (let* ((name (if *source-copy* (car *source-copy*) (source-file-path file)))
+         (path (sb-ext:parse-native-namestring name))
+         (read (gethash name **texts-read**))
+         (date (if read (car read) (ignore-errors (file-write-date path))))
          (dates (loop for source in sources
                       when (source-date source) collect (source-date source))))
-    (values (and (or (null dates) (member date dates))
-                 (read-text
-                  (sb-ext:parse-native-namestring (if *source-copy* (car *source-copy*) path))))
-            (or (first dates) date))))
+    (remhash name **texts-read**)
+    (if (and compiled (not read) (eql compiled (source-file-compiled file)))
+        ;; The same fasl was loaded again. The file may have changed in the second of its date.
+        (values (source-file-text file) (source-file-date file))
+        (values (and date
+                     (if dates (member date dates) (or (null compiled) (<= date compiled)))
+                     (if read (cdr read) (read-text path)))
+                (or (first dates)
+                    (if (and date compiled) (min date compiled) date))))))
 
-(defun complete-sources (path sources)
-  "Store the positions of forms in SOURCES, a list of debug sources of the file PATH. SBCL does so
+(defun complete-sources (file sources)
+  "Store the positions of forms in SOURCES, a list of debug sources of the file FILE. SBCL does so
 only at the end of a load. Without this, the positions of code from a failed load would be unknown."
-  (let ((text (loaded-text path sources)))
+  (let ((text (loaded-text file sources)))
     (dolist (source sources)
       (when (and text +source-positions+ (null (slot-value source +source-positions+)))
         (setf (slot-value source +source-positions+) (form-positions text))))))

@@ -92,6 +92,14 @@ method."
     ((:package :export :method) (definition-identity definition))
     (t (name-symbol (definition-name definition)))))
 
+(defun source-beside (fasl source)
+  "Return the pathname of SOURCE, as the header of FASL names it. If that is relative, it is the
+name that COMPILE-FILE was given. Then return the file of this name in the folder of FASL."
+  (if (eq :absolute (first (pathname-directory source)))
+      source
+      (make-pathname :name (pathname-name source) :type (pathname-type source) :version nil
+                     :defaults fasl)))
+
 (defun fasl-path-p (path)
   "Return true if PATH, a native name, has the file type of fasls."
   (equal (pathname-type (sb-ext:parse-native-namestring path))
@@ -185,6 +193,22 @@ each that replaces a definition OLD of FILE."
 
 ;;; Recording a load
 
+(defun note-loaded ()
+  "Record that the file in *LOAD-TRUENAME*, a source file or a fasl, is loaded to its end. This is
+called at the end of the load. A file that defines systems does not count: ASDF itself knows it."
+  (with-touched (touched)
+    (let* ((fasl (and (fasl-path-p (sb-ext:native-namestring *load-truename*)) *load-truename*))
+           (from (if fasl (compiled-from fasl) *load-truename*))
+           (source (and from (probe-file (if fasl (source-beside fasl from) from)))))
+      (when (and source (not (equal (pathname-type source) "asd")))
+        (push (cons (file-path (namestring source)) (and fasl (file-write-date fasl)))
+              (touched-loads touched))))))
+
+(defun load-of (file touched)
+  "Return the pair of NOTE-LOADED for the last load of the file FILE that TOUCHED, a TOUCHED
+structure, has. Return NIL if FILE was not loaded to its end, or if that is unknown."
+  (assoc (source-file-path file) (touched-loads touched) :test #'equal))
+
 (defun failed-p (definition failed)
   "Return true if a load that did not end normally has changed DEFINITION. FAILED is the FAILED of a
 TOUCHED structure."
@@ -209,17 +233,17 @@ TOUCHED structure."
 TOUCHED structure of the load. Add facts for answers to NOTED, a NOTED structure. Return a list of
 the names of changed definitions that are compiled into their users, such as macros."
   (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file))
-         (old-serial (source-file-serial file))
+         (old-serial (source-file-serial file)) (compiled (cdr (load-of file touched)))
          (pairs (enter file definitions)))
-    (multiple-value-bind (text date) (loaded-text (source-file-path file) sources)
+    (multiple-value-bind (text date) (loaded-text file sources compiled)
       (drop-numbered-anew file definitions pairs old-text text)
       (unless (equal text old-text) (keep-forms file old-text old-serial))
       (setf (source-file-serial file) **serial**
             (source-file-failed file) nil
             (source-file-text file) text
             (source-file-date file) date
+            (source-file-compiled file) compiled
             (source-file-sources file) sources)
-      (remhash (source-file-path file) **unnoted-texts**)
       (drop-replaced-methods file)
       (keep-conditional file old-text text old-serial)
       (push file (noted-files noted))
@@ -317,6 +341,7 @@ PATH or was only compiled."
   (destructuring-bind (file . definitions) group
     (or (some (lambda (definition) (failed-p definition (touched-failed touched))) definitions)
         (and (not done)
+             (not (load-of file touched))
              (or (equal (source-file-path file) path)
                  (notany (lambda (definition) (loaded-p definition touched)) definitions))))))
 
@@ -329,11 +354,12 @@ a list of the names of changed definitions that are compiled into their users."
     (let ((failed (group-failed-p group touched done path)))
       (cond ((and (not failed)
                   (or (equal (source-file-path file) path)
+                      (load-of file touched)
                       (some (lambda (definition) (shows-load-p definition file)) definitions)))
              (if (and *form-numbers* (equal (source-file-path file) path))
                  (note-part file definitions touched noted)
                  (note-file file definitions touched noted)))
-            (t (complete-sources (source-file-path file) (fresh-sources definitions))
+            (t (complete-sources file (fresh-sources definitions))
                (enter file definitions)
                (setf (source-file-failed file) failed)
                '())))))
@@ -357,8 +383,9 @@ ended normally."
          (groups (by-file (new-definitions touched serial) touched path by))
          (noted (make-noted)))
     (note-exported (touched-exported touched) serial)
-    (when (and path (not (assoc path groups :key #'source-file-path :test #'equal)))
-      (push (list (known-file path)) groups))
+    (dolist (loaded (remove nil (cons path (mapcar #'car (touched-loads touched)))))
+      (unless (assoc loaded groups :key #'source-file-path :test #'equal)
+        (push (list (known-file loaded)) groups)))
     (let ((names (loop for group in groups append (note-group group touched done path noted)))
           (fresh (loop for (nil . definitions) in groups append (fresh-sources definitions))))
       (note-outdated names fresh)

@@ -47,10 +47,9 @@ predicate OPERATOR-P takes the form's operator, a symbol or NIL, and must return
 the package HOME. Return NIL if there is no such form. Only files whose loaded texts are known are
 searched. The predicate OPERATOR-P takes the form's operator, a symbol or NIL, and must return true
 for it."
-  (flet ((look (path text &optional date)
+  (flet ((look (path text date)
            (let ((number (and text (number-naming name home path date text operator-p))))
              (when number (return-from form-naming (values path number))))))
-    (maphash #'look **unnoted-texts**)
     (loop for file being the hash-values of **files**
           do (look (source-file-path file) (source-file-text file) (source-file-date file)))))
 
@@ -60,18 +59,17 @@ for it."
 
 (defun other-text-p (path text)
   "Return true if the file PATH, a native name, now has another text than TEXT."
-  (string/= text (or (read-text (sb-ext:parse-native-namestring path)) text)))
+  (not (string= text (or (read-text (sb-ext:parse-native-namestring path)) text))))
 
 (defun stale-p (path)
-  "Return true if the file PATH, a native truename, has another date or text than when it was
-loaded."
+  "Return true if the file PATH, a native truename, has another text than when it was loaded or, if
+that text is unknown, another date."
   (let* ((file (gethash path **files**)) (loaded (and file (source-file-date file)))
          (text (known-text path))
          (date (ignore-errors (file-write-date (sb-ext:parse-native-namestring path)))))
-    (and loaded
-         date
-         (or (/= loaded date)
-             (and text (other-text-p path text))))))
+    (if text
+        (other-text-p path text)
+        (and loaded date (/= loaded date)))))
 
 (defun call-finding-forms (function)
   "Call FUNCTION and return its values. While it runs, *PLAIN-FORMS* caches the forms of each text."

@@ -21,13 +21,15 @@ an unbound variable is this structure.
 SLOTS: a hash table from classes to the names of their direct slots before the changes.
 MAKERS: a hash table from changed symbols, packages and methods to the truenames of the files
 that were then being loaded or compiled.
-AROUND: such a table with the files whose load or compilation has loaded those files."
+AROUND: such a table with the files whose load or compilation has loaded those files.
+LOADS: a list of (PATH . DATE) pairs for the source files that were loaded to their ends, from
+NOTE-LOADED."
   (before (make-hash-table :test 'eq)) (loaded (make-hash-table :test 'eq))
   (set (make-hash-table :test 'equal))
   (log '()) (failed '()) (exports '()) (exported '())
   (values (make-hash-table :test 'eq)) (slots (make-hash-table :test 'eq))
   (makers (make-hash-table :test 'eq))
-  (around (make-hash-table :test 'eq)))
+  (around (make-hash-table :test 'eq)) (loads '()))
 
 (defvar *touched* nil
   "The TOUCHED structure of this thread while changes are being recorded, or :NOTHING-YET before the

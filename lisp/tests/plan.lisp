@@ -77,12 +77,6 @@ If OTHERS is true, include files of the systems that SYSTEM depends on."
                                    (truename (asdf-call "COMPONENT-PATHNAME" component))))
         when path collect (cons component path)))
 
-(defun needed-systems (system)
-  "Return the systems that SYSTEM needs, in the order in which ASDF loads them."
-  (remove-if-not (lambda (component) (and (typep component (contrib-symbol "ASDF" "SYSTEM"))
-                                          (not (eq component system))))
-                 (ignore-errors (asdf-call "REQUIRED-COMPONENTS" system :other-systems t))))
-
 (defun unnoticed-p (system &key known)
   "True when the image or the fasls may lack a change of SYSTEM that ASDF does not notice. With
 KNOWN, look only at those files of which the loaded text is known."
@@ -93,14 +87,15 @@ KNOWN, look only at those files of which the loaded text is known."
                         (and unchanged (other-text-p path text))
                         (and (not known) same-second)))))
 
-(defun keep-texts (system loads)
+(defun keep-texts (system)
   "Record the current texts of files of SYSTEM as their texts when they were loaded, if no such
-texts are recorded. If LOADS is true, the system is about to be loaded, so do this for all its
-files. Else do it only for files that are certainly older than their fasls."
+texts are recorded because the files were loaded before loads were. Do it only for files that are
+certainly older than their fasls."
   (loop for (component . path) in (source-components system)
-        unless (known-text path)
-          do (when (or loads (equal '(t nil) (multiple-value-list (seems-unchanged-p component))))
-               (keep-text path))))
+        do (when (and (not (known-text path))
+                      (asdf-call "COMPONENT-LOADED-P" component)
+                      (equal '(t nil) (multiple-value-list (seems-unchanged-p component))))
+             (keep-text path))))
 
 (defun changed-paths (root)
   "Return a list of the paths of loaded files below ROOT, the native name of a directory, whose
@@ -167,7 +162,7 @@ systems that it needs are left to ASDF, unless that would miss them. KNOWN is as
          (force (unnoticed-p system))
          (loads (and (or (not known) (asdf-call "COMPONENT-LOADED-P" system))
                      (or force (to-load-p system)))))
-    (keep-texts system loads)
+    (keep-texts system)
     (append needed (and loads (list (list system force))))))
 
 (defun plan-data (systems known)

@@ -53,6 +53,8 @@ describe('a system', () => {
   elsewhere.put('vendored.asd', '(asdf:defsystem "vendored" :components ())\n');
   system('bundled', { bundled: '(defvar *bundled* :copy)\n' });
   elsewhere.put('bundled.asd', '(asdf:defsystem "bundled" :components ())\n');
+  system('silent', { silent: '' });
+  system('over-silent', { over: '(defvar *over* t)\n' }, ['silent']);
   system('leaving', { leaving: '(defvar *leaving* t)\n', left: '(defvar *left* t)\n' });
   write(
     'prim/prim.asd',
@@ -73,6 +75,46 @@ describe('a system', () => {
     change('again', { again: '(defun again () :new)\n' });
     expect((await load('again')).text).toBe('Loaded system again');
     expect(await session.eval('(again)')).toBe(':NEW');
+  });
+
+  describe.each([
+    ['nothing', (n: number) => `(setf (get 'seen :file) ${n})\n`],
+    ['only a generic function', (n: number) => `(defgeneric seen (x))\n(setf (get 'seen :file) ${n})\n`],
+  ])('with a file that defines %s', (_, text) => {
+    const UNCHANGED = good('System silent was loaded already, and none of its files has changed.');
+    const CHANGED = good('System silent was loaded already; changed files were loaded again.');
+    const put = (n: number) => write('silent/silent.lisp', text(n));
+    const seen = () => session.eval("(get 'seen :file)");
+
+    test('is loaded again when that changes, and only then', async () => {
+      put(0);
+      await load('silent');
+      expect(await seen()).toBe('0');
+      expect(await load('silent')).toEqual(UNCHANGED);
+      // This has most often the second of the fasl.
+      put(1);
+      expect(await load('silent')).toEqual(CHANGED);
+      expect(await seen()).toBe('1');
+      expect(await load('silent')).toEqual(UNCHANGED);
+      put(2);
+      const before = new Date(Date.now() - 3_600_000);
+      utimesSync(join(root.path, 'silent', 'silent.lisp'), before, before);
+      expect(await load('silent')).toEqual(CHANGED);
+      expect(await seen()).toBe('2');
+      expect(await load('silent')).toEqual(UNCHANGED);
+    });
+
+    test('is loaded again when that of a system that it needs changes', async () => {
+      put(3);
+      await load('over-silent');
+      expect(await seen()).toBe('3');
+      // ASDF reads the .asd again, and loads the fasl of this second again.
+      system('silent', { silent: text(4) });
+      expect(await load('over-silent')).toEqual(
+        good('System over-silent was loaded already; changed files were loaded again.'),
+      );
+      expect(await seen()).toBe('4');
+    });
   });
 
   test('tells which of its files are gone, which ASDF would not notice', async () => {
