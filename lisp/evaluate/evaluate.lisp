@@ -313,6 +313,7 @@ returns the source text of FORM."
                          (setf /// // // / / values
                                *** ** ** * * (first values)
                                +++ ++ ++ + + form)
+                         (note-set-by form)
                          (printing-values
                            (call-user-code (lambda () (values-data values)))))))
    :by (lambda () (shortened 80 (on-one-line (funcall text))))))

@@ -50,6 +50,13 @@ Leave out all other quoted data."
              (variables-in (places-set form)))
            (loop for part in (elements form) nconc (set-variables part)))))
 
+(defun note-set-by (form)
+  "Record the variables that FORM, which was evaluated to its end, has set because it is a call of one
+of *SETTERS*."
+  (when (and (consp form) (member (car form) *setters* :test #'eq))
+    (dolist (place (places-set form))
+      (when (symbolp place) (note-set place)))))
+
 (defparameter *valued* '(defvar defparameter defconstant sb-ext:defglobal)
   "Defining operators that evaluate their third element, the form for the value, at once.")
 

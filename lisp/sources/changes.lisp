@@ -71,8 +71,18 @@ TEXT is the text of FILE in load SERIAL."
   "Return true if the variable of DEFINITION still has the value that it kept when its file was
 loaded, although the file has another value."
   (let ((symbol (definition-name definition)))
-    (and (boundp symbol)
+    (and (definition-kept definition)
+         (boundp symbol)
          (eql (symbol-value symbol) (sb-ext:weak-pointer-value (definition-kept definition))))))
+
+(defun note-set (symbol)
+  "Record that a form has set the variable SYMBOL, perhaps to the value that it had: it no longer has
+a value that it kept when a file was loaded."
+  (sb-thread:with-mutex (**lock**)
+    (loop with key = (definition-key :variable symbol nil)
+          for file being the hash-values of **files**
+          for definition = (gethash key (source-file-definitions file))
+          when definition do (setf (definition-kept definition) nil))))
 
 (defun note-unset (definition old old-text text value)
   "DEFINITION is of a variable that kept VALUE while a file with TEXT was loaded. OLD is the

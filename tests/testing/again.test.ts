@@ -142,6 +142,23 @@ describe('reset', () => {
     expect((await session.call('run_tests')).text).not.toContain('*TABLE*');
   });
 
+  test('tells no longer of a variable that it sets to the value that it had', async () => {
+    user(RUN);
+    base('(defvar *five* 5)');
+    await session.call('run_tests');
+    base('(defvar *five* (+ 2 3))');
+    expect((await session.call('run_tests')).text).toContain('AGAIN::*FIVE* is 5, the file says (+ 2 3)');
+    const said = await reset('*five*');
+    expect(said).toContain('Set as the files say: AGAIN::*FIVE*.');
+    expect(said).not.toContain('Not set again');
+    base('(defvar *five* (+ 2 3))\n(defun more () 1)');
+    expect((await session.call('run_tests')).text).not.toContain('*FIVE*');
+    base('(defvar *five* (+ 1 4))');
+    expect((await session.call('run_tests')).text).toContain('AGAIN::*FIVE* is 5, the file says (+ 1 4)');
+    await session.eval('(setf again::*five* 5)');
+    expect((await session.call('run_tests')).text).not.toContain('*FIVE*');
+  });
+
   test('lets Lisp read the definition: names in bars, #p, features, several definitions, the file', async () => {
     user(RUN);
     base('(defvar |*Foo*| 1) (defvar *foo* :other)');
