@@ -105,10 +105,11 @@ to record results that only the output shows."
       (when (and output (framework-finish framework) (framework-homes framework))
         (funcall (framework-finish framework) output)))))
 
-(defun run-chosen (systems entries)
+(defun run-chosen (systems entries root)
   "Test SYSTEMS, a list of names of ASDF systems, and run ENTRIES, a list of ENTRY structures, with
 the wrappers of the test frameworks installed. Return a plist for a JSON object: \"needs\" lists the
-systems that could not be tested because another system is missing."
+systems that could not be tested because another system is missing. If no tests have run,
+\"unloaded\" lists the systems below ROOT that may have the tests, but are not loaded."
   (call-with-probes
    (lambda ()
      (call-holding
@@ -121,7 +122,12 @@ systems that could not be tested because another system is missing."
                                 collect (missing-data (first needed) name (second needed)))))
              (run-entries entries)
              (finish-run)
-             (list "needs" needs)))))))))
+             (list "needs" needs
+                   "unloaded" (and root
+                                   systems
+                                   (null (run-results *run*))
+                                   (call-finding-all (lambda ()
+                                                       (unloaded-users systems root)))))))))))))
 
 (defun call-measuring (folder root systems function)
   "Call FUNCTION, which runs tests and returns a plist for a JSON object, and return this plist. If
@@ -162,7 +168,8 @@ If OTHERS is true, add the names of tests that are not in AGAIN."
                                              (when measure (funcall measure))
                                              (call-with-seed ""
                                                              (lambda ()
-                                                               (run-chosen systems chosen)))))))))
+                                                               (run-chosen systems chosen
+                                                                           root)))))))))
     (list* "tests" (results-data *run*)
            "gone" gone
            "unseen" (reverse (run-unseen *run*))

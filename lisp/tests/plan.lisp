@@ -142,6 +142,17 @@ directory, sorted by name."
                       (sb-ext:native-namestring (truename (asdf-call "SYSTEM-SOURCE-FILE" system))))
           when (member file files :test #'equal) collect system)))
 
+(defun unloaded-users (systems root)
+  "Return a list of the names of the systems below ROOT that depend on one of SYSTEMS, a list of
+names, and are not loaded."
+  (loop with *unread* = '()
+        for user in (systems-below root)
+        when (and (not (asdf-call "COMPONENT-LOADED-P" user))
+                  (intersection systems
+                                (mapcar #'needed-name (asdf-call "SYSTEM-DEPENDS-ON" user))
+                                :test #'string-equal))
+          collect (component-name user)))
+
 (defun systems-to-test (root)
   "Return a list of the systems defined below ROOT that can be tested, without those that ASDF tests
 together with another of them."

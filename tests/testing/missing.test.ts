@@ -77,6 +77,32 @@ test.each(['before', 'within'])('of %s, edits are made and loaded, and forms are
   expect(text).toMatch(/^No tests ran\. .*\n\nChanged .*\n\nThen:\n2$/s);
 });
 
+test('the tests of a system that does not name them are told where they may be, until they are loaded', async () => {
+  const kept = temporaryFolder();
+  kept.put(
+    'kept.asd',
+    `(asdf:defsystem "kept")
+(asdf:defsystem "kept/tests" :depends-on ("kept" "sb-rt") :components ((:file "tests")))
+(asdf:defsystem "kept/more" :depends-on ("kept" "zzqframework"))\n`,
+  );
+  kept.put('tests.lisp', '(sb-rt:deftest five 5 5)\n');
+  const other = await startSession({ args: ['--root', kept.path] });
+  try {
+    expect(await other.text('run_tests', { system: 'kept' })).toBe(
+      'No tests ran: testing kept runs none and writes nothing. Systems kept/more, kept/tests depend on it and are not loaded. If the tests are there, call run_tests with system: "kept/more".',
+    );
+    expect(await other.text('run_tests', { system: 'kept/tests' })).toBe(
+      'No tests ran: testing kept/tests runs none and writes nothing. Packages with tests: COMMON-LISP-USER (1); give package or test.',
+    );
+    expect(await other.text('run_tests', { system: 'kept' })).toBe(
+      'No tests ran: testing kept runs none and writes nothing. System kept/more depends on it and is not loaded. If the tests are there, call run_tests with system: "kept/more". Packages with tests: COMMON-LISP-USER (1); give package or test.',
+    );
+  } finally {
+    await other.close();
+    kept.remove();
+  }
+});
+
 test('forms are evaluated when nothing is to be tested', async () => {
   const empty = temporaryFolder();
   const other = await startSession({ args: ['--root', empty.path] });

@@ -101,6 +101,8 @@ export interface TestRunData extends Remarks {
   needs?: MissingSystem[];
   /** The packages that have tests, when no test ran. */
   packages?: { package: string; tests: number }[];
+  /** Systems below the root that depend on a tested one and are not loaded, when no test ran. */
+  unloaded?: string[];
   /** Names of tests that were requested again, but that no framework has any more. */
   gone?: string[];
   /** Files below the root that have changed since the image loaded them. */

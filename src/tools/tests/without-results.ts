@@ -80,7 +80,7 @@ export function noTestsResult(
   places: Places,
 ): Result {
   const written = output === undefined ? '' : plainly(wholeText(output));
-  const { packages = [], gone = [], needs = [] } = data;
+  const { packages = [], gone = [], needs = [], unloaded = [] } = data;
   if (needs.length > 0 && ending.kind === 'done') {
     const text = joinSections([`No tests ran. ${needsText(needs, places)}`, said]);
     return { data: { verdict: 'none', needs, ending }, text, failed: true };
@@ -88,11 +88,15 @@ export function noTestsResult(
   const verdict = written === '' && ending.kind === 'done' ? 'none' : 'unknown';
   const known = packages.map(({ package: home, tests }) => `${home} (${tests})`).join(', ');
   const inPackages = known && ` Packages with tests: ${known}; give package or test.`;
+  const [tester] = unloaded;
+  const elsewhere =
+    tester &&
+    ` ${unloaded.length === 1 ? `System ${tester} depends on it and is` : `Systems ${unloaded.join(', ')} depend on it and are`} not loaded. If the tests are there, call run_tests with system: ${JSON.stringify(tester)}.`;
   const text = joinSections([
     gone.length > 0
       ? `No tests ran. ${goneLine(gone)}`
       : verdict === 'none'
-        ? `No tests ran: testing ${what} runs none and writes nothing.${inPackages}`
+        ? `No tests ran: testing ${what} runs none and writes nothing.${elsewhere ?? ''}${inPackages}`
         : ending.kind === 'done'
           ? `Verdict unknown: what tests ${what} is no framework that live-lisp knows.`
           : `The tests of ${what} ended early, and none of a framework that live-lisp knows had run.${inPackages}`,
