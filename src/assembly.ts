@@ -15,6 +15,7 @@ import { ChosenImage } from './image/choice/chosen-image.ts';
 import type { Image, ImageTools } from './image/image.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
 import { libraryManager } from './image/process/libraries.ts';
+import { seenFromOutside } from './image/process/outside.ts';
 import { LoadedFiles } from './image/recovery/digests.ts';
 import type { Sandbox } from './image/sandbox/sandbox.ts';
 import { HeldCalls } from './image/session/held.ts';
@@ -160,6 +161,7 @@ export function assembleParts(
     attached: {
       line: attachLine(),
       trees: config.roots,
+      isStopped: (pid) => seenFromOutside(pid).stopped === true,
       ...connections,
       ...(config.init !== undefined && { startFile: config.init }),
     },

@@ -5,6 +5,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
+import { seenFromOutside } from '../../src/image/process/outside.ts';
 import { wholeText } from '../../src/image/wire/endings.ts';
 import { TIMES } from '../../src/image/wire/times.ts';
 import { PROJECT, temporaryFolder } from '../harness.ts';
@@ -41,8 +42,16 @@ afterAll(() => folder.remove());
 function server(trees: string[] = []): AttachedImage {
   const socket = join(folder.path, `sbcl-${sbcl.pid}.socket`);
   const served = described(folder.path, `sbcl-${sbcl.pid}`, { socket, pid: sbcl.pid ?? -1 });
+  const isStopped = (pid: number) => seenFromOutside(pid).stopped === true;
   const times = { ...TIMES, greeting: 3000 };
-  const image = new AttachedImage({ find: async () => served, line: LINE, limitMs: 60_000, times, trees });
+  const image = new AttachedImage({
+    find: async () => served,
+    line: LINE,
+    limitMs: 60_000,
+    times,
+    trees,
+    isStopped,
+  });
   images.push(image);
   return image;
 }

@@ -13,7 +13,6 @@ import { isSameImage, type Served, servedName } from '../wire/served.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 import { AttachedPeer } from './attached-peer.ts';
-import { isStopped } from './stopped.ts';
 
 export interface AttachedOptions {
   /** Returns the image to connect to. Throws a SetupError when there is none. */
@@ -24,6 +23,8 @@ export interface AttachedOptions {
   limitMs: number;
   /** The start file that images of the server load, if there is one. This one does not. */
   startFile?: string;
+  /** True when a signal has stopped the process PID. */
+  isStopped?: (pid: number) => boolean;
   /** Timeouts of the image. */
   times?: Times;
   /** Folders in and below which ASDF also finds systems while a call runs. */
@@ -123,7 +124,7 @@ export class AttachedImage implements Image {
       hello: this.#peer?.hello,
       attached: true,
       served: this.#served,
-      stopped: () => this.#served !== undefined && isStopped(this.#served.pid),
+      stopped: () => this.#served !== undefined && this.#isStopped(this.#served),
     } as const;
     return imageStatus(life, { unreported: this.#losses }, this.jobs, this.#times.status);
   }
@@ -176,13 +177,17 @@ export class AttachedImage implements Image {
         const why = messageOf(error);
         const isFull = why.includes('EAGAIN'); // As many connections wait for the image as can.
         if (why === NO_GREETING || (isFull && performance.now() >= deadline))
-          throw new SetupError(busyText(served));
+          throw new SetupError(busyText(served, this.#isStopped(served)));
         if (!isFull) throw new SetupError(this.#unreachableText(served, why));
         await pause(RETRY_MS);
       } finally {
         clearTimeout(timer);
       }
     }
+  }
+
+  #isStopped({ pid }: Served): boolean {
+    return this.#options.isStopped?.(pid) ?? false;
   }
 
   #newPeer(served: Served): AttachedPeer {
@@ -232,11 +237,11 @@ export class AttachedImage implements Image {
   }
 }
 
-/** Returns the text for SERVED when it does not greet. */
-function busyText(served: Served): string {
+/** Returns the text for SERVED when it does not greet. IS_STOPPED says that a signal has stopped its process. */
+function busyText(served: Served, isStopped: boolean): string {
   const head = `The image ${servedName(served)} did not greet in time, so nothing was run`;
   const own = 'With the flag --image own this server works in an image of its own.';
-  return isStopped(served.pid)
+  return isStopped
     ? `${head}: its process was stopped by a signal, as by Ctrl-Z. Ask the user to let it go on: kill -CONT ${served.pid}. Then call again. ${own}`
     : `${head}; it may be busy. Call again later, or ask the user what it does. ${own}`;
 }
