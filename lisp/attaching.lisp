@@ -2,40 +2,12 @@
 ;;;; workspace find it. attach.lisp loads this file with a standard readtable. The agent is compiled
 ;;;; in another SBCL process, once for each version of the agent and of SBCL.
 
-(eval-when (:compile-toplevel :load-toplevel :execute)
-  (require "SB-POSIX"))
-
-(defpackage "LIVE-LISP.ATTACH"
-  (:use "COMMON-LISP"))
+(load (merge-pathnames "kept-agent.lisp" *load-truename*))
 
 (in-package "LIVE-LISP.ATTACH")
 
 (defparameter *folder* (make-pathname :name nil :type nil :version nil :defaults *load-truename*)
   "The folder of the agent's sources.")
-
-(defun home-folder ()
-  "Return the native name of the user's home folder by the password database, without a slash at the
-end. The environment can name another folder in Emacs than in the client of the server."
-  (string-right-trim "/" (sb-posix:passwd-dir (sb-posix:getpwuid (sb-posix:getuid)))))
-
-(defun variable-of (name)
-  "Return the value of the environment variable NAME, or NIL if it is not set or empty."
-  (let ((value (sb-ext:posix-getenv name)))
-    (and value (plusp (length value)) value)))
-
-(defun own-folder (folder)
-  "Make FOLDER, a native name, if it does not exist. Return FOLDER. Signal an error if another user
-can enter it."
-  (ensure-directories-exist (sb-ext:parse-native-namestring (concatenate 'string folder "/")))
-  (let ((before (sb-posix:stat folder)))
-    (when (= (sb-posix:stat-uid before) (sb-posix:getuid)) (sb-posix:chmod folder #o700)))
-  (let ((stat (sb-posix:stat folder)))
-    (unless (and (= (sb-posix:stat-uid stat) (sb-posix:getuid))
-                 (zerop (logand #o077 (sb-posix:stat-mode stat))))
-      (error "Other users can enter ~A, so live-lisp serves nothing there. Remove that folder, or ~\
-              change its owner and mode."
-             folder)))
-  folder)
 
 (defun serving-folder ()
   "Return the native name of the folder in which servers look for images."
@@ -67,44 +39,15 @@ can enter it."
                      :key #'namestring)))
     (string-downcase (format nil "~36R" (digest files)))))
 
-(defun compile-agent (base)
-  "Have another SBCL process compile the agent into a fasl whose name begins with BASE."
-  (format t "~&; live-lisp compiles its agent for SBCL ~A, once.~%" (lisp-implementation-version))
-  (finish-output)
-  (sb-ext:run-program sb-ext:*runtime-pathname*
-                      (list "--core" (sb-ext:native-namestring sb-ext:*core-pathname*)
-                            "--noinform" "--no-sysinit" "--no-userinit" "--disable-debugger"
-                            "--load" (sb-ext:native-namestring (merge-pathnames "boot.lisp" *folder*))
-                            "--quit")
-                      :environment (list* (concatenate 'string "LIVE_LISP_FASL=" base)
-                                          "LIVE_LISP_ATTACHED=1"
-                                          "LIVE_LISP_WORKERS=4"
-                                          (format nil "LIVE_LISP_SERVER=~D" (sb-posix:getpid))
-                                          (sb-ext:posix-environ))
-                      :input nil :output nil :error nil))
-
 (defun compiled-agent (digest)
   "Return the pathname of the compiled agent with DIGEST, which is compiled if there is none yet.
 Signal an error if it cannot be compiled."
-  (let* ((cache (own-folder (concatenate 'string (home-folder) "/.cache/live-lisp/agents")))
-         (base (format nil "~A/attached-~A" cache digest))
-         (fasl (sb-ext:parse-native-namestring
-                (format nil "~A-~A.fasl" base (lisp-implementation-version)))))
-    (unless (probe-file fasl) (compile-agent base))
-    (unless (probe-file fasl)
-      (error "live-lisp could not compile its agent into ~A with ~A. See if the disk is full, and ~\
-              if this program starts as an SBCL."
-             cache sb-ext:*runtime-pathname*))
-    fasl))
-
-(defun load-agent (fasl)
-  "Load FASL, the compiled agent. Nothing of it is compiled or printed here."
-  (with-standard-io-syntax
-    (let ((*print-readably* nil) (*load-verbose* nil) (*load-print* nil)
-          (*compile-verbose* nil) (*compile-print* nil)
-          (*macroexpand-hook* 'funcall) (*break-on-signals* nil))
-      (handler-bind ((warning #'muffle-warning))
-        (load fasl)))))
+  (kept-agent (format nil "~A/attached-~A" (agents-folder) digest)
+              (lambda (base)
+                (format t "~&; live-lisp compiles its agent for SBCL ~A, once.~%"
+                        (lisp-implementation-version))
+                (finish-output)
+                (compile-agent base *folder* "LIVE_LISP_ATTACHED=1"))))
 
 ;;; Serving
 

@@ -195,14 +195,16 @@ has no threads any more, and at the latest when the server ends."
   (await-program)
   (sb-ext:exit :code 0))
 
-(defun main ()
-  "Run the agent on file descriptor 3, the channel to the server. Never return. When the program
-exits, SBCL ends the reader thread first and this main thread last, so after the end of the reader
-thread this thread waits for SBCL to end it."
+(defun main (&key (in 3) (out in) (begun (and (= in 3) 4)) silence)
+  "Run the agent on the file descriptors IN and OUT, the channel to the server. Never return. When the
+program exits, SBCL ends the reader thread first and this main thread last, so after the end of the
+reader thread this thread waits for SBCL to end it. BEGUN is the descriptor of the memory that is
+shared with the server, or NIL. If SILENCE is given, the server counts as gone when it says nothing
+for this number of seconds."
   (end-with-server 9)
-  #+linux (when (server-gone-p 3) (end-image 3))
-  (setf *channel* (open-channel 3))
-  (open-begun 4)
+  #+linux (when (server-gone-p in) (end-image 3))
+  (setf *channel* (open-channel in :out out :silence silence))
+  (when begun (open-begun begun))
   (when **origin** (return-to-origin))
   (take-over)
   (unless **origin** (prepare))

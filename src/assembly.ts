@@ -56,8 +56,12 @@ export function imageOptions(
     heapMb: config.heapMb,
     limitMs: config.evalTimeoutMs,
     trees: config.roots,
+    command: config.imageCommand,
     startFiles: () => startFiles(config),
-    libraries: () => ({ ...libraryManager(config), initFile: initFileNotLoaded(config.init) }),
+    // An SBCL elsewhere loads its user's init file.
+    ...(config.imageCommand === undefined && {
+      libraries: () => ({ ...libraryManager(config), initFile: initFileNotLoaded(config.init) }),
+    }),
     ...(sandbox && { sandbox }),
   };
 }
@@ -67,13 +71,21 @@ function startFiles({ init }: Config): string[] {
 }
 
 /** Returns the option with the store of the journal; {} when CONFIG turns the journal off. Sandboxed images
- *  have separate stores, because code that was defined in a sandbox must not be rebuilt outside of it. */
-function journalOf({ journals, sandbox, replay, command, root }: Config): Pick<SbclOptions, 'journal'> {
+ *  have separate stores, because code that was defined in a sandbox must not be rebuilt outside of it. So have
+ *  images elsewhere. */
+function journalOf(config: Config): Pick<SbclOptions, 'journal'> {
+  const { journals, sandbox, replay, command, root, imageCommand } = config;
   // A single call from the command line needs no journal, because its image ends with the call. A journal
   // would displace the journals of servers.
   if (!replay || command === 'call') return {};
   const line = sandbox === 'strict' ? 'off-line' : 'on-line';
-  const folder = sandbox === 'off' ? journals : join(journals, 'sandboxed', line);
+  const apart =
+    imageCommand !== undefined
+      ? ['elsewhere', imageCommand.name]
+      : sandbox === 'off'
+        ? []
+        : ['sandboxed', line];
+  const folder = join(journals, ...apart);
   return { journal: new JournalFiles(folder, root) };
 }
 
@@ -145,7 +157,7 @@ export function assembleParts(
     tools: imageTools(registry, holds, () => grounds),
   };
   const image: ChosenImage = new ChosenImage({
-    choice: config.image,
+    choice: config.imageCommand === undefined ? config.image : 'own',
     folder: config.serving,
     root: config.root,
     isTooWide,

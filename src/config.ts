@@ -7,6 +7,7 @@ import { UsageError } from './errors.ts';
 import { COMMANDS, checkFlags, splitArguments } from './flags.ts';
 import { CLIENT_NAMES, SCOPES } from './install/names.ts';
 import { cacheFolder, homeFolder, realPath, servingFolder } from './paths.ts';
+import { shellWords } from './words.ts';
 
 const NAME_STYLES = ['snake', 'contract'] as const;
 const ASK_LEVELS = ['dangerous', 'cautious'] as const;
@@ -48,8 +49,10 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
      *  always, and without network. `off`: never. */
     sandbox: readSandbox(flags),
     /** Which image calls work in. `auto`: the one that serves the workspace, else an own one. `own`: an own one.
-     *  Else the name of an image that serves. */
+     *  Else the name of an image that serves, or of `imageCommand`. */
     image: readImage(flags),
+    /** The command that leads to the image, if --image gives one. No sandbox of this machine confines that. */
+    imageCommand: readImageCommand(flags),
     /** The flag that requires a sandbox, if it was given. Then `auto` means `own`, because no sandbox confines an
      *  image that somebody else runs. */
     keptOwnBy: requiredSandbox(flags),
@@ -168,7 +171,10 @@ export function isTooWide(real: string, home: string = realPath(homeFolder() ?? 
 }
 
 function readSandbox(flags: ReadonlyMap<string, string>): (typeof SANDBOXES)[number] | 'off' {
-  if (!flags.has('no-sandbox')) return readChoice('sandbox', SANDBOXES, flags);
+  if (!flags.has('no-sandbox')) {
+    const how = readChoice('sandbox', SANDBOXES, flags);
+    return readImageCommand(flags) === undefined ? how : 'off';
+  }
   if (flags.has('sandbox')) throw new UsageError('Give --sandbox or --no-sandbox, not both.');
   return 'off';
 }
@@ -180,12 +186,47 @@ function requiredSandbox(flags: ReadonlyMap<string, string>): string | undefined
 }
 
 function readImage(flags: ReadonlyMap<string, string>): string {
-  const image = flags.get('image') ?? 'auto';
+  const image = readImageCommand(flags)?.name ?? flags.get('image') ?? 'auto';
   const sandbox = requiredSandbox(flags);
   if (image === 'auto' || image === 'own' || sandbox === undefined) return image;
   throw new UsageError(
     `--image ${image} is an image that no sandbox confines, so it does not go with ${sandbox}; leave one of them out.`,
   );
+}
+
+/** Flags about an SBCL of this machine. */
+const FLAGS_OF_OWN_SBCL = ['sbcl', 'heap', 'init', 'libraries', 'write'];
+
+/** Returns the name and the words in NAME=COMMAND of the flag image; undefined when it has none. Throws a UsageError
+ *  when one of them is wrong, or another flag is about an SBCL of this machine. */
+function readImageCommand(
+  flags: ReadonlyMap<string, string>,
+): { name: string; words: readonly string[] } | undefined {
+  const [, name = '', line = ''] = /^(.*?)=(.*)$/s.exec(flags.get('image') ?? '') ?? [];
+  if (!flags.get('image')?.includes('=')) return undefined;
+  if (!/^[A-Za-z0-9][\w.+-]{0,99}$/.test(name) || name === 'auto' || name === 'own') {
+    throw new UsageError(
+      `--image NAME=COMMAND needs a name of letters and digits that is not auto or own, such as build, not ${name || 'an empty one'}.`,
+    );
+  }
+  const words = shellWords(line);
+  if (words === undefined) {
+    throw new UsageError(
+      `--image ${name}=COMMAND has a quote without its end, or a backslash at its end: ${line}`,
+    );
+  }
+  if (words.length === 0) {
+    throw new UsageError(
+      `--image ${name}= needs a command that starts SBCL, such as ${name}='ssh -T ${name} sbcl'.`,
+    );
+  }
+  const useless = FLAGS_OF_OWN_SBCL.find((flag) => flags.has(flag));
+  if (useless !== undefined) {
+    throw new UsageError(
+      `--${useless} is for an SBCL of this machine, so it does not go with --image ${name}=COMMAND; leave it out, or give SBCL options in the command.`,
+    );
+  }
+  return { name, words };
 }
 
 function readHeap(value: string): number {

@@ -3,6 +3,7 @@
 import { dirname, join } from 'node:path';
 import type { Config } from './config.ts';
 import { UsageError } from './errors.ts';
+import { commandText } from './image/process/image-command.ts';
 import { libraryFolders, libraryManager } from './image/process/libraries.ts';
 import { findSbcl } from './image/process/sbcl.ts';
 import type { Obstacle } from './image/sandbox/bubblewrap.ts';
@@ -90,6 +91,9 @@ function withDecision(config: Readonly<Config>, obstacle: Obstacle | undefined):
 
 /** Returns sentences that say what confines the code in images of CONFIG, for models and people. */
 export function sandboxText(config: Config): string {
+  if (config.imageCommand !== undefined) {
+    return `The image ${config.image} is where its command starts it: ${commandText(config.imageCommand)}. Code in it is in no sandbox of live-lisp, so it can do all that this command may.`;
+  }
   if (config.noSandboxReason !== undefined) {
     return `Code in the image is in no sandbox, so it can do all that you can: ${config.noSandboxReason}`;
   }

@@ -1,4 +1,4 @@
-;;;; Sends and receives messages on file descriptor 3. A message is sent as a frame: four octets
+;;;; Sends and receives messages on file descriptors. A message is sent as a frame: four octets
 ;;;; with its length, most significant first, then that many octets of JSON.
 ;;;; docs/develop/wire-protocol.md describes the messages.
 
@@ -35,12 +35,13 @@ to one.")
   "A function of one argument, an exit code, which is called when the server is gone. In an image
 that the server started, it ends the image.")
 
-(defun open-channel (descriptor)
-  "Return a new channel on the file DESCRIPTOR."
-  (flet ((open-stream (direction)
+(defun open-channel (in &key (out in) silence)
+  "Return a new channel that receives from the file descriptor IN and sends to OUT. If SILENCE is
+given, RECEIVE signals an error when nothing has come for this number of seconds."
+  (flet ((open-stream (descriptor direction)
            (sb-sys:make-fd-stream descriptor direction t :element-type '(unsigned-byte 8)
-                                                         :buffering :full)))
-    (let ((channel (make-channel (open-stream :input) (open-stream :output))))
+                                                         :buffering :full :timeout silence)))
+    (let ((channel (make-channel (open-stream in :input) (open-stream out :output))))
       (sb-ext:atomic-push channel (symbol-value '**channels**))
       channel)))
 

@@ -127,12 +127,17 @@ function auditFiles(audit: string): string[] {
   return filesIn(dirname(audit)).filter((file) => isAuditFile(basename(file)));
 }
 
-/** Returns the folders of all workspaces in JOURNALS, including those of servers with a sandbox. */
+/** Folders in that of the journals which have those of servers with a sandbox, and of images elsewhere. */
+const KINDS: readonly string[] = ['sandboxed', 'elsewhere'];
+
+/** Returns the folders of all workspaces in JOURNALS, including those in KINDS. */
 function journalFolders(journals: string): string[] {
-  const places = [journals, join(journals, 'sandboxed', 'off-line'), join(journals, 'sandboxed', 'on-line')];
-  return places.flatMap((place) =>
+  const apart = KINDS.flatMap((kind) =>
+    namesIn(join(journals, kind)).map((name) => join(journals, kind, name)),
+  );
+  return [journals, ...apart].flatMap((place) =>
     namesIn(place)
-      .filter((name) => name !== 'sandboxed')
+      .filter((name) => !KINDS.includes(name))
       .map((name) => join(place, name)),
   );
 }

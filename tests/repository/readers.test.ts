@@ -23,6 +23,7 @@ const ALLOWED: { readonly [path: string]: string } = {
   'src/image/process/collecting.ts': 'the memory of a process that we started',
   'src/image/process/command.ts': 'the null device',
   'src/image/process/descendants.ts': 'the table of processes',
+  'src/image/process/image-command.ts': 'the sources of the agent',
   'src/image/process/outside.ts': 'the table of processes',
   'src/image/process/sbcl.ts': '/etc/os-release',
   'src/image/process/space.ts': 'our own limits',

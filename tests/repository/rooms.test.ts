@@ -18,9 +18,19 @@ const DOCUMENTED = [
 ];
 
 /** The files that are of no room: what builds the agent, its life, and that in an image of somebody else. */
-const WHOLE = ['attach', 'attached', 'attaching', 'boot', 'closed', 'internals', 'line', 'main', 'probed'].map(
-  (name) => `lisp/${name}.lisp`,
-);
+const WHOLE = [
+  'attach',
+  'attached',
+  'attaching',
+  'boot',
+  'closed',
+  'command',
+  'internals',
+  'kept-agent',
+  'line',
+  'main',
+  'probed',
+].map((name) => `lisp/${name}.lisp`);
 
 /** Functions of the C library, which are no internals of SBCL. `,name` stands for getrlimit and setrlimit. */
 const C_LIBRARY = [

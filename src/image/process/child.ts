@@ -12,6 +12,7 @@ import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 import { StartedRequests } from './begun.ts';
+import { Bootstrap, type BootstrapPlan } from './bootstrap.ts';
 import { collectionPoll } from './collecting.ts';
 import type { Command } from './command.ts';
 import { endDescendants, MARK, processChain } from './descendants.ts';
@@ -29,11 +30,14 @@ export class Child implements Peer {
   readonly #process: ChildProcess;
   readonly #channel: Channel;
   readonly #mark = randomUUID();
-  readonly #startedRequests = new StartedRequests();
+  /** Undefined for an image elsewhere, which shares no memory with the server. */
+  readonly #startedRequests: StartedRequests | undefined;
+  /** Speaks to the command of an image elsewhere until that greets. */
+  readonly #bootstrap: Bootstrap | undefined;
   /** True when the server can read SBCL's memory. */
   #memoryReadable = false;
-  /** Process id of SBCL itself. In the sandbox, SBCL is a descendant of the process that we spawned, whose id
-   *  this is until SBCL has greeted. */
+  /** Process id of SBCL itself; undefined when it can be on another machine. In the sandbox, SBCL is a descendant
+   *  of the process that we spawned, whose id this is until SBCL has greeted. */
   #lispPid: number | undefined;
   /** True while #lispPid is not the id of SBCL itself, but of the process around it. */
   #isWrapped: boolean;
@@ -58,20 +62,42 @@ export class Child implements Peer {
   /** Resolves when the process has ended, with the reason as part of a sentence. */
   readonly ended: Promise<string>;
 
+  /** Why the command of an image elsewhere does not lead to an image, as part of a sentence whose subject is the
+   *  command, and what to do about that; undefined while that is not known. */
+  problem: string | undefined;
+  remedy: string | undefined;
+  /** Why the process could not be started, if it could not. */
+  spawnError: string | undefined;
+  /** The code with which the process exited, if it did. */
+  exitCode: number | undefined;
+  /** The JSON of the image that somebody else runs, to which the command of an image elsewhere leads, if it
+   *  does. */
+  dialled: string | undefined;
+
+  /** Starts COMMAND in the folder CWD. UPCALLS returns the handlers of what code in the image asks. If ELSEWHERE is
+   *  given, the wire is the standard input and output of the command; it returns the plan by which these become
+   *  one, with the two functions that it is given. */
   constructor(
     command: Command,
     cwd: string,
     upcalls: (self: Child) => Upcalls = () => ({}),
     times: Times = TIMES,
+    elsewhere?: (then: Pick<BootstrapPlan, 'dialled' | 'failed'>) => BootstrapPlan,
   ) {
     const { program, args, env, encodesSignals } = command;
+    this.#startedRequests = elsewhere === undefined ? new StartedRequests() : undefined;
     this.#process = spawn(program, args, {
       cwd,
       env: { ...env, [MARK]: this.#mark },
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe', this.#startedRequests.descriptor ?? 'ignore'],
+      stdio:
+        elsewhere === undefined
+          ? ['ignore', 'pipe', 'pipe', 'pipe', this.#startedRequests?.descriptor ?? 'ignore']
+          : ['pipe', 'pipe', 'pipe'],
       detached: true,
     });
-    this.#channel = new Channel(this.#process.stdio[3] as Duplex, this, upcalls(this), {
+    if (elsewhere !== undefined) this.#bootstrap = this.#newBootstrap(elsewhere, times);
+    const wire = this.#bootstrap?.wire ?? (this.#process.stdio[3] as Duplex);
+    this.#channel = new Channel(wire, this, upcalls(this), {
       hello: (hello) => this.#greeted(hello),
       exiting: () => {
         this.#isExiting = true;
@@ -82,11 +108,11 @@ export class Child implements Peer {
         this.#failed = true;
         this.kill(how);
       },
-      hasStarted: (id) => this.#startedRequests.has(id),
+      hasStarted: (id) => this.#startedRequests?.has(id),
     });
-    this.#lispPid = this.#process.pid;
-    this.#isWrapped = encodesSignals === true;
-    for (const name of ['stdout', 'stderr'] as const) {
+    this.#lispPid = elsewhere === undefined ? this.#process.pid : undefined;
+    this.#isWrapped = encodesSignals === true && elsewhere === undefined;
+    for (const name of this.#rawStreams) {
       this.#process[name]?.setEncoding('utf8').on('data', (text: string) => this.#raw.add(name, text));
     }
     this.ended = this.#watchExit(encodesSignals === true, times.lastWords);
@@ -101,7 +127,43 @@ export class Child implements Peer {
     this.greeting.catch(() => {});
   }
 
-  /** Process id of SBCL; undefined when it could not be started. */
+  #newBootstrap(
+    elsewhere: (then: Pick<BootstrapPlan, 'dialled' | 'failed'>) => BootstrapPlan,
+    times: Times,
+  ): Bootstrap {
+    this.#process.stdout?.on('end', () => {
+      setTimeout(() => this.kill('its command closed its output'), times.outputEnded).unref();
+    });
+    const plan = elsewhere({
+      dialled: (entry) => {
+        this.dialled = entry;
+        this.kill('its command leads to an image that somebody else runs');
+      },
+      failed: (problem, remedy) => {
+        this.problem = problem;
+        this.remedy = remedy;
+        this.kill(`its command ${problem}`);
+      },
+    });
+    return new Bootstrap(this.#process, plan, times);
+  }
+
+  /** The streams of the process that are only ever text. */
+  get #rawStreams(): readonly ('stdout' | 'stderr')[] {
+    return this.#bootstrap === undefined ? ['stdout', 'stderr'] : ['stderr'];
+  }
+
+  /** The last lines that the command of an image elsewhere has written to its standard error. */
+  get lastLines(): readonly string[] {
+    return this.#bootstrap?.lastLines ?? [];
+  }
+
+  /** True while an SBCL elsewhere compiles the agent. */
+  get compiling(): boolean {
+    return this.#bootstrap?.compiling === true;
+  }
+
+  /** Process id of SBCL; undefined when it could not be started, or is elsewhere. */
   get pid(): number | undefined {
     return this.#lispPid;
   }
@@ -214,10 +276,14 @@ export class Child implements Peer {
     return new Promise((resolve) => {
       this.#resolveEnded = resolve;
       const end = (how: string) => resolve(this.#end(how));
-      this.#process.on('error', (error) => end(`it could not be started: ${error.message}`));
+      this.#process.on('error', (error) => {
+        this.spawnError = error.message;
+        end(`it could not be started: ${error.message}`);
+      });
       // Not 'close': a descendant can hold the process's output open for ever.
       this.#process.on('exit', (code, signal) => {
         this.#exited = true;
+        this.exitCode = code ?? undefined;
         this.#endDescendants();
         const by = (encodesSignals ? signalIn(code) : undefined) ?? signal;
         this.endedFromOutside = this.#killReason === '' && FROM_OUTSIDE.includes(by);
@@ -230,6 +296,7 @@ export class Child implements Peer {
   #greeted(hello: Hello): void {
     if (this.#isWrapped && this.#lispPid !== undefined) this.#lispPid = processChain(this.#lispPid).at(-1);
     this.#isWrapped = false;
+    this.#bootstrap?.stop();
     this.hello = hello;
     this.#memoryReadable = this.collectionPoll()() !== undefined;
     this.#resolveGreeting(hello);
@@ -247,15 +314,18 @@ export class Child implements Peer {
     if (fatal !== undefined && (code === 1 || signal === 'SIGABRT')) {
       return /^heap exhausted/i.test(fatal) ? 'its heap was exhausted' : `its runtime gave up: ${fatal}`;
     }
-    return signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`;
+    if (this.#bootstrap === undefined)
+      return signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`;
+    const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+    const said = this.lastLines.join(' / ');
+    return `its command ${how}${said === '' ? '' : `, and wrote last: ${said}`}`;
   }
 
   /** Makes this process count as ended, although it goes on without an agent. Linux ends the process when the
    *  server ends. */
   #letGo(): void {
     this.#killReason = LET_GO;
-    for (const name of ['stdout', 'stderr'] as const)
-      this.#process[name]?.removeAllListeners('data').resume();
+    for (const name of this.#rawStreams) this.#process[name]?.removeAllListeners('data').resume();
     this.#disconnect(LET_GO);
     this.#resolveEnded(LET_GO);
   }
@@ -263,7 +333,8 @@ export class Child implements Peer {
   #disconnect(how: string): void {
     this.unanswered = this.#channel.running;
     this.#channel.close(how);
-    this.#startedRequests.close();
+    this.#startedRequests?.close();
+    this.#bootstrap?.stop();
   }
 
   #end(how: string): string {

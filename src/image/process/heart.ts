@@ -27,12 +27,15 @@ const SILENT_BEATS = 5;
 /** Pings TARGET every BEAT_MS milliseconds while calls wait. Kills it when a ping has no answer for
  *  SILENT_BEATS beats without garbage collection, or for FROZEN_MS milliseconds. FROZEN_MS is long, because
  *  the collection of a large heap stops all threads for long. Time without CPU, up to another FROZEN_MS,
- *  counts towards neither limit. Returns a function that stops the pings. */
+ *  counts towards neither limit. If IDLE_MS is given, TARGET is also pinged at this interval while no calls wait,
+ *  and nothing is expected of that. Returns a function that stops the pings. */
 export function startHeartbeat(
   target: HeartbeatTarget,
   frozenMs: number,
   beatMs: number = TIMES.beat,
+  idleMs = Number.POSITIVE_INFINITY,
 ): () => void {
+  let pingedAt = performance.now();
   let silentSince: number | undefined;
   let silentBeats = 0;
   let deniedBefore = 0;
@@ -47,8 +50,14 @@ export function startHeartbeat(
       return;
     }
     silentBeats = 0;
-    if (!target.busy()) return;
+    if (!target.busy()) {
+      if (performance.now() - pingedAt < idleMs) return;
+      pingedAt = performance.now();
+      void target.ping();
+      return;
+    }
     silentSince = performance.now();
+    pingedAt = silentSince;
     deniedBefore = target.deniedMs();
     denied = 0;
     void target.ping().then(() => {

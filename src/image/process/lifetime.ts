@@ -5,6 +5,7 @@
 // #startWatched calls #spawnAgent or, if no process starts, #spawnPlain, and starts the heartbeat.
 // #spawnAgent calls #spawn with the kept core, else with the compiled agent, else with the agent's source.
 // #spawnPlain calls #spawnAgent for an agent that uses no internals of SBCL; see start-policy.ts.
+// For an image elsewhere, #startWatched calls #spawnElsewhere.
 
 import type { ChildProcess } from 'node:child_process';
 import { messageOf, SetupError } from '../../errors.ts';
@@ -20,6 +21,7 @@ import { type AgentOptions, agentCommand, cacheUsable, compilingCommand, isCompi
 import { Child } from './child.ts';
 import { type Command, type CommandSandbox, run } from './command.ts';
 import { frozenAfter, startHeartbeat } from './heart.ts';
+import { commandOf, type ImageCommand, imagePlan, notStartedText } from './image-command.ts';
 import { KeptCore } from './kept-core.ts';
 import { seenFromOutside } from './outside.ts';
 import { askSbcl, findSbcl } from './sbcl.ts';
@@ -33,6 +35,8 @@ export const RUN_DOCTOR = 'Run live-lisp doctor to find the step that fails.';
 export interface LifetimeOptions extends AgentOptions {
   /** The sbcl to start; by default the one on PATH. */
   sbcl: string | undefined;
+  /** The command that starts an SBCL elsewhere, if that is used in place of one of this machine. */
+  command?: ImageCommand | undefined;
   /** The sandbox that the process is locked in, if any. */
   sandbox?: CommandSandbox | undefined;
 }
@@ -48,6 +52,9 @@ export interface LifetimeCallbacks {
   /** Called when the image was lost, for the reason HOW, which is part of a sentence. */
   lost(how: string): void;
 }
+
+/** The error when the command of an image elsewhere leads to an image that somebody else runs. */
+export class DialledError extends SetupError {}
 
 /** The error when a process was started, but ended before it greeted. */
 class FailedStart extends SetupError {}
@@ -120,12 +127,18 @@ export class Lifetime {
 
   /** After this many milliseconds, an image that does not react is replaced if calls wait. */
   get frozenMs(): number {
+    if (this.#options.command !== undefined) return this.#times.frozenElsewhere;
     return frozenAfter(this.#options.heapMb, this.#times);
+  }
+
+  /** True when a command starts the image, perhaps on another machine. */
+  get elsewhere(): true | undefined {
+    return this.#options.command && true;
   }
 
   /** True while the agent is being compiled, which a start waits for. */
   get compiling(): boolean {
-    return this.#compiler !== undefined;
+    return this.#compiler !== undefined || this.child?.compiling === true;
   }
 
   /** True when PEER has been made ready for calls. */
@@ -230,10 +243,9 @@ export class Lifetime {
   }
 
   async #startWatched(): Promise<Child> {
-    const { root, cacheFolder } = this.#options;
+    const { root, cacheFolder, command } = this.#options;
     await checkAnswering([root, cacheFolder]);
-    const sbcl = findSbcl(this.#options.sbcl);
-    const child = await this.#spawnAgent(sbcl).catch((error: unknown) => this.#spawnPlain(sbcl, error));
+    const child = await (command === undefined ? this.#spawnHere() : this.#spawnElsewhere(command));
     this.#startPolicy.started();
     const pulse = new Pulse(child);
     this.#pulse = pulse;
@@ -251,12 +263,43 @@ export class Lifetime {
       },
       this.frozenMs,
       this.#times.beat,
+      this.#options.command && this.#times.idle,
     );
     void child.ended.then((how) => {
       stopListening();
       this.#lost(child, how);
     });
     return child;
+  }
+
+  async #spawnHere(): Promise<Child> {
+    const sbcl = findSbcl(this.#options.sbcl);
+    return this.#spawnAgent(sbcl).catch((error: unknown) => this.#spawnPlain(sbcl, error));
+  }
+
+  /** Starts the command of IMAGE, and makes the SBCL that it starts an image. Throws a DialledError when there is
+   *  an image of somebody else in its place. */
+  async #spawnElsewhere(image: ImageCommand): Promise<Child> {
+    if (this.#closed) throw new SetupError('The server is ending.');
+    const options = { ...this.#options, without: this.#startPolicy.without };
+    const child = new Child(
+      commandOf(image),
+      this.#options.root,
+      (self) => this.#callbacks.upcalls(self),
+      this.#times,
+      (then) => imagePlan(options, this.#times.silence, then),
+    );
+    this.child = child;
+    this.#pulse = undefined;
+    try {
+      await child.greeting;
+      return child;
+    } catch (error) {
+      if (this.#closed) throw new SetupError('The server is ending.');
+      if (child.dialled !== undefined) throw new DialledError(messageOf(error));
+      child.takeRaw(); // The error's message has its last lines.
+      throw new SetupError(notStartedText(image, child));
+    }
   }
 
   /** Starts a plain process if the start that failed with ERROR failed by a fault of the process. Else

@@ -18,17 +18,20 @@ export const TESTED = VERSIONS.tested.join(', ');
 const WHAT_TO_DO =
   'Ask the user to install another (https://www.sbcl.org/platform-table.html), or to name one with --sbcl PATH.';
 
-/** Returns why live-lisp does not support an SBCL with these facts, and what the user can do; undefined when
- *  live-lisp supports it. */
-export function whyUnsupported({ version, bits, features }: SbclFacts): string | undefined {
+/** Returns why live-lisp does not support an SBCL with these facts, and REMEDY, what the user can do; undefined
+ *  when live-lisp supports it. */
+export function whyUnsupported(
+  { version, bits, features }: SbclFacts,
+  remedy: string = WHAT_TO_DO,
+): string | undefined {
   const { oldest } = VERSIONS;
   if (compare(version, oldest) < 0) {
-    return `SBCL ${version} is too old: live-lisp needs ${oldest} or newer. ${WHAT_TO_DO}`;
+    return `SBCL ${version} is too old: live-lisp needs ${oldest} or newer. ${remedy}`;
   }
   if (!features.includes('SB-THREAD'))
-    return `This SBCL ${version} has no threads, and live-lisp needs them. ${WHAT_TO_DO}`;
+    return `This SBCL ${version} has no threads, and live-lisp needs them. ${remedy}`;
   if (bits < 64)
-    return `This SBCL ${version} is a ${bits}-bit program, and live-lisp needs 64 bits. ${WHAT_TO_DO}`;
+    return `This SBCL ${version} is a ${bits}-bit program, and live-lisp needs 64 bits. ${remedy}`;
   return undefined;
 }
 

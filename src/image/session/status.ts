@@ -59,6 +59,8 @@ export interface ImageStatus {
   probe?: { works: boolean; msAgo: number };
   /** SBCL's warning that its memory may be corrupted. */
   corrupted?: string;
+  /** True when a command of the server starts the image, perhaps on another machine. */
+  elsewhere?: true;
   /** True when somebody else runs the image. */
   attached?: true;
   /** That image, once it was found. */
@@ -95,6 +97,8 @@ export interface Life {
   /** SBCL's warning that its memory may be corrupted. */
   readonly corrupted?: string | undefined;
   readonly plainBecause?: readonly string[];
+  /** True when a command of the server starts the image, perhaps on another machine. */
+  readonly elsewhere?: true | undefined;
   /** True when somebody else runs the image. */
   readonly attached?: true;
   /** That image, once it was found. */
@@ -137,6 +141,7 @@ export async function imageStatus(
     ...((!running || state === 'rebuilding') && why !== undefined && { why }),
     ...(probe && { probe: { works: probe.works, msAgo: performance.now() - probe.at } }),
     ...(running && corrupted !== undefined && { corrupted }),
+    ...(life.elsewhere && { elsewhere: true }),
     ...(attached && { attached, ...(served && { served }), ...(life.stopped?.() && { stopped: true }) }),
     ...(running && hello && { lacking: hello }),
     ...(running && plainBecause.length > 0 && { plainBecause }),

@@ -28,6 +28,17 @@ export const TIMES = {
   greeting: 10_000,
   /** Time for the greeting of an image that the server starts. */
   start: 60_000,
+  /** Time for an SBCL elsewhere to compile the agent, which it does once. */
+  compile: 300_000,
+  /** How long an image elsewhere may be silent while calls wait: the way to it can stand still, too. */
+  frozenElsewhere: 60_000,
+  /** Interval between two pings of an image elsewhere while nothing is said, so that the way to it stays open. */
+  idle: 30_000,
+  /** After so long without a word of the server an image elsewhere ends: the server, or the way to it, is gone. A
+   *  computer that sleeps says nothing either. */
+  silence: 3_600_000,
+  /** Time for a command to end after its output has. */
+  outputEnded: 1000,
   /** Interval at which a starting image is resumed, in case a signal has stopped it. */
   wake: 1000,
   /** Time for each step of making a core, which runs at low priority. */

@@ -153,7 +153,7 @@ function statusText(status: ImageStatus, lastLoss: string | undefined, confineme
 }
 
 function headline(status: ImageStatus): string {
-  const { state, why, building, silentMs = 0, outside, frozenMs } = status;
+  const { state, why, building, silentMs = 0, outside, frozenMs, elsewhere } = status;
   const attached = status.attached && attachedHeadline(status);
   if (attached) return attached;
   switch (state) {
@@ -172,6 +172,8 @@ function headline(status: ImageStatus): string {
     case 'not reacting':
       if (outside?.stopped)
         return `The Lisp image does not react, for ${secondsText(silentMs)} now: its process was stopped by a signal. It is let go on within 2 s.`;
+      if (elsewhere && frozenMs !== undefined)
+        return `The Lisp image does not react, for ${secondsText(silentMs)} now: it collects garbage, code in it keeps all threads from running, or the way to it stands still. When it does not react for ${secondsText(frozenMs)}, it is replaced.`;
       return outside?.starved
         ? `The Lisp image does not react, for ${secondsText(silentMs)} now: other processes have the CPU.`
         : `The Lisp image does not react, for ${secondsText(silentMs)} now: it collects garbage, or code in it keeps all threads from running.${frozenMs === undefined ? '' : ` When it stands still for 6 s, or does not react for ${secondsText(frozenMs)}, it is replaced.`}`;
@@ -257,9 +259,9 @@ function threadsLine({ agent }: ImageStatus): string | false {
   return `Threads: ${threads}, ${programThreads === 0 ? 'none' : programThreads} of the program${names && `: ${names}${more}`}`;
 }
 
-function librariesLine({ agent, attached }: ImageStatus): string | false {
-  // An image that somebody else runs loads what its user loads.
-  if (agent === undefined || attached) return false;
+function librariesLine({ agent, attached, elsewhere }: ImageStatus): string | false {
+  // An image that somebody else runs, or that is elsewhere, loads what its user or its init file loads.
+  if (agent === undefined || attached || elsewhere) return false;
   if (agent.libraries === undefined)
     return 'Libraries: none; Quicklisp, qlot or ocicl is used where one is set up';
   const { name, file, loaded, failure } = agent.libraries;

@@ -1,0 +1,121 @@
+;;;; Turns an SBCL that a command has started, perhaps on another machine, into an image of the
+;;;; server. The server sends kept-agent.lisp and this file to its REPL, then a call of BECOME-IMAGE
+;;;; (src/image/process/bootstrap.ts). Nothing of live-lisp is installed there.
+
+(in-package "LIVE-LISP.ATTACH")
+
+(defun move-standard-streams ()
+  "Move the standard input and output of this process to other file descriptors, which child
+processes do not get, and return these two. Then nobody else can read or write messages of the wire:
+descriptor 0 is empty, and what is written to 1 goes to the standard error."
+  (flet ((moved (descriptor)
+           (let ((copy (sb-posix:dup descriptor)))
+             ;; FD_CLOEXEC, which SB-POSIX lacks, is 1.
+             (sb-posix:fcntl copy sb-posix:f-setfd 1)
+             copy)))
+    (let ((in (moved 0)) (out (moved 1)) (nowhere (sb-posix:open "/dev/null" sb-posix:o-rdonly)))
+      (sb-posix:dup2 nowhere 0)
+      (sb-posix:dup2 2 1)
+      (sb-posix:close nowhere)
+      (values in out))))
+
+;;; What is said before the agent is there: lines of ASCII, and files
+
+(defun send-line (stream control &rest arguments)
+  "Write the line that CONTROL and ARGUMENTS make to STREAM, of octets."
+  (let ((line (let ((*print-pretty* nil)) (format nil "~?~%" control arguments))))
+    (write-sequence (map '(vector (unsigned-byte 8)) #'char-code line) stream)
+    (finish-output stream)))
+
+(defun receive-line (stream)
+  "Return the next line of STREAM, of octets. Signal an error if STREAM ends before."
+  (with-output-to-string (line)
+    (loop for octet = (read-byte stream)
+          until (= octet 10)
+          do (write-char (code-char octet) line))))
+
+(defun receive-file (stream folder)
+  "Receive a file from STREAM, of octets: a line with its length and its name, then its content. Write
+it below FOLDER, a native name."
+  (let* ((line (receive-line stream))
+         (space (position #\Space line))
+         (octets (make-array (parse-integer line :end space) :element-type '(unsigned-byte 8)))
+         (path (sb-ext:parse-native-namestring
+                (concatenate 'string folder "/" (subseq line (1+ space))))))
+    (unless (= (read-sequence octets stream) (length octets))
+      (error "The connection to live-lisp ended while it sent its agent."))
+    (ensure-directories-exist path)
+    (with-open-file (out path :direction :output :element-type '(unsigned-byte 8)
+                              :if-exists :supersede)
+      (write-sequence octets out))))
+
+;;; The compiled agent
+
+(defun temporary-folder ()
+  "Make a folder that only this user can enter, and return its native name."
+  (let ((places (remove nil (list (variable-of "TMPDIR") "/tmp" "/var/tmp" "/dev/shm"))))
+    (dolist (place places
+                   (error "No folder there can be written (~{~A~^, ~}), and live-lisp compiles its ~
+                           agent in one. Let the command give it one, as docker run --tmpfs /tmp:exec ~
+                           does."
+                          places))
+      (let ((folder (ignore-errors (sb-posix:mkdtemp (concatenate 'string place
+                                                                  "/live-lisp-XXXXXX")))))
+        (when folder (return folder))))))
+
+(defun kept-base (identity)
+  "Return how the name of the kept agent of IDENTITY begins, or NIL where none can be kept."
+  (let ((folder (ignore-errors (agents-folder))))
+    (and folder
+         (zerop (handler-case (progn (sb-posix:access folder sb-posix:w-ok) 0) (error () 1)))
+         (format nil "~A/command-~A" folder identity))))
+
+(defun remove-folder (folder)
+  "Remove FOLDER, a native name, with all that is in it."
+  (ignore-errors
+   (sb-ext:delete-directory (sb-ext:parse-native-namestring folder nil #p"" :as-directory t)
+                            :recursive t)))
+
+(defun receive-agent (in out identity)
+  "Load the agent of IDENTITY. If this machine has not kept it, ask the server on OUT for its sources,
+receive them from IN and compile them."
+  (let* ((base (kept-base identity))
+         (fasl (and base (probe-file (fasl-of base)))))
+    (send-line out "LIVE-LISP-READY ~A ~D ~A ~{~A~^ ~}" (lisp-implementation-version)
+               (if (> (integer-length most-positive-fixnum) 32) 64 32)
+               (if fasl "kept" "none") *features*)
+    (let ((count (parse-integer (receive-line in))))
+      (if (zerop count)
+          (load-agent fasl)
+          (let ((folder (temporary-folder)))
+            (unwind-protect
+                 (progn
+                   (loop repeat count do (receive-file in folder))
+                   (load-agent
+                    (kept-agent (or base (concatenate 'string folder "/agent"))
+                                (lambda (base)
+                                  (compile-agent base (sb-ext:parse-native-namestring
+                                                       folder nil #p"" :as-directory t))))))
+              (remove-folder folder)))))))
+
+(defun become-image (identity &key (without "") registry silence)
+  "Serve the server at the other end of the standard input and output, and never return: the process
+ends with that connection. IDENTITY tells which agent it is, and WITHOUT the abilities that it lacks,
+as in LIVE_LISP_WITHOUT. REGISTRY, if given, is the value of CL_SOURCE_REGISTRY, by which ASDF finds
+systems. SILENCE is the number of seconds after which a server that says nothing counts as gone."
+  (multiple-value-bind (in out) (move-standard-streams)
+    (when registry (sb-posix:setenv "CL_SOURCE_REGISTRY" registry 1))
+    (sb-posix:setenv "LIVE_LISP_WITHOUT" without 1)
+    ;; By this the agent knows the processes that the image has started, and ends them with it. A
+    ;; command that runs on the server's machine has it from there.
+    (sb-posix:setenv "LIVE_LISP_IMAGE"
+                     (format nil "~D-~36R" (sb-posix:getpid)
+                             (random (expt 36 12) (make-random-state t)))
+                     0)
+    (with-standard-io-syntax
+      (let ((*print-readably* nil) (*print-pretty* t) (*break-on-signals* nil))
+        ;; The server sends nothing after the agent until that greets, so nothing stays in INPUT.
+        (let ((input (sb-sys:make-fd-stream in :element-type '(unsigned-byte 8)))
+              (output (sb-sys:make-fd-stream out :output t :element-type '(unsigned-byte 8))))
+          (receive-agent input output identity))
+        (funcall (find-symbol "MAIN" "LIVE-LISP.AGENT") :in in :out out :silence silence)))))

@@ -1,0 +1,80 @@
+;;;; Compiles the agent in another SBCL process, once for each version of the agent and of SBCL, and
+;;;; loads it into this image. It is used where no server of this machine does that: in an image that
+;;;; somebody else runs (attaching.lisp), and in one that a command has started (command.lisp).
+
+(eval-when (:compile-toplevel :load-toplevel :execute)
+  (require "SB-POSIX"))
+
+(defpackage "LIVE-LISP.ATTACH"
+  (:use "COMMON-LISP"))
+
+(in-package "LIVE-LISP.ATTACH")
+
+(defun home-folder ()
+  "Return the native name of the user's home folder by the password database, without a slash at the
+end. The environment can name another folder in Emacs than in the client of the server."
+  (string-right-trim "/" (sb-posix:passwd-dir (sb-posix:getpwuid (sb-posix:getuid)))))
+
+(defun variable-of (name)
+  "Return the value of the environment variable NAME, or NIL if it is not set or empty."
+  (let ((value (sb-ext:posix-getenv name)))
+    (and value (plusp (length value)) value)))
+
+(defun own-folder (folder)
+  "Make FOLDER, a native name, if it does not exist. Return FOLDER. Signal an error if another user
+can enter it."
+  (ensure-directories-exist (sb-ext:parse-native-namestring (concatenate 'string folder "/")))
+  (let ((before (sb-posix:stat folder)))
+    (when (= (sb-posix:stat-uid before) (sb-posix:getuid)) (sb-posix:chmod folder #o700)))
+  (let ((stat (sb-posix:stat folder)))
+    (unless (and (= (sb-posix:stat-uid stat) (sb-posix:getuid))
+                 (zerop (logand #o077 (sb-posix:stat-mode stat))))
+      (error "Other users can enter ~A, so live-lisp serves nothing there. Remove that folder, or ~\
+              change its owner and mode."
+             folder)))
+  folder)
+
+(defun agents-folder ()
+  "Return the native name of the folder in which compiled agents are kept."
+  (own-folder (concatenate 'string (home-folder) "/.cache/live-lisp/agents")))
+
+(defun compile-agent (base folder &rest environment)
+  "Have another SBCL process compile the agent, whose sources are in FOLDER, into a fasl whose name
+begins with BASE. ENVIRONMENT are further variables for that process, such as \"NAME=value\"."
+  (sb-ext:run-program sb-ext:*runtime-pathname*
+                      (list "--core" (sb-ext:native-namestring sb-ext:*core-pathname*)
+                            "--noinform" "--no-sysinit" "--no-userinit" "--disable-debugger"
+                            "--load" (sb-ext:native-namestring (merge-pathnames "boot.lisp" folder))
+                            "--quit")
+                      :environment (append environment
+                                           (list (concatenate 'string "LIVE_LISP_FASL=" base)
+                                                 "LIVE_LISP_WORKERS=4"
+                                                 (format nil "LIVE_LISP_SERVER=~D" (sb-posix:getpid)))
+                                           (sb-ext:posix-environ))
+                      :input nil :output nil :error nil))
+
+(defun fasl-of (base)
+  "Return the pathname of the compiled agent whose name begins with BASE, for this version of SBCL."
+  (sb-ext:parse-native-namestring (format nil "~A-~A.fasl" base (lisp-implementation-version))))
+
+(defun kept-agent (base compile)
+  "Return the pathname of the compiled agent whose name begins with BASE. If there is none, call
+COMPILE with BASE first. Signal an error if there is none then."
+  (let ((fasl (fasl-of base)))
+    (unless (probe-file fasl) (funcall compile base))
+    (unless (probe-file fasl)
+      (error "live-lisp could not compile its agent into ~A with ~A. See if the disk is full, and ~\
+              if this program starts as an SBCL."
+             (string-right-trim "/" (sb-ext:native-namestring
+                                     (make-pathname :name nil :type nil :version nil :defaults fasl)))
+             sb-ext:*runtime-pathname*))
+    fasl))
+
+(defun load-agent (fasl)
+  "Load FASL, the compiled agent. Nothing of it is compiled or printed here."
+  (with-standard-io-syntax
+    (let ((*print-readably* nil) (*load-verbose* nil) (*load-print* nil)
+          (*compile-verbose* nil) (*compile-print* nil)
+          (*macroexpand-hook* 'funcall) (*break-on-signals* nil))
+      (handler-bind ((warning #'muffle-warning))
+        (load fasl)))))

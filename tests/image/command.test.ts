@@ -1,0 +1,274 @@
+// An image that a command starts, perhaps on another machine: what is told when the command does not lead to one,
+// how it ends, and what nobody can write into. Through a real client.
+
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { shellWords } from '../../src/words.ts';
+import {
+  bad,
+  NO_SYSTEMS,
+  type Session,
+  type StartOptions,
+  startSession,
+  type TestFolder,
+  temporaryFolder,
+  testSbcl,
+} from '../harness.ts';
+import { until } from '../server/processes.ts';
+
+let folder: TestFolder;
+let sessions: Session[];
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  sessions = [];
+});
+afterEach(async () => {
+  for (const session of sessions) await session.close();
+  folder.remove();
+});
+
+/** Starts a server whose image COMMAND starts. */
+async function start(command: string, more: StartOptions = {}): Promise<Session> {
+  const session = await startSession({ args: [...NO_SYSTEMS, '--image', `there=${command}`], ...more });
+  sessions.push(session);
+  return session;
+}
+
+/** Returns the path of an executable script with TEXT. */
+function script(text: string): string {
+  const path = join(folder.path, 'script');
+  writeFileSync(path, `#!/bin/sh\n${text}\n`);
+  chmodSync(path, 0o700);
+  return path;
+}
+
+/** Returns a command that runs another in a root where nothing can be written and the home is empty. */
+function otherRoot(): string {
+  const home = join(folder.path, 'home');
+  mkdirSync(home);
+  return `bwrap --ro-bind / / --ro-bind ${home} ${userInfo().homedir} --dev /dev --proc /proc`;
+}
+
+const TRY =
+  'Try it in a terminal: it has to start SBCL without asking anything, such as for a password or whether a host is known. Then call again.';
+
+describe('a command that does not lead to an image', () => {
+  test('cannot be run', async () => {
+    const session = await start('no-such-program -T build sbcl');
+    expect(await session.call('eval_form', { form: '1' })).toEqual(
+      bad(
+        'The image there did not start: no-such-program cannot be run here (spawn no-such-program ENOENT). Correct --image there=..., or install it, and call again.',
+      ),
+    );
+  });
+
+  test('finds no program there', async () => {
+    const path = script('echo "bash: line 1: sbcl: command not found" >&2; exit 127');
+    const session = await start(`${path} -T build sbcl`);
+    expect(await session.call('eval_form', { form: '1' })).toEqual(
+      bad(
+        `The image there did not start: its command exited with code 127.\nIt wrote last:\n  bash: line 1: sbcl: command not found\nThe command: ${path} -T build sbcl\nThere is no program of that name there: install SBCL there, or give its path in --image there=... Then call again.`,
+      ),
+    );
+  });
+
+  test('cannot log in', async () => {
+    const path = script('printf "one\\ntwo\\nHost key verification failed.\\r\\n" >&2; exit 255');
+    const session = await start(`${path} 'a host'`);
+    expect(await session.call('eval_form', { form: '1' })).toEqual(
+      bad(
+        `The image there did not start: its command exited with code 255.\nIt wrote last:\n  one\n  two\n  Host key verification failed.\nThe command: ${path} "a host"\n${TRY}`,
+      ),
+    );
+  });
+
+  test('writes back what it reads', async () => {
+    const session = await start('cat');
+    expect(await session.call('eval_form', { form: '1' })).toEqual(
+      bad(
+        `The image there did not start: its command writes back what it reads, as a terminal or another program than SBCL does.\nThe command: cat\nLeave out options that ask for a terminal, such as -t or -it, and see that it starts SBCL. Then call again.`,
+      ),
+    );
+  });
+
+  test('says nothing', async () => {
+    const session = await start('sleep 1000', { waits: { image: { start: 500 } } });
+    expect(await session.call('eval_form', { form: '1' })).toEqual(
+      bad(
+        `The image there did not start: its command has written nothing for 0.5 s, and no Lisp answered.\nThe command: sleep 1000\n${TRY}`,
+      ),
+    );
+  });
+
+  test('says too much', async () => {
+    const session = await start('yes');
+    expect(await session.call('eval_form', { form: '1' })).toEqual(
+      bad(
+        `The image there did not start: its command wrote 256 kB, and no Lisp answered.\nThe command: yes\n${TRY}`,
+      ),
+    );
+  });
+
+  test('starts an SBCL that is too old', async () => {
+    const path = script(
+      'read line; echo LIVE-LISP-SPEAKS; echo "LIVE-LISP-READY 1.4.5 64 none SB-THREAD"; cat >/dev/null',
+    );
+    const session = await start(path);
+    expect(await session.call('eval_form', { form: '1' })).toEqual(
+      bad(
+        `The image there did not start: its command starts an SBCL that cannot be used.\nThe command: ${path}\nSBCL 1.4.5 is too old: live-lisp needs 2.0.11 or newer. Install another there, or name it in the command. Then call again.`,
+      ),
+    );
+  });
+
+  test('starts an SBCL that has no folder for the agent', async () => {
+    const session = await start(`${otherRoot()} --setenv TMPDIR /nowhere --remount-ro /dev ${testSbcl()}`);
+    expect((await session.call('eval_form', { form: '1' })).text).toContain(
+      'It wrote last:\n  No folder there can be written (/nowhere, /tmp, /var/tmp, /dev/shm), and live-lisp compiles its agent in one. Let the command give it one, as docker run --tmpfs /tmp:exec does.\n',
+    );
+  });
+});
+
+describe('an image that a command starts', () => {
+  test('says where it is, and what cannot be known of it', async () => {
+    const session = await start(testSbcl());
+    await session.eval('1');
+    const text = await session.text('image_status');
+    expect(text).toContain(
+      `The image there is where its command starts it: ${testSbcl()}. Code in it is in no sandbox of live-lisp, so it can do all that this command may.`,
+    );
+    expect(text).not.toContain('pid');
+    expect(text).not.toContain('Libraries');
+  });
+
+  test('nothing that code or a child process writes gets into messages, and nothing is there to read', async () => {
+    const session = await start(testSbcl());
+    const form = `(progn
+      (sb-ext:run-program "/bin/sh" '("-c" "echo child; cat") :output nil :input t)
+      (let ((out (sb-sys:make-fd-stream 1 :output t))) (write-line "code" out) (finish-output out))
+      (values (read-line (sb-sys:make-fd-stream 0 :input t) nil :end)))`;
+    expect(await session.eval(form)).toBe(':END');
+    expect(await session.eval('(+ 1 2)')).toBe('3');
+  });
+
+  test('its init file is loaded, and settings of the reader there do not reach the wire', async () => {
+    const init = join(folder.path, 'init.lisp');
+    writeFileSync(
+      init,
+      '(defvar cl-user::*loaded* 5) (setf *print-base* 2 *read-base* 16 *print-length* 1 (readtable-case *readtable*) :invert)',
+    );
+    const session = await start(`${testSbcl()} --userinit ${init}`);
+    expect(await session.eval('(list *loaded* 10 11)')).toBe('(5 10 11)');
+  });
+
+  test('the agent is used where it cannot be kept', async () => {
+    const session = await start(`${otherRoot()} --tmpfs /tmp ${testSbcl()}`);
+    expect(await session.eval('(+ 1 2)')).toBe('3');
+  });
+
+  test('the end of its command is told with what it wrote last, and the next call starts it again', async () => {
+    const session = await start(testSbcl());
+    await session.eval('(defun kept () 7)');
+    const form =
+      '(progn (format *error-output* "unseen") (sb-ext:run-program "/bin/sh" (list "-c" "echo Connection to build closed. >&2") :error t) (sleep 0.2) (sb-ext:exit :code 3 :abort t))';
+    expect(await session.eval(form)).toContain(
+      'The Lisp image was lost during this call: its command exited with code 3, and wrote last: Connection to build closed.',
+    );
+    expect(await session.eval('(kept)')).toBe('7');
+  });
+
+  test('restart_image starts the command again', async () => {
+    const log = join(folder.path, 'starts');
+    const session = await start(script(`echo start >> ${log}; exec ${testSbcl()}`));
+    await session.eval('(defun kept () 7)');
+    expect((await session.call('restart_image', { rebuild: 'session' })).isError).toBe(false);
+    expect(await session.eval('(kept)')).toBe('7');
+  });
+
+  test('it ends with the server, and so do the processes that it has started', async () => {
+    const session = await start(testSbcl());
+    const pids = await session.eval(
+      '(list (sb-posix:getpid) (sb-ext:process-pid (sb-ext:run-program "/bin/sleep" (list "1000") :wait nil)))',
+    );
+    const alive = () =>
+      pids.match(/\d+/g)?.filter((pid) => {
+        try {
+          process.kill(Number(pid), 0);
+          return true;
+        } catch {
+          return false;
+        }
+      }).length;
+    expect(alive()).toBe(2);
+    process.kill(session.pid, 'SIGKILL');
+    await until('the end of both', 10_000, () => alive() === 0);
+  });
+
+  test('it ends when the server says nothing any more', async () => {
+    const waits = { image: { silence: 1000, idle: 200, beat: 50 } };
+    const session = await start(testSbcl(), { waits });
+    const pid = Number(await session.eval('(sb-posix:getpid)'));
+    await session.eval('(sleep 1.5)');
+    expect(await session.eval('(sb-posix:getpid)')).toBe(String(pid));
+    process.kill(session.pid, 'SIGSTOP');
+    // The stopped server leaves it a zombie.
+    const ended = () => /^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'));
+    await until('its end', 10_000, ended);
+    process.kill(session.pid, 'SIGCONT');
+  });
+});
+
+describe('the flag', () => {
+  test('words are those of a shell, and no shell runs', () => {
+    expect(shellWords(`ssh  -T 'my host' "a \\"b\\" \\n" c\\ d '' x"y"'z' $HOME | *`)).toEqual([
+      'ssh',
+      '-T',
+      'my host',
+      'a "b" \\n',
+      'c d',
+      '',
+      'xyz',
+      '$HOME',
+      '|',
+      '*',
+    ]);
+    expect(shellWords(' ')).toEqual([]);
+    for (const line of ["a 'b", 'a "b', 'a\\']) expect(shellWords(line)).toBe(undefined);
+  });
+
+  test.each([
+    [
+      ['=sbcl'],
+      '--image NAME=COMMAND needs a name of letters and digits that is not auto or own, such as build, not an empty one.',
+    ],
+    [
+      ['own=sbcl'],
+      '--image NAME=COMMAND needs a name of letters and digits that is not auto or own, such as build, not own.',
+    ],
+    [["b=ssh 'x"], "--image b=COMMAND has a quote without its end, or a backslash at its end: ssh 'x"],
+    [['b='], "--image b= needs a command that starts SBCL, such as b='ssh -T b sbcl'."],
+    [
+      ['b=sbcl', '--heap', '1GB'],
+      '--heap is for an SBCL of this machine, so it does not go with --image b=COMMAND; leave it out, or give SBCL options in the command.',
+    ],
+    [
+      ['b=sbcl', '--sandbox', 'on'],
+      '--image b is an image that no sandbox confines, so it does not go with --sandbox on; leave one of them out.',
+    ],
+  ])('%j is refused', (args, message) => {
+    expect(() => readConfig(['--image', ...args], {})).toThrow(message);
+  });
+
+  test('the configuration has the name and the words', () => {
+    const { image, imageCommand, sandbox } = readConfig(['--image', 'b=ssh -T b sbcl'], {});
+    expect([image, imageCommand, sandbox]).toEqual([
+      'b',
+      { name: 'b', words: ['ssh', '-T', 'b', 'sbcl'] },
+      'off',
+    ]);
+  });
+});
