@@ -1,7 +1,8 @@
 #!/bin/sh
 # Makes sure that this machine has what live-lisp needs: node and SBCL. Where it installs SBCL, it installs bubblewrap too,
 # for the sandbox; where SBCL is there already, it asks nobody for the rights to install bubblewrap. With the argument `test`
-# it installs bubblewrap, the Lisp libraries that the tests declare (tests/libraries.ts), and an ASDF besides SBCL's. With
+# it installs bubblewrap, openssh-server, which tests start for themselves, the Lisp libraries that the tests declare
+# (tests/libraries.ts), and an ASDF besides SBCL's. With
 # `long` also tmux, in which clients run, buildah, which makes the image of the Dockerfile, and the libraries of the long tests. With
 # `fresh` it has debootstrap, which makes bare systems.
 # Installs only what is missing, and says so.
@@ -48,6 +49,7 @@ find_missing() {
   libraries=$(node "$(dirname "$0")/libraries.mjs" --missing "$1")
   missing="$missing${libraries:+ $libraries}"
   missing="$missing$bubblewrap"
+  [ -x /usr/sbin/sshd ] || command -v sshd >/dev/null 2>&1 || missing="$missing openssh-server"
   [ "$1" = long ] || return 0
   for program in tmux buildah; do
     command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
@@ -58,7 +60,7 @@ find_missing() {
 install_command() {
   case $missing in
     *cl-*) echo "apt-get install$missing (Debian packages; the tests load them from /usr/share/common-lisp)" && return ;;
-    *bubblewrap* | *tmux*) echo "apt-get install$missing (or the packages of these names of this system)" && return ;;
+    *bubblewrap* | *openssh-server* | *tmux*) echo "apt-get install$missing (or the packages of these names of this system)" && return ;;
   esac
   names=$(uname -s)
   if [ -r /etc/os-release ]; then names="$names $(. /etc/os-release && echo "${ID:-} ${ID_LIKE:-}")"; fi
@@ -87,6 +89,8 @@ install_missing() {
   # shellcheck disable=SC2086 # one word a package
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing >/dev/null ||
     fail "Could not install. Run as root and see why:" "$(install_command)"
+  # Nobody has asked for a server that other machines can reach.
+  case $missing in *openssh-server*) as_root systemctl disable --now ssh >/dev/null 2>&1 || : ;; esac
 }
 
 # Unpacks Debian's ASDF for the tests. Installed it would be the ASDF of everybody on this machine.

@@ -17,6 +17,7 @@ import {
   temporaryFolder,
   testSbcl,
 } from '../harness.ts';
+import { sandboxTest } from '../sandbox/namespaces.ts';
 import { until } from '../server/processes.ts';
 
 let folder: TestFolder;
@@ -125,7 +126,7 @@ describe('a command that does not lead to an image', () => {
     );
   });
 
-  test('starts an SBCL that has no folder for the agent', async () => {
+  sandboxTest('starts an SBCL that has no folder for the agent', async () => {
     const session = await start(`${otherRoot()} --setenv TMPDIR /nowhere --remount-ro /dev ${testSbcl()}`);
     expect((await session.call('eval_form', { form: '1' })).text).toContain(
       'It wrote last:\n  No folder there can be written (/nowhere, /tmp, /var/tmp, /dev/shm), and live-lisp compiles its agent in one. Let the command give it one, as docker run --tmpfs /tmp:exec does.\n',
@@ -165,7 +166,7 @@ describe('an image that a command starts', () => {
     expect(await session.eval('(list *loaded* 10 11)')).toBe('(5 10 11)');
   });
 
-  test('the agent is used where it cannot be kept', async () => {
+  sandboxTest('the agent is used where it cannot be kept', async () => {
     const session = await start(`${otherRoot()} --tmpfs /tmp ${testSbcl()}`);
     expect(await session.eval('(+ 1 2)')).toBe('3');
   });

@@ -1,0 +1,109 @@
+// An SBCL that a real ssh starts is an image: on loopback, with a server and keys of the test.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SbclImage } from '../../src/image/own/sbcl-image.ts';
+import { shellWords } from '../../src/words.ts';
+import { bad, NO_SYSTEMS, type Session, startSession, temporaryFolder, testSbcl } from '../harness.ts';
+import { imageContract } from '../image-contract.ts';
+import { childrenOf, commandOf, runs, until } from '../server/processes.ts';
+import { commandOptions } from './command-options.ts';
+import { startSshd, type TestSshd } from './sshd.ts';
+
+const folder = temporaryFolder();
+let server: TestSshd;
+
+beforeAll(async () => {
+  server = await startSshd(folder.path);
+});
+afterAll(() => {
+  server.stop();
+  folder.remove();
+});
+
+imageContract(
+  async (connections) =>
+    new SbclImage({
+      ...commandOptions(shellWords(`${server.ssh} ${testSbcl()}`) ?? []),
+      ...connections,
+    }),
+);
+
+describe('a client', () => {
+  /** Calls WORK with a session whose image COMMAND starts. */
+  async function within(command: string, work: (session: Session) => Promise<void>): Promise<void> {
+    const session = await startSession({ args: [...NO_SYSTEMS, '--image', `there=${command}`] });
+    await work(session).finally(() => session.close());
+  }
+
+  const failure = (command: string, code: number, lines: readonly RegExp[], remedy: string) =>
+    within(command, async (session) => {
+      const { text, isError } = await session.call('eval_form', { form: '1' });
+      const [head, wrote, ...rest] = text.split('\n');
+      expect([head, wrote, isError]).toEqual([
+        `The image there did not start: its command exited with code ${code}.`,
+        'It wrote last:',
+        true,
+      ]);
+      expect(rest.slice(-2)).toEqual([`The command: ${command}`, `${remedy} Then call again.`]);
+      for (const line of lines) expect(text).toMatch(line);
+    });
+  const TRY =
+    'Try it in a terminal: it has to start SBCL without asking anything, such as for a password or whether a host is known.';
+
+  test('is told that the key of the host is another one', () =>
+    failure(
+      `${server.sshWith(`-o UserKnownHostsFile=${folder.path}/wrong -i ${folder.path}/key`).replace(`-o UserKnownHostsFile=${folder.path}/known `, '')} sbcl`,
+      255,
+      [/^ {2}Host key verification failed\.$/m],
+      TRY,
+    ));
+
+  test('is told that nobody can be asked whether a host is known', () =>
+    failure(
+      `${server.ssh.replace(`${folder.path}/known`, `${folder.path}/none`)} sbcl`,
+      255,
+      [/^ {2}Host key verification failed\.$/m],
+      TRY,
+    ));
+
+  test('is told that the login needs more than a key', () =>
+    failure(
+      `${server.sshWith(`-o IdentitiesOnly=yes -i ${folder.path}/other`)} sbcl`,
+      255,
+      [/Permission denied \(publickey\)\.$/m],
+      TRY,
+    ));
+
+  test('is told that there is no SBCL there', () =>
+    failure(
+      `${server.ssh} no-such-sbcl`,
+      127,
+      [/no-such-sbcl.*not found$/m],
+      'There is no program of that name there: install SBCL there, or give its path in --image there=...',
+    ));
+
+  test('is told when a terminal is in the way', () =>
+    within(`${server.ssh.replace(' -T ', ' -tt ')} ${testSbcl()}`, async (session) => {
+      expect(await session.call('eval_form', { form: '1' })).toEqual(
+        bad(
+          `The image there did not start: its command writes back what it reads, as a terminal or another program than SBCL does.\nThe command: ${server.ssh.replace(' -T ', ' -tt ')} ${testSbcl()}\nLeave out options that ask for a terminal, such as -t or -it, and see that it starts SBCL. Then call again.`,
+        ),
+      );
+    }));
+
+  test('is told in the call that the way was lost; the image there ends, and the next is built again', () =>
+    within(`${server.ssh} ${testSbcl()}`, async (session) => {
+      const pid = Number(await session.eval('(progn (defun kept () 7) (sb-posix:getpid))'));
+      const [ssh = -1] = childrenOf(session.pid).filter((child) => commandOf(child).startsWith('ssh'));
+      const call = session.call('eval_form', { form: '(sleep 60)' });
+      await until('its start', 10_000, async () =>
+        (await session.text('image_status')).includes('1 call runs'),
+      );
+      process.kill(ssh, 'SIGTERM');
+      expect((await call).text).toBe(
+        'Error: The Lisp image was lost during this call: its command exited with code 255. The next call gets a new image.',
+      );
+      expect(await session.eval('(kept)')).toBe('7');
+      await until('the end of the image there', 10_000, () => !runs(pid));
+    }));
+});
