@@ -41,6 +41,7 @@ import { namedFiles } from './tools/named-files.ts';
 import { noticeText } from './tools/notice-text.ts';
 import { Places } from './tools/places.ts';
 import { newcomerText, refusedBySandbox } from './tools/sandbox-text.ts';
+import type { ReadElsewhere } from './tools/sources.ts';
 
 /** Returns the options of the image for CONFIG. A caller that has already created the sandbox of CONFIG
  *  passes it as SANDBOX. */
@@ -199,7 +200,11 @@ export function assembleParts(
   });
   const questions = new OpenQuestions(config.answerSeconds);
   const grounds: ToolDependencies = {
-    places: new Places(workspace.root, { forbids, features: () => image.features }),
+    places: new Places(workspace.root, {
+      forbids,
+      features: () => image.features,
+      elsewhere: config.imageCommand && readElsewhere(config.image, image),
+    }),
     holds,
     image,
     replaceable: image,
@@ -212,6 +217,19 @@ export function assembleParts(
     matchMs,
   };
   return { image, registry, catalog, executor, grounds, questions };
+}
+
+/** Returns how files are read that are where IMAGE is, whose name is NAME. */
+function readElsewhere(name: string, image: Image): ReadElsewhere {
+  return {
+    isOne: (file) => file.startsWith(`${name}:/`),
+    read: async (file, written) => {
+      const { data } = await image.call('source-text', { file, ...(written !== undefined && { written }) });
+      const { text, written: date } = data.value ?? {};
+      if (date === undefined) return undefined;
+      return { written: date, ...(text !== undefined && { octets: Buffer.from(text, 'latin1') }) };
+    },
+  };
 }
 
 /** The options that an own image and an attached one have in common. */
@@ -265,7 +283,7 @@ function imageTools(registry: ToolRegistry, holds: Holds, grounds: () => ToolDep
  *  in the image determines these sources. So folders that are too wide, and folders that SANDBOX hides, are
  *  left out. */
 function workspaceOf(
-  { roots, root, readRoots }: Config,
+  { roots, root, readRoots, imageCommand }: Config,
   image: Image,
   sandbox: Sandbox | undefined,
 ): Workspace {
@@ -285,6 +303,7 @@ function workspaceOf(
     readRoots,
     sources,
     hides,
+    elsewhere: imageCommand?.name,
     ...(secretsKnown && { secretsKnown }),
   });
 }

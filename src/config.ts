@@ -52,7 +52,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
      *  Else the name of an image that serves, or of `imageCommand`. */
     image: readImage(flags),
     /** The command that leads to the image, if --image gives one. No sandbox of this machine confines that. */
-    imageCommand: readImageCommand(flags),
+    imageCommand: readImageCommand(flags, all),
     /** The flag that requires a sandbox, if it was given. Then `auto` means `own`, because no sandbox confines an
      *  image that somebody else runs. */
     keptOwnBy: requiredSandbox(flags),
@@ -197,13 +197,18 @@ function readImage(flags: ReadonlyMap<string, string>): string {
 /** Flags about an SBCL of this machine. */
 const FLAGS_OF_OWN_SBCL = ['sbcl', 'heap', 'init', 'libraries', 'write'];
 
-/** Returns the name and the words in NAME=COMMAND of the flag image; undefined when it has none. Throws a UsageError
+/** Returns the name and the words in NAME=COMMAND of the flag image, and the maps in ALL; undefined when it has none. Throws a UsageError
  *  when one of them is wrong, or another flag is about an SBCL of this machine. */
 function readImageCommand(
   flags: ReadonlyMap<string, string>,
-): { name: string; words: readonly string[] } | undefined {
+  all: ReadonlyMap<string, string[]> = new Map(),
+): { name: string; words: readonly string[]; maps: { here: string; there: string }[] } | undefined {
   const [, name = '', line = ''] = /^(.*?)=(.*)$/s.exec(flags.get('image') ?? '') ?? [];
-  if (!flags.get('image')?.includes('=')) return undefined;
+  if (!flags.get('image')?.includes('=')) {
+    if (all.has('map'))
+      throw new UsageError('--map is for an image elsewhere: give --image NAME=COMMAND, too.');
+    return undefined;
+  }
   if (!/^[A-Za-z0-9][\w.+-]{0,99}$/.test(name) || name === 'auto' || name === 'own') {
     throw new UsageError(
       `--image NAME=COMMAND needs a name of letters and digits that is not auto or own, such as build, not ${name || 'an empty one'}.`,
@@ -220,13 +225,32 @@ function readImageCommand(
       `--image ${name}= needs a command that starts SBCL, such as ${name}='ssh -T ${name} sbcl'.`,
     );
   }
+  const maps = readMaps(name, all.get('map') ?? []);
   const useless = FLAGS_OF_OWN_SBCL.find((flag) => flags.has(flag));
   if (useless !== undefined) {
     throw new UsageError(
       `--${useless} is for an SBCL of this machine, so it does not go with --image ${name}=COMMAND; leave it out, or give SBCL options in the command.`,
     );
   }
-  return { name, words };
+  return { name, words, maps };
+}
+
+/** Returns the pairs of folders in TEXTS, values of the flag map for the image NAME. Throws a UsageError when one is
+ *  wrong. */
+function readMaps(name: string, texts: readonly string[]): { here: string; there: string }[] {
+  return texts.map((text) => {
+    const [, image, local = '', there = ''] = /^([^:=]*):(.*)=(.*)$/s.exec(text) ?? [];
+    if (image !== name || !there.startsWith('/') || local === '') {
+      throw new UsageError(
+        `--map must be ${name}:LOCAL=REMOTE, a folder here and its absolute path there, such as ${name}:.=/srv/app, not ${text}.`,
+      );
+    }
+    const here = resolve(local);
+    if (!statSync(here, { throwIfNoEntry: false })?.isDirectory()) {
+      throw new UsageError(`--map ${text} needs an existing directory before =, and ${here} is none.`);
+    }
+    return { here, there: there.replace(/(?<=.)\/+$/, '') };
+  });
 }
 
 function readHeap(value: string): number {

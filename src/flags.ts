@@ -30,6 +30,8 @@ const FLAG_HELP = {
   'heap SIZE': 'heap of the image, such as 512MB or 8GB (default 4GB)',
   'image WHICH':
     "auto (default): the image that serves this workspace, else an own one; own; the name of one that serves; or NAME=COMMAND, such as build='ssh -T build sbcl', for one elsewhere",
+  'map NAME:LOCAL=REMOTE':
+    'with --image NAME=COMMAND: the folder LOCAL is REMOTE where the image is; can be given several times',
   'sandbox HOW':
     'auto (default): lock images in where bubblewrap works; on: start none without; strict: also no network, and temporary files of its own',
   'no-sandbox': 'do not lock images in: code in them can do all that you can',

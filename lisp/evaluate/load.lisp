@@ -69,7 +69,7 @@ FILE no longer has. If FORGET is \"listed\", do so only if answers have listed a
   (setf *phase* "load")
   (let ((agreement (and made (load-noting (lambda () (load-compiled made source))
                                           source file forget))))
-    (list "value" (object "file" (true-name source)
+    (list "value" (object "file" (true-name file)
                           "failed" (and made failed t)
                           "notLoaded" (null made)
                           "agreement" agreement))))
@@ -89,7 +89,7 @@ of them."
                                                      (lambda () (load-compiled fasl source)))))
                                      source file forget))
                   t)))
-    (list "value" (object "file" (true-name source)
+    (list "value" (object "file" (true-name file)
                           "failed" (and whole failed)
                           "notLoaded" (not whole)
                           "begun" (not whole)
@@ -145,6 +145,28 @@ name of SOURCE. Return the pathname of the file."
       (write-string content stream))
     copy))
 
+(defun give-date (copy date)
+  "Set the write date of the file COPY to DATE, a universal time, because the compiler stores this
+date as the version of the source."
+  (let ((seconds (unix-time date)))
+    (sb-alien:with-alien ((times (array sb-alien:long 2)))
+      (setf (sb-alien:deref times 0) seconds
+            (sb-alien:deref times 1) seconds)
+      (sb-alien:alien-funcall
+       (sb-alien:extern-alien "utime"
+                              (function sb-alien:int sb-alien:c-string (* (array sb-alien:long 2))))
+       (sb-ext:native-namestring copy) (sb-alien:addr times)))))
+
+(defun call-compiling-as (file copy function)
+  "Call FUNCTION, which compiles COPY, and return its values. What it compiles gets FILE as its source.
+FILE is not read, and need not exist."
+  (let ((date (ignore-errors (file-write-date file))))
+    (when date (give-date copy date))
+    (with-compilation-unit (:source-namestring (namestring (found-name file))
+                            :source-plist (list :live-lisp-date date))
+      (let ((*file-of-copy* (cons (true-name copy) (true-name file))))
+        (funcall function)))))
+
 (define-operation ("load-file" :members t) (file fasl content forget)
   "Compile FILE into FASL, both native names, and load FASL. CONTENT, a string with a character for
 each octet, replaces the text of FILE unless it is NIL. If FORGET is true, remove definitions from
@@ -155,8 +177,11 @@ these definitions."
          (before (loaded-systems))
          (*phase* "compile"))
     (flet ((compile-it ()
-             (compile-and-load (if content (copy-beside fasl source content) source) fasl source
-                               forget)))
+             (if content
+                 (let ((copy (copy-beside fasl source content)))
+                   (call-compiling-as source copy
+                                      (lambda () (compile-and-load copy fasl source forget))))
+                 (compile-and-load source fasl source forget))))
       (let ((members (call-as-job-part nil (lambda ()
                                              (call-with-quiet-compiler
                                               (lambda () (call-in-folder-of fasl #'compile-it))))
@@ -208,27 +233,10 @@ completely. The member \"file\" of the answer names this file."
 
 ;;; Some forms of a file
 
-(defun give-date (copy date)
-  "Set the write date of the file COPY to DATE, a universal time, because the compiler stores this
-date as the version of the source."
-  (let ((seconds (unix-time date)))
-    (sb-alien:with-alien ((times (array sb-alien:long 2)))
-      (setf (sb-alien:deref times 0) seconds
-            (sb-alien:deref times 1) seconds)
-      (sb-alien:alien-funcall
-       (sb-alien:extern-alien "utime"
-                              (function sb-alien:int sb-alien:c-string (* (array sb-alien:long 2))))
-       (sb-ext:native-namestring copy) (sb-alien:addr times)))))
-
 (defun compile-part (copy fasl file)
   "Compile COPY into FASL as if it were FILE, and return the values of COMPILE-FILE. COPY has some
 of the forms of FILE, at the same positions. FILE itself is not read, and need not exist."
-  (let ((date (ignore-errors (file-write-date file))))
-    (when date (give-date copy date))
-    (with-compilation-unit (:source-namestring (namestring (found-name file))
-                            :source-plist (list :live-lisp-date date))
-      (let ((*file-of-copy* (cons (true-name copy) (true-name file))))
-        (compile-source copy fasl)))))
+  (call-compiling-as file copy (lambda () (compile-source copy fasl))))
 
 (defun load-part (copy fasl file)
   "Compile COPY into FASL as COMPILE-PART does, and load FASL. Return a property list of answer

@@ -21,6 +21,16 @@ loaded."
        (remove-duplicates (loop for name in (loaded-systems) append (source-directories name))
                           :test #'string=)))
 
+(define-operation "source-text" (file written)
+  "Return a JSON object with the text of FILE, a native name, and the universal time at which it was
+written. If that is WRITTEN, leave the text out. Return NIL if FILE cannot be read, or is too large.
+A server asks so for the sources of an image that does not see its files."
+  (let* ((path (sb-ext:parse-native-namestring file))
+         (date (ignore-errors (file-write-date path)))
+         (text (and date (not (eql date written)) (read-text path))))
+    (cond (text (object "written" date "text" text))
+          ((and date (eql date written)) (object "written" date)))))
+
 (defun system-paths (names)
   "NAMES are names of systems. For those that ASDF has registered, return a list of the native names
 of their source files and of their .asd files. Return at most 5000 names."

@@ -36,6 +36,8 @@ export interface WorkspaceFolders {
   hides?: (real: string) => boolean;
   /** Resolves when `hides` knows what the sandbox hides. */
   secretsKnown?: Promise<void>;
+  /** The name of the image, when its files are elsewhere: with this name and a colon before them. */
+  elsewhere?: string | undefined;
 }
 
 /** Milliseconds for which a result of `sources` is kept. Kept at all because a search asks for each of its
@@ -58,6 +60,7 @@ export class Workspace {
   readonly #findSources: (() => Promise<string[]>) | undefined;
   readonly #hides: (real: string) => boolean;
   readonly secretsKnown: Promise<void>;
+  readonly #elsewhere: string | undefined;
   #sources: { folders: readonly string[]; until: number } = { folders: [], until: 0 };
   #changes: Promise<unknown> = Promise.resolve();
 
@@ -71,6 +74,7 @@ export class Workspace {
     this.#start = resolve(start);
     this.#findSources = sources;
     this.#hides = hides;
+    this.#elsewhere = folders.elsewhere;
   }
 
   /** The directory where relative paths start. */
@@ -108,6 +112,7 @@ export class Workspace {
         `Path ${visibleName(path)} begins with ~, which is not replaced here. Relative paths start at ${this.root}.`,
       );
     }
+    this.checkHere(path);
     await findLocalFolders([resolve(this.root, path)]);
     const { link, error, ...location } = await existingPart(resolve(this.root, path)).catch(
       (failure: unknown) => {
@@ -122,6 +127,15 @@ export class Workspace {
     }
     if (error !== undefined) throw fileFailure(error, path, access === 'read' ? 'read' : 'written');
     return location;
+  }
+
+  /** Throws a CallError when PATH stands for a file where the image is, on another machine. */
+  checkHere(path: string): void {
+    const image = this.#elsewhere;
+    if (image === undefined || !path.startsWith(`${image}:/`)) return;
+    throw new CallError(
+      `${visibleName(path)} is a file where the image ${image} runs, which file tools do not reach. eval_form can read and load it there. To edit it here, ask the user to start the server with --map ${image}:LOCAL=REMOTE, where LOCAL is a folder here and REMOTE the same one there.`,
+    );
   }
 
   /** Throws a CallError unless ACCESS to REAL, the real path to which PATH led, is allowed. */

@@ -24,7 +24,7 @@ import { type Extent, type TopLevelForm, TopLevelForms } from '../source/top-lev
 import type { Span } from '../source/tree.ts';
 import type { Used } from '../source/uses.ts';
 import { visibleLine } from '../visible.ts';
-import { type Source, Sources } from './sources.ts';
+import { type ReadElsewhere, type Source, Sources } from './sources.ts';
 import { takingTurns } from './turns.ts';
 import { type Changed, spanNow, startIn, usesNow, type Versions, whereNow } from './where-now.ts';
 
@@ -88,13 +88,21 @@ export class Places {
   readonly #sources: Sources;
 
   /** FORBIDS returns why the file at a real path may not be read. FEATURES returns the *FEATURES* of the
-   *  image. */
+   *  image. ELSEWHERE reads files that are where the image is. */
   constructor(
     root: string,
-    { forbids, features = () => new Set() }: { forbids?: Bounds['forbids']; features?: () => Features } = {},
+    {
+      forbids,
+      features = () => new Set(),
+      elsewhere,
+    }: {
+      forbids?: Bounds['forbids'];
+      features?: () => Features;
+      elsewhere?: ReadElsewhere | undefined;
+    } = {},
   ) {
     this.root = root;
-    this.#sources = new Sources(features, forbids);
+    this.#sources = new Sources(features, forbids, elsewhere);
   }
 
   /** The *FEATURES* of the image, under which files are read. */

@@ -13,6 +13,7 @@ import type { Workspace } from '../files/workspace.ts';
 export async function sourceFile(workspace: Workspace, path: string): Promise<string> {
   const { root } = workspace;
   if (path.includes('\0')) throw new CallError('The path must not contain a NUL character.');
+  workspace.checkHere(path);
   const file = resolve(root, path);
   await workspace.checkSeen(await realPathOf(file), file);
   const stats = await statsOf(file, path);

@@ -83,6 +83,17 @@ const TICK_MS = 50;
 /** Seconds from the epoch of Lisp (1900) to the epoch of Unix (1970). */
 const EPOCH = 2_208_988_800;
 
+/** Reads a file that is where the image is. `isOne` tells whether a name stands for one. `read` returns its octets and
+ *  when it was written (universal time), or undefined when it cannot be read. If it still has the date WRITTEN, the
+ *  octets are left out. */
+export interface ReadElsewhere {
+  isOne(file: string): boolean;
+  read(
+    file: string,
+    written: number | undefined,
+  ): Promise<{ written: number; octets?: Uint8Array } | undefined>;
+}
+
 /** The versions of all files read: the newest of each, and older ones. */
 export class Sources {
   readonly #newest = new Map<string, Source>();
@@ -94,20 +105,29 @@ export class Sources {
   readonly #aside = new Map<string, { real: string; source: Source | undefined }>();
   readonly #begun = Math.floor(Date.now() / 1000) + EPOCH;
   readonly #bounds: Bounds;
+  readonly #elsewhere: ReadElsewhere | undefined;
 
   /** FEATURES returns the features to read files under. FORBIDS returns why the file at a real path may not
-   *  be read. */
-  constructor(features: () => Features, forbids?: Bounds['forbids']) {
+   *  be read. ELSEWHERE reads files that are where the image is. */
+  constructor(features: () => Features, forbids?: Bounds['forbids'], elsewhere?: ReadElsewhere) {
     this.#features = features;
+    this.#elsewhere = elsewhere;
     this.#bounds = { limit: WHOLE_FILE_LIMIT, ...(forbids && { forbids }) };
   }
 
   /** Reads, without blocking, those of FILES that may be on a file system which does not answer. The
    *  synchronous methods know such a file only after this. */
   async prepare(files: readonly string[]): Promise<void> {
-    const far = [...new Set(files)].filter((file) => !isOnLocalDisk(file));
-    if (far.length === 0) return;
+    const names = [...new Set(files)];
+    const elsewhere = names.filter((file) => this.#elsewhere?.isOne(file));
+    const far = names.filter((file) => !elsewhere.includes(file) && !isOnLocalDisk(file));
+    if (far.length === 0 && elsewhere.length === 0) return;
     await findLocalFolders(far);
+    for (const file of elsewhere) {
+      const source = await this.#readElsewhere(file);
+      this.#aside.delete(file);
+      this.#aside.set(file, { real: file, source });
+    }
     for (const file of far) {
       if (isOnLocalDisk(file)) continue;
       this.#aside.delete(file);
@@ -140,6 +160,15 @@ export class Sources {
     } catch {
       return undefined;
     }
+  }
+
+  async #readElsewhere(file: string): Promise<Source | undefined> {
+    const kept = this.#aside.get(file)?.source;
+    const found = await this.#elsewhere?.read(file, kept?.written);
+    if (found === undefined) return undefined;
+    if (found.octets === undefined) return kept;
+    const version = { told: String(found.written), settled: true };
+    return new Source(file, version, found.written, found.octets, this.#features);
   }
 
   async #readAside(file: string): Promise<Source | undefined> {

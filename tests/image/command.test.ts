@@ -268,7 +268,7 @@ describe('the flag', () => {
     const { image, imageCommand, sandbox } = readConfig(['--image', 'b=ssh -T b sbcl'], {});
     expect([image, imageCommand, sandbox]).toEqual([
       'b',
-      { name: 'b', words: ['ssh', '-T', 'b', 'sbcl'] },
+      { name: 'b', words: ['ssh', '-T', 'b', 'sbcl'], maps: [] },
       'off',
     ]);
   });

@@ -40,7 +40,9 @@ export class AttachedPeer implements Peer {
       stopped: () => this.disconnect('(live-lisp:stop) took live-lisp out of it'),
       broken: (how) => this.disconnect(how),
     };
-    this.#channel = new Channel(this.#socket, this, upcalls, callbacks, randomInt(1, FIRST_IDS));
+    this.#channel = new Channel(this.#socket, this, upcalls, callbacks, {
+      firstId: randomInt(1, FIRST_IDS),
+    });
     // After the greeting, the text of a socket error would say no more than that the connection was closed.
     this.#socket.on('error', ({ message }) => this.disconnect(this.#hello ? this.#endReason : message));
     this.ended = new Promise((resolve) => {

@@ -35,7 +35,7 @@ export interface ChoiceOptions {
 }
 
 /** Operations that the server performs for itself. They do not settle which image a session uses. */
-const NO_USE: ReadonlySet<string> = new Set<keyof Operations>(['system-sources']);
+const NO_USE: ReadonlySet<string> = new Set<keyof Operations>(['system-sources', 'source-text']);
 
 export class ChosenImage implements Image, Replaceable {
   readonly #options: ChoiceOptions;

@@ -5,8 +5,9 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
 import type { Duplex } from 'node:stream';
 import type { AgentOperations } from '../wire/agent-operations.ts';
-import { Channel } from '../wire/channel.ts';
+import { Channel, type ChannelCallbacks } from '../wire/channel.ts';
 import type { Endable } from '../wire/ending-steps.ts';
+import type { FarPaths } from '../wire/far-paths.ts';
 import type { Answer, Hello } from '../wire/messages.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
@@ -76,13 +77,14 @@ export class Child implements Peer {
 
   /** Starts COMMAND in the folder CWD. UPCALLS returns the handlers of what code in the image asks. If ELSEWHERE is
    *  given, the wire is the standard input and output of the command; it returns the plan by which these become
-   *  one, with the two functions that it is given. */
+   *  one, with the two functions that it is given, and PATHS translates the paths in messages. */
   constructor(
     command: Command,
     cwd: string,
     upcalls: (self: Child) => Upcalls = () => ({}),
     times: Times = TIMES,
     elsewhere?: (then: Pick<BootstrapPlan, 'dialled' | 'failed'>) => BootstrapPlan,
+    paths?: FarPaths,
   ) {
     const { program, args, env, encodesSignals } = command;
     this.#startedRequests = elsewhere === undefined ? new StartedRequests() : undefined;
@@ -97,7 +99,7 @@ export class Child implements Peer {
     });
     if (elsewhere !== undefined) this.#bootstrap = this.#newBootstrap(elsewhere, times);
     const wire = this.#bootstrap?.wire ?? (this.#process.stdio[3] as Duplex);
-    this.#channel = new Channel(wire, this, upcalls(this), {
+    const callbacks: ChannelCallbacks = {
       hello: (hello) => this.#greeted(hello),
       exiting: () => {
         this.#isExiting = true;
@@ -109,7 +111,8 @@ export class Child implements Peer {
         this.kill(how);
       },
       hasStarted: (id) => this.#startedRequests?.has(id),
-    });
+    };
+    this.#channel = new Channel(wire, this, upcalls(this), callbacks, { paths });
     this.#lispPid = elsewhere === undefined ? this.#process.pid : undefined;
     this.#isWrapped = encodesSignals === true && elsewhere === undefined;
     for (const name of this.#rawStreams) {

@@ -1,8 +1,11 @@
 // Says how an image is made of a command that starts an SBCL elsewhere, such as ssh or docker.
 
 import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AgentOptions, compiledAgent } from './agent.ts';
+import { readIfRegular } from '../../files/regular.ts';
+import { FarPaths, type PathMap } from '../wire/far-paths.ts';
+import { type AgentOptions, compiledAgent, sourceRegistry } from './agent.ts';
 import type { BootstrapPlan } from './bootstrap.ts';
 import type { Command } from './command.ts';
 import { whyUnsupported } from './sbcl-versions.ts';
@@ -11,6 +14,21 @@ import { whyUnsupported } from './sbcl-versions.ts';
 export interface ImageCommand {
   name: string;
   words: readonly string[];
+  /** Folders of this machine and the names that they have where the image is. */
+  maps: readonly PathMap[];
+}
+
+/** Folder for temporary files of an image elsewhere. It makes those itself that the server names. */
+const TEMPORARY = '/tmp';
+/** Files with more octets than this are not sent. */
+const TEXT_LIMIT = 16 * 1024 * 1024;
+
+/** Returns the translation of paths for IMAGE. */
+export function farPaths({ name, maps }: ImageCommand): FarPaths {
+  const temporary = { here: tmpdir(), there: TEMPORARY };
+  return new FarPaths(name, [...maps, temporary], (file) => {
+    return readIfRegular(file, { limit: TEXT_LIMIT })?.octets.toString('latin1');
+  });
 }
 
 /** Returns how the process of IMAGE is started. */
@@ -29,19 +47,37 @@ const FORMS = ['kept-agent.lisp', 'command.lisp'];
 /** Returns the plan by which an SBCL elsewhere becomes an image with the agent of OPTIONS. SILENCE_MS is how long
  *  the server may say nothing to the image before that ends. */
 export function imagePlan(
-  options: Pick<AgentOptions, 'lispFolder' | 'cacheFolder' | 'without'>,
+  options: Pick<AgentOptions, 'lispFolder' | 'cacheFolder' | 'without' | 'root' | 'trees'>,
+  image: ImageCommand,
   silenceMs: number,
   then: Pick<BootstrapPlan, 'dialled' | 'failed'>,
 ): BootstrapPlan {
   const { lispFolder, without = [] } = options;
   const identity = compiledAgent(options).replace(/.*-/, '');
-  const call = `(live-lisp.attach::become-image "${identity}" :without "${without.join(',')}" :silence ${silenceMs / 1000})\n`;
+  const settings = [
+    `:without "${without.join(',')}"`,
+    `:silence ${silenceMs / 1000}`,
+    ...placeOf(options, image),
+  ];
+  const call = `(live-lisp.attach::become-image "${identity}" ${settings.join(' ')})\n`;
   return {
     ...then,
     forms: () => [...FORMS.map((name) => readFileSync(join(lispFolder, name), 'latin1')), call].join('\n'),
     refusal: (facts) => whyUnsupported(facts, 'Install another there, or name it in the command.'),
     sources: () => sourcesIn(lispFolder),
   };
+}
+
+/** Returns the arguments that tell IMAGE its folder, and where ASDF looks for systems, as far as its maps have the
+ *  folders of OPTIONS. */
+function placeOf({ root, trees }: Pick<AgentOptions, 'root' | 'trees'>, image: ImageCommand): string[] {
+  const paths = new FarPaths(image.name, image.maps, () => undefined);
+  const mapped = [root, ...trees].filter((folder) => paths.there(folder) !== folder);
+  if (mapped.length === 0) return [];
+  const [folder = '', ...others] = mapped.map((each) => paths.there(each));
+  const registry = sourceRegistry({ root: folder, trees: others }, undefined);
+  const text = (value: string) => `"${value.replace(/[\\"]/g, '\\$&')}"`;
+  return [...(mapped.includes(root) ? [`:folder ${text(folder)}`] : []), `:registry ${text(registry)}`];
 }
 
 /** Returns the Lisp files in FOLDER and below as command.lisp reads them: their count, and then for each its

@@ -21,7 +21,7 @@ import { type AgentOptions, agentCommand, cacheUsable, compilingCommand, isCompi
 import { Child } from './child.ts';
 import { type Command, type CommandSandbox, run } from './command.ts';
 import { frozenAfter, startHeartbeat } from './heart.ts';
-import { commandOf, type ImageCommand, imagePlan, notStartedText } from './image-command.ts';
+import { commandOf, farPaths, type ImageCommand, imagePlan, notStartedText } from './image-command.ts';
 import { KeptCore } from './kept-core.ts';
 import { seenFromOutside } from './outside.ts';
 import { askSbcl, findSbcl } from './sbcl.ts';
@@ -287,7 +287,8 @@ export class Lifetime {
       this.#options.root,
       (self) => this.#callbacks.upcalls(self),
       this.#times,
-      (then) => imagePlan(options, this.#times.silence, then),
+      (then) => imagePlan(options, image, this.#times.silence, then),
+      farPaths(image),
     );
     this.child = child;
     this.#pulse = undefined;

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { messageOf } from '../../errors.ts';
 import type { AgentOperations } from './agent-operations.ts';
 import type { Output } from './endings.ts';
+import type { FarPaths } from './far-paths.ts';
 import { FRAME_LIMIT, FrameReader, PROTOCOL_VERSION, requestFrame } from './frames.ts';
 import { type AgentMessage, type Answer, type Hello, readMessage, readOutput } from './messages.ts';
 import type { Peer } from './peer.ts';
@@ -45,6 +46,7 @@ export class Channel {
   readonly #stream: Duplex;
   readonly #callbacks: ChannelCallbacks;
   readonly #upcalls: Upcalls;
+  readonly #paths: FarPaths | undefined;
   readonly #codeCalls: CodeCalls;
   readonly #reader = new FrameReader();
   readonly #pending = new Map<number, { name: string; resolve: (answer: Answer) => void }>();
@@ -58,9 +60,17 @@ export class Channel {
   #closeReason: string | undefined;
 
   /** Serves STREAM, the connection to PEER. UPCALLS answers the requests that code in the image sends.
-   *  CALLBACKS are called at events such as the agent's greeting. Request ids begin at FIRST_ID. */
-  constructor(stream: Duplex, peer: Peer, upcalls: Upcalls, callbacks: ChannelCallbacks, firstId = 1) {
+   *  CALLBACKS are called at events such as the agent's greeting. Request ids begin at FIRST_ID. PATHS translates
+   *  the paths in messages, if the image has another file system. */
+  constructor(
+    stream: Duplex,
+    peer: Peer,
+    upcalls: Upcalls,
+    callbacks: ChannelCallbacks,
+    { firstId = 1, paths }: { firstId?: number; paths?: FarPaths | undefined } = {},
+  ) {
     this.#nextId = firstId;
+    this.#paths = paths;
     this.#stream = stream;
     this.#callbacks = callbacks;
     this.#upcalls = upcalls;
@@ -95,7 +105,7 @@ export class Channel {
     args: AgentOperations[Name]['args'],
   ): { id: number; answer: Promise<Answer<Name>> } {
     const id = this.#nextId++;
-    const frame = requestFrame(id, name, args);
+    const frame = requestFrame(id, name, this.#paths?.request(name, args) ?? args);
     const answer = new Promise<Answer<Name>>((resolve) => {
       // The cast is safe: an answer with this id has the data of this operation.
       const settle = (received: Answer) => resolve(received as Answer<Name>);
@@ -111,7 +121,7 @@ export class Channel {
 
   /** See Peer. */
   notify<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void {
-    const frame = requestFrame(this.#nextId++, name, args);
+    const frame = requestFrame(this.#nextId++, name, this.#paths?.request(name, args) ?? args);
     if (this.#closeReason === undefined) this.#stream.write(frame);
   }
 
@@ -141,7 +151,9 @@ export class Channel {
     try {
       const messages = this.#reader.push(chunk);
       count = messages.length;
-      for (const message of messages) this.#dispatch(readMessage(message));
+      for (const message of messages) {
+        this.#dispatch(readMessage(this.#paths?.message(message) ?? message));
+      }
     } catch (error) {
       this.#callbacks.broken(`its answers could not be understood (${messageOf(error)})`);
     }

@@ -252,6 +252,10 @@ export interface Operations extends DebugOperations, ObserveOperations, TestOper
   'system-files': { args: { names: string[] }; data: { value?: string[] } };
   replay: { args: { forms: object[] }; data: { failed?: ReplayRemark[] } };
   'loaded-below': { args: { folders: string[] }; data: { value?: boolean } };
+  'source-text': {
+    args: { file: string; written?: number };
+    data: { value?: { written: number; text?: string } };
+  };
   features: { args: object; data: { value?: boolean } };
   'system-sources': { args: object; data: { value?: string[] } };
   'who-references': {
