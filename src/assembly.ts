@@ -6,21 +6,26 @@ import { CALL_TOOL } from './catalog/call-tool.ts';
 import { Catalog, contractSpelling } from './catalog/catalog.ts';
 import { searchToolsTool } from './catalog/search-tools.ts';
 import { type Config, isTooWide } from './config.ts';
-import { UsageError } from './errors.ts';
+import { SetupError, UsageError } from './errors.ts';
 import { realPathOf } from './files/answering.ts';
 import { Intents } from './files/intents.ts';
 import { rollBackUnfinished } from './files/together.ts';
 import { Workspace } from './files/workspace.ts';
+import type { Connection } from './image/attached/attached-peer.ts';
+import { toldImage } from './image/attached/serving.ts';
 import { ChosenImage } from './image/choice/chosen-image.ts';
 import type { Image, ImageTools } from './image/image.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
+import { type Dialled, dialled } from './image/process/dialled.ts';
+import { farPaths, type ImageCommand } from './image/process/image-command.ts';
 import { libraryManager } from './image/process/libraries.ts';
 import { seenFromOutside } from './image/process/outside.ts';
 import { LoadedFiles } from './image/recovery/digests.ts';
 import type { Sandbox } from './image/sandbox/sandbox.ts';
 import { HeldCalls } from './image/session/held.ts';
 import { systemSources } from './image/system-sources.ts';
-import type { Times } from './image/wire/times.ts';
+import type { Served } from './image/wire/served.ts';
+import { TIMES, type Times } from './image/wire/times.ts';
 import { initFileNotLoaded } from './init-file.ts';
 import { callFromCode } from './kernel/code-call.ts';
 import { Executor } from './kernel/executor.ts';
@@ -157,6 +162,7 @@ export function assembleParts(
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
     tools: imageTools(registry, holds, () => grounds),
   };
+  const dial = config.imageCommand && dialling(config.imageCommand, config.root, times);
   const image: ChosenImage = new ChosenImage({
     choice: config.imageCommand === undefined ? config.image : 'own',
     folder: config.serving,
@@ -174,10 +180,13 @@ export function assembleParts(
     attached: {
       line: attachLine(),
       trees: config.roots,
-      isStopped: (pid) => seenFromOutside(pid).stopped === true,
+      // The process of an image on another machine cannot be seen.
+      isStopped: (pid) => dial === undefined && seenFromOutside(pid).stopped === true,
       ...connections,
       ...(config.init !== undefined && { startFile: config.init }),
+      ...dial?.options,
     },
+    findDialled: dial?.find,
   });
   const workspace = workspaceOf(config, image, sandbox);
   const longCalls = new LongCalls(image, longMs);
@@ -217,6 +226,26 @@ export function assembleParts(
     matchMs,
   };
   return { image, registry, catalog, executor, grounds, questions };
+}
+
+/** Returns how the image is found and connected to that somebody else runs, and to which COMMAND leads. CWD is the
+ *  folder in which that is started. */
+export function dialling(command: ImageCommand, cwd: string, times: Times = TIMES) {
+  let opened: Dialled | undefined;
+  const find = async (): Promise<Served> => {
+    opened = await dialled(command, cwd, times);
+    const served = toldImage(opened.entry, command.name);
+    if (served !== undefined) return served;
+    opened.stream.destroy();
+    throw new SetupError(
+      `The command of the image ${command.name} tells an image that cannot be understood. Update live-lisp where it runs, and here.`,
+    );
+  };
+  const connect = (): Connection => {
+    if (opened === undefined) throw new Error('The command was not started.');
+    return { stream: opened.stream, ended: opened.ended, paths: farPaths(command) };
+  };
+  return { find, options: { connect, line: 'the one that live-lisp attach prints there' } };
 }
 
 /** Returns how files are read that are where IMAGE is, whose name is NAME. */

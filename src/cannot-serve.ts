@@ -15,6 +15,7 @@ const OTHERS = [
   'search',
   'doctor',
   'attach',
+  'dial',
   'install',
   'uninstall',
   'forget',

@@ -69,6 +69,7 @@ Commands:
   search WORDS             print the tools that a search for WORDS finds
   doctor                   check the set-up; with --client, what that client has of it
   attach                   print the line by which your own image serves live-lisp, and which images serve
+  dial [NAME]              pass the wire of an image that serves here on to a server elsewhere, over stdin and stdout
   install                  with --client, set that client up; else list the clients that are here
   uninstall                with --client, take that out again
   forget                   remove the records of the workspace: history, journals, its calls in the log

@@ -34,7 +34,8 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
   const auditNamed = flags.has('audit');
   return Object.freeze({
     command: flags.has('help') ? 'help' : flags.has('version') ? 'version' : command,
-    /** The words after the command: for call, the tool's name and its arguments; for search, the query. */
+    /** The words after the command: for call, the tool's name and its arguments; for search, the query; for dial, the name of
+     *  an image. */
     operands: rest,
     /** Working directory of the image, and the base of relative paths. */
     root: roots[0] ?? current,
@@ -119,8 +120,10 @@ function readCommand(first: string, operands: readonly string[]): (typeof COMMAN
   if (command === undefined) {
     throw new UsageError(`Unknown command ${first}; the commands are ${COMMANDS.join(', ')}.`);
   }
-  if (command !== 'call' && command !== 'search' && operands.length > 0) {
-    throw new UsageError(`The command ${command} takes no ${operands[0]}; see live-lisp --help.`);
+  const takes =
+    command === 'dial' ? 1 : command === 'call' || command === 'search' ? Number.POSITIVE_INFINITY : 0;
+  if (operands.length > takes) {
+    throw new UsageError(`The command ${command} takes no ${operands[takes]}; see live-lisp --help.`);
   }
   return command;
 }

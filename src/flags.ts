@@ -9,6 +9,7 @@ export const COMMANDS = [
   'search',
   'doctor',
   'attach',
+  'dial',
   'install',
   'uninstall',
   'forget',

@@ -9,6 +9,7 @@ import { readCatalog } from './catalog/open-catalog.ts';
 import type { Searchable } from './catalog/search.ts';
 import { callTool, helpText, searchText, toolList } from './cli.ts';
 import { type Config, namedPaths, readConfig } from './config.ts';
+import { dial } from './dial.ts';
 import { messageOf, SetupError, UsageError } from './errors.ts';
 import { beforeExit, checkAnswering } from './files/answering.ts';
 import { type UsableFolders, withUsableFolders } from './folders.ts';
@@ -53,6 +54,7 @@ async function run(config: Config, options: ProgramOptions): Promise<number> {
   if (config.command === 'search') return print(searchText(config.operands, searched(config)));
   if (config.command === 'install' || config.command === 'uninstall') return setUp(config.command, config);
   if (config.command === 'forget') return forget(withUsableFolders(config).config);
+  if (config.command === 'dial') return dial(config.serving, config.operands[0]);
   if (config.command === 'attach') return print(await attachText(config));
   if (config.command === 'doctor' && config.client !== undefined) return reportClient(config.client, config);
   return runWithImage(withUsableFolders(config), options);

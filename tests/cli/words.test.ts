@@ -31,7 +31,7 @@ describe('what is wrong with the words is one sentence on stderr, exit 2', () =>
   test.each([
     [
       ['bogus'],
-      'Unknown command bogus; the commands are serve, call, tools, search, doctor, attach, install, uninstall, forget.',
+      'Unknown command bogus; the commands are serve, call, tools, search, doctor, attach, dial, install, uninstall, forget.',
     ],
     [['--bogus'], 'Unknown flag --bogus; see live-lisp --help.'],
     [['--bogus=5'], 'Unknown flag --bogus; see live-lisp --help.'],

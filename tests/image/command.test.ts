@@ -54,6 +54,12 @@ function otherRoot(): string {
   return `bwrap --ro-bind / / --ro-bind ${home} ${userInfo().homedir} --dev /dev --proc /proc`;
 }
 
+/** Sends the signal NAME to the server of SESSION. Without its process it would go to all. */
+function signal(session: Session, name: NodeJS.Signals): void {
+  if (session.pid <= 0) throw new Error('The server is not there.');
+  process.kill(session.pid, name);
+}
+
 const TRY =
   'Try it in a terminal: it has to start SBCL without asking anything, such as for a password or whether a host is known. Then call again.';
 
@@ -205,7 +211,7 @@ describe('an image that a command starts', () => {
         }
       }).length;
     expect(alive()).toBe(2);
-    process.kill(session.pid, 'SIGKILL');
+    signal(session, 'SIGKILL');
     await until('the end of both', 10_000, () => alive() === 0);
   });
 
@@ -215,11 +221,11 @@ describe('an image that a command starts', () => {
     const pid = Number(await session.eval('(sb-posix:getpid)'));
     await session.eval('(sleep 1.5)');
     expect(await session.eval('(sb-posix:getpid)')).toBe(String(pid));
-    process.kill(session.pid, 'SIGSTOP');
+    signal(session, 'SIGSTOP');
     // The stopped server leaves it a zombie.
     const ended = () => /^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'));
     await until('its end', 10_000, ended);
-    process.kill(session.pid, 'SIGCONT');
+    signal(session, 'SIGCONT');
   });
 });
 

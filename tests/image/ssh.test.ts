@@ -5,9 +5,9 @@ import { SbclImage } from '../../src/image/own/sbcl-image.ts';
 import { shellWords } from '../../src/words.ts';
 import { bad, NO_SYSTEMS, type Session, startSession, temporaryFolder, testSbcl } from '../harness.ts';
 import { imageContract } from '../image-contract.ts';
-import { childrenOf, commandOf, runs, until } from '../server/processes.ts';
+import { runs, until } from '../server/processes.ts';
 import { commandOptions } from './command-options.ts';
-import { startSshd, type TestSshd } from './sshd.ts';
+import { sshOf, startSshd, type TestSshd } from './sshd.ts';
 
 const folder = temporaryFolder();
 let server: TestSshd;
@@ -94,7 +94,7 @@ describe('a client', () => {
   test('is told in the call that the way was lost; the image there ends, and the next is built again', () =>
     within(`${server.ssh} ${testSbcl()}`, async (session) => {
       const pid = Number(await session.eval('(progn (defun kept () 7) (sb-posix:getpid))'));
-      const [ssh = -1] = childrenOf(session.pid).filter((child) => commandOf(child).startsWith('ssh'));
+      const ssh = await sshOf(session.pid);
       const call = session.call('eval_form', { form: '(sleep 60)' });
       await until('its start', 10_000, async () =>
         (await session.text('image_status')).includes('1 call runs'),

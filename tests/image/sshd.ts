@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { until } from '../server/processes.ts';
+import { childrenOf, commandOf, until } from '../server/processes.ts';
 
 const SSHD = existsSync('/usr/sbin/sshd') ? '/usr/sbin/sshd' : 'sshd';
 
@@ -36,6 +36,17 @@ function connects(port: number): Promise<boolean> {
     });
     socket.on('error', () => resolve(false));
   });
+}
+
+/** Resolves with the process of the ssh that the process PID has started. Throws an Error when there is none: a signal to
+ *  number -1 would reach all processes. */
+export async function sshOf(pid: number): Promise<number> {
+  // Linux can leave children out while another one ends.
+  const all = () => childrenOf(pid).filter((child) => commandOf(child).startsWith('ssh'));
+  await until('its only ssh', 10_000, () => all().length === 1);
+  const [ssh] = all();
+  if (ssh === undefined) throw new Error('The server has no ssh any more.');
+  return ssh;
 }
 
 /** Starts a server with its files in FOLDER. */

@@ -12,11 +12,13 @@ import { Pulse } from '../wire/pulse.ts';
 import { isSameImage, type Served, servedName } from '../wire/served.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
-import { AttachedPeer } from './attached-peer.ts';
+import { AttachedPeer, type Connection, socketConnection } from './attached-peer.ts';
 
 export interface AttachedOptions {
   /** Returns the image to connect to. Throws a SetupError when there is none. */
   find: () => Promise<Served>;
+  /** Returns the connection to the image that was found; by default, to its socket. */
+  connect?: (served: Served) => Connection;
   /** The form by which an image begins to serve, for the texts of errors. */
   line: string;
   /** Time limit of a call in milliseconds. */
@@ -191,8 +193,8 @@ export class AttachedImage implements Image {
   }
 
   #newPeer(served: Served): AttachedPeer {
-    const { callTool, tools } = this.#options;
-    const peer = new AttachedPeer(served.socket, {
+    const { callTool, tools, connect = ({ socket }) => socketConnection(socket) } = this.#options;
+    const peer = new AttachedPeer(connect(served), {
       ...(callTool && { callTool }),
       ...(tools && {
         registerTool: (definition, registration) => tools.register(definition, false, registration),

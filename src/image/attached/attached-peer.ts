@@ -2,10 +2,12 @@
 // end its process.
 
 import { randomInt } from 'node:crypto';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { AgentOperations } from '../wire/agent-operations.ts';
 import { Channel, type ChannelCallbacks } from '../wire/channel.ts';
 import type { Endable } from '../wire/ending-steps.ts';
+import type { FarPaths } from '../wire/far-paths.ts';
 import type { Answer, Hello } from '../wire/messages.ts';
 import type { Peer } from '../wire/peer.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
@@ -14,10 +16,26 @@ import type { Upcalls } from '../wire/upcalls.ts';
  *  server, whose jobs can still run in the image and send answers. */
 const FIRST_IDS = 2 ** 47;
 
+/** A way to an agent. */
+export interface Connection {
+  stream: Duplex;
+  /** Returns why the way has ended, as part of a sentence, if that is known. */
+  ended?(): string | undefined;
+  /** Translates the paths in messages, if the image has another file system. */
+  paths?: FarPaths;
+}
+
+/** Returns the connection to the agent that listens on the Unix SOCKET. */
+export function socketConnection(socket: string): Connection {
+  return { stream: connect(socket) };
+}
+
+const CLOSED = 'the image or its agent closed the connection';
+
 export class AttachedPeer implements Peer {
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
   readonly #channel: Channel;
-  #endReason = 'the image or its agent closed the connection';
+  #endReason = CLOSED;
   #resolveGreeting: (hello: Hello) => void = () => {};
   #hello: Hello | undefined;
   /** Resolves with the agent's greeting. Rejects with the reason when the connection ends before the agent
@@ -26,9 +44,9 @@ export class AttachedPeer implements Peer {
   /** Resolves with the reason, as part of a sentence, when the connection has ended. */
   readonly ended: Promise<string>;
 
-  /** Connects to the Unix SOCKET of an agent. UPCALLS serves requests of code in the image. */
-  constructor(socket: string, upcalls: Upcalls) {
-    this.#socket = connect(socket);
+  /** Speaks to an agent over a CONNECTION. UPCALLS serves requests of code in the image. */
+  constructor({ stream, ended, paths }: Connection, upcalls: Upcalls) {
+    this.#socket = stream;
     const callbacks: ChannelCallbacks = {
       hello: (hello) => {
         this.#hello = hello;
@@ -42,11 +60,13 @@ export class AttachedPeer implements Peer {
     };
     this.#channel = new Channel(this.#socket, this, upcalls, callbacks, {
       firstId: randomInt(1, FIRST_IDS),
+      paths,
     });
     // After the greeting, the text of a socket error would say no more than that the connection was closed.
     this.#socket.on('error', ({ message }) => this.disconnect(this.#hello ? this.#endReason : message));
     this.ended = new Promise((resolve) => {
       this.#socket.on('close', () => {
+        if (this.#endReason === CLOSED) this.#endReason = ended?.() ?? CLOSED;
         this.#channel.close(this.#endReason);
         resolve(this.#endReason);
       });

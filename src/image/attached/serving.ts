@@ -65,6 +65,14 @@ export function isImageName(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/.test(name);
 }
 
+/** Returns the image that TEXT describes, which somebody told who can reach it: its name has PREFIX and a colon before
+ *  it. Returns undefined when TEXT is not as an image writes it. */
+export function toldImage(text: string, prefix: string): Served | undefined {
+  const { name } = membersOf(text);
+  const served = isImageName(String(name)) ? parsedImage(text, String(name), '') : undefined;
+  return served && { ...served, name: `${prefix}:${served.name}` };
+}
+
 /** Returns the image with NAME and SOCKET that TEXT describes, or undefined when a member is missing or not as
  *  an image writes it. */
 function parsedImage(text: string, name: string, socket: string): Served | undefined {

@@ -6,6 +6,7 @@ import { AttachedImage, type AttachedOptions } from '../attached/attached-image.
 import { fittingImages, listeningImages, type Serving, servedImages } from '../attached/serving.ts';
 import type { Image, Notice, RebuildFrom, Replaceable, Stake } from '../image.ts';
 import type { SbclImage } from '../own/sbcl-image.ts';
+import { DialledError } from '../process/lifetime.ts';
 import type { LossReport } from '../recovery/report.ts';
 import type { Jobs } from '../session/jobs.ts';
 import { Notices } from '../session/notices.ts';
@@ -32,6 +33,8 @@ export interface ChoiceOptions {
   makeOwn: () => SbclImage;
   /** Options for an image that somebody else runs. */
   attached: Omit<AttachedOptions, 'find'>;
+  /** For an image elsewhere: finds the one to which its command leads, when somebody else runs that. */
+  findDialled?: (() => Promise<Served>) | undefined;
 }
 
 /** Operations that the server performs for itself. They do not settle which image a session uses. */
@@ -42,8 +45,8 @@ export class ChosenImage implements Image, Replaceable {
   readonly #attached: AttachedImage;
   /** The server's own image, if one was made and not ended in favour of another. */
   #own: SbclImage | undefined;
-  /** True when the flag names an image. */
-  readonly #isNamed: boolean;
+  /** True when the flag names an image, or its command leads to one that somebody else runs. */
+  #isNamed: boolean;
   /** True when calls work in an image that somebody else runs. */
   #isAttached: boolean;
   /** True when the session stays in the own image, because calls have used it or a flag says so. */
@@ -104,9 +107,22 @@ export class ChosenImage implements Image, Replaceable {
     if (this.#isAttached) return this.#attached.call(name, args, options);
     this.#staysOwn = true;
     const noticing = this.#noticeUnused();
-    const reply = await this.#ownImage.call(name, args, options);
+    const reply = await this.#ownImage.call(name, args, options).catch((error: unknown) => {
+      this.#attachIfDialled(error);
+      return this.#attached.call(name, args, options);
+    });
     await noticing;
     return reply;
+  }
+
+  /** Works in the image that somebody else runs from now on, if ERROR says that the command leads to one. Else
+   *  rethrows ERROR. */
+  #attachIfDialled(error: unknown): void {
+    if (!(error instanceof DialledError)) throw error;
+    this.#isNamed = true;
+    this.#isAttached = true;
+    this.#own?.close();
+    this.#own = undefined;
   }
 
   start(): void {
@@ -216,6 +232,7 @@ export class ChosenImage implements Image, Replaceable {
   /** Returns the image that calls use, if somebody else runs it. Throws a SetupError when there is none, and
    *  when there are several. */
   async #find(): Promise<Served> {
+    if (this.#options.findDialled !== undefined) return this.#options.findDialled();
     if (this.#isNamed) return this.#named(servedImages(this.#options.folder));
     const { images, refusal } = await this.#fitting();
     const [image] = images;

@@ -100,7 +100,10 @@ export class Child implements Peer {
     if (elsewhere !== undefined) this.#bootstrap = this.#newBootstrap(elsewhere, times);
     const wire = this.#bootstrap?.wire ?? (this.#process.stdio[3] as Duplex);
     const callbacks: ChannelCallbacks = {
-      hello: (hello) => this.#greeted(hello),
+      hello: (hello) => {
+        // The agent of an image that somebody else runs greets, too, before its way is closed.
+        if (this.dialled === undefined) this.#greeted(hello);
+      },
       exiting: () => {
         this.#isExiting = true;
         setTimeout(() => this.kill('it was told to exit'), times.exit).unref();

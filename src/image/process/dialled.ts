@@ -1,0 +1,66 @@
+// Connects to an image that somebody else runs by a command that passes its wire on, such as
+// `ssh -T host live-lisp dial`.
+
+import { spawn } from 'node:child_process';
+import type { Duplex } from 'node:stream';
+import { SetupError } from '../../errors.ts';
+import type { Times } from '../wire/times.ts';
+import { Bootstrap } from './bootstrap.ts';
+import { commandOf, type ImageCommand, notStartedText } from './image-command.ts';
+
+/** A wire to an image that somebody else runs. */
+export interface Dialled {
+  /** The JSON in which the other side tells which image it is. */
+  entry: string;
+  stream: Duplex;
+  /** Returns why the command has ended, as part of a sentence; undefined while it runs. */
+  ended(): string | undefined;
+}
+
+/** Starts the command of IMAGE in the folder CWD. Throws a SetupError when it does not lead to an image that serves. */
+export function dialled(image: ImageCommand, cwd: string, times: Times): Promise<Dialled> {
+  const { program, args, env } = commandOf(image);
+  const process = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+  let end: string | undefined;
+  return new Promise((resolve, reject) => {
+    const fail = (failed: { problem?: string; remedy?: string; exitCode?: number; spawnError?: string }) => {
+      process.kill('SIGKILL');
+      const { problem, remedy, exitCode, spawnError } = failed;
+      const { lastLines } = bootstrap;
+      reject(new SetupError(notStartedText(image, { problem, remedy, exitCode, spawnError, lastLines })));
+    };
+    const bootstrap = new Bootstrap(
+      process,
+      {
+        forms: () => {
+          fail({ problem: 'leads to a Lisp that does not serve, and led to one that does before' });
+          return '';
+        },
+        refusal: () => undefined,
+        sources: () => Buffer.alloc(0),
+        dialled: (entry) => {
+          bootstrap.stop();
+          resolve({ entry, stream: bootstrap.wire, ended: () => end });
+        },
+        failed: (problem, remedy) => fail({ problem, ...(remedy !== undefined && { remedy }) }),
+      },
+      times,
+    );
+    process.on('error', ({ message }) => fail({ spawnError: message }));
+    process.on('exit', (exitCode, signal) => {
+      const how = exitCode === null ? `was ended by ${signal}` : `exited with code ${exitCode}`;
+      // What it wrote last is read first.
+      setTimeout(() => {
+        const said = bootstrap.lastLines.join(' / ');
+        end = `its command ${how}${said === '' ? '' : `, and wrote last: ${said}`}`;
+        bootstrap.stop();
+        fail(exitCode === null ? {} : { exitCode });
+        bootstrap.wire.destroy();
+      }, times.lastWords);
+    });
+    const killSoon = () => setTimeout(() => process.kill('SIGKILL'), times.outputEnded).unref();
+    process.stdout.on('end', killSoon);
+    // The end of its input ends the command, if it is as it should be.
+    bootstrap.wire.on('close', killSoon);
+  });
+}
