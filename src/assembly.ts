@@ -6,6 +6,7 @@ import { CALL_TOOL } from './catalog/call-tool.ts';
 import { Catalog, contractSpelling } from './catalog/catalog.ts';
 import { searchToolsTool } from './catalog/search-tools.ts';
 import { type Config, isTooWide } from './config.ts';
+import { Editors } from './door/editors.ts';
 import { SetupError, UsageError } from './errors.ts';
 import { realPathOf } from './files/answering.ts';
 import { Intents } from './files/intents.ts';
@@ -102,6 +103,8 @@ export interface Assembly {
   catalog: Catalog;
   executor: Executor;
   questions: OpenQuestions;
+  /** The editors of the user that are connected. */
+  editors: Editors;
   grounds: ToolDependencies;
 }
 
@@ -188,7 +191,8 @@ export function assembleParts(
     },
     findDialled: dial?.find,
   });
-  const workspace = workspaceOf(config, image, sandbox);
+  const editors = new Editors(config.root);
+  const workspace = workspaceOf(config, image, sandbox, editors);
   const longCalls = new LongCalls(image, longMs);
   const { log, history, intents } = recordsOf(config);
   const ownNotices = config.noSandboxReason === undefined ? [] : [`Note: ${sandboxText(config)}`];
@@ -225,7 +229,7 @@ export function assembleParts(
     pendingEdits: (file: string) => questions.previewsAbout(file),
     matchMs,
   };
-  return { image, registry, catalog, executor, grounds, questions };
+  return { image, registry, catalog, executor, grounds, questions, editors };
 }
 
 /** Returns how the image is found and connected to that somebody else runs, and to which COMMAND leads. CWD is the
@@ -310,11 +314,12 @@ function imageTools(registry: ToolRegistry, holds: Holds, grounds: () => ToolDep
 
 /** Returns the workspace: the folders of CONFIG, and the sources of the systems that IMAGE has loaded. Code
  *  in the image determines these sources. So folders that are too wide, and folders that SANDBOX hides, are
- *  left out. */
+ *  left out. EDITORS know which files have unsaved changes. */
 function workspaceOf(
   { roots, root, readRoots, imageCommand }: Config,
   image: Image,
   sandbox: Sandbox | undefined,
+  editors: Editors,
 ): Workspace {
   // Code in an image that somebody else runs is in no sandbox.
   const hides = (real: string) => !image.isAttached && sandbox?.hides(real) === true;
@@ -333,6 +338,7 @@ function workspaceOf(
     sources,
     hides,
     elsewhere: imageCommand?.name,
+    editors,
     ...(secretsKnown && { secretsKnown }),
   });
 }

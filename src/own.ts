@@ -1,4 +1,5 @@
-// Decides whether only this user can have written a file or folder, so that its content may be executed.
+// Decides whether only this user can have written a file or folder, so that its content may be executed, and
+// whether the process that wrote it still runs.
 
 import { chmodSync, lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -32,4 +33,14 @@ export function makeOwnFolder(folder: string): void {
   if (!stats.isDirectory() || stats.uid !== process.geteuid?.())
     throw new Error(`${folder} is not a folder that its owner alone can use; remove it`);
   if ((stats.mode & 0o077) !== 0) chmodSync(folder, 0o700);
+}
+
+/** True when there is a process PID, also one of another user. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }

@@ -46,6 +46,11 @@ export function servingFolder(environment: NodeJS.ProcessEnv): string | undefine
   return home === undefined ? undefined : join(home, '.cache', 'live-lisp', 'serving');
 }
 
+/** Returns the folder in which running servers can be found, in the folder SERVING of the images that serve. */
+export function sessionsFolder(serving: string): string {
+  return join(serving, 'sessions');
+}
+
 /** Returns the user's home by the system's user database; undefined when this does not have the user, as in
  *  some containers. */
 function homeInDatabase(): string | undefined {

@@ -18,7 +18,7 @@ import type { Place } from './install/clients.ts';
 import { SCRIPT_NAME, trustedLaunch } from './install/entry.ts';
 import type { ClientName } from './install/names.ts';
 import type { Launch } from './install/settings.ts';
-import { homeFolder } from './paths.ts';
+import { homeFolder, sessionsFolder } from './paths.ts';
 import { HOME, sandboxOf, withSandboxAsync } from './sandboxing.ts';
 import { removeTemporaryFolders } from './temporary-folder.ts';
 import { visible } from './visible.ts';
@@ -196,7 +196,7 @@ const BY_HAND =
 /** Serves MCP on stdin and stdout until stdin ends. STARTED resolves when the start file (--init) has
  *  registered its tools. */
 async function serveImage(
-  { image, registry, catalog, executor, questions }: Assembly,
+  { image, registry, catalog, executor, questions, editors }: Assembly,
   config: Config,
   started: () => Promise<void>,
   onWarm: () => void,
@@ -208,19 +208,36 @@ async function serveImage(
   const { serve } = await import('./server/stdio.ts');
   const { Approvals } = await import('./server/approvals.ts');
   const { PreviewFiles } = await import('./server/preview-files.ts');
+  const { openDoor } = await import('./door/door.ts');
   const files = new PreviewFiles(config.previews, config.answerSeconds);
   const { version, homepage } = ownPackage();
+  /** Lets editors connect. Without them the server works as well. */
+  const open = async () => {
+    if (config.serving === undefined) return;
+    const session = {
+      pid: process.pid,
+      workspace: config.root,
+      started: Math.floor(Date.now() / 1000),
+      version,
+    };
+    const obstacle = await openDoor(sessionsFolder(config.serving), session, (socket) =>
+      editors.connect(socket),
+    );
+    if (obstacle !== undefined) complain(`No editor can connect: ${obstacle}`);
+  };
   serve({
     registry,
     catalog,
     executor,
-    approvals: new Approvals({ questions, files, session: true }),
+    approvals: new Approvals({ questions, files, editors, session: true }),
+    editors,
     list: config.list,
     version,
     ...(homepage && { homepage }),
     started,
     onReady: () => {
       markWarm = onWarm;
+      void open();
       setTimeout(onWarm, WARM_MS).unref();
       setTimeout(() => void tidy(config), WARM_MS).unref();
     },

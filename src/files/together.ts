@@ -106,6 +106,7 @@ async function replaceOpened(
     checkNotCancelled(signal);
     const removeIntents = await recordIntents(intents, prepared);
     await renameAll(prepared);
+    for (const { folder, base } of prepared) workspace.noteChanged(`${folder.path}/${base}`);
     for (const { folder } of prepared) await folder.sync();
     await removeIntents();
   } finally {

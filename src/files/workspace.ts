@@ -38,6 +38,16 @@ export interface WorkspaceFolders {
   secretsKnown?: Promise<void>;
   /** The name of the image, when its files are elsewhere: with this name and a colon before them. */
   elsewhere?: string | undefined;
+  /** The editors of the user. */
+  editors?: FileEditors;
+}
+
+/** What the editors of the user say of files, and are told. */
+export interface FileEditors {
+  /** Resolves with the name of an editor in which the file at REAL has unsaved changes, if there is one. */
+  unsavedIn: (real: string) => Promise<string | undefined>;
+  /** Tells the editors that a tool has changed the file at REAL. */
+  changed: (real: string) => void;
 }
 
 /** Milliseconds for which a result of `sources` is kept. Kept at all because a search asks for each of its
@@ -59,6 +69,7 @@ export class Workspace {
   readonly #start: string;
   readonly #findSources: (() => Promise<string[]>) | undefined;
   readonly #hides: (real: string) => boolean;
+  readonly #editors: FileEditors | undefined;
   readonly secretsKnown: Promise<void>;
   readonly #elsewhere: string | undefined;
   #sources: { folders: readonly string[]; until: number } = { folders: [], until: 0 };
@@ -75,6 +86,7 @@ export class Workspace {
     this.#findSources = sources;
     this.#hides = hides;
     this.#elsewhere = folders.elsewhere;
+    this.#editors = folders.editors;
   }
 
   /** The directory where relative paths start. */
@@ -265,6 +277,20 @@ export class Workspace {
     const result = this.#changes.then(change);
     this.#changes = result.catch(() => {});
     return result;
+  }
+
+  /** Throws a CallError when the file at REAL, to which PATH led, has unsaved changes in an editor. */
+  async checkSaved(real: string, path: string): Promise<void> {
+    const editor = await this.#editors?.unsavedIn(real);
+    if (editor === undefined) return;
+    throw new CallError(
+      `${visibleName(path)} has unsaved changes in ${editor}, so nothing was written. Ask the user to save or revert it there, then read it again and call again.`,
+    );
+  }
+
+  /** Tells the editors that the file at REAL was changed. */
+  noteChanged(real: string): void {
+    this.#editors?.changed(real);
   }
 
   /** Returns the error for a file that does not exist. */

@@ -57,6 +57,7 @@ export async function replaceFile(
         checkNotCancelled(signal);
       };
       await replaceIn(parent, base, bytes, check);
+      workspace.noteChanged(join(parent.path, base));
     });
     return present.name;
   };
@@ -121,6 +122,7 @@ export async function presentIn(
 ): Promise<Present> {
   checkNotCancelled(signal);
   const real = join(folder.path, ...names);
+  await workspace.checkSaved(real, path);
   const [base = '', ...more] = names;
   const file = await folder.openFile(base);
   const fingerprintOf = (content: string) =>

@@ -33,11 +33,12 @@ interface QuestionSubject extends PlacesOf {
 
 /** What a human answered (S2.12), or that there was no answer (C29). A void answer is ignored, for the reason
  *  WHY. FINGERPRINT is the fingerprint of the approved preview. With SESSION, the approval also covers later
- *  calls of this kind. */
+ *  calls of this kind. WHERE is the editor in which the human answered, if it was one. WORDS are what the human
+ *  says to the model. */
 export type Verdict =
-  | { kind: 'approved'; fingerprint?: string; session?: boolean }
+  | { kind: 'approved'; fingerprint?: string; session?: boolean; where?: string }
   | { kind: 'modified'; args: unknown; fingerprint?: string }
-  | { kind: 'denied' }
+  | { kind: 'denied'; where?: string; words?: string }
   | { kind: 'unanswered' }
   | { kind: 'void'; why: string };
 
@@ -60,9 +61,15 @@ export function unansweredText(question: QuestionSubject, late = false): string 
   return `Tool ${name} is ${safetyLevel} and needs a human's approval. ${nobody}, so nothing was done. ${allowanceText(question)}`;
 }
 
-/** Returns the text to add to a denial. Needed because a client that runs without a person denies by
- *  itself. */
-export function deniedHint(question: QuestionSubject): string {
+/** Returns the text to add to a denial: what the human says to the model, and how to allow such calls. This is
+ *  needed because a client that runs without a person denies by itself. In an editor a person denied it. */
+export function deniedHint(
+  question: QuestionSubject,
+  { where, words }: Extract<Verdict, { kind: 'denied' }>,
+): string {
+  const said = words === undefined ? [] : [`The user says: ${words}`];
+  if (where !== undefined) return [`Nothing was done. The user denied it in ${where}.`, ...said].join(' ');
+  if (words !== undefined) return ['Nothing was done.', ...said].join(' ');
   return `Nothing was done. If no person decided this, the client did by itself. ${allowanceText(question)}`;
 }
 

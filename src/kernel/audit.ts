@@ -3,9 +3,9 @@
 import type { Arguments } from './parameter.ts';
 import type { SafetyLevel } from './tool.ts';
 
-/** The authorities that can decide on a call. 'level' to 'human, with changes': the call ran because of its
- *  level, because nothing could be lost, by a standing approval, or because a human allowed it, perhaps with
- *  changed arguments. 'denied' to 'cannot ask': a human denied it, no human answered (in time), or no human
+/** The authorities that can decide on a call. 'level' to 'human, in an editor': the call ran because of its
+ *  level, because nothing could be lost, by a standing approval, or because a human allowed it: in the client,
+ *  perhaps with changed arguments, or in an editor. 'denied' to 'cannot ask': a human denied it, no human answered (in time), or no human
  *  could be asked (C29). */
 export const AUTHORITIES = [
   'level',
@@ -13,6 +13,7 @@ export const AUTHORITIES = [
   'standing',
   'human',
   'human, with changes',
+  'human, in an editor',
   'denied',
   'nobody',
   'timed out',

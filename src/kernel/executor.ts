@@ -125,7 +125,8 @@ export class Executor {
       for (const required of this.#requiredTools(call))
         standing?.allowForSession(approvedAs(required), ...placesOf(preview));
     }
-    return this.#perform(withFingerprint(call, preview), 'human');
+    const authority = verdict.where === undefined ? 'human' : 'human, in an editor';
+    return this.#perform(withFingerprint(call, preview), authority);
   }
 
   /** Returns the tools that standing approvals must cover for CALL. If `raisedBy` raised the level of the
@@ -169,7 +170,7 @@ export class Executor {
     const preview: PlacesOf = await previewOf(call).catch(() => unknown);
     const about = { ...preview, tool, requiredTools: this.#requiredTools(call) };
     if (verdict.kind === 'unanswered') return this.#refuse(call, 'nobody', unansweredText(about));
-    return { ...this.#refuse(call, 'denied', DENIED), hint: deniedHint(about) };
+    return { ...this.#refuse(call, 'denied', DENIED), hint: deniedHint(about, verdict) };
   }
 
   /** Returns a failure with the question whether CALL may do what PREVIEW shows. Records the refusal when no

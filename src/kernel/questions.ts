@@ -2,6 +2,7 @@
 
 import { CallError } from '../errors.ts';
 import type { OpenQuestion } from './approval.ts';
+import type { EditorQuestion } from './human-editor.ts';
 import type { RenderedPreview } from './shown.ts';
 
 const OTHER_CALL =
@@ -21,6 +22,8 @@ export interface PendingQuestion extends Pick<OpenQuestion, 'tool' | 'recordRefu
   /** A phrase for the calls that an approval for the session would cover; absent when no such approval is
    *  possible. */
   sessionScope?: string;
+  /** The same question in the human's editors, if there are any. */
+  editor?: EditorQuestion;
   /** Called once, when the question can no longer be answered. */
   onClose: () => void;
 }
@@ -37,7 +40,7 @@ interface OpenEntry {
 /** Returns the fields of QUESTION to keep, together with EXTRA. */
 export function pendingQuestion(
   { tool, recordRefusal, timeoutText, preview }: OpenQuestion,
-  extra: Pick<PendingQuestion, 'pages' | 'sessionScope' | 'onClose'>,
+  extra: Pick<PendingQuestion, 'pages' | 'sessionScope' | 'editor' | 'onClose'>,
 ): PendingQuestion {
   const { whole, lines, ...shortPreview } = preview;
   return { tool, preview: shortPreview, recordRefusal, timeoutText, ...extra };
@@ -88,6 +91,7 @@ export class OpenQuestions {
   #end(id: string, why?: string): void {
     const question = this.#close(id)?.question;
     question?.onClose();
+    question?.editor?.close(why === undefined ? 'nobody answered in time' : 'it was given up');
     if (why === undefined) question?.recordRefusal('timed out', question.timeoutText);
     else question?.recordRefusal('nobody', why);
   }
@@ -103,6 +107,7 @@ export class OpenQuestions {
     }
     if (open.subject !== subject) {
       open.question.onClose();
+      open.question.editor?.close('it was given up');
       open.question.recordRefusal('nobody', OTHER_CALL);
       throw new CallError(OTHER_CALL);
     }

@@ -17,15 +17,18 @@ import {
 } from '@modelcontextprotocol/server';
 import { CallError } from '../errors.ts';
 import type { OpenQuestion, Verdict } from '../kernel/approval.ts';
+import type { HumanEditors } from '../kernel/human-editor.ts';
 import { type OpenQuestions, type PendingQuestion, pendingQuestion } from '../kernel/questions.ts';
 import { APPROVE_FOR_SESSION, choices, DENY, decisionForm, MORE, sessionScopeText } from './approval-form.ts';
 import type { PreviewFiles } from './preview-files.ts';
-import { pagesOf } from './question-text.ts';
+import { headOf, pagesOf } from './question-text.ts';
 import { fits, messageIn, type Room, surelySeen } from './room.ts';
 
 export interface ApprovalOptions {
   questions: OpenQuestions;
   files: PreviewFiles;
+  /** The human's editors, where the first answer to a question counts as one in the client does. */
+  editors: HumanEditors;
   /** True when the connection belongs to one person, so that an approval can also cover later calls of the
    *  session. */
   session: boolean;
@@ -34,12 +37,24 @@ export interface ApprovalOptions {
 /** A client's answer, with unchecked values. */
 type ClientAnswer = { action: ElicitResult['action']; content?: Record<string, unknown> };
 
+/** The next form to show, and the id of its question. */
+interface Next {
+  kind: 'next';
+  form: ElicitRequestFormParams;
+  id: string;
+  question: PendingQuestion;
+}
+
 /** The human's verdict, or the next form to show. */
-type Answer = Verdict | { kind: 'next'; form: ElicitRequestFormParams; id: string };
+type Answer = Verdict | Next;
 
 /** Sends a form to the client and resolves with the client's answer; undefined when no answer came in time.
- *  Never throws. */
-export type Send = (form: ElicitRequestFormParams, milliseconds: number) => Promise<ElicitResult | undefined>;
+ *  Takes the form back from the client when SIGNAL aborts. Never throws. */
+export type Send = (
+  form: ElicitRequestFormParams,
+  milliseconds: number,
+  signal: AbortSignal,
+) => Promise<ElicitResult | undefined>;
 
 /** Clients indent the text below a field by this many columns. */
 const INDENT = 4;
@@ -67,26 +82,69 @@ export class Approvals {
 
   /** Asks a human QUESTION, about the call of the tool NAME with ARGS, through SEND, and resolves with the
    *  verdict. Clients of the legacy era of MCP are asked this way. ROOM is how much of a question the client
-   *  shows. Throws a CallError when no answer comes in time. */
+   *  shows. SIGNAL aborts when the call is cancelled. Throws a CallError when no answer comes in time. */
   async askBySending(
     question: OpenQuestion,
     name: string,
     args: unknown,
-    { room, send }: { room: Room; send: Send },
+    { room, send, signal }: { room: Room; send: Send; signal: AbortSignal },
   ): Promise<Verdict> {
     const { questions } = this.#options;
     const subject = subjectOf(name, args);
     let answer: Answer = this.#openFirst(question, subject, room);
+    let asked = answer.question;
     while (answer.kind === 'next') {
       const { id, form } = answer;
-      const result = await send(form, questions.seconds * 1000);
-      if (result === undefined || !questions.isOpen(id)) {
+      asked = answer.question;
+      const first = await firstAnswer((taken) => send(form, questions.seconds * 1000, taken), asked);
+      if (first === undefined || !questions.isOpen(id)) {
         questions.expire(id);
         throw new CallError(question.timeoutText);
       }
-      answer = this.#read(questions.take(id, subject), subject, result);
+      const taken = questions.take(id, subject);
+      if ('verdict' in first) {
+        taken.onClose();
+        return first.verdict;
+      }
+      answer = this.#read(taken, subject, first.result);
     }
-    return answer;
+    return answer.kind === 'unanswered' ? this.#fromEditor(asked, subject, signal) : answer;
+  }
+
+  /** Asks a human QUESTION, about the call of the tool NAME with ARGS, in their editors alone, and resolves with
+   *  the verdict. Resolves with undefined when no editor is connected, or none is any more. Throws a CallError
+   *  when no answer comes in time. */
+  async askInEditor(
+    question: OpenQuestion,
+    name: string,
+    args: unknown,
+    signal: AbortSignal,
+  ): Promise<Verdict | undefined> {
+    const editor = this.#options.editors.ask(question, String(headOf(question)));
+    if (editor === undefined) return undefined;
+    const pending = pendingQuestion(question, { pages: [], editor, onClose: () => {} });
+    const verdict = await this.#fromEditor(pending, subjectOf(name, args), signal);
+    return verdict.kind === 'unanswered' ? undefined : verdict;
+  }
+
+  /** Resolves with the verdict that an editor gives on QUESTION, about the call with the digest SUBJECT. The
+   *  verdict is `unanswered` when no editor can give one, or SIGNAL aborts. Throws a CallError when no answer
+   *  comes in time. */
+  async #fromEditor(question: PendingQuestion, subject: string, signal: AbortSignal): Promise<Verdict> {
+    const { editor } = question;
+    if (editor === undefined) return { kind: 'unanswered' };
+    const { questions } = this.#options;
+    const id = randomUUID();
+    questions.add(id, { ...question, onClose: () => {} }, subject);
+    const cancelled = new Promise<undefined>((resolve) => {
+      if (signal.aborted) resolve(undefined);
+      signal.addEventListener('abort', () => resolve(undefined), { once: true });
+    });
+    const verdict = await Promise.race([editor.answer, cancelled]);
+    if (!questions.isOpen(id)) throw new CallError(question.timeoutText);
+    questions.take(id, subject);
+    editor.close('the call was cancelled');
+    return verdict ?? { kind: 'unanswered' };
   }
 
   /** Returns the human's verdict on the call of NAME with ARGS, or the request for the next form. Returns
@@ -104,8 +162,15 @@ export class Approvals {
     const subject = subjectOf(name, args);
     const question = this.#options.questions.take(id, subject);
     const response = inputResponse(inputResponses, KEY);
-    if (response.kind !== 'elicit') return { kind: 'unanswered' };
-    const answer = this.#read(question, subject, response);
+    const answer: Answer =
+      response.kind === 'elicit' ? this.#read(question, subject, response) : { kind: 'unanswered' };
+    // An editor can have answered before. Nothing was done yet, so a denial in the client still counts.
+    const given = question.editor?.given;
+    if (given !== undefined && answer.kind !== 'denied') {
+      if (answer.kind === 'next') this.#options.questions.take(answer.id, subject).onClose();
+      return given;
+    }
+    if (answer.kind === 'unanswered') return this.#fromEditor(question, subject, context.mcpReq.signal);
     return answer.kind === 'next' ? { kind: 'next', request: await this.#request(answer) } : answer;
   }
 
@@ -119,7 +184,7 @@ export class Approvals {
     }
   }
 
-  async #request({ form, id }: { form: ElicitRequestFormParams; id: string }): Promise<InputRequiredResult> {
+  async #request({ form, id }: Next): Promise<InputRequiredResult> {
     return inputRequired({
       inputRequests: { [KEY]: inputRequired.elicit(form) },
       requestState: await this.#codec.mint({ id }),
@@ -129,9 +194,10 @@ export class Approvals {
   /** Opens QUESTION about the call with the digest SUBJECT, and returns its first form. A file keeps the
    *  whole preview until the question is answered. An approval for the session is only offered when ROOM
    *  shows the whole preview. */
-  #openFirst(question: OpenQuestion, subject: string, room: Room): Answer & { kind: 'next' } {
+  #openFirst(question: OpenQuestion, subject: string, room: Room): Next {
     const file = this.#options.files.write(question.preview.whole());
-    const { pages, whole } = pagesOf(question, file, room);
+    const editor = this.#options.editors.ask(question, String(headOf(question)));
+    const { pages, whole } = pagesOf(question, file, room, editor?.where);
     const [message = '', ...more] = pages;
     const seenWhole = whole && surelySeen(message, room);
     const sessionScope = sessionScopeText(question);
@@ -139,6 +205,7 @@ export class Approvals {
     const sessionAllowed = question.allowsSession && this.#options.session && seenWhole && scopeFits;
     const pending = pendingQuestion(question, {
       pages: more,
+      ...(editor && { editor }),
       onClose: 'path' in file ? file.remove : () => {},
       ...(sessionAllowed && { sessionScope: messageIn({ lines: [sessionScope] }, room) }),
     });
@@ -147,14 +214,10 @@ export class Approvals {
 
   /** Opens QUESTION about the call with the digest SUBJECT under a new id. Returns this id with FORM, which
    *  asks the question. */
-  #next(
-    question: PendingQuestion,
-    subject: string,
-    form: ElicitRequestFormParams,
-  ): Answer & { kind: 'next' } {
+  #next(question: PendingQuestion, subject: string, form: ElicitRequestFormParams): Next {
     const id = randomUUID();
     this.#options.questions.add(id, question, subject);
-    return { kind: 'next', form, id };
+    return { kind: 'next', form, id, question };
   }
 
   /** Reads the client's answer to QUESTION, which is about the call with the digest SUBJECT. Returns the
@@ -169,12 +232,35 @@ export class Approvals {
     }
     question.onClose();
     if (action === 'cancel') return { kind: 'unanswered' };
-    if (action !== 'accept') return { kind: 'denied' };
-    if (decision === DENY) return { kind: 'denied' };
+    if (action !== 'accept' || decision === DENY) {
+      question.editor?.close('denied in the client');
+      return { kind: 'denied' };
+    }
     if (!decisions.includes(decision)) return { kind: 'unanswered' };
+    question.editor?.close('approved in the client');
     const { fingerprint } = question.preview;
     return { kind: 'approved', fingerprint, session: decision === APPROVE_FOR_SESSION };
   }
+}
+
+/** The client's answer, or the verdict of an editor. */
+type FirstAnswer = { result: ElicitResult } | { verdict: Verdict };
+
+/** Calls SEND, and resolves with the client's answer, or with the verdict on QUESTION that an editor gives
+ *  before it. Then SEND's signal aborts. Resolves with undefined when no answer comes in time. */
+async function firstAnswer(
+  send: (signal: AbortSignal) => Promise<ElicitResult | undefined>,
+  { editor }: PendingQuestion,
+): Promise<FirstAnswer | undefined> {
+  const taken = new AbortController();
+  const sent: Promise<FirstAnswer | undefined> = send(taken.signal).then((result) => result && { result });
+  if (editor === undefined) return sent;
+  const given = editor.answer.then<FirstAnswer | undefined>((verdict) =>
+    verdict === undefined ? sent : { verdict },
+  );
+  const first = await Promise.race([sent, given]);
+  taken.abort();
+  return first;
 }
 
 /** True when the client behind CONTEXT can show a form to its human. */
@@ -194,8 +280,8 @@ export function isModern(context: ServerContext): boolean {
  *  from the client counts as a cancelled form. */
 export function sender(server: Server, context: ServerContext): Send {
   const { id, signal } = context.mcpReq;
-  return async (form, timeout) => {
-    const options = { relatedRequestId: id, timeout, signal };
+  return async (form, timeout, taken) => {
+    const options = { relatedRequestId: id, timeout, signal: AbortSignal.any([signal, taken]) };
     try {
       return await server.request(
         { method: 'elicitation/create', params: { mode: 'form', ...form } },

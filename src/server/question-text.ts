@@ -20,9 +20,10 @@ export interface Pages {
   whole: boolean;
 }
 
-/** Returns QUESTION as pages that fit into ROOM. FILE has the whole preview. */
-export function pagesOf(question: OpenQuestion, file: PreviewFile, room: Room): Pages {
-  const head = headOf(question);
+/** Returns QUESTION as pages that fit into ROOM. FILE has the whole preview. ALSO_IN is the name of the editor
+ *  that shows the question too. */
+export function pagesOf(question: OpenQuestion, file: PreviewFile, room: Room, alsoIn?: string): Pages {
+  const head = headOf(question, alsoIn);
   const { length } = question.preview.lines;
   // Takes no more lines than all pages together have characters, because a preview can have a million lines.
   const lines = question.preview.lines.slice(0, MAX_PAGES * room.rows * room.columns).map(String);
@@ -73,8 +74,9 @@ function page(
   return { message: messageIn(shown, room), count };
 }
 
-/** Returns the first line of a question. What live-lisp itself knows comes before text from outside. */
-function headOf({ tool, preview }: OpenQuestion): QuestionLine {
+/** Returns the first line of a question, which the editor ALSO_IN shows too. What live-lisp itself knows comes
+ *  before text from outside. */
+export function headOf({ tool, preview }: OpenQuestion, alsoIn?: string): QuestionLine {
   const author =
     tool.approvedAs === undefined
       ? questionLine``
@@ -88,7 +90,8 @@ function headOf({ tool, preview }: OpenQuestion): QuestionLine {
         : [questionLine`in ${place}`];
   const about = [...(summary === undefined ? [] : [summary]), ...where];
   const what = about.length === 0 ? questionLine`` : questionLine` ${about}`;
-  return questionLine`Approve ${tool.name} (${ownWords(tool.safetyLevel)}${author})?${what}`;
+  const also = alsoIn === undefined ? questionLine`` : questionLine`; also asked in ${alsoIn}`;
+  return questionLine`Approve ${tool.name} (${ownWords(tool.safetyLevel)}${author}${also})?${what}`;
 }
 
 /** Returns the path of FILE, with ~ for the home folder. */

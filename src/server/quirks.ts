@@ -68,7 +68,7 @@ function quirkOf(server: Server, context: ServerContext): Quirk | undefined {
 
 /** Returns the name by which the client of CONTEXT identifies itself. Clients of the modern era of MCP send
  *  the name with each request, others once, when they connect. */
-function clientName(server: Server, context: ServerContext): string {
+export function clientName(server: Server, context: ServerContext): string {
   const envelope = context.mcpReq.envelope as Record<string, { name?: unknown }> | undefined;
   return String((envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion())?.name ?? '');
 }

@@ -14,13 +14,14 @@ import { getToolListForMCP, type ListMode } from '../catalog/list.ts';
 import { CallError, messageOf } from '../errors.ts';
 import type { Verdict } from '../kernel/approval.ts';
 import type { Executor } from '../kernel/executor.ts';
+import type { HumanEditors, ShownAnswer } from '../kernel/human-editor.ts';
 import type { Outcome } from '../kernel/outcome.ts';
 import type { ToolRegistry } from '../kernel/registry.ts';
 import type { CallContext } from '../kernel/tool.ts';
 import { type Approvals, canAsk, isModern, sender } from './approvals.ts';
 import { identity, signed } from './identity.ts';
 import { instructions } from './instructions.ts';
-import { adaptedTo, roomOf } from './quirks.ts';
+import { adaptedTo, clientName, roomOf } from './quirks.ts';
 
 export interface ServerOptions {
   registry: ToolRegistry;
@@ -28,6 +29,8 @@ export interface ServerOptions {
   catalog: Catalog;
   executor: Executor;
   approvals: Approvals;
+  /** The editors in which the human watches the calls. */
+  editors: HumanEditors;
   version: string;
   /** Web page about live-lisp. */
   homepage?: string;
@@ -97,18 +100,40 @@ function announceChanges(
 
 type CallResult = CallToolResult | InputRequiredResult;
 
-/** Calls the tool NAME with ARGS. Asks the human first when this is needed and possible. */
+/** Calls the tool NAME with ARGS, and shows the call in the human's editors. */
 async function performCall(
-  { executor, approvals, version }: ServerOptions,
+  options: ServerOptions,
   server: Server,
   name: string,
   args: unknown,
   context: ServerContext,
 ): Promise<CallResult> {
-  const canAskHuman = canAsk(server, context);
+  const ended = options.editors.callBegan({ client: clientName(server, context), tool: name, args });
+  const result = await performApproved(options, server, name, args, context);
+  ended(shownAnswer(result));
+  return result;
+}
+
+/** Returns RESULT as it is shown to the human. */
+function shownAnswer(result: CallResult): ShownAnswer {
+  if (!('content' in result)) return { text: 'The client asks its user.', isError: false };
+  const [first] = (result as CallToolResult).content;
+  return { text: first?.type === 'text' ? first.text : '', isError: result.isError === true };
+}
+
+/** Calls the tool NAME with ARGS. Asks the human first when this is needed and possible. */
+async function performApproved(
+  { executor, approvals, editors, version }: ServerOptions,
+  server: Server,
+  name: string,
+  args: unknown,
+  context: ServerContext,
+): Promise<CallResult> {
+  const clientCanAsk = canAsk(server, context);
+  const editorCanAsk = editors.watching;
   const { call, endProgress } = callContext(context);
   const execute = (verdict?: Verdict) =>
-    executor.execute(name, args, { ...call, canAsk: canAskHuman }, verdict);
+    executor.execute(name, args, { ...call, canAsk: clientCanAsk || editorCanAsk }, verdict);
   const callResult = (outcome: Outcome) =>
     signed(adaptedTo(server, context, toResult(outcome)), context, version);
   try {
@@ -116,11 +141,18 @@ async function performCall(
     if (verdict?.kind === 'next') return verdict.request;
     const outcome = await execute(verdict);
     const question = outcome.success ? undefined : outcome.question;
-    if (question === undefined || !canAskHuman) return callResult(outcome);
+    if (question === undefined || !(clientCanAsk || editorCanAsk)) return callResult(outcome);
+    const { signal } = context.mcpReq;
+    if (!clientCanAsk) {
+      const verdictOfEditor = await approvals.askInEditor(question, name, args, signal);
+      if (verdictOfEditor !== undefined) return callResult(await execute(verdictOfEditor));
+      if (!outcome.success) question.recordRefusal('cannot ask', outcome.error);
+      return callResult(outcome);
+    }
     const room = roomOf(server, context);
     if (isModern(context)) return await approvals.ask(question, name, args, room);
     const send = sender(server, context);
-    const verdictBySending = await approvals.askBySending(question, name, args, { room, send });
+    const verdictBySending = await approvals.askBySending(question, name, args, { room, send, signal });
     return callResult(await execute(verdictBySending));
   } catch (error) {
     return errorResult(error);

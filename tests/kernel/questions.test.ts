@@ -1,6 +1,7 @@
 // How long a question stays open, and that it is answered at most once.
 
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Editors } from '../../src/door/editors.ts';
 import { CallError } from '../../src/errors.ts';
 import type { OpenQuestion } from '../../src/kernel/approval.ts';
 import { OpenQuestions, type PendingQuestion, pendingQuestion } from '../../src/kernel/questions.ts';
@@ -70,13 +71,15 @@ test('C29 one whose time is over waits no more, also where its timer is late; th
 
 test('C29 an answer by a client of the legacy era that comes too late is told as that, also where the timer is late', async () => {
   const files = new PreviewFiles(folder.path, 0.9);
-  const approvals = new Approvals({ questions: new OpenQuestions(0.9), files, session: true });
+  const editors = new Editors('/');
+  const approvals = new Approvals({ questions: new OpenQuestions(0.9), files, editors, session: true });
   const send: Send = async () => {
     vi.setSystemTime(Date.now() + 900);
     return { action: 'accept', content: { decision: 'approve' } };
   };
   const room = { rows: 10, columns: 80 };
-  const answered = approvals.askBySending(question('a'), 'probe', {}, { room, send });
+  const { signal } = new AbortController();
+  const answered = approvals.askBySending(question('a'), 'probe', {}, { room, send, signal });
   await expect(answered).rejects.toThrow(new CallError('too late'));
 });
 

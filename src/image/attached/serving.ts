@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { basename, isAbsolute, join } from 'node:path';
 import { realPathOf } from '../../files/answering.ts';
 import { readIfRegular } from '../../files/regular.ts';
+import { isAlive } from '../../own.ts';
 import { isInside } from '../../paths.ts';
 import type { Served } from '../wire/served.ts';
 
@@ -106,15 +107,6 @@ function membersOf(text: string): { readonly [name: string]: unknown } {
  *  shown to a model and on a terminal. */
 function isLine(value: unknown, limit: number): value is string {
   return typeof value === 'string' && value.length <= limit && /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(value);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 /** True when PATH is a regular file of this user, not a link. Its mode does not matter, because the folder is

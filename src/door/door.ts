@@ -1,0 +1,71 @@
+// Lets other programs of this user find the running server and connect to it. Each server listens on a Unix
+// socket session-PID.socket in a folder of this user alone. The file session-PID.json beside it describes the
+// server.
+
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { messageOf } from '../errors.ts';
+import { isAlive, makeOwnFolder } from '../own.ts';
+
+/** The facts that a server publishes. */
+export interface Session {
+  pid: number;
+  /** The folder in which relative paths of its tools start. */
+  workspace: string;
+  /** When it began to listen, in seconds since 1970. */
+  started: number;
+  version: string;
+}
+
+/** Publishes SESSION in FOLDER until this process ends, and calls ON_CONNECTION with each connection. Removes
+ *  the files of servers that were killed. Resolves when other programs can connect; with the reason when they
+ *  cannot. Does not keep the process alive. */
+export async function openDoor(
+  folder: string,
+  session: Session,
+  onConnection: (socket: Socket) => void,
+): Promise<string | undefined> {
+  const [socket, file] = ['socket', 'json'].map((end) => join(folder, `session-${session.pid}.${end}`)) as [
+    string,
+    string,
+  ];
+  const remove = () => [socket, file].forEach(removeFile);
+  const server = createServer((connection) => {
+    connection.unref();
+    onConnection(connection);
+  });
+  try {
+    makeOwnFolder(folder);
+    removeEnded(folder);
+    remove();
+    await new Promise<void>((resolve, reject) => {
+      server.on('error', reject);
+      server.listen(socket, resolve);
+    });
+    server.unref();
+    // In one step, because a reader must not find half a file.
+    writeFileSync(`${file}.part`, `${JSON.stringify(session)}\n`, { mode: 0o600 });
+    renameSync(`${file}.part`, file);
+  } catch (error) {
+    server.close();
+    remove();
+    return messageOf(error);
+  }
+  process.on('exit', remove);
+  return undefined;
+}
+
+/** Removes the files in FOLDER of servers whose process has ended. */
+function removeEnded(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const pid = Number(/^session-(\d+)\./.exec(name)?.[1]);
+    if (pid > 0 && !isAlive(pid)) removeFile(join(folder, name));
+  }
+}
+
+function removeFile(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {} // It is a folder, which no server has made.
+}

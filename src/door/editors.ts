@@ -1,0 +1,201 @@
+// The human's editors that are connected to this server. They show calls, ask questions, and know which files
+// have unsaved changes.
+
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { CallError } from '../errors.ts';
+import type { OpenQuestion, Verdict } from '../kernel/approval.ts';
+import type { EditorQuestion, HumanEditors, ShownAnswer, ShownCall } from '../kernel/human-editor.ts';
+import type { Arguments } from '../kernel/parameter.ts';
+import { argumentsLines } from '../kernel/shown.ts';
+import { visibleLine, visibleName } from '../visible.ts';
+import { Connection, type Params } from './connection.ts';
+
+/** The messages to editors. */
+type Shown =
+  | {
+      method: 'live-lisp/began';
+      params: { id: number; time: number; client: string; tool: string; lines: string[] };
+    }
+  | {
+      method: 'live-lisp/ended';
+      params: { id: number; isError: boolean; milliseconds: number; line: string };
+    };
+
+/** An editor that watches. */
+interface Editor {
+  connection: Connection;
+  /** The name of the program. */
+  name: string;
+}
+
+/** A question that is open in the editors. */
+interface Open {
+  params: Params & { id: string };
+  fingerprint: string;
+  finish: (verdict: Verdict | undefined, why: string) => void;
+}
+
+/** How many messages on calls a new editor gets. */
+const RECENT = 100;
+/** Maximum number of characters shown of each argument. */
+const VALUE_LIMIT = 4000;
+/** Maximum number of characters shown of an answer. */
+const ANSWER_LIMIT = 300;
+/** Maximum number of characters of the human's words to the model. */
+const WORDS_LIMIT = 2000;
+/** Time that an editor has to say which files have unsaved changes. An editor that is busy for longer is not
+ *  waited for. */
+const UNSAVED_MS = 1000;
+
+export class Editors implements HumanEditors {
+  readonly #editors = new Set<Editor>();
+  readonly #recent: Shown[] = [];
+  readonly #questions = new Map<string, Open>();
+  readonly #workspace: string;
+  #calls = 0;
+
+  /** WORKSPACE is the folder in which relative paths of tools start. */
+  constructor(workspace: string) {
+    this.#workspace = workspace;
+  }
+
+  get watching(): boolean {
+    return this.#editors.size > 0;
+  }
+
+  /** Serves an editor over SOCKET. The editor has to send the request live-lisp/watch first. */
+  connect(socket: Socket): void {
+    let editor: Editor | undefined;
+    const connection = new Connection(socket, (method, params) => {
+      if (method === 'live-lisp/watch') {
+        editor ??= { connection, name: editorName(params['editor']) };
+        this.#editors.add(editor);
+        setImmediate(() => this.#showAll(connection));
+        return { workspace: this.#workspace, pid: process.pid };
+      }
+      if (method === 'live-lisp/answer' && editor !== undefined) return this.#answer(editor, params);
+      throw new CallError(
+        'This socket knows the methods live-lisp/watch and then live-lisp/answer. Begin with live-lisp/watch.',
+      );
+    });
+    void connection.ended.then(() => {
+      if (editor !== undefined) this.#editors.delete(editor);
+      if (!this.watching)
+        for (const { finish } of [...this.#questions.values()]) finish(undefined, 'no editor is left');
+    });
+  }
+
+  /** Shows CONNECTION the recent calls and the open questions. */
+  #showAll(connection: Connection): void {
+    for (const { method, params } of this.#recent) connection.notify(method, params);
+    for (const { params } of this.#questions.values()) connection.notify('live-lisp/asked', params);
+  }
+
+  callBegan({ client, tool, args }: ShownCall): (answer: ShownAnswer) => void {
+    const id = ++this.#calls;
+    const began = Date.now();
+    this.#show({
+      method: 'live-lisp/began',
+      params: {
+        id,
+        time: began / 1000,
+        client: visibleName(client).slice(0, 100),
+        tool: visibleName(tool),
+        lines: argumentsLines(shortened(args)).map(String),
+      },
+    });
+    return ({ text, isError }) => {
+      const [first = ''] = text.slice(0, ANSWER_LIMIT).split('\n', 1);
+      const milliseconds = Date.now() - began;
+      this.#show({
+        method: 'live-lisp/ended',
+        params: { id, isError, milliseconds, line: visibleLine(first) },
+      });
+    };
+  }
+
+  #show(shown: Shown): void {
+    this.#recent.push(shown);
+    if (this.#recent.length > RECENT) this.#recent.shift();
+    this.#notifyAll(shown.method, shown.params);
+  }
+
+  #notifyAll(method: string, params: Params): void {
+    for (const { connection } of this.#editors) connection.notify(method, params);
+  }
+
+  ask({ tool, preview }: OpenQuestion, headline: string): EditorQuestion | undefined {
+    const [first] = this.#editors;
+    if (first === undefined) return undefined;
+    const id = randomUUID();
+    let given: Verdict | undefined;
+    let resolveAnswer: (verdict: Verdict | undefined) => void = () => {};
+    const answer = new Promise<Verdict | undefined>((resolve) => {
+      resolveAnswer = resolve;
+    });
+    const finish = (verdict: Verdict | undefined, why: string) => {
+      if (!this.#questions.delete(id)) return;
+      given = verdict;
+      this.#notifyAll('live-lisp/closed', { id, why });
+      resolveAnswer(verdict);
+    };
+    const params = { id, headline, tool: tool.name, text: preview.whole() };
+    this.#questions.set(id, { params, fingerprint: preview.fingerprint, finish });
+    this.#notifyAll('live-lisp/asked', params);
+    return {
+      where: first.name,
+      answer,
+      get given() {
+        return given;
+      },
+      close: (why) => finish(undefined, why),
+    };
+  }
+
+  /** Takes the answer to a question that EDITOR gives in PARAMS. Returns what became of it, for the human. */
+  #answer({ name }: Editor, { id, approve, words }: Params): { counts: boolean; text: string } {
+    const open = this.#questions.get(String(id));
+    if (open === undefined) {
+      return { counts: false, text: 'This question was answered elsewhere, or its time is over.' };
+    }
+    const { finish, fingerprint } = open;
+    if (approve === true) {
+      finish({ kind: 'approved', fingerprint, where: name }, `approved in ${name}`);
+      return { counts: true, text: 'Approved.' };
+    }
+    const said = typeof words === 'string' ? words.trim().slice(0, WORDS_LIMIT) : '';
+    finish({ kind: 'denied', where: name, ...(said !== '' && { words: said }) }, `denied in ${name}`);
+    return { counts: true, text: 'Denied.' };
+  }
+
+  /** Resolves with the name of an editor in which the file at REAL has unsaved changes; with undefined when no
+   *  editor says so in time. */
+  async unsavedIn(real: string): Promise<string | undefined> {
+    const asked = [...this.#editors].map(async ({ connection, name }) => {
+      const result = await connection.request('live-lisp/unsaved', { file: real }, UNSAVED_MS);
+      return result === true ? name : undefined;
+    });
+    return (await Promise.all(asked)).find((name) => name !== undefined);
+  }
+
+  /** Tells the editors that the file at REAL was changed by a tool. */
+  changed(real: string): void {
+    this.#notifyAll('live-lisp/changed', { file: real });
+  }
+}
+
+/** Returns the name of the program that GIVEN, from an editor, says. */
+function editorName(given: unknown): string {
+  return typeof given === 'string' && /^[A-Za-z]{1,20}$/.test(given) ? given : 'an editor';
+}
+
+/** Returns ARGS, which are not validated, as an object with short values. */
+function shortened(args: unknown): Arguments {
+  return Object.fromEntries(
+    Object.entries(Object(args)).map(([name, value]) => {
+      const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+      return [name, text.length > VALUE_LIMIT ? `${text.slice(0, VALUE_LIMIT)}\n[...]` : text];
+    }),
+  );
+}

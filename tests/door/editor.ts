@@ -1,0 +1,94 @@
+// An editor, as the server knows it: what connects to the socket of its session, and speaks JSON-RPC a line at a time.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { until } from '../server/processes.ts';
+
+export interface Message {
+  id?: number | null;
+  method?: string;
+  params?: Record<string, unknown>;
+  result?: unknown;
+  error?: { code: number; message: string };
+}
+
+/** Resolves with the paths, without their ends, of COUNT servers whose folder of images that serve is SERVING. */
+export async function sessionsIn(serving: string, count = 1): Promise<string[]> {
+  const folder = join(serving, 'sessions');
+  const found = () =>
+    existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
+  await until('the file of the server', 10_000, () => found().length >= count);
+  return found().map((name) => join(folder, name.replace('.json', '')));
+}
+
+/** What the server at PATH writes of itself. */
+export function described(path: string): Record<string, unknown> {
+  return JSON.parse(readFileSync(`${path}.json`, 'utf8')) as Record<string, unknown>;
+}
+
+export class Editor {
+  readonly socket: Socket;
+  readonly messages: Message[] = [];
+  /** The files that it has unsaved changes of; undefined for an editor that never says. */
+  unsaved: string[] | undefined = [];
+  #rest = '';
+  #lastId = 0;
+
+  constructor(path: string) {
+    this.socket = connect(`${path}.socket`);
+    this.socket.setEncoding('utf8');
+    this.socket.on('error', () => {});
+    this.socket.on('data', (chunk: string) => {
+      const lines = (this.#rest + chunk).split('\n');
+      this.#rest = lines.pop() ?? '';
+      for (const line of lines) this.#receive(JSON.parse(line) as Message);
+    });
+  }
+
+  #receive(message: Message): void {
+    this.messages.push(message);
+    if (message.method !== 'live-lisp/unsaved' || this.unsaved === undefined) return;
+    this.write(
+      JSON.stringify({ id: message.id, result: this.unsaved.includes(String(message.params?.['file'])) }),
+    );
+  }
+
+  write(line: string): void {
+    this.socket.write(`${line}\n`);
+  }
+
+  /** Resolves with the answer to the request METHOD. */
+  async request(method: string, params: object = {}): Promise<Message> {
+    const id = ++this.#lastId;
+    this.write(JSON.stringify({ id, method, params }));
+    return until(`an answer to ${method}`, 10_000, () =>
+      this.messages.find((message) => message.id === id && message.method === undefined),
+    );
+  }
+
+  /** The parameters of the messages METHOD so far. */
+  told(method: string): Record<string, unknown>[] {
+    return this.messages.filter((message) => message.method === method).map(({ params = {} }) => params);
+  }
+
+  /** Resolves with the parameters of the message METHOD number COUNT. */
+  async nth(method: string, count = 1): Promise<Record<string, unknown>> {
+    return until(`message ${count} ${method}`, 10_000, () => this.told(method)[count - 1]);
+  }
+
+  /** Answers the question number COUNT, and resolves with what the server says to that. */
+  async answer(answer: { approve?: unknown; words?: unknown }, count = 1): Promise<unknown> {
+    const { id } = await this.nth('live-lisp/asked', count);
+    return (await this.request('live-lisp/answer', { id, ...answer })).result;
+  }
+}
+
+/** Connects an editor to the server at PATH for the test that calls this, and resolves when it watches. */
+export async function watchingEditor(path: string): Promise<Editor> {
+  const editor = new Editor(path);
+  onTestFinished(() => void editor.socket.destroy());
+  await editor.request('live-lisp/watch', { editor: 'Emacs' });
+  return editor;
+}
