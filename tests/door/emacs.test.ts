@@ -1,0 +1,227 @@
+// live-lisp.el in a real Emacs, with a real SLIME.
+
+import { execFile } from 'node:child_process';
+import { copyFileSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { good, type Session } from '../harness.ts';
+import { libraries } from '../libraries.ts';
+import { until } from '../server/processes.ts';
+import { ownFolder, ownSession } from '../shared.ts';
+import { LIVE_LISP_EL, sharedEmacs } from './emacs.ts';
+
+libraries('swank');
+
+const emacs = sharedEmacs();
+beforeAll(async () => {
+  await emacs.start();
+  await emacs.startSlime();
+});
+
+/** The buffer of the first question that is open. */
+const QUESTION = '*live-lisp: write_file*';
+
+/** Starts a server in the folder of Emacs, whose client cannot ask. Resolves when Emacs is connected to it. */
+async function start(...args: string[]): Promise<Session> {
+  const session = await ownSession({
+    args: ['--root', emacs.folder.path, ...args],
+    env: { LIVE_LISP_SERVING: emacs.serving.path },
+    clientName: 'an-agent',
+  });
+  await session.call('image_status');
+  await emacs.until(
+    `(seq-find (lambda (server) (= (process-get server 'pid) ${session.pid})) live-lisp--servers)`,
+  );
+  await emacs.value(
+    '(with-current-buffer (live-lisp--log-buffer) (let ((inhibit-read-only t)) (erase-buffer)) t)',
+  );
+  return session;
+}
+
+/** Resolves with the log once it matches PATTERN, without what differs between runs. */
+async function log(pattern: RegExp): Promise<string> {
+  const text = await until(`${pattern} in the log`, 20_000, async () => {
+    const now = await emacs.buffer('*live-lisp*');
+    return pattern.test(now) ? now : undefined;
+  });
+  return text.replace(/^\d\d:\d\d:\d\d \S+ /gm, 'TIME FOLDER ').replace(/\(\d+\.\d s\)$/gm, '(SECONDS)');
+}
+
+/** Selects the window of the question, as the user would with C-x o. */
+async function selectQuestion(): Promise<void> {
+  await emacs.until('(live-lisp--question-buffers)');
+  await emacs.value('(progn (setq live-lisp--last-answer 0) (live-lisp-questions) t)');
+}
+
+describe('live-lisp-mode', () => {
+  test('makes the image of SLIME serve, and shows what an agent evaluates there', async () => {
+    const session = await start();
+    expect(await session.eval('(not (find-package :swank))')).toBe('NIL');
+    await session.eval('(defun twice (x)\n  (* 2 x))\n(twice 4)');
+    await session.eval('(error "No.")');
+    expect(await log(/=> Error/)).toBe(`TIME FOLDER an-agent eval_form
+  > form: (not (find-package :swank))
+  => NIL  (SECONDS)
+TIME FOLDER an-agent eval_form
+  > form: (defun twice (x)
+  |   (* 2 x))
+  | (twice 4)
+  => [1] TWICE  (SECONDS)
+TIME FOLDER an-agent eval_form
+  > form: (error "No.")
+  => Error: No.  (SECONDS)
+`);
+    expect(
+      await emacs.value('(seq-filter (lambda (b) (string-match-p "sldb" (buffer-name b))) (buffer-list))'),
+    ).toBe('nil');
+  });
+
+  test('keeps what it shows of a call together when calls run at once', async () => {
+    const session = await start();
+    const slow = session.eval('(progn (sleep 1) :slow)');
+    await log(/sleep 1/);
+    await session.eval(':quick');
+    await slow;
+    expect(await log(/=> :SLOW/)).toBe(`TIME FOLDER an-agent eval_form
+  > form: (progn (sleep 1) :slow)
+  => :SLOW  (SECONDS)
+TIME FOLDER an-agent eval_form
+  > form: :quick
+  => :QUICK  (SECONDS)
+`);
+  });
+
+  test('connects to no server in a folder that others can enter', async () => {
+    expect(await emacs.value('(live-lisp--own-folder-p "/tmp")')).toBe('nil');
+    expect(await emacs.value('(live-lisp--own-folder-p (live-lisp--folder))')).toBe('t');
+  });
+
+  test('lets the servers go when it is turned off', async () => {
+    await start();
+    await emacs.value('(live-lisp-mode -1)');
+    expect(await emacs.value('live-lisp--servers')).toBe('nil');
+    await emacs.value('(let ((live-lisp-attach-images nil)) (live-lisp-mode 1))');
+    await emacs.until('live-lisp--servers');
+  });
+});
+
+describe('a question', () => {
+  test('is shown with its diff where nobody types, and approved by a key there', async () => {
+    const file = emacs.folder.put('asked.lisp', '(a)\n(b)\n');
+    const session = await start();
+    await emacs.value('(progn (switch-to-buffer (get-buffer-create "typing")) (delete-other-windows) t)');
+    const called = session.call('write_file', { path: 'asked.lisp', content: '(a)\n(c)\n' });
+    await emacs.until(`(get-buffer-window "${QUESTION}")`);
+    emacs.type('yyy');
+    await emacs.until('(equal (with-current-buffer "typing" (buffer-string)) "yyy")');
+    expect(readFileSync(file, 'utf8')).toBe('(a)\n(b)\n');
+    expect(await emacs.buffer(QUESTION)).toBe(`Approve write_file (dangerous)? line 2, +1 −1, in asked.lisp
+
+File asked.lisp, line 2, +1 −1:
+@@ -1,2 +1,2 @@
+ (a)
+-(b)
++(c)
+`);
+    expect(await emacs.text('(live-lisp--lighter)')).toMatch(/^ live-lisp:\d+\?1$/);
+    await selectQuestion();
+    emacs.type('y');
+    expect(await called).toEqual(good('Wrote 8 bytes to asked.lisp'));
+    await emacs.until(`(not (get-buffer "${QUESTION}"))`);
+    expect(await log(/approved in Emacs/)).toContain('TIME FOLDER write_file: approved in Emacs\n');
+  });
+
+  test('is denied by a key, with a word to the agent', async () => {
+    const session = await start();
+    const called = session.call('write_file', { path: 'denied.lisp', content: '(a)\n' });
+    await selectQuestion();
+    emacs.type('nTake a macro.\r');
+    expect(await called).toEqual({
+      text: 'Tool execution denied by user',
+      notices: ['Nothing was done. The user denied it in Emacs. The user says: Take a macro.'],
+      isError: true,
+    });
+    expect(existsSync(join(emacs.folder.path, 'denied.lisp'))).toBe(false);
+  });
+
+  test('is not answered by the key that has just answered another', async () => {
+    const session = await start();
+    const write = (path: string) => session.call('write_file', { path, content: '(a)\n' });
+    const called = [write('one.lisp'), write('two.lisp')];
+    await emacs.until('(= (length (live-lisp--question-buffers)) 2)');
+    await selectQuestion();
+    emacs.type('y');
+    await emacs.until('(= (length (live-lisp--question-buffers)) 1)');
+    await emacs.value('(progn (live-lisp-questions) t)');
+    emacs.type('y');
+    await emacs.said('This is another question: read it, then answer');
+    expect(await emacs.value('(length (live-lisp--question-buffers))')).toBe('1');
+    await selectQuestion();
+    emacs.type('y');
+    expect((await Promise.all(called)).map(({ isError }) => isError)).toEqual([false, false]);
+  });
+
+  test('goes with its server', async () => {
+    const session = await start();
+    session.call('write_file', { path: 'gone.lisp', content: '(a)\n' }).catch(() => {});
+    await emacs.until(`(get-buffer "${QUESTION}")`);
+    process.kill(session.pid, 'SIGKILL');
+    await emacs.until(`(not (get-buffer "${QUESTION}"))`);
+    await expect(emacs.value('(live-lisp-questions)')).rejects.toThrow('No question is open');
+  });
+});
+
+describe('a file that is open in Emacs', () => {
+  test('is not changed while it has unsaved changes, and shown anew when it was changed', async () => {
+    const file = emacs.folder.put('open.lisp', '(a)\n');
+    const session = await start('--allow', 'write_file');
+    await emacs.value(`(with-current-buffer (find-file-noselect "${file}") (insert ";") t)`);
+    expect(await session.text('write_file', { path: 'open.lisp', content: '(b)\n' })).toBe(
+      'open.lisp has unsaved changes in Emacs, so nothing was written. Ask the user to save or revert it there, then read it again and call again.',
+    );
+    await emacs.value('(with-current-buffer "open.lisp" (save-buffer) t)');
+    expect(readFileSync(file, 'utf8')).toBe(';(a)\n');
+    expect((await session.call('write_file', { path: 'open.lisp', content: '(b)\n' })).isError).toBe(false);
+    await emacs.until('(equal (with-current-buffer "open.lisp" (buffer-string)) "(b)\\n")');
+    expect(await emacs.value('(buffer-modified-p (get-buffer "open.lisp"))')).toBe('nil');
+  });
+});
+
+describe('the file live-lisp.el', () => {
+  test('is compiled without a warning', async () => {
+    const folder = ownFolder();
+    copyFileSync(LIVE_LISP_EL, join(folder.path, 'live-lisp.el'));
+    const { stderr } = await promisify(execFile)(
+      'emacs',
+      ['-Q', '--batch', '-f', 'batch-byte-compile', 'live-lisp.el'],
+      { cwd: folder.path },
+    );
+    expect(stderr).toBe('');
+  });
+
+  test('reads messages also in an Emacs without a JSON parser in C', async () => {
+    const parsed = '(prin1-to-string (live-lisp--parsed "{\\"a\\":[1,\\"x\\"],\\"b\\":false,\\"c\\":null}"))';
+    const withParser = await emacs.value(parsed);
+    expect(withParser).toBe(JSON.stringify('((a . [1 "x"]) (b) (c))'));
+    const without = `(cl-letf (((symbol-function 'json-parse-string) nil)) ${parsed})`;
+    expect(await emacs.value(without)).toBe(withParser);
+  });
+});
+
+test('live-lisp-images shows the images that serve, and live-lisp-stop ends that', async () => {
+  const images =
+    '(save-window-excursion (live-lisp-images) (with-current-buffer "*live-lisp images*" (buffer-string)))';
+  expect(await emacs.text(images)).toMatch(
+    /^Images that serve:\n {2}sbcl-\d+: SBCL \S+, pid \d+, in \S+ since /,
+  );
+  await emacs.value('(progn (live-lisp-stop) t)');
+  await emacs.said('live-lisp: this image does not serve any more');
+  expect(await emacs.text(images)).toMatch(
+    /^No image serves\. M-x live-lisp-attach makes that of SLIME or SLY serve\.\n/,
+  );
+  await emacs.value('(progn (live-lisp-stop) t)');
+  await emacs.said('live-lisp: this image did not serve');
+  await emacs.value('(progn (live-lisp-attach) t)');
+  await emacs.said('live-lisp: this image serves now');
+});
