@@ -60,6 +60,10 @@ This needs a thread of its own: it waits for no REPL and no debugger."
          (let ((slime-current-thread t)) (slime-eval-async form then)))
         (t (user-error "Neither SLIME nor SLY is connected to an image: start one with M-x slime or M-x sly"))))
 
+(defun live-lisp--namestring (file)
+  "Return FILE as SBCL reads it, in which some characters mean more."
+  (replace-regexp-in-string "[[\\*?]" "\\\\\\&" file))
+
 (declare-function slime-eval-async "slime")
 (declare-function slime-connected-p "slime")
 (declare-function sly-eval-async "sly")
@@ -69,7 +73,7 @@ This needs a thread of its own: it waits for no REPL and no debugger."
 (defun live-lisp-attach ()
   "Make the image of the current SLIME or SLY connection serve live-lisp."
   (interactive)
-  (live-lisp--evaluate `(cl:load ,live-lisp--attach-file)
+  (live-lisp--evaluate `(cl:load ,(live-lisp--namestring live-lisp--attach-file))
                        (lambda (_) (message "live-lisp: this image serves now"))))
 
 (defun live-lisp-stop ()

@@ -13,6 +13,11 @@ export function attachLine(): string {
   return `(load ${lispPath(join(HOME, 'lisp', 'attach.lisp'))})`;
 }
 
+/** Returns the form for Emacs' init file by which each image of SLIME or SLY serves. */
+export function emacsLine(): string {
+  return `(progn (load ${JSON.stringify(join(HOME, 'emacs', 'live-lisp.el'))}) (live-lisp-mode 1))`;
+}
+
 /** The images that serve now, and those of them from which a server in the workspace would choose. */
 export interface ServingNow {
   images: Served[];
@@ -41,7 +46,10 @@ export async function attachText(config: Config): Promise<string> {
     '',
     `  ${attachLine()}`,
     '',
-    'For each new image, put the line at the end of ~/.sbclrc, or in what your Emacs sends to a new connection.',
+    'For each new image, put the line at the end of ~/.sbclrc, or have Emacs do it and show you what agents do:',
+    '',
+    `  ${emacsLine()}`,
+    '',
     'Agents then work in that image if its folder is theirs, contains theirs, or is in it. Start their session anew',
     'if it has used an image already. (live-lisp:stop) ends it, and live-lisp never ends your image.',
     '',

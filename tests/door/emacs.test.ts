@@ -200,6 +200,10 @@ describe('the file live-lisp.el', () => {
     expect(stderr).toBe('');
   });
 
+  test('names files as SBCL reads them', async () => {
+    expect(await emacs.text('(live-lisp--namestring "/a b/[c]/d*.lisp")')).toBe('/a b/\\[c]/d\\*.lisp');
+  });
+
   test('reads messages also in an Emacs without a JSON parser in C', async () => {
     const parsed = '(prin1-to-string (live-lisp--parsed "{\\"a\\":[1,\\"x\\"],\\"b\\":false,\\"c\\":null}"))';
     const withParser = await emacs.value(parsed);
