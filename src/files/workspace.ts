@@ -279,9 +279,14 @@ export class Workspace {
     return result;
   }
 
+  /** Resolves with the name of an editor in which the file at REAL has unsaved changes, if there is one. */
+  async unsavedIn(real: string): Promise<string | undefined> {
+    return this.#editors?.unsavedIn(real);
+  }
+
   /** Throws a CallError when the file at REAL, to which PATH led, has unsaved changes in an editor. */
   async checkSaved(real: string, path: string): Promise<void> {
-    const editor = await this.#editors?.unsavedIn(real);
+    const editor = await this.unsavedIn(real);
     if (editor === undefined) return;
     throw new CallError(
       `${visibleName(path)} has unsaved changes in ${editor}, so nothing was written. Ask the user to save or revert it there, then read it again and call again.`,

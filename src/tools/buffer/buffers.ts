@@ -74,7 +74,7 @@ export class WorkspaceBuffers {
    *  it. */
   async find(name: string): Promise<TextBuffer> {
     const { real, missing } = await this.#workspace.locate(name, 'read');
-    if (missing.length === 0) return this.#buffer(real, name);
+    if (missing.length === 0) return this.#withNotes(real, name);
     const newName = this.#workspace.name(join(real, ...missing));
     const pending = pendingSection(this.#pendingEdits(newName), 'the workspace');
     if (pending !== undefined)
@@ -88,7 +88,16 @@ export class WorkspaceBuffers {
     if (only === undefined)
       throw new CallError([this.#unknownText(name, paths), note].filter(Boolean).join(' '));
     if (matching.length > 1) throw new CallError(this.#severalText(name, matching));
-    return { ...this.#buffer(only, only), ...(note && { note }) };
+    return this.#withNotes(only, only, note);
+  }
+
+  /** Returns the buffer of the file at REAL, a real path, with NOTE, and with a note when an editor has unsaved
+   *  changes of it. PATH is the path that the caller used. */
+  async #withNotes(real: string, path: string, note?: string): Promise<TextBuffer> {
+    const editor = await this.#workspace.unsavedIn(real);
+    const unsaved = editor && `It has unsaved changes in ${editor}; this is the text on the disk.`;
+    const notes = [note, unsaved].filter((each) => each !== undefined);
+    return { ...this.#buffer(real, path), ...(notes.length > 0 && { note: notes.join(' ') }) };
   }
 
   /** Throws a CallError when nothing exists at PATH. The error lists similar names, if the workspace can be
