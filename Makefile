@@ -1,6 +1,6 @@
 # The commands of a developer; `make` alone lists them. Each installs what it needs first.
 
-.PHONY: help demo test check check-fresh check-sbcl check-newest check-unnoticed check-bench check-long bench build setup machine test-machine long-machine
+.PHONY: help demo demo-attach test check check-fresh check-sbcl check-newest check-unnoticed check-bench check-long bench build setup machine test-machine long-machine
 .SILENT:
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
@@ -10,6 +10,7 @@ INSTALLED := node_modules/.package-lock.json
 
 help:
 	echo 'make demo    build the server and print a session with it'
+	echo 'make demo-attach  watch in Emacs how an agent mends a web application that runs in SLIME'
 	echo 'make test    run the tests; ROOM=debug runs those of one folder of lisp/ or src/tools/'
 	echo 'make check   run every other check: types, format, generated docs, the package'
 	echo 'make check-fresh  try a clone on a bare Debian or Ubuntu: RELEASE=trixie NODE=24'
@@ -24,6 +25,11 @@ help:
 
 demo: setup build
 	node scripts/demo.mjs
+
+# Emacs runs on this terminal, and the human approves with y; where there is none, the script does that. Emacs, SLIME and
+# Hunchentoot are among what the tests need.
+demo-attach: test-machine build
+	node scripts/demo-attach.mjs
 
 # The tests build the server themselves. SHARD=3/10 runs the third tenth of them, and ROOM=debug those of one folder of lisp/
 # or src/tools/.
