@@ -26,7 +26,7 @@ export function sandboxOf(config: Config): Sandbox {
 
 function newSandbox(config: Config): Sandbox {
   const manager = libraryManager(config);
-  const { root, roots, write, readRoots, init, cache, state } = config;
+  const { root, roots, write, readRoots, init, cache, state, serving } = config;
   return new Sandbox({
     root,
     roots,
@@ -39,6 +39,7 @@ function newSandbox(config: Config): Sandbox {
       ...programOf(config),
       state,
       ...auditFolder(config),
+      ...(serving === undefined ? [] : [serving]),
     ],
     cacheFolder: cache,
     stateFolder: state,

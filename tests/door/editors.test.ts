@@ -321,13 +321,17 @@ test('C20 code in the image opens no question', async () => {
   expect(editor.told('live-lisp/asked')).toEqual([]);
 });
 
-sandboxTest('code in the sandbox does not reach the socket', async () => {
+sandboxTest('code in the sandbox does not reach the socket, and cannot plant another', async () => {
   const { session, path } = await start({}, '--sandbox', 'on');
   const form = `(progn (require :sb-bsd-sockets)
     (handler-case (funcall (intern "SOCKET-CONNECT" :sb-bsd-sockets)
                            (make-instance (intern "LOCAL-SOCKET" :sb-bsd-sockets) :type :stream) "${path}.socket")
       (error (c) (type-of c))))`;
   expect(await session.eval(form)).toBe('SB-BSD-SOCKETS:ADDRESS-FAMILY-NOT-SUPPORTED');
+  const place = JSON.stringify(join(path, '..', 'session-1.json'));
+  expect(
+    await session.eval(`(handler-case (open ${place} :direction :output) (file-error () :refused))`),
+  ).toBe(':REFUSED');
 });
 
 describe('a file with unsaved changes in an editor', () => {
