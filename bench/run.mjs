@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { measureAnswers } from './answers.mjs';
 import { measureBlocks } from './blocks.mjs';
 import { measureCallers } from './callers.mjs';
+import { measureCommands } from './command.mjs';
 import { setStage } from './contestants.mjs';
 import { measureMemory, measureSizes } from './footprint.mjs';
 
@@ -66,6 +67,7 @@ const TRIES = 3;
 const SECTIONS = {
   start: (stage, { starts }) => measureStarts(stage, starts),
   first: (stage, { firsts }) => measureFirstStarts(stage, firsts),
+  command: (stage, { starts }) => measureCommands(stage, starts),
   trips: (stage, { trips }) => measureRoundTrips(stage, trips),
   image: (stage, { image }) => withLibraries(stage, (client) => measureImage(client, image)),
   libraries: (stage, { searches }) =>

@@ -17,7 +17,7 @@ export const ENTRY_BUNDLE = {
   target: 'node16',
   splitting: true,
   entryNames: 'live-lisp',
-  chunkNames: '[name]',
+  chunkNames: '[name]-[hash]',
 };
 
 /** esbuild's options for a bundle that V8 compiles as a script, since it takes kept code only for those. */

@@ -5,7 +5,7 @@ import { attachLine } from './attach.ts';
 import { CALL_TOOL } from './catalog/call-tool.ts';
 import { Catalog, contractSpelling } from './catalog/catalog.ts';
 import { searchToolsTool } from './catalog/search-tools.ts';
-import { type Config, isTooWide } from './config.ts';
+import type { Config } from './config.ts';
 import { Editors } from './door/editors.ts';
 import { SetupError, UsageError } from './errors.ts';
 import { realPathOf } from './files/answering.ts';
@@ -34,7 +34,7 @@ import { OpenQuestions } from './kernel/questions.ts';
 import { ToolRegistry } from './kernel/registry.ts';
 import { readStandingApproval, type StandingApproval, StandingApprovals } from './kernel/standing.ts';
 import type { Result } from './kernel/tool.ts';
-import { homeFolder, isInside, realPath } from './paths.ts';
+import { homeFolder, isInside, isTooWide, realPath } from './paths.ts';
 import { AuditLog } from './records/audit-log.ts';
 import { JournalFiles } from './records/journal-files.ts';
 import { ReplHistory, workspaceFile } from './records/repl-history.ts';
@@ -81,10 +81,8 @@ function startFiles({ init }: Config): string[] {
  *  have separate stores, because code that was defined in a sandbox must not be rebuilt outside of it. So have
  *  images elsewhere. */
 function journalOf(config: Config): Pick<SbclOptions, 'journal'> {
-  const { journals, sandbox, replay, command, root, imageCommand } = config;
-  // A single call from the command line needs no journal, because its image ends with the call. A journal
-  // would displace the journals of servers.
-  if (!replay || command === 'call') return {};
+  const { journals, sandbox, replay, root, imageCommand } = config;
+  if (!replay) return {};
   const line = sandbox === 'strict' ? 'off-line' : 'on-line';
   const apart =
     imageCommand !== undefined

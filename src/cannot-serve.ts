@@ -10,7 +10,7 @@ const SERVER_ERROR = -32000;
 
 /** Words of the command line that make the program do something other than serve a client. */
 const OTHERS = [
-  'call',
+  'session',
   'tools',
   'search',
   'doctor',
@@ -23,11 +23,18 @@ const OTHERS = [
   '--version',
 ];
 
+/** True when WORD, the first of the command line, is no verb of commands: it is absent, a flag, or names what the
+ *  program itself does. */
+export function isOfServer(word: string | undefined): boolean {
+  return word === undefined || word === 'serve' || word.indexOf('-') === 0 || OTHERS.indexOf(word) !== -1;
+}
+
 /** Answers the first request on stdin with the error WHY, if the command line WORDS starts a server for a
  *  client. Clients show such an error, but not a server's standard error. Returns true if this function waits
  *  for the request. Then the process exits after the answer. */
 export function answerWhy(why: string, words: readonly string[]): boolean {
-  if (process.stdin.isTTY || words.some((word) => OTHERS.indexOf(word) !== -1)) return false;
+  const isOther = !isOfServer(words[0]) || words.some((word) => OTHERS.indexOf(word) !== -1);
+  if (process.stdin.isTTY || isOther) return false;
   let text = '';
   const exit = () => process.exit();
   setTimeout(exit, WAIT_MS).unref();

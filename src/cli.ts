@@ -1,44 +1,11 @@
-// Implements the commands call, tools and search, and writes the text of --help.
+// Implements the commands help, tools and search.
 
 import type { Searchable } from './catalog/search.ts';
 import { executeSearchTools } from './catalog/search-tools.ts';
-import { messageOf, UsageError } from './errors.ts';
+import { usageOf, VERBS } from './command/verbs.ts';
+import { UsageError } from './errors.ts';
 import { FLAGS } from './flags.ts';
-import type { Executor } from './kernel/executor.ts';
 import type { ToolRegistry } from './kernel/registry.ts';
-
-type Print = (text: string) => void;
-
-/** Calls the tool named in OPERANDS with the JSON arguments in OPERANDS, and prints the text of the answer.
- *  Returns the exit code: 0, or 1 when the call failed. Throws a UsageError for wrong operands. */
-export async function callTool(
-  executor: Executor,
-  registry: ToolRegistry,
-  operands: readonly string[],
-  print: Print,
-): Promise<number> {
-  const [name, json = '{}', ...extraOperands] = operands;
-  if (name === undefined || extraOperands.length > 0) {
-    throw new UsageError(
-      `The command call takes a tool's name and its arguments: live-lisp call NAME '{"json": ...}'.`,
-    );
-  }
-  const tool = name.replaceAll('-', '_');
-  if (registry.getTool(tool) === null) {
-    throw new UsageError(`Unknown tool: ${name}; live-lisp tools lists them.`);
-  }
-  const outcome = await executor.execute(tool, parseArguments(json), { canAsk: false });
-  print([outcome.success ? outcome.text : outcome.error, ...outcome.notices].join('\n\n'));
-  return outcome.success ? 0 : 1;
-}
-
-function parseArguments(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch (error) {
-    throw new UsageError(`The tool's arguments must be JSON: ${messageOf(error)}.`);
-  }
-}
 
 /** Returns the list of all tools, with their names, levels and short descriptions. */
 export function toolList(registry: ToolRegistry): string {
@@ -58,13 +25,22 @@ export function helpText(): string {
     const usage = `--${name}${value === undefined ? '' : ` ${value}`}`;
     return `  ${usage.padEnd(24)} ${help}`;
   });
+  const verbs = Object.keys(VERBS).map((name) => `  ${usageOf(name).padEnd(24)} ${VERBS[name]?.help}`);
   return `live-lisp: an MCP server that gives a coding agent a live Common Lisp image
 
 Usage: live-lisp [COMMAND] [FLAGS]
 
-Commands:
+Commands in the image of the session of this folder, which the first of them starts:
+${verbs.join('\n')}
+  call TOOL NAME=VALUE ... call any tool, also with one JSON object
+  sessions                 list the sessions
+  stop                     end the one that commands have started here
+Their options are the parameters of their tools: live-lisp help WORD. All take --json, --root DIR and --session PID.
+
+Other commands:
   serve                    serve MCP on stdin and stdout (the default)
-  call NAME '{"json":...}' call one tool and print its text; exit 1 when it failed
+  session                  serve commands alone, with the flags given
+  help WORD                explain a command or a tool
   tools                    list the tools
   search WORDS             print the tools that a search for WORDS finds
   doctor                   check the set-up; with --client, what that client has of it
@@ -76,6 +52,24 @@ Commands:
 
 Flags:
 ${flags.join('\n')}`;
+}
+
+/** Returns the help on WORD, a verb or a tool of REGISTRY: what it does, and its options. Throws a UsageError when
+ *  WORD is neither. */
+export function helpOn(word: string, registry: ToolRegistry): string {
+  const verb = Object.hasOwn(VERBS, word) ? VERBS[word] : undefined;
+  const tool = registry.getTool(verb?.tool ?? word.replaceAll('-', '_'));
+  if (tool === null)
+    throw new UsageError(
+      `There is no command and no tool ${word}; live-lisp --help and live-lisp tools list them.`,
+    );
+  const options = tool.parameters.map(({ name, type, description }) => {
+    const option = verb ? `--${name.replaceAll('_', '-')}` : `${name}=`;
+    const value = type === 'boolean' && verb ? '' : type.toUpperCase();
+    return `  ${`${option}${verb ? ' ' : ''}${value}`.trim().padEnd(24)} ${description ?? ''}`.trimEnd();
+  });
+  const usage = verb ? usageOf(word) : `call ${tool.name} NAME=VALUE ...`;
+  return [`Usage: live-lisp ${usage}`, '', tool.description, '', 'Options:', ...options].join('\n');
 }
 
 /** Returns the result of a search for WORDS in CATALOG, one tool on a line, then the note of the result.

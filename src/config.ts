@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, parse, resolve, sep } from 'node:path';
+import { isVerb } from './command/verbs.ts';
 import { UsageError } from './errors.ts';
 import { COMMANDS, checkFlags, splitArguments } from './flags.ts';
 import { CLIENT_NAMES, SCOPES } from './install/names.ts';
@@ -27,16 +28,17 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
   const { flags: all, operands } = splitArguments(argv);
   const flags = new Map([...all].map(([name, values]) => [name, values.at(-1) ?? '']));
   const [first = 'serve', ...rest] = operands;
-  const command = readCommand(first, rest);
+  const asksHelp = flags.has('help');
+  const command = asksHelp && isVerb(first) ? 'help' : readCommand(first, rest);
   checkFlags(command, [...all.keys()]);
   const roots = readDirectories('root', all);
   const current = process.cwd();
   const auditNamed = flags.has('audit');
   return Object.freeze({
-    command: flags.has('help') ? 'help' : flags.has('version') ? 'version' : command,
-    /** The words after the command: for call, the tool's name and its arguments; for search, the query; for dial, the name of
-     *  an image. */
-    operands: rest,
+    command: asksHelp ? 'help' : flags.has('version') ? 'version' : command,
+    /** The words after the command: for search, the query; for help, the verb or the tool;
+     *  for dial, the name of an image. */
+    operands: asksHelp && isVerb(first) ? [first] : rest,
     /** Working directory of the image, and the base of relative paths. */
     root: roots[0] ?? current,
     /** Directories that file tools may read and write. Empty when no --root is given and the current
@@ -118,12 +120,12 @@ export function namedPaths(argv: readonly string[], environment: NodeJS.ProcessE
 function readCommand(first: string, operands: readonly string[]): (typeof COMMANDS)[number] {
   const command = COMMANDS.find((name) => name === first);
   if (command === undefined) {
-    throw new UsageError(`Unknown command ${first}; the commands are ${COMMANDS.join(', ')}.`);
+    throw new UsageError(`Unknown command ${first}; live-lisp --help lists the commands.`);
   }
-  const takes =
-    command === 'dial' ? 1 : command === 'call' || command === 'search' ? Number.POSITIVE_INFINITY : 0;
-  if (operands.length > takes) {
-    throw new UsageError(`The command ${command} takes no ${operands[takes]}; see live-lisp --help.`);
+  const most =
+    command === 'dial' ? 1 : command === 'search' || command === 'help' ? Number.POSITIVE_INFINITY : 0;
+  if (operands.length > most) {
+    throw new UsageError(`The command ${command} takes no ${operands[most]}; see live-lisp --help.`);
   }
   return command;
 }

@@ -5,6 +5,9 @@ export class CallError extends Error {
   override name = 'CallError';
 }
 
+/** The arguments of a call are not those that its tool takes. */
+export class ArgumentError extends CallError {}
+
 /** A person must set something up. The message names the step. */
 export class SetupError extends Error {
   override name = 'SetupError';

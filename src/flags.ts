@@ -4,7 +4,8 @@ import { UsageError } from './errors.ts';
 
 export const COMMANDS = [
   'serve',
-  'call',
+  'session',
+  'help',
   'tools',
   'search',
   'doctor',
@@ -14,7 +15,7 @@ export const COMMANDS = [
   'uninstall',
   'forget',
 ] as const;
-export type Command = (typeof COMMANDS)[number] | 'help' | 'version';
+export type Command = (typeof COMMANDS)[number] | 'version';
 
 interface Flag {
   name: string;
@@ -100,6 +101,8 @@ export function splitArguments(argv: readonly string[]): {
 /** By flag: the commands that take it. A flag that is not listed here goes with all commands except install
  *  and uninstall. */
 const FLAG_COMMANDS: { readonly [flag: string]: readonly Command[] } = {
+  // Nothing on a command line that an agent can write approves anything.
+  allow: ['serve', 'doctor', 'tools'],
   catalog: ['search'],
   client: ['install', 'uninstall', 'doctor'],
   scope: ['install', 'uninstall'],

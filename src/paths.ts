@@ -2,7 +2,7 @@
 
 import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir, tmpdir, userInfo } from 'node:os';
-import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { basename, delimiter, dirname, isAbsolute, join, parse, relative, sep } from 'node:path';
 
 /** Returns PATH, an absolute path, with the links resolved in its existing part. */
 export function realPath(path: string): string {
@@ -27,6 +27,12 @@ export function homeFolder(): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** True when REAL is too wide a folder for a workspace that the user did not name: the root of the file
+ *  system, or a folder that is or contains HOME. Both are real paths. */
+export function isTooWide(real: string, home: string = realPath(homeFolder() ?? '/')): boolean {
+  return real === parse(real).root || `${home}${sep}`.startsWith(`${real}${sep}`);
 }
 
 /** Returns the folder for compiled files, which depends on ENVIRONMENT. */

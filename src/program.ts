@@ -2,12 +2,13 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Server } from '@modelcontextprotocol/server';
 import { type Assembly, assemble, type Timeouts } from './assembly.ts';
 import { attachText } from './attach.ts';
 import { answerWhy } from './cannot-serve.ts';
 import { readCatalog } from './catalog/open-catalog.ts';
 import type { Searchable } from './catalog/search.ts';
-import { callTool, helpText, searchText, toolList } from './cli.ts';
+import { helpOn, helpText, searchText, toolList } from './cli.ts';
 import { type Config, namedPaths, readConfig } from './config.ts';
 import { dial } from './dial.ts';
 import { messageOf, SetupError, UsageError } from './errors.ts';
@@ -18,7 +19,7 @@ import type { Place } from './install/clients.ts';
 import { SCRIPT_NAME, trustedLaunch } from './install/entry.ts';
 import type { ClientName } from './install/names.ts';
 import type { Launch } from './install/settings.ts';
-import { homeFolder, sessionsFolder } from './paths.ts';
+import { homeFolder } from './paths.ts';
 import { HOME, sandboxOf, withSandboxAsync } from './sandboxing.ts';
 import { removeTemporaryFolders } from './temporary-folder.ts';
 import { visible } from './visible.ts';
@@ -37,7 +38,7 @@ function ownPackage(): Package {
 /** Options of the program, which its entry point or a test gives. */
 export interface ProgramOptions {
   /** Timeouts that no flag sets. Tests give shorter ones. */
-  timeouts?: Timeouts;
+  timeouts?: Timeouts & { idleMs?: number };
   /** Called when the program has executed the code that most sessions begin with. Can be called more than
    *  once. */
   onWarm?: () => void;
@@ -48,7 +49,7 @@ export interface ProgramOptions {
 const WARM_MS = 2000;
 
 async function run(config: Config, options: ProgramOptions): Promise<number> {
-  if (config.command === 'help') return print(helpText());
+  if (config.command === 'help') return print(helpFor(config));
   if (config.command === 'version') return print(ownPackage().version);
   if (config.command === 'tools') return print(toolList(assemble(config).registry));
   if (config.command === 'search') return print(searchText(config.operands, searched(config)));
@@ -58,6 +59,14 @@ async function run(config: Config, options: ProgramOptions): Promise<number> {
   if (config.command === 'attach') return print(await attachText(config));
   if (config.command === 'doctor' && config.client !== undefined) return reportClient(config.client, config);
   return runWithImage(withUsableFolders(config), options);
+}
+
+/** Returns the help on the verb or the tool that CONFIG names, or on all. */
+function helpFor(config: Config): string {
+  const [word, ...more] = config.operands;
+  if (word === undefined) return helpText();
+  if (more.length > 0) throw new UsageError('The command help takes one word: live-lisp help WORD.');
+  return helpOn(word, assemble(config).registry);
 }
 
 /** Returns the tools to search: those in the file of --catalog, or our own. */
@@ -152,14 +161,14 @@ function launch(): Launch {
 /** Runs a command for which an image may be needed. */
 async function runWithImage(
   { config: usable, notices, remarks }: UsableFolders,
-  { timeouts, onWarm = () => {} }: ProgramOptions,
+  options: ProgramOptions,
 ): Promise<number> {
   const trying = withSandboxAsync(usable);
   // The modules of the server load while the sandbox is tried.
-  if (usable.command === 'serve') await import('./server/stdio.ts');
+  if (usable.command !== 'doctor') await import('./server/stdio.ts');
   const config = await trying;
-  const parts = assemble(config, { ...timeouts, notices: [...notices] });
-  const { image, registry, executor } = parts;
+  const parts = assemble(config, { ...options.timeouts, notices: [...notices] });
+  const { image } = parts;
   /** Waits until the start file (--init), if any, has registered its tools. If the image was lost, this waits
    *  for the next image, in which they are registered again. */
   const withStartFile = () => {
@@ -168,9 +177,6 @@ async function runWithImage(
   };
   if (config.command !== 'doctor') for (const remark of remarks) complain(remark);
   switch (config.command) {
-    case 'call':
-      await withStartFile();
-      return callTool(executor, registry, config.operands, print).finally(() => image.close());
     case 'doctor': {
       const { diagnose } = await import('./doctor/doctor.ts');
       const { version, bugs } = ownPackage();
@@ -179,7 +185,7 @@ async function runWithImage(
     default:
       // With auto, the sandbox has been tried already.
       if (usable.sandbox !== 'auto') setTimeout(() => void complainOfSandbox(config).catch(complain), 0);
-      return serveImage(parts, config, withStartFile, onWarm);
+      return serveImage(parts, config, withStartFile, options);
   }
 }
 
@@ -193,39 +199,27 @@ async function complainOfSandbox(config: Config): Promise<void> {
 const BY_HAND =
   'This speaks MCP on stdin and stdout, so a client starts it: live-lisp install sets that up. Ctrl-C ends it.';
 
-/** Serves MCP on stdin and stdout until stdin ends. STARTED resolves when the start file (--init) has
+/** Serves MCP on stdin and stdout until stdin ends, and on the session's socket. With the command `session` only
+ *  on the socket, until nobody has used it for some time. STARTED resolves when the start file (--init) has
  *  registered its tools. */
 async function serveImage(
   { image, registry, catalog, executor, questions, editors }: Assembly,
   config: Config,
   started: () => Promise<void>,
-  onWarm: () => void,
+  { onWarm = () => {}, timeouts }: ProgramOptions,
 ): Promise<never> {
-  if (process.stdin.isTTY) complain(BY_HAND);
+  const isAlone = config.command === 'session';
+  if (process.stdin.isTTY && !isAlone) complain(BY_HAND);
   // Start the image now, while this process loads the modules of the server.
   image.start();
   let markWarm = () => {};
   const { serve } = await import('./server/stdio.ts');
-  const { Approvals } = await import('./server/approvals.ts');
+  const { Approvals, canAsk } = await import('./server/approvals.ts');
   const { PreviewFiles } = await import('./server/preview-files.ts');
-  const { openDoor } = await import('./door/door.ts');
   const files = new PreviewFiles(config.previews, config.answerSeconds);
   const { version, homepage } = ownPackage();
-  /** Lets editors connect. Without them the server works as well. */
-  const open = async () => {
-    if (config.serving === undefined) return;
-    const session = {
-      pid: process.pid,
-      workspace: config.root,
-      started: Math.floor(Date.now() / 1000),
-      version,
-    };
-    const obstacle = await openDoor(sessionsFolder(config.serving), session, (socket) =>
-      editors.connect(socket),
-    );
-    if (obstacle !== undefined) complain(`No editor can connect: ${obstacle}`);
-  };
-  serve({
+  const starting = () => image.jobs.list().some(({ phase }) => phase.kind === 'starting');
+  const options = {
     registry,
     catalog,
     executor,
@@ -235,18 +229,42 @@ async function serveImage(
     version,
     ...(homepage && { homepage }),
     started,
+  };
+  const onReady = () => {
+    markWarm = onWarm;
+    setTimeout(onWarm, WARM_MS).unref();
+    setTimeout(() => void tidy(config), WARM_MS).unref();
+  };
+  const onEnd = async () => {
+    questions.endAll();
+    await image.end().finally(() => markWarm());
+    await beforeExit();
+  };
+  const { serveDoor } = await import('./server/door.ts');
+  const facts = { folder: config.serving, workspace: config.root };
+  if (isAlone) {
+    const obstacle = await serveDoor({ ...options, ...facts, starting, onEnd, idleMs: timeouts?.idleMs });
+    if (obstacle !== undefined) throw new SetupError(`The session's socket cannot be opened: ${obstacle}`);
+    onReady();
+    return new Promise(() => {});
+  }
+  let client: Server | undefined;
+  const sessionClient = () => (client && canAsk(client) ? client : undefined);
+  const open = async () => {
+    const obstacle = await serveDoor({ ...options, ...facts, starting, sessionClient });
+    if (obstacle !== undefined) complain(`No editor and no command can connect: ${obstacle}`);
+  };
+  serve({
+    ...options,
     onReady: () => {
-      markWarm = onWarm;
       void open();
-      setTimeout(onWarm, WARM_MS).unref();
-      setTimeout(() => void tidy(config), WARM_MS).unref();
+      onReady();
     },
-    starting: () => image.jobs.list().some(({ phase }) => phase.kind === 'starting'),
-    onEnd: async () => {
-      questions.endAll();
-      await image.end().finally(() => markWarm());
-      await beforeExit();
+    onConnected: (server) => {
+      client = server;
     },
+    starting,
+    onEnd,
   });
   return new Promise(() => {});
 }

@@ -1,7 +1,7 @@
 // Runs one call: finds the tool, validates the arguments, decides whether to ask, then asks or runs, and
 // returns the outcome. Never throws.
 
-import { CallError, ImageError, messageOf, SetupError } from '../errors.ts';
+import { ArgumentError, CallError, ImageError, messageOf, SetupError } from '../errors.ts';
 import { deniedHint, refusalText, unansweredText, type Verdict } from './approval.ts';
 import type { AuditedCall, AuditTrail, Authority } from './audit.ts';
 import { type BareOutcome, carriesNotices, type Outcome, toResult } from './outcome.ts';
@@ -98,7 +98,7 @@ export class Executor {
       const runsUnasked = decision === 'run' && how.verdict === undefined;
       return runsUnasked ? await this.#perform(call, 'level') : await this.#performApproved(call);
     } catch (error) {
-      return failure(errorText(error));
+      return failureOf(error);
     }
   }
 
@@ -211,7 +211,7 @@ export class Executor {
     if (call.tool.safetyLevel === 'safe') return run(call);
     const end = this.#beginRecord(call, authority);
     const startedAt = performance.now();
-    const outcome = await run(call).catch((error: unknown) => failure(errorText(error)));
+    const outcome = await run(call).catch((error: unknown) => failureOf(error));
     const milliseconds = Math.round(performance.now() - startedAt);
     end?.({ success: outcome.success, ...(!outcome.success && { error: outcome.error }), milliseconds });
     return outcome;
@@ -293,7 +293,17 @@ function failure(error: string): { success: false; error: string } {
   return { success: false, error: boundText(error) };
 }
 
+/** Returns the failure of a call that ended with ERROR. */
+function failureOf(error: unknown): BareOutcome {
+  const cause = error instanceof ArgumentError ? 'usage' : isOfImage(error) ? 'image' : undefined;
+  return { ...failure(errorText(error)), ...(cause && { cause }) };
+}
+
+function isOfImage(error: unknown): error is SetupError | ImageError {
+  return error instanceof SetupError || error instanceof ImageError;
+}
+
 function errorText(error: unknown): string {
-  const ours = error instanceof CallError || error instanceof SetupError || error instanceof ImageError;
+  const ours = error instanceof CallError || isOfImage(error);
   return ours ? error.message : `Tool error: ${messageOf(error)}`;
 }

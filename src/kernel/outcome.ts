@@ -26,6 +26,8 @@ export type BareOutcome = {
       data?: unknown;
       /** See Result. */
       result?: string;
+      /** Why the call did not run, if it did not: its arguments are wrong, or there is no image. */
+      cause?: 'usage' | 'image';
       /** Set when the call needs an approval. The caller can ask a human, and call again with the verdict. */
       question?: OpenQuestion;
     }

@@ -1,6 +1,6 @@
 // Converts a tool's parameters to JSON Schema, and validates the arguments of calls.
 
-import { CallError } from '../errors.ts';
+import { ArgumentError } from '../errors.ts';
 import type { Arguments, ArgumentsOf, Parameter } from './parameter.ts';
 import type { Tool } from './tool.ts';
 
@@ -66,11 +66,11 @@ export function toolsToSchema(tools: readonly Tool[]): FunctionSchema[] {
 }
 
 /** Returns the arguments in ARGS, validated for TOOL. null is taken as absent (S2.21), and so is an empty
- *  string for a parameter with an enum. Throws a CallError with the contract's text when ARGS are invalid
+ *  string for a parameter with an enum. Throws an ArgumentError with the contract's text when ARGS are invalid
  *  (S2.18). */
 export function validateArguments(tool: Signature, args: unknown): Arguments {
   if (args !== undefined && args !== null && (typeof args !== 'object' || Array.isArray(args))) {
-    throw new CallError(`The arguments of ${tool.name} must be an object, not ${kindOf(args)}.`);
+    throw new ArgumentError(`The arguments of ${tool.name} must be an object, not ${kindOf(args)}.`);
   }
   const parameters = new Map(tool.parameters.map((each) => [each.name, each]));
   const absent = (name: string, value: unknown) =>
@@ -81,12 +81,12 @@ export function validateArguments(tool: Signature, args: unknown): Arguments {
   for (const name of tool.required) {
     const alternatives = [name, ...(tool.instead?.[name] ?? [])];
     if (!alternatives.some((alternative) => Object.hasOwn(given, alternative)))
-      throw new CallError(`Required parameter '${name}' missing`);
+      throw new ArgumentError(`Required parameter '${name}' missing`);
   }
   for (const [name, value] of Object.entries(given)) {
     const parameter = parameters.get(name);
     if (parameter === undefined) {
-      throw new CallError(
+      throw new ArgumentError(
         `Unknown parameter '${printable(name)}'; ${tool.name} takes ${[...parameters.keys()].join(', ') || 'none'}.`,
       );
     }
@@ -101,7 +101,7 @@ export function withDefaults({ parameters }: Pick<Signature, 'parameters'>, args
   return { ...Object.fromEntries(defaulted.map((each) => [each.name, each.default])), ...args };
 }
 
-/** Returns ARGS after validation and with defaults, as a handler takes them. Throws a CallError when they are
+/** Returns ARGS after validation and with defaults, as a handler takes them. Throws an ArgumentError when they are
  *  invalid (S2.18). */
 export function readArguments<
   const List extends readonly Parameter[],
@@ -110,7 +110,7 @@ export function readArguments<
   return withDefaults(signature, validateArguments(signature, args)) as ArgumentsOf<List, Needed>;
 }
 
-/** Throws a CallError unless VALUE is valid for PARAMETER, which can also describe an item of an array. */
+/** Throws an ArgumentError unless VALUE is valid for PARAMETER, which can also describe an item of an array. */
 function checkValue(parameter: Parameter, value: unknown): void {
   const { name, type, minimum, maximum, items } = parameter;
   const isValid =
@@ -124,15 +124,16 @@ function checkValue(parameter: Parameter, value: unknown): void {
             ? typeof value === 'object' && value !== null && !Array.isArray(value)
             : typeof value === type;
   const article = /^[aeiou]/.test(type) ? 'an' : 'a';
-  if (!isValid) throw new CallError(`Parameter '${name}' must be ${article} ${type}, not ${kindOf(value)}.`);
+  if (!isValid)
+    throw new ArgumentError(`Parameter '${name}' must be ${article} ${type}, not ${kindOf(value)}.`);
   if (typeof value === 'number' && minimum !== undefined && value < minimum) {
-    throw new CallError(`Parameter '${name}' must be at least ${minimum}, not ${value}.`);
+    throw new ArgumentError(`Parameter '${name}' must be at least ${minimum}, not ${value}.`);
   }
   if (typeof value === 'number' && maximum !== undefined && value > maximum) {
-    throw new CallError(`Parameter '${name}' must be at most ${maximum}, not ${value}.`);
+    throw new ArgumentError(`Parameter '${name}' must be at most ${maximum}, not ${value}.`);
   }
   if (parameter.enum && !parameter.openEnum && !parameter.enum.includes(String(value))) {
-    throw new CallError(`Parameter '${name}' must be one of ${parameter.enum.join(', ')}.`);
+    throw new ArgumentError(`Parameter '${name}' must be one of ${parameter.enum.join(', ')}.`);
   }
   if (items && Array.isArray(value))
     for (const [index, each] of value.entries())

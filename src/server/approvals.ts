@@ -10,6 +10,7 @@ import {
   type InputRequiredResult,
   inputRequired,
   inputResponse,
+  type RequestId,
   SdkError,
   SdkErrorCode,
   type Server,
@@ -263,9 +264,10 @@ async function firstAnswer(
   return first;
 }
 
-/** True when the client behind CONTEXT can show a form to its human. */
-export function canAsk(server: Server, context: ServerContext): boolean {
-  const envelope = context.mcpReq.envelope as Record<string, ClientCapabilities> | undefined;
+/** True when the client of CONTEXT, which is connected to SERVER, can show a form to its human. A client of the legacy
+ *  era needs no CONTEXT. */
+export function canAsk(server: Server, context?: ServerContext): boolean {
+  const envelope = context?.mcpReq.envelope as Record<string, ClientCapabilities> | undefined;
   const { elicitation } = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
@@ -276,12 +278,15 @@ export function isModern(context: ServerContext): boolean {
   return context.mcpReq.envelope !== undefined;
 }
 
-/** Returns a function that sends a form to the client of SERVER, as part of the request of CONTEXT. An error
- *  from the client counts as a cancelled form. */
-export function sender(server: Server, context: ServerContext): Send {
-  const { id, signal } = context.mcpReq;
+/** Returns a function that sends a form to the client of SERVER, until SIGNAL aborts; as part of the client's request
+ *  RELATED_REQUEST_ID, if it is given. An error from the client counts as a cancelled form. */
+export function sender(server: Server, signal: AbortSignal, relatedRequestId?: RequestId): Send {
   return async (form, timeout, taken) => {
-    const options = { relatedRequestId: id, timeout, signal: AbortSignal.any([signal, taken]) };
+    const options = {
+      timeout,
+      signal: AbortSignal.any([signal, taken]),
+      ...(relatedRequestId !== undefined && { relatedRequestId }),
+    };
     try {
       return await server.request(
         { method: 'elicitation/create', params: { mode: 'form', ...form } },

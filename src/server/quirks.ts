@@ -56,20 +56,21 @@ export function adaptedTo(server: Server, context: ServerContext, result: CallTo
   return quirkOf(server, context)?.adapt?.(result) ?? result;
 }
 
-/** Returns how much of a question the client of CONTEXT, which is connected to SERVER, shows. */
-export function roomOf(server: Server, context: ServerContext): Room {
+/** Returns how much of a question the client of CONTEXT, which is connected to SERVER, shows. A client of the legacy era
+ *  needs no CONTEXT. */
+export function roomOf(server: Server, context?: ServerContext): Room {
   return quirkOf(server, context)?.room ?? DEFAULT_ROOM;
 }
 
-function quirkOf(server: Server, context: ServerContext): Quirk | undefined {
+function quirkOf(server: Server, context?: ServerContext): Quirk | undefined {
   const name = clientName(server, context);
   return QUIRKS.find(({ client }) => name.startsWith(client));
 }
 
 /** Returns the name by which the client of CONTEXT identifies itself. Clients of the modern era of MCP send
  *  the name with each request, others once, when they connect. */
-export function clientName(server: Server, context: ServerContext): string {
-  const envelope = context.mcpReq.envelope as Record<string, { name?: unknown }> | undefined;
+export function clientName(server: Server, context?: ServerContext): string {
+  const envelope = context?.mcpReq.envelope as Record<string, { name?: unknown }> | undefined;
   return String((envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion())?.name ?? '');
 }
 

@@ -11,6 +11,7 @@ import {
 import { calledTool, isCallTool } from '../catalog/call-tool.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { getToolListForMCP, type ListMode } from '../catalog/list.ts';
+import { OUTCOME_KEY } from '../door/outcome.ts';
 import { CallError, messageOf } from '../errors.ts';
 import type { Verdict } from '../kernel/approval.ts';
 import type { Executor } from '../kernel/executor.ts';
@@ -36,6 +37,11 @@ export interface ServerOptions {
   homepage?: string;
   /** Mode of tools/list. */
   list: ListMode;
+  /** Returns the connection to the client that started the server, if its human can be asked at any time. Their
+   *  approval counts for the calls of clients that cannot ask. */
+  sessionClient?: () => Server | undefined;
+  /** True when results say how the call ended, and have its data, beside the text. */
+  tellsOutcome?: boolean;
   /** Resolves when the image's start files, if there are any, have registered their tools. */
   started: () => Promise<void>;
 }
@@ -123,7 +129,7 @@ function shownAnswer(result: CallResult): ShownAnswer {
 
 /** Calls the tool NAME with ARGS. Asks the human first when this is needed and possible. */
 async function performApproved(
-  { executor, approvals, editors, version }: ServerOptions,
+  { executor, approvals, editors, version, tellsOutcome, sessionClient }: ServerOptions,
   server: Server,
   name: string,
   args: unknown,
@@ -131,18 +137,26 @@ async function performApproved(
 ): Promise<CallResult> {
   const clientCanAsk = canAsk(server, context);
   const editorCanAsk = editors.watching;
+  const other = clientCanAsk || editorCanAsk ? undefined : sessionClient?.();
+  const somebodyCanAsk = clientCanAsk || editorCanAsk || other !== undefined;
   const { call, endProgress } = callContext(context);
   const execute = (verdict?: Verdict) =>
-    executor.execute(name, args, { ...call, canAsk: clientCanAsk || editorCanAsk }, verdict);
-  const callResult = (outcome: Outcome) =>
-    signed(adaptedTo(server, context, toResult(outcome)), context, version);
+    executor.execute(name, args, { ...call, canAsk: somebodyCanAsk }, verdict);
+  const callResult = (outcome: Outcome) => {
+    const result = signed(adaptedTo(server, context, toResult(outcome)), context, version);
+    return tellsOutcome ? withOutcome(result, outcome) : result;
+  };
   try {
     const verdict = await approvals.verdict(name, args, context);
     if (verdict?.kind === 'next') return verdict.request;
     const outcome = await execute(verdict);
     const question = outcome.success ? undefined : outcome.question;
-    if (question === undefined || !(clientCanAsk || editorCanAsk)) return callResult(outcome);
-    const { signal } = context.mcpReq;
+    if (question === undefined || !somebodyCanAsk) return callResult(outcome);
+    const { signal, id } = context.mcpReq;
+    if (other !== undefined) {
+      const asking = { room: roomOf(other), send: sender(other, signal), signal };
+      return callResult(await execute(await approvals.askBySending(question, name, args, asking)));
+    }
     if (!clientCanAsk) {
       const verdictOfEditor = await approvals.askInEditor(question, name, args, signal);
       if (verdictOfEditor !== undefined) return callResult(await execute(verdictOfEditor));
@@ -151,7 +165,7 @@ async function performApproved(
     }
     const room = roomOf(server, context);
     if (isModern(context)) return await approvals.ask(question, name, args, room);
-    const send = sender(server, context);
+    const send = sender(server, signal, id);
     const verdictBySending = await approvals.askBySending(question, name, args, { room, send, signal });
     return callResult(await execute(verdictBySending));
   } catch (error) {
@@ -204,6 +218,20 @@ function toResult(outcome: Outcome): CallToolResult {
     ...(outcome.success &&
       outcome.structured && { structuredContent: outcome.data as Record<string, unknown> }),
     isError: !outcome.success,
+  };
+}
+
+/** Returns RESULT with how the call with OUTCOME ended, and its data. */
+function withOutcome(result: CallToolResult, outcome: Outcome): CallToolResult {
+  const { data } = outcome;
+  const ended = outcome.success
+    ? 'good'
+    : outcome.question !== undefined
+      ? 'human'
+      : (outcome.cause ?? 'failed');
+  return {
+    ...result,
+    _meta: { ...result._meta, [OUTCOME_KEY]: { ended, ...(data !== undefined && { data }) } },
   };
 }
 

@@ -1,10 +1,13 @@
 // Runs the server process over stdio, from the first answer to the exit.
 
+import type { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createServer, type ServerOptions } from './server.ts';
 import { StdioTransport } from './transport.ts';
 
 export interface StdioLife extends ServerOptions {
+  /** Called with each server that is made for the client. */
+  onConnected?: (server: Server) => void;
   /** Called once, when the client has its first answer. */
   onReady: () => void;
   /** True while calls wait for an image to start. */
@@ -37,7 +40,12 @@ export function serve(life: StdioLife): void {
     starting: life.starting,
     onOverdue: life.onEnd,
   });
-  serveStdio(() => createServer(life), {
+  const connect = () => {
+    const server = createServer(life);
+    life.onConnected?.(server);
+    return server;
+  };
+  serveStdio(connect, {
     transport,
     onerror: (error) => complain(error.message.split('\n')[0] ?? ''),
   });

@@ -1,14 +1,13 @@
 // The command line: what each command prints, where, and with which exit code. What is wrong with its words is in
 // words.test.ts.
 
-import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { NO_SYSTEMS, PROJECT, SERVER } from '../harness.ts';
+import { VERBS } from '../../src/command/verbs.ts';
+import { PROJECT, SERVER } from '../harness.ts';
 import { BUILT_IN } from '../names.ts';
 import { sandboxTest } from '../sandbox/namespaces.ts';
-import { marked } from '../server/processes.ts';
 import { sharedFolder } from '../shared.ts';
 import { before, run, WITHOUT_SBCL } from './run.ts';
 
@@ -20,91 +19,6 @@ function write(name: string, text: string): string {
   chmodSync(path, 0o755);
   return path;
 }
-
-describe('call', () => {
-  test('prints the text of the tool, exit 0, and leaves nothing running', async () => {
-    const mark = randomUUID();
-    const form = '{"form":"(+ 1 2)"}';
-    expect(await run(['call', 'eval_form', form], { LIVE_LISP_TEST: mark })).toEqual({
-      code: 0,
-      stdout: '3\n',
-      stderr: '',
-    });
-    expect(marked(mark)).toEqual([]);
-  });
-
-  test.each([
-    ['who-calls', '{"name":"nope"}', 'Symbol NOPE not found in package CL-USER (status: NIL)\n'],
-    ['who_calls', '{"name":"nope"}', 'Symbol NOPE not found in package CL-USER (status: NIL)\n'],
-    [
-      'apropos-search',
-      '{"pattern":"mapcar","package":"CL"}',
-      /^Found 1 symbol matching 'mapcar':\n\n {2}COMMON-LISP::MAPCAR \[FUNCTION\]\n$/,
-    ],
-  ])('of %s with %s prints the answer', async (name, json, text) => {
-    const { code, stdout, stderr } = await run(['call', name, json, ...NO_SYSTEMS]);
-    expect([code, stderr]).toEqual([0, '']);
-    if (typeof text === 'string') expect(stdout).toBe(text);
-    else expect(stdout).toMatch(text);
-  });
-
-  test.each([
-    [
-      'an error',
-      ['call', 'eval_form', '{"form":"(error \\"boom\\")"}'],
-      /^Error: boom\nType: COMMON-LISP::SIMPLE-ERROR\n$/,
-    ],
-    ['a missing argument', ['call', 'eval_form'], /^Required parameter 'form' missing\n$/],
-    ['null', ['call', 'eval_form', 'null'], /^Required parameter 'form' missing\n$/],
-    [
-      'an array',
-      ['call', 'eval_form', '[1]'],
-      /^The arguments of eval_form must be an object, not an array\.\n$/,
-    ],
-    ['an unknown argument', ['call', 'eval_form', '{"fom":"1"}'], /'form' missing|Unknown parameter 'fom'/],
-    [
-      'a lost image',
-      ['call', 'eval_form', '{"form":"(exit)"}'],
-      /^Error: The Lisp image was lost during this call: it exited with code 0\./,
-    ],
-    [
-      'no SBCL',
-      ['call', '--sbcl', '/no/sbcl', 'eval_form', '{"form":"1"}'],
-      /^There is no executable SBCL at \/no\/sbcl\. /,
-    ],
-    [
-      'a limit',
-      ['call', 'eval_form', '{"form":"(loop)"}', '--eval-timeout', '0.3'],
-      /^Error: Interrupted after \d+\.\d s/,
-    ],
-  ])('that fails by %s prints why, exit 1', async (_, args, text) => {
-    const { code, stdout, stderr } = await run(args);
-    expect([code, stderr]).toEqual([1, '']);
-    expect(stdout).toMatch(text);
-  });
-
-  test('of a long answer prints all of it into a pipe', async () => {
-    const { stdout, code } = await run(['call', 'apropos_search', '{"pattern":"","limit":500}']);
-    expect(code).toBe(0);
-    expect(stdout.split('\n').length).toBeGreaterThan(500);
-  });
-
-  test('prints what there is to tell besides under the text', async () => {
-    const init = write('bad-init.lisp', '(error "bad init")\n');
-    const { code, stdout } = await run(['call', 'eval_form', '{"form":"(+ 1 2)"}', '--init', init]);
-    expect(code).toBe(0);
-    expect(stdout.startsWith(`3\n\nThe start file ${init} was not loaded to its end: bad init`)).toBe(true);
-  });
-
-  test('starts in --root, else where it is called', async () => {
-    write('there.lisp', '(defvar *there* 1)\n');
-    const json = '{"path":"there.lisp"}';
-    expect((await run(['call', 'load_file', json, '--root', folder.path])).stdout).toBe(
-      'Loaded there.lisp\n',
-    );
-    expect((await run(['call', 'load_file', json], {}, folder.path)).stdout).toBe('Loaded there.lisp\n');
-  });
-});
 
 describe('what needs no image', () => {
   const version = (JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { version: string })
@@ -121,8 +35,13 @@ describe('what needs no image', () => {
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^live-lisp: /);
     expect([...stdout.matchAll(/^ {2}(\S+)/gm)].map((match) => match[1])).toEqual([
-      'serve',
+      ...Object.keys(VERBS),
       'call',
+      'sessions',
+      'stop',
+      'serve',
+      'session',
+      'help',
       'tools',
       'search',
       'doctor',
@@ -162,7 +81,27 @@ describe('what needs no image', () => {
       '--help',
       '--version',
     ]);
-    expect((await run(['call', '--help'])).stdout).toBe(stdout);
+    expect((await run(['help'])).stdout).toBe(stdout);
+  });
+
+  test('help explains a verb or a tool, with its options', async () => {
+    const { code, stdout } = await run(['help', 'interrupt']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Usage: live-lisp interrupt\n\nStop \(a/);
+    expect(stdout).toMatch(/\nOptions:\n {2}--job INTEGER .*\n {2}--all /);
+    expect((await run(['interrupt', '--help'])).stdout).toBe(stdout);
+    const tool = (await run(['help', 'class-slots'])).stdout;
+    expect(tool).toMatch(/^Usage: live-lisp call class_slots NAME=VALUE \.\.\.\n/);
+    expect(tool).toMatch(/\n {2}class=STRING\n/);
+    expect(await run(['help', 'nothing'])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'live-lisp: There is no command and no tool nothing; live-lisp --help and live-lisp tools list them.\n',
+    });
+    expect((await run(['help', 'a', 'b'])).stderr).toBe(
+      'live-lisp: The command help takes one word: live-lisp help WORD.\n',
+    );
   });
 
   test('tools lists each with its level, without an SBCL too', async () => {

@@ -5,7 +5,7 @@ import { arch, release, type } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import VERSIONS from '../../src/image/process/sbcl-versions.json' with { type: 'json' };
-import { PROJECT, SERVER, warmCache } from '../harness.ts';
+import { bad, PROJECT, SERVER, startSession, warmCache } from '../harness.ts';
 import { LONG } from '../long.ts';
 import { sbclThatEvaluates } from '../odd-sbcl.ts';
 import { sharedFolder } from '../shared.ts';
@@ -71,8 +71,9 @@ describe('where all is well', () => {
   });
 
   test('nothing of it gets into the records of the user', async () => {
-    const { stdout } = await run(['call', 'get_audit_log'], env);
-    expect(stdout).toMatch(/^0 calls in the audit log/);
+    const session = await startSession({ env });
+    expect(await session.text('get_audit_log')).toMatch(/^0 calls in the audit log/);
+    await session.close();
   });
 });
 
@@ -123,8 +124,9 @@ describe('an SBCL', () => {
       );
       expect(doctor.code).toBe(1);
       expect(doctor.stdout).toContain(`FAIL sbcl ${sbcl}: ${sentence}\n`);
-      const call = await run(['call', 'eval_form', '{"form":"1"}', '--sbcl', sbcl], env);
-      expect(call).toEqual({ code: 1, stdout: `${sentence}\n`, stderr: '' });
+      const session = await startSession({ args: ['--sbcl', sbcl], env });
+      expect(await session.call('eval_form', { form: '1' })).toEqual(bad(sentence));
+      await session.close();
     },
   );
 

@@ -30,7 +30,7 @@ describe('an old Node', () => {
     const entry = readFileSync(SERVER, 'utf8');
     const written = (target: string) => transformSync(entry, { target, format: 'esm' }).code;
     expect(written('node16')).toBe(written('esnext'));
-    expect(entry.match(/\bimport\b.{12}/g)).toEqual(['import("./start.js']);
+    expect(entry.match(/\bimport\b.{8}/g)?.sort()).toEqual(['import("./comm', 'import("./star']);
     expect(entry).not.toMatch(/\bexport\b|\brequire\b/);
   });
 

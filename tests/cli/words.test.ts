@@ -2,18 +2,16 @@
 
 import { describe, expect, test } from 'vitest';
 import { assemble } from '../../src/assembly.ts';
-import { callTool } from '../../src/cli.ts';
 import { readConfig } from '../../src/config.ts';
 import { UsageError } from '../../src/errors.ts';
 import { PROJECT, SERVER } from '../harness.ts';
 import { run } from './run.ts';
 
 /** Returns what the program refuses ARGS with, in this process. */
-async function refusal(args: string[]): Promise<unknown> {
+function refusal(args: string[]): unknown {
   try {
     const config = readConfig(args, process.env);
-    const { executor, registry } = assemble(config);
-    if (config.command === 'call') await callTool(executor, registry, config.operands, () => {});
+    assemble(config);
     return undefined;
   } catch (error) {
     return error;
@@ -22,17 +20,13 @@ async function refusal(args: string[]): Promise<unknown> {
 
 describe('what is wrong with the words is one sentence on stderr, exit 2', () => {
   const UNKNOWN_TOOL = '--allow: Unknown tool: writefile. Did you mean write_file?';
-  const CALL = `The command call takes a tool's name and its arguments: live-lisp call NAME '{"json": ...}'.`;
   const HEAP = (value: string) =>
     `--heap must be a size from 128MB to 1024GB, such as 512MB or 8GB, not ${value}.`;
   const TIMEOUT = (value: string) =>
     `--eval-timeout must be a number of seconds from 0.1 to 86400, not ${value}.`;
 
   test.each([
-    [
-      ['bogus'],
-      'Unknown command bogus; the commands are serve, call, tools, search, doctor, attach, dial, install, uninstall, forget.',
-    ],
+    [['bogus'], 'Unknown command bogus; live-lisp --help lists the commands.'],
     [['--bogus'], 'Unknown flag --bogus; see live-lisp --help.'],
     [['--bogus=5'], 'Unknown flag --bogus; see live-lisp --help.'],
     [['-x'], 'Unknown flag -x; see live-lisp --help.'],
@@ -87,23 +81,16 @@ describe('what is wrong with the words is one sentence on stderr, exit 2', () =>
     ],
     [['doctor', '--dry-run'], 'The flag --dry-run is for install and uninstall, not for doctor.'],
     [['--scope', 'user'], 'The flag --scope is for install and uninstall, not for serve.'],
-    [['call'], CALL],
-    [['call', 'eval_form', '{}', 'more'], CALL],
-    [['call', 'no_such_tool'], 'Unknown tool: no_such_tool; live-lisp tools lists them.'],
-  ])('%j', async (args, sentence) => {
-    expect(await refusal(args)).toEqual(new UsageError(sentence));
-  });
-
-  const NO_JSON = /^The tool's arguments must be JSON: .*\.$/;
-  test.each(['{bad', '', "{'form':'1'}", '{"form":"1"'])('arguments that are no JSON: %j', async (json) => {
-    const refused = await refusal(['call', 'eval_form', json]);
-    expect(refused).toBeInstanceOf(UsageError);
-    expect(String((refused as UsageError).message)).toMatch(NO_JSON);
+    [
+      ['session', '--allow', 'write_file'],
+      'The flag --allow is for serve and doctor and tools, not for session.',
+    ],
+  ])('%j', (args, sentence) => {
+    expect(refusal(args)).toEqual(new UsageError(sentence));
   });
 
   test.each([
     ['a flag', ['--bogus'], 'Unknown flag --bogus; see live-lisp --help.'],
-    ['a command', ['call'], CALL],
     ['a client', ['uninstall'], 'The command uninstall needs the client: live-lisp uninstall --client NAME.'],
     ['what is allowed', ['tools', '--allow', 'writefile'], UNKNOWN_TOOL],
   ])('whether it is %s', async (_, args, sentence) => {

@@ -192,7 +192,7 @@ describe('without asking anybody, it refuses', () => {
     [
       'no definition',
       [{ text: '1' }],
-      'edits[0]: it has no definition. Give the name of one, or path with old and new, or path and text alone: text then comes to the end of that file.',
+      'edits[0]: it has no definition. Give the name of one, or path with old and new, or path and text alone: text then comes to the end of that file, with op replace each definition in it to the place of its own.',
     ],
     [
       'two names',

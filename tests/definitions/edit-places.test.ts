@@ -125,12 +125,12 @@ Changed old.lisp: lines 1-2, +2 −1. It has 1 top-level form now.`);
     [
       'no text',
       { path: 'open.lisp' },
-      'edits[0]: it has no definition. Give the name of one, or path with old and new, or path and text alone: text then comes to the end of that file.',
+      'edits[0]: it has no definition. Give the name of one, or path with old and new, or path and text alone: text then comes to the end of that file, with op replace each definition in it to the place of its own.',
     ],
     [
       'no path',
       { text: '(g)' },
-      'edits[0]: it has no definition. Give the name of one, or path with old and new, or path and text alone: text then comes to the end of that file.',
+      'edits[0]: it has no definition. Give the name of one, or path with old and new, or path and text alone: text then comes to the end of that file, with op replace each definition in it to the place of its own.',
     ],
   ])('it is refused: %s', async (_, wrong, message) => {
     at.put('open.lisp', '(a)\n#| open');

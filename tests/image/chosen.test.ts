@@ -194,16 +194,6 @@ describe('an image that serves the workspace', () => {
     expect((await kept).text).toBe(':DONE\n\nOutput:\nkept');
     expect(await evaluate(second, PID)).toEqual(good(`${served.pid}`));
   });
-
-  test('is worked in by the command call too', async () => {
-    const { served } = await serve();
-    const { code, stdout } = await run(
-      ['call', 'eval_form', JSON.stringify({ form: PID })],
-      { LIVE_LISP_SERVING: place.path },
-      root.path,
-    );
-    expect([code, stdout]).toEqual([0, `${served.pid}\n\n${works(served)}\n`]);
-  });
 });
 
 describe('several images that serve the workspace', () => {

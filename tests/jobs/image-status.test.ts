@@ -1,10 +1,9 @@
 // image_status answers at once, whatever the image does.
 
-import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { SERVER, type Session } from '../harness.ts';
+import type { Session } from '../harness.ts';
 import { within } from '../load.ts';
 import { imageOf, killChild, until } from '../server/processes.ts';
 import { ownFolder, ownSession, sharedSession } from '../shared.ts';
@@ -241,13 +240,6 @@ test('an image that starts is told with the start file that it loads, whose load
   expect(text).toMatch(new RegExp(`^ {2}1: the start file ${init.slice(0, 40)}.* \\(\\d+\\.\\d s\\)$`, 'm'));
   expect((await session.call('interrupt')).text).toMatch(/^Call 1 \(the start file .*\): Interrupted after /);
   await statusOnce(session, /^The Lisp image is ready/);
-});
-
-test('an image that is not started is not started for it', () => {
-  const text = execFileSync(process.execPath, [SERVER, 'call', 'image_status', '{}'], { encoding: 'utf8' });
-  expect(text).toMatch(
-    /^The Lisp image is not started; the next call that needs it starts it\.\nMemory: server \d+ MB resident\nCode in the image is in .*\n$/,
-  );
 });
 
 test('an image that could not be started is told with the reason', async () => {

@@ -1,10 +1,8 @@
 // Tools that a person's own start file registers keep their level; what the agent's code registers does not.
 
-import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { SERVER } from '../harness.ts';
 import { sharedFolder } from '../shared.ts';
 import { definition, toolOf, withSession } from './sessions.ts';
 
@@ -37,13 +35,6 @@ describe('a start file', () => {
       },
       { args: ['--init', init] },
     );
-  });
-
-  test('S2.20 its tools can be called from the command line', () => {
-    const run = (...args: string[]) =>
-      execFileSync(process.execPath, [SERVER, ...args], { encoding: 'utf8', stdio: 'pipe' });
-    expect(run('--init', init, 'call', 'trusted')).toBe('by safe\n');
-    expect(() => run('call', 'trusted')).toThrow('Unknown tool: trusted; live-lisp tools lists them.');
   });
 
   test('S2.20 what a person allows holds for its tools, and not when an evaluation takes their names', async () => {

@@ -217,7 +217,7 @@ sandboxTest.each(LONG ? ['no core', 'a damaged fasl', 'nothing'] : ['no core'])(
 sandboxTest('an audit log where code in the sandbox writes is refused', async () => {
   const audit = join(place.root, 'audit.jsonl');
   const { stderr } = await run(
-    ['call', '--sandbox', 'strict', '--audit', audit, 'eval_form', '{"form":"1"}'],
+    ['session', '--sandbox', 'strict', '--audit', audit],
     String(process.env['PATH']),
   );
   expect(stderr).toBe(

@@ -22,7 +22,7 @@ import type { Located } from './locate.ts';
 /** Returns the splices for an edit of the definition TARGET in FILE. Throws a CallError when the reader could
  *  not read the result. */
 export function splicesOf(
-  { label, change }: Extract<Edit, { query: object }>,
+  { label, change }: Pick<Extract<Edit, { query: object }>, 'label' | 'change'>,
   { file, target }: Located,
 ): Splice[] {
   const { text } = file.source;
@@ -73,7 +73,7 @@ export function splicesAtEnd(label: string, text: string, file: EditedFile): Spl
 
 /** Returns TEXT, the new text in the edit LABEL of FILE, without surrounding white space. Throws a CallError
  *  when it does not consist of whole forms. */
-function wholeForms(label: string, text: string, file: EditedFile): string {
+export function wholeForms(label: string, text: string, file: EditedFile): string {
   const trimmed = text.replaceAll('\r\n', '\n').replace(/^(?:[ \t]*\n)+|\s+$/g, '');
   checkWhole(`${label}.text`, trimmed, file);
   return trimmed;

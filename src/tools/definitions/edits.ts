@@ -11,7 +11,7 @@ export const EDIT = [
     name: 'definition',
     type: 'string',
     description:
-      'area, (setf area) or (defmethod area (circle)); without it old is anywhere in path, and text is appended',
+      'area, (setf area) or (defmethod area (circle)); without it old is anywhere in path, and text is appended (op replace: each definition to its own place)',
   },
   { name: 'path', type: 'string', description: 'Its file, or a new one' },
   { name: 'line', type: 'integer', description: 'Where several match', minimum: 1 },
@@ -41,11 +41,12 @@ export interface Part {
 export type Change = { kind: 'replace' | 'before' | 'after'; text: string } | { kind: 'delete' } | Part;
 
 /** An edit. LABEL names it by its position in the call. It changes the definition that QUERY finds, replaces
- *  a PART of the file at PATH, or appends TEXT to this file. */
+ *  a PART of the file at PATH, or puts TEXT into this file: at its end or, if BY_NAME, each definition in the place
+ *  of the one with its name. */
 export type Edit =
   | { label: string; query: DefinitionQuery; path?: string; line?: number; change: Change }
   | { label: string; query?: never; path: string; part: Part }
-  | { label: string; query?: never; path: string; part?: never; text: string };
+  | { label: string; query?: never; path: string; part?: never; text: string; byName: boolean };
 
 /** Maximum number of edits in a call, since a person reads them all. */
 const EDIT_LIMIT = 200;
@@ -90,13 +91,13 @@ function fileChangeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>) {
   if (
     path === undefined ||
     text === undefined ||
-    op !== 'after' ||
+    (op !== 'after' && op !== 'replace') ||
     (line ?? old ?? replacement) !== undefined
   )
     throw new CallError(
-      'it has no definition. Give the name of one, or path with old and new, or path and text alone: text then comes to the end of that file.',
+      'it has no definition. Give the name of one, or path with old and new, or path and text alone: text then comes to the end of that file, with op replace each definition in it to the place of its own.',
     );
-  return { path, text };
+  return { path, text, byName: op === 'replace' };
 }
 
 function changeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>): Change {

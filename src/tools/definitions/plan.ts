@@ -17,6 +17,7 @@ import { type Located, Locator } from './locate.ts';
 import { movedWithComments, type Placed } from './moved.ts';
 import type { Origins } from './origins.ts';
 import { checkReadable } from './readable.ts';
+import { splicesOfWhole } from './whole-definitions.ts';
 
 /** The edited files with their planned content. */
 export type Plan = readonly PlannedFile[];
@@ -63,7 +64,8 @@ async function changesOf(edit: Edit, located: Located | undefined, files: Edited
     return { file, splices: partInFile(edit.label, edit.part, file) };
   }
   const file = await files.open(edit.path, true);
-  return { file, splices: splicesAtEnd(edit.label, edit.text, file) };
+  const splices = edit.byName ? splicesOfWhole : splicesAtEnd;
+  return { file, splices: splices(edit.label, edit.text, file) };
 }
 
 function plannedFile(file: EditedFile): PlannedFile {

@@ -1,0 +1,85 @@
+// Sends MCP requests to a session over its socket, and matches the answers to them.
+
+import type { Socket } from 'node:net';
+
+const PROTOCOL_VERSION = '2026-07-28';
+
+/** The result of a request, with unchecked members. */
+export type Answer = { readonly [member: string]: unknown };
+
+/** What a session answered: a result, or the text of an error. Undefined when the connection ended before. */
+export type Reply = { result: Answer } | { error: string } | undefined;
+
+export class SessionClient {
+  readonly #socket: Socket;
+  readonly #meta: object;
+  readonly #waiting = new Map<number, (reply: Reply) => void>();
+  readonly #onProgress: (message: string) => void;
+  #lastId = 0;
+  #rest = '';
+
+  /** VERSION is the version of this program, CAN_ASK whether its user can be asked. ON_PROGRESS receives texts on
+   *  what a call does while it runs. */
+  constructor(
+    socket: Socket,
+    {
+      version,
+      canAsk,
+      onProgress,
+    }: { version: string; canAsk: boolean; onProgress: (message: string) => void },
+  ) {
+    this.#socket = socket;
+    this.#onProgress = onProgress;
+    this.#meta = {
+      'io.modelcontextprotocol/protocolVersion': PROTOCOL_VERSION,
+      'io.modelcontextprotocol/clientInfo': { name: 'live-lisp-command', version },
+      'io.modelcontextprotocol/clientCapabilities': canAsk ? { elicitation: { form: {} } } : {},
+    };
+    socket.setEncoding('utf8');
+    socket.on('data', (chunk: string) => this.#read(chunk));
+    socket.on('close', () => {
+      for (const resolve of this.#waiting.values()) resolve(undefined);
+      this.#waiting.clear();
+    });
+  }
+
+  /** Sends the request METHOD with PARAMS. */
+  request(method: string, params: object = {}): Promise<Reply> {
+    const id = ++this.#lastId;
+    const meta = { ...this.#meta, progressToken: id };
+    this.#socket.write(
+      `${JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: meta } })}\n`,
+    );
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve);
+    });
+  }
+
+  /** Cancels the last request. Its answer never comes. */
+  cancel(): void {
+    const params = { requestId: this.#lastId, reason: 'the user interrupted it', _meta: this.#meta };
+    this.#socket.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params })}\n`);
+  }
+
+  /** Ends the connection. Does not wait for the session, which may hang. */
+  end(): void {
+    this.#socket.end();
+    this.#socket.unref();
+  }
+
+  #read(chunk: string): void {
+    const lines = (this.#rest + chunk).split('\n');
+    this.#rest = lines.pop() ?? '';
+    for (const line of lines) this.#receive(JSON.parse(line));
+  }
+
+  #receive(message: Answer): void {
+    const { id, method, params, result, error } = message;
+    if (method === 'notifications/progress') this.#onProgress(String((params as Answer)['message']));
+    if (method !== undefined || typeof id !== 'number') return;
+    const resolve = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (error !== undefined) resolve?.({ error: String((error as Answer)['message']) });
+    else resolve?.({ result: Object(result) as Answer });
+  }
+}

@@ -1,0 +1,303 @@
+// Runs a verb of the command line: finds the session of the workspace, calls its tools and prints the answers.
+
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { IDLE_MINUTES } from '../door/idle.ts';
+import { type Ended, OUTCOME_KEY } from '../door/outcome.ts';
+import { type Session, sessionsIn } from '../door/sessions.ts';
+import { messageOf, SetupError, UsageError } from '../errors.ts';
+import { isTooWide, realPath, servingFolder, sessionsFolder } from '../paths.ts';
+import { visible } from '../visible.ts';
+import { type Answer, SessionClient } from './client.ts';
+import { askOnTerminal, canAskOnTerminal } from './question.ts';
+import {
+  findSession,
+  newWorkspace,
+  type Search,
+  sessionLine,
+  startSession,
+  stopSession,
+} from './sessions.ts';
+import { isVerb, type ToolCall, usageOf, VERBS } from './verbs.ts';
+import { argumentsOf, type Parameters, pairArguments } from './words.ts';
+
+/** Exit codes. */
+const EXIT = { good: 0, failed: 1, usage: 2, human: 3, image: 4, interrupted: 5 } as const;
+
+/** Milliseconds within which a session must answer before it is used. */
+const ANSWER_MS = 5000;
+
+/** The parsed options of all verbs. */
+interface Options {
+  json: boolean;
+  root?: string;
+  session?: number;
+}
+
+/** Runs the words of a command line. PROGRAM is the command line that starts this program. Resolves with the exit
+ *  code; with undefined when the first word is no verb, or help is asked for. Never throws. */
+export async function runVerb(
+  words: readonly string[],
+  program: readonly string[],
+): Promise<number | undefined> {
+  if (!isVerb(words[0]) || words.includes('--help')) return undefined;
+  process.stdout.on('error', () => {}); // The reader, such as `head -1`, has ended.
+  process.stderr.on('error', () => {});
+  try {
+    return await run(words, program);
+  } catch (error) {
+    complain(messageOf(error));
+    return error instanceof UsageError ? EXIT.usage : EXIT.image;
+  }
+}
+
+async function run([verb = '', ...words]: readonly string[], program: readonly string[]): Promise<number> {
+  const { options, rest } = takeOptions(words);
+  if (verb === 'sessions' || verb === 'stop') return manage(verb, options, rest);
+  const { session, socket } = await connection(options, program);
+  const client = new SessionClient(socket, {
+    version: ownVersion(),
+    canAsk: canAskOnTerminal(),
+    onProgress: showProgress,
+  });
+  try {
+    await checkAnswers(session, client);
+    const calls = verb === 'call' ? [await namedCall(rest, client)] : await verbCalls(verb, rest, client);
+    return await performAll(calls, client, options);
+  } finally {
+    client.end();
+  }
+}
+
+/** Removes the options that all verbs take from WORDS. */
+function takeOptions(words: readonly string[]): { options: Options; rest: string[] } {
+  const end = words.indexOf('--');
+  const [own, behind] = end === -1 ? [words, []] : [words.slice(0, end), words.slice(end)];
+  const options: Options = { json: false };
+  const rest: string[] = [];
+  const left = [...own];
+  for (let word = left.shift(); word !== undefined; word = left.shift()) {
+    const [name, attached] = word.split(/=(.*)/s);
+    const value = () => attached ?? left.shift() ?? '';
+    if (word === '--json') options.json = true;
+    else if (name === '--root') options.root = onlyOnce(name, options.root, value());
+    else if (name === '--session') options.session = Number(onlyOnce(name, options.session, value()));
+    else rest.push(word);
+  }
+  if (options.session !== undefined && !(options.session > 0))
+    throw new UsageError(
+      'The option --session takes the process id of a session; live-lisp sessions lists them.',
+    );
+  return { options, rest: [...rest, ...behind] };
+}
+
+function onlyOnce(name: string, earlier: unknown, value: string): string {
+  if (earlier !== undefined) throw new UsageError(`The option ${name} is given twice; give it once.`);
+  if (value === '') throw new UsageError(`The option ${name} needs a value.`);
+  return value;
+}
+
+/** Lists the sessions, or stops the one of the workspace. */
+async function manage(verb: 'sessions' | 'stop', options: Options, rest: readonly string[]): Promise<number> {
+  if (rest.length > 0) throw new UsageError(`The command ${verb} takes no ${rest[0]}.`);
+  const search = searchOf(options);
+  if (verb === 'sessions') {
+    const sessions = sessionsIn(search.folder);
+    print(sessions.length === 0 ? 'No session runs.' : sessions.map(sessionLine).join('\n'));
+    return EXIT.good;
+  }
+  const found = await findSession(search);
+  if (found === undefined) throw new SetupError(`No session serves ${search.directory}.`);
+  const { pid, workspace } = found.session;
+  const refusal = await stopSession(found.socket);
+  if (refusal !== undefined)
+    throw new SetupError(`The session ${pid} of ${workspace} was not stopped: ${refusal}.`);
+  print(`Stopped the session ${pid} of ${workspace}.`);
+  return EXIT.good;
+}
+
+/** Connects to the session of the workspace, and starts one when there is none. */
+async function connection(options: Options, program: readonly string[]) {
+  const search = searchOf(options);
+  const found = await findSession(search);
+  if (found !== undefined) return found;
+  const workspace = options.root === undefined ? newWorkspace(search) : search.directory;
+  const { session, socket, isNew } = await startSession(search, workspace, program);
+  if (isNew)
+    complain(
+      `Started a session for ${workspace} (process ${session.pid}). It ends ${IDLE_MINUTES} minutes after its last call, or by live-lisp stop.`,
+    );
+  return { session, socket };
+}
+
+/** Throws a SetupError unless SESSION, behind CLIENT, answers in time. */
+async function checkAnswers({ pid, workspace }: Session, client: SessionClient): Promise<void> {
+  const late = new Promise<'late'>((resolve) => setTimeout(resolve, ANSWER_MS, 'late').unref());
+  const reply = await Promise.race([client.request('server/discover'), late]);
+  if (reply !== 'late' && reply !== undefined && 'result' in reply) return;
+  throw new SetupError(
+    `The session ${pid} of ${workspace} does not answer. If it hangs, end it: kill ${pid}. The next command starts one.`,
+  );
+}
+
+function searchOf({ root, session: pid }: Options): Search {
+  const serving = servingFolder(process.env);
+  if (serving === undefined) throw new SetupError('There is no home folder, so no session can be found.');
+  const directory = realPath(resolve(root ?? '.'));
+  return { folder: sessionsFolder(serving), directory, ...(pid !== undefined && { pid }), isTooWide };
+}
+
+function ownVersion(): string {
+  const file = join(import.meta.dirname, '..', 'package.json');
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}
+
+/** Returns the calls that VERB with WORDS stands for. Asks CLIENT for the parameters of the tool when WORDS have
+ *  options. */
+async function verbCalls(name: string, words: readonly string[], client: SessionClient): Promise<ToolCall[]> {
+  const verb = VERBS[name];
+  if (verb === undefined) throw new UsageError(`Unknown command ${name}.`);
+  const hasOptions = words.some((word) => word.startsWith('--'));
+  const parameters = hasOptions ? await parametersOf(verb.tool, client) : {};
+  const { operands, args } = argumentsOf(words, parameters, name, verb.options);
+  const forms = operands.filter((operand) => operand !== '-');
+  const reads = verb.readsInput === true && (verb.alwaysReads === true || forms.length === 0);
+  const calls = verb.calls(forms, reads ? await standardInput(name) : undefined);
+  if (calls === undefined) throw new UsageError(`Usage: live-lisp ${usageOf(name)}`);
+  return calls.map((call) => ({ ...call, args: withResolvedPaths({ ...call.args, ...args }) }));
+}
+
+/** Returns the call that WORDS of the verb `call` stand for: a tool, and one JSON object or pairs. */
+async function namedCall(words: readonly string[], client: SessionClient): Promise<ToolCall> {
+  const [name, first, ...more] = words;
+  if (name === undefined) throw new UsageError("Usage: live-lisp call TOOL NAME=VALUE ... | '{JSON}'");
+  const tool = name.replaceAll('-', '_');
+  if (first?.trimStart().startsWith('{') && more.length === 0) return { tool, args: objectOf(first) };
+  const pairs = words.slice(1);
+  const parameters = await parametersOf(tool, client);
+  return { tool, args: withResolvedPaths(pairArguments(pairs, parameters, tool)) };
+}
+
+function objectOf(json: string): { [name: string]: unknown } {
+  try {
+    return JSON.parse(json) as { [name: string]: unknown };
+  } catch (error) {
+    throw new UsageError(`The tool's arguments must be JSON: ${messageOf(error)}.`);
+  }
+}
+
+/** Returns ARGS with the argument `path` relative to this process's folder, not to the workspace. */
+function withResolvedPaths(args: ToolCall['args']): ToolCall['args'] {
+  const { path, edits } = args;
+  if (typeof path === 'string') return { ...args, path: resolve(path) };
+  if (!Array.isArray(edits)) return args;
+  return { ...args, edits: edits.map((edit: object) => withResolvedPaths({ ...edit })) };
+}
+
+async function standardInput(verb: string): Promise<string> {
+  if (process.stdin.isTTY)
+    throw new UsageError(
+      `The command ${verb} reads standard input, and that is a terminal: live-lisp ${verb} <<'EOF'`,
+    );
+  process.stdin.setEncoding('utf8');
+  let text = '';
+  for await (const chunk of process.stdin) text += chunk;
+  return text;
+}
+
+/** A tool in the answer to tools/list, as far as it is used here. */
+interface ListedTool {
+  name: string;
+  inputSchema: { properties?: { [name: string]: { type?: string; items?: { type?: string } } } };
+}
+
+async function parametersOf(tool: string, client: SessionClient): Promise<Parameters> {
+  const reply = await client.request('tools/list');
+  if (reply === undefined) throw new SetupError(ENDED);
+  const tools = 'result' in reply ? (reply.result['tools'] as ListedTool[]) : [];
+  const found = tools.find(({ name }) => name === tool);
+  if (found === undefined) throw new UsageError(`Unknown tool: ${tool}; live-lisp tools lists them.`);
+  return Object.fromEntries(
+    Object.entries(found.inputSchema.properties ?? {}).map(([name, { type = 'any', items }]) => [
+      name,
+      { type, ...(items?.type !== undefined && { items: items.type }) },
+    ]),
+  );
+}
+
+const HOW_TO_APPROVE =
+  'A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs.';
+const ENDED = 'The session ended before it answered. The next command starts one.';
+
+/** Performs CALLS in order, up to the first that fails. Returns the exit code. */
+async function performAll(
+  calls: readonly ToolCall[],
+  client: SessionClient,
+  options: Options,
+): Promise<number> {
+  for (const call of calls) {
+    const code = await perform(call, client, options);
+    if (code !== EXIT.good) return code;
+  }
+  return EXIT.good;
+}
+
+/** Performs CALL, prints its answer and returns the exit code. */
+async function perform({ tool, args }: ToolCall, client: SessionClient, options: Options): Promise<number> {
+  let more: object = {};
+  for (;;) {
+    const reply = await interruptible(
+      client.request('tools/call', { name: tool, arguments: args, ...more }),
+      client,
+    );
+    if (reply === 'interrupted') {
+      complain('Interrupted. The image is kept.');
+      return EXIT.interrupted;
+    }
+    if (reply === undefined) throw new SetupError(ENDED);
+    if ('error' in reply) throw new UsageError(reply.error);
+    const { result } = reply;
+    if (result['resultType'] !== 'input_required') return printResult(result, options);
+    more = await askOnTerminal(result);
+  }
+}
+
+/** Resolves with what REPLY resolves with, or with `interrupted` after Ctrl-C, which cancels the call. */
+function interruptible<Reply>(reply: Promise<Reply>, client: SessionClient): Promise<Reply | 'interrupted'> {
+  return new Promise((resolve, reject) => {
+    const interrupt = () => {
+      client.cancel();
+      resolve('interrupted');
+    };
+    process.once('SIGINT', interrupt);
+    reply.then(resolve, reject).finally(() => process.off('SIGINT', interrupt));
+  });
+}
+
+/** Prints the texts of RESULT: its own on standard output, notices on standard error. Returns the exit code. */
+function printResult(result: Answer, { json }: Options): number {
+  const [own = '', ...notices] = (result['content'] as { text?: string }[]).map(({ text = '' }) => text);
+  const { ended, data } = Object((result['_meta'] as Answer | undefined)?.[OUTCOME_KEY]) as {
+    ended?: Ended;
+    data?: unknown;
+  };
+  if (json) print(JSON.stringify(data ?? { text: own }));
+  else print(own);
+  for (const notice of notices) complain(notice);
+  if (ended === 'human') complain(HOW_TO_APPROVE);
+  return EXIT[ended ?? (result['isError'] === true ? 'failed' : 'good')];
+}
+
+function print(text: string): void {
+  process.stdout.write(`${process.stdout.isTTY ? visible(text) : text}\n`);
+}
+
+function complain(text: string): void {
+  const line = `live-lisp: ${text}\n`;
+  process.stderr.write(process.stderr.isTTY ? visible(line) : line);
+}
+
+/** Shows what a call does while it runs, where a person can see it. */
+function showProgress(message: string): void {
+  if (process.stderr.isTTY) complain(message);
+}

@@ -1,0 +1,103 @@
+// Converts the words of a command line to the arguments of a tool, by the tool's parameters.
+
+import { UsageError } from '../errors.ts';
+
+/** The type of a parameter, as far as the command line needs it. */
+export interface ParameterType {
+  type: string;
+  /** The type of the elements of an array. */
+  items?: string;
+}
+
+export type Parameters = { readonly [name: string]: ParameterType };
+
+/** Returns the arguments that the options in WORDS give, and the other words. PARAMETERS are those of the tool
+ *  of VERB, SHORT the options that stand for several arguments. Throws a UsageError for an unknown option, one
+ *  without value, or one that is given twice. */
+export function argumentsOf(
+  words: readonly string[],
+  parameters: Parameters,
+  verb: string,
+  short: { readonly [name: string]: object } = {},
+): { operands: string[]; args: { [name: string]: unknown } } {
+  const operands: string[] = [];
+  const args: { [name: string]: unknown } = {};
+  const rest = [...words];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    if (word === '--') return { operands: [...operands, ...rest], args };
+    if (!/^--./.test(word)) {
+      operands.push(word);
+      continue;
+    }
+    const [option = '', attached] = word.slice(2).split(/=(.*)/s);
+    const name = option.replaceAll('-', '_');
+    const parameter = parameters[name];
+    const stands = short[option];
+    if (parameter === undefined) {
+      if (stands === undefined || attached !== undefined) throw unknownOption(word, verb, parameters, short);
+      Object.assign(args, stands);
+      continue;
+    }
+    const text = attached ?? (parameter.type === 'boolean' ? 'true' : rest.shift());
+    if (text === undefined) throw new UsageError(`The option --${option} needs a value.`);
+    const value = parsedValue(`--${option}`, text, parameter);
+    if (parameter.type !== 'array' && name in args)
+      throw new UsageError(`The option --${option} is given twice; give it once.`);
+    args[name] = Array.isArray(value) ? [...((args[name] as unknown[] | undefined) ?? []), ...value] : value;
+  }
+  return { operands, args };
+}
+
+/** Returns the arguments in PAIRS, words of the form `name=value`, for a tool with PARAMETERS. Throws a
+ *  UsageError when a word has another form, or names no parameter. */
+export function pairArguments(
+  pairs: readonly string[],
+  parameters: Parameters,
+  tool: string,
+): { [name: string]: unknown } {
+  const options = pairs.map((pair) => {
+    if (!/^[a-z][a-z0-9_-]*=/i.test(pair))
+      throw new UsageError(
+        `The command call takes NAME=VALUE or one JSON object behind the tool, not ${pair}.`,
+      );
+    return `--${pair}`;
+  });
+  return argumentsOf(options, parameters, `call ${tool}`).args;
+}
+
+function unknownOption(word: string, verb: string, parameters: Parameters, short: object): UsageError {
+  const names = [...Object.keys(short), ...Object.keys(parameters)].map(
+    (name) => `--${name.replaceAll('_', '-')}`,
+  );
+  const known = names.length === 0 ? 'it takes none' : `it takes ${[...new Set(names)].join(', ')}`;
+  return new UsageError(`The command ${verb} has no option ${word.replace(/=.*/s, '')}; ${known}.`);
+}
+
+/** Returns the value that TEXT means for PARAMETER; for an array the list of its new elements. */
+function parsedValue(option: string, text: string, { type, items = 'string' }: ParameterType): unknown {
+  switch (type) {
+    case 'boolean':
+      if (text === 'true' || text === 'false') return text === 'true';
+      throw new UsageError(`The option ${option} is true or false, not ${text}.`);
+    case 'integer':
+    case 'number': {
+      const number = text.trim() === '' ? Number.NaN : Number(text);
+      if (Number.isNaN(number)) throw new UsageError(`The option ${option} takes a number, not ${text}.`);
+      return number;
+    }
+    case 'array':
+      return items === 'string' ? [text] : [jsonOf(option, text)].flat();
+    case 'string':
+      return text;
+    default:
+      return jsonOf(option, text);
+  }
+}
+
+function jsonOf(option: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UsageError(`The option ${option} takes JSON, and this is none: ${text.slice(0, 80)}`);
+  }
+}

@@ -1,0 +1,45 @@
+// Serves the session's socket: MCP for commands, and the editors of the human.
+
+import { admit } from '../door/admit.ts';
+import { openDoor } from '../door/door.ts';
+import type { Editors } from '../door/editors.ts';
+import { IDLE_MINUTES, whenIdle } from '../door/idle.ts';
+import { sessionsFolder } from '../paths.ts';
+import type { ServerOptions } from './server.ts';
+import { serveSocket } from './socket.ts';
+
+export interface DoorOptions extends ServerOptions {
+  editors: Editors;
+  /** The folder of the images that serve; undefined when this user has no home. */
+  folder: string | undefined;
+  workspace: string;
+  /** True while calls wait for an image to start. */
+  starting: () => boolean;
+  /** Ends the image. Given when no client but those on the socket uses this server, which then exits when it is
+   *  idle, or when a command or a signal ends it. */
+  onEnd?: () => Promise<void>;
+  /** Milliseconds after the last connection when such a server ends, instead of the default. */
+  idleMs?: number | undefined;
+}
+
+/** Serves the session's socket. Resolves when other programs can connect; with the reason when they cannot. */
+export async function serveDoor(options: DoorOptions): Promise<string | undefined> {
+  const { folder, workspace, editors, starting, onEnd, idleMs, version } = options;
+  if (folder === undefined) return 'there is no home folder';
+  const end = onEnd && (() => void onEnd().finally(() => process.exit(0)));
+  const connected = end ? whenIdle(idleMs ?? IDLE_MINUTES * 60_000, end) : () => () => {};
+  // Neither the socket nor its connections keep the process alive.
+  if (end) setInterval(() => {}, 60_000);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) if (end) process.on(signal, end);
+  const facts = { pid: process.pid, workspace, started: Math.floor(Date.now() / 1000), version };
+  return openDoor(sessionsFolder(folder), facts, (socket) =>
+    admit(socket, {
+      editor: (editor) => editors.connect(editor),
+      client: (client) => {
+        client.on('close', connected());
+        serveSocket(client, options, starting);
+      },
+      stop: end,
+    }),
+  );
+}

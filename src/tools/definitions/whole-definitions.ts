@@ -1,0 +1,67 @@
+// Converts an edit that gives whole definitions, without saying which they replace, to splices: each definition
+// replaces the one with its operator and name in the file, or is added at the end.
+
+import { CallError } from '../../errors.ts';
+import { allNamed, type Target } from '../../source/definitions.ts';
+import { headOf } from '../../source/heads.ts';
+import { commentedStart, type Splice } from '../../source/splice.ts';
+import { SourceText } from '../../source/text.ts';
+import { type Extent, TopLevelForms } from '../../source/top-level.ts';
+import { visibleName } from '../../visible.ts';
+import { splicesAtEnd, splicesOf, wholeForms } from './edit-splices.ts';
+import type { EditedFile } from './edited-files.ts';
+
+/** Returns the splices that put the definitions in TEXT, the text of the edit LABEL, into FILE. A comment right
+ *  above a definition in TEXT replaces the one in FILE. Throws a CallError when TEXT is not whole forms, or FILE
+ *  has a definition several times. */
+export function splicesOfWhole(label: string, text: string, file: EditedFile): Splice[] {
+  const given = new TopLevelForms(new SourceText(wholeForms(label, text, file)), file.forms.features);
+  const extents = given.all();
+  if (extents.length === 0) throw new CallError(`${label}: text has no form.`);
+  const splices: Splice[] = [];
+  const added: string[] = [];
+  for (const extent of extents) {
+    const from = commentedStart(given, extent);
+    const written = given.source.text.slice(from, extent.end);
+    const target = targetOf(label, given, extent, file);
+    if (target === undefined) added.push(written);
+    else splices.push(...replacing(label, written, { file, target, isCommented: from < extent.lead }));
+  }
+  if (added.length > 0) splices.push(...splicesAtEnd(label, added.join('\n\n'), file));
+  return splices;
+}
+
+/** Returns the form of FILE that defines what the form at EXTENT of GIVEN defines; undefined when there is none. */
+function targetOf(
+  label: string,
+  given: TopLevelForms,
+  extent: Extent,
+  { forms, source, present }: EditedFile,
+): Target | undefined {
+  const form = given.at(extent.start);
+  const head = form && headOf(form);
+  if (head === undefined) return undefined;
+  const { name, operator, method } = head;
+  const same = allNamed(forms, { name }).filter(
+    (each) => each.operator === operator && each.method === method && each.start === each.top,
+  );
+  const [target, ...more] = same;
+  if (target === undefined || more.length === 0) return target;
+  const lines = same.map(({ start }) => source.lineAt(start));
+  throw new CallError(
+    `${label}: ${visibleName(present.name)} has ${target.head} at lines ${lines.join(' and ')}. Nothing was changed. Name one: definition with line.`,
+  );
+}
+
+/** Returns the splices that replace TARGET by WRITTEN, together with the comment above it if WRITTEN has one. */
+function replacing(
+  label: string,
+  written: string,
+  { file, target, isCommented }: { file: EditedFile; target: Target; isCommented: boolean },
+): Splice[] {
+  const start = isCommented ? commentedStart(file.forms, target) : target.start;
+  return splicesOf(
+    { label, change: { kind: 'replace', text: written } },
+    { file, target: { ...target, start } },
+  );
+}

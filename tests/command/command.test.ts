@@ -1,0 +1,206 @@
+// The verbs of the command line: what each prints, where, and with which exit code.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../server/processes.ts';
+import { sharedFolder } from '../shared.ts';
+import { Shell } from './shell.ts';
+
+const folder = sharedFolder();
+const shell = new Shell(folder.path);
+const file = (name: string) => join(shell.workspace, name);
+
+beforeAll(async () => {
+  writeFileSync(
+    file('shop.lisp'),
+    ['(defun price (x) (* 2 x))', '(defun total (x y) (+ (price x) (price y)))', ''].join('\n'),
+  );
+  await shell.session();
+});
+afterAll(() => shell.end());
+
+describe('a verb', () => {
+  test('works in the image of the session, which keeps its state between commands', async () => {
+    expect(await shell.run(['eval', '(defvar *x* 40)'])).toEqual({ code: 0, stdout: '*X*\n', stderr: '' });
+    expect(await shell.run(['eval', '(+ *x* 2)'])).toEqual({ code: 0, stdout: '42\n', stderr: '' });
+  });
+
+  test('eval takes several forms, as operands or on standard input', async () => {
+    expect((await shell.run(['eval', '(+ 1 2)', '(values 3 4)'])).stdout).toBe('[1] 3\n[2] 3\n    4\n');
+    const input = '(defun twice (x)\n  (* 2 x))\n(twice 21)\n';
+    expect((await shell.run(['eval'], { input })).stdout).toBe('[1] TWICE\n[2] 42\n');
+    expect((await shell.run(['eval', '-'], { input: '(twice 4)' })).stdout).toBe('8\n');
+  });
+
+  test('load takes files, relative to where the command runs, and systems; callers and describe take names', async () => {
+    const session = (await shell.run(['sessions'])).stdout.split(' ')[0] ?? '';
+    const elsewhere = { cwd: join(shell.workspace, '..') };
+    expect(await shell.run(['load', 'ws/shop.lisp', '--session', session], elsewhere)).toEqual({
+      code: 0,
+      stdout: 'Loaded shop.lisp\n',
+      stderr: '',
+    });
+    expect((await shell.run(['callers', 'price'])).stdout).toMatch(/TOTAL/);
+    const two = (await shell.run(['callers', 'price', 'total'])).stdout;
+    expect(two).toMatch(/PRICE(?:.|\n)*TOTAL/);
+    expect((await shell.run(['describe', 'total'])).stdout).toMatch(/\(X Y\)/);
+    expect((await shell.run(['read', 'price'])).stdout).toMatch(/\(defun price \(x\) \(\* 2 x\)\)/);
+    expect((await shell.run(['outline', 'shop.lisp'])).stdout).toMatch(/price(?:.|\n)*total/);
+    const missing = await shell.run(['load', 'shop.lisp', 'no-such-system', 'shop.lisp']);
+    expect([missing.code, missing.stdout.match(/Loaded shop\.lisp/g)?.length]).toEqual([1, 1]);
+  });
+
+  test('takes the parameters of its tool as options, and --json prints the data', async () => {
+    expect((await shell.run(['eval', '--package', 'sb-ext', '(symbol-name (quote quit))'])).stdout).toBe(
+      '"QUIT"\n',
+    );
+    const { stdout } = await shell.run(['callers', 'price', '--sites', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ callers: 1 });
+    expect((await shell.run(['apropos', 'pric', '--package=cl-user', '--limit', '5'])).stdout).toMatch(
+      /PRICE/,
+    );
+  });
+
+  test('call calls every tool, also one that is written in Lisp, with pairs or JSON', async () => {
+    const form = `(live-lisp:register-tool live-lisp:*agent-q-registry*
+      (live-lisp:define-tool "greet" "Greets." '((:name "name" :type :string)) :required '("name") :safety-level :safe
+        :handler (lambda (arguments) (format nil "Hello, ~A" (gethash "name" arguments)))))`;
+    expect((await shell.run(['call', 'eval_form', JSON.stringify({ form })])).code).toBe(0);
+    expect((await shell.run(['call', 'greet', 'name=Ada'])).stdout).toBe('Hello, Ada\n');
+    expect((await shell.run(['call', 'list-package-symbols', 'package=CL-USER', 'limit=1'])).code).toBe(0);
+  });
+});
+
+describe('exit codes', () => {
+  test.each([
+    ['1: the form failed', ['eval', '(error "boom")'], 1, /^Error: boom\n/, /^$/],
+    ['1: the limit', ['eval', '--timeout', '0.3', '(loop)'], 1, /^Error: Interrupted after/, /^$/],
+    ['2: no operand', ['apropos'], 2, /^$/, /^live-lisp: Usage: live-lisp apropos PART\n$/],
+    [
+      '2: an unknown option',
+      ['status', '--deep'],
+      2,
+      /^$/,
+      /^live-lisp: The command status has no option --deep; it takes none\.\n$/,
+    ],
+    [
+      '2: no value',
+      ['eval', '1', '--package'],
+      2,
+      /^$/,
+      /^live-lisp: The option --package needs a value\.\n$/,
+    ],
+    [
+      '2: twice',
+      ['eval', '1', '--package', 'a', '--package', 'b'],
+      2,
+      /^$/,
+      /^live-lisp: The option --package is given twice; give it once\.\n$/,
+    ],
+    [
+      '2: no number',
+      ['eval', '1', '--timeout', 'soon'],
+      2,
+      /^$/,
+      /^live-lisp: The option --timeout takes a number, not soon\.\n$/,
+    ],
+    [
+      '2: no boolean',
+      ['callers', 'f', '--sites=yes'],
+      2,
+      /^$/,
+      /^live-lisp: The option --sites is true or false, not yes\.\n$/,
+    ],
+    [
+      '2: wrong arguments',
+      ['call', 'eval_form', '{"fom":"1"}'],
+      2,
+      /'form' missing|Unknown parameter 'fom'/,
+      /^$/,
+    ],
+    [
+      '2: no JSON',
+      ['call', 'eval_form', '{bad'],
+      2,
+      /^$/,
+      /^live-lisp: The tool's arguments must be JSON: .*\.\n$/,
+    ],
+    [
+      '2: no pair',
+      ['call', 'eval_form', 'form'],
+      2,
+      /^$/,
+      /^live-lisp: The command call takes NAME=VALUE or one JSON object behind the tool, not form\.\n$/,
+    ],
+    [
+      '2: an unknown tool',
+      ['call', 'no_such', 'a=1'],
+      2,
+      /^$/,
+      /^live-lisp: Unknown tool: no_such; live-lisp tools lists them\.\n$/,
+    ],
+    [
+      '2: no tool',
+      ['call'],
+      2,
+      /^$/,
+      /^live-lisp: Usage: live-lisp call TOOL NAME=VALUE \.\.\. \| '\{JSON\}'\n$/,
+    ],
+    [
+      '2: no such session',
+      ['eval', '1', '--session', '1'],
+      2,
+      /^$/,
+      /^live-lisp: No session has the process id 1; live-lisp sessions lists them\.\n$/,
+    ],
+    [
+      '2: no process id',
+      ['eval', '1', '--session', 'x'],
+      2,
+      /^$/,
+      /^live-lisp: The option --session takes the process id of a session; live-lisp sessions lists them\.\n$/,
+    ],
+    [
+      '3: a human is needed',
+      ['edit', 'shop.lisp'],
+      3,
+      /^Tool edit_definitions is dangerous and needs a human's approval/,
+      /^live-lisp: A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs\.\n$/,
+    ],
+  ])('%s', async (_, words, code, stdout, stderr) => {
+    const ran = await shell.run(words, { input: '(defun price (x) x)' });
+    expect(ran.code).toBe(code);
+    expect(ran.stdout).toMatch(stdout);
+    expect(ran.stderr).toMatch(stderr);
+  });
+
+  test('5: Ctrl-C interrupts the form and keeps the image', async () => {
+    await shell.run(['eval', '(defvar *ticks* 0)']);
+    const child = shell.start(['eval', '(loop (incf *ticks*) (sleep 0.01))']);
+    let stderr = '';
+    child.stderr?.on('data', (text) => {
+      stderr += text;
+    });
+    await until('the form runs', 30_000, async () => (await shell.run(['eval', '*ticks*'])).stdout !== '0\n');
+    const ended = new Promise((resolve) => child.on('exit', (code) => resolve(code)));
+    child.kill('SIGINT');
+    expect(await ended).toBe(5);
+    expect(stderr).toBe('live-lisp: Interrupted. The image is kept.\n');
+    await until('the form is interrupted', 30_000, async () => {
+      const { stdout } = await shell.run(['eval', '(let ((n *ticks*)) (sleep 0.1) (= n *ticks*))']);
+      return stdout === 'T\n';
+    });
+  });
+});
+
+test('a form of a command that is killed is interrupted', async () => {
+  await shell.run(['eval', '(defvar *tocks* 0)']);
+  const child = shell.start(['eval', '(loop (incf *tocks*) (sleep 0.01))']);
+  await until('the form runs', 30_000, async () => (await shell.run(['eval', '*tocks*'])).stdout !== '0\n');
+  child.kill('SIGKILL');
+  await until('the form is interrupted', 30_000, async () => {
+    const { stdout } = await shell.run(['eval', '(let ((n *tocks*)) (sleep 0.1) (= n *tocks*))']);
+    return stdout === 'T\n';
+  });
+});

@@ -1,0 +1,202 @@
+// How a command finds the session of a workspace, starts one, and never uses a foreign or dead one.
+
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { sessionsIn } from '../../src/door/sessions.ts';
+import { type TestFolder, temporaryFolder } from '../harness.ts';
+import { until } from '../server/processes.ts';
+import { Shell } from './shell.ts';
+
+let folder: TestFolder;
+let shell: Shell;
+const servers: Server[] = [];
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  shell = new Shell(folder.path);
+});
+afterEach(async () => {
+  await shell.end();
+  for (const server of servers.splice(0)) server.close();
+  folder.remove();
+});
+
+/** Writes the files of a session with the FACTS, and has a socket of this process in its place. */
+async function plant(facts: object, name = `session-${process.pid}`): Promise<void> {
+  mkdirSync(shell.sessionsFolder, { recursive: true, mode: 0o700 });
+  chmodSync(shell.serving, 0o700);
+  writeFileSync(join(shell.sessionsFolder, `${name}.json`), JSON.stringify(facts));
+  const server = createServer(() => {});
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(join(shell.sessionsFolder, `${name}.socket`), resolve));
+}
+
+const facts = (changes: object = {}) => ({
+  pid: process.pid,
+  workspace: shell.workspace,
+  started: 1,
+  version: '0.1.0',
+  ...changes,
+});
+
+describe('without a session', () => {
+  test('a command starts one in the background, says so once, and stop ends it', async () => {
+    const first = await shell.run(['eval', '(defvar *x* 1)']);
+    expect(first).toMatchObject({ code: 0, stdout: '*X*\n' });
+    const [pid] = await shell.sessions();
+    expect(first.stderr).toBe(
+      `live-lisp: Started a session for ${shell.workspace} (process ${pid}). It ends 30 minutes after its last call, or by live-lisp stop.\n`,
+    );
+    expect(await shell.run(['eval', '*x*'])).toEqual({ code: 0, stdout: '1\n', stderr: '' });
+    expect(await shell.run(['stop'])).toEqual({
+      code: 0,
+      stdout: `Stopped the session ${pid} of ${shell.workspace}.\n`,
+      stderr: '',
+    });
+    expect(await shell.sessions()).toEqual([]);
+    expect((await shell.run(['stop'])).stderr).toBe(`live-lisp: No session serves ${shell.workspace}.\n`);
+  });
+
+  test('the workspace is the repository around the folder of the command', async () => {
+    const inner = join(shell.workspace, 'src', 'deep');
+    mkdirSync(inner, { recursive: true });
+    const { stderr } = await shell.run(['eval', '1'], { cwd: inner });
+    expect(stderr).toMatch(`Started a session for ${shell.workspace} `);
+  });
+
+  test('twenty commands at once start one', async () => {
+    const forms = Array.from({ length: 20 }, (_, number) => `(list ${number} (+ ${number} 1))`);
+    const ran = await Promise.all(forms.map((form) => shell.run(['eval', form])));
+    expect(ran.map(({ stdout }) => stdout)).toEqual(forms.map((_, number) => `(${number} ${number + 1})\n`));
+    expect((await shell.sessions()).length).toBe(1);
+    expect(ran.filter(({ stderr }) => stderr !== '').length).toBe(1);
+  });
+
+  test('one that cannot start is reported, and the next command tries again', async () => {
+    const broken = new Shell(folder.path, { LIVE_LISP_REPLAY: 'maybe' });
+    const ran = await broken.run(['eval', '1']);
+    expect(ran).toMatchObject({ code: 4, stdout: '' });
+    expect(ran.stderr).toBe(
+      `live-lisp: The session for ${shell.workspace} did not start: live-lisp: --replay must be on or off, not maybe.\n`,
+    );
+    expect((await shell.run(['eval', '1'])).stdout).toBe('1\n');
+  });
+
+  test('a home is too wide for a workspace', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'live-lisp-home-'));
+    const at = new Shell(folder.path, { HOME: home });
+    const ran = await at.run(['eval', '1'], { cwd: home });
+    expect(ran).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `live-lisp: ${home} is too wide for a workspace. Run this in the folder of a project, or name it: --root DIR.\n`,
+    });
+  });
+});
+
+describe('with sessions', () => {
+  test('of two workspaces within each other, the innermost around the command is used', async () => {
+    const inner = join(shell.workspace, 'inner');
+    mkdirSync(inner);
+    await shell.session();
+    await shell.run(['eval', '(defvar *where* :outer)']);
+    const root = ['--root', inner];
+    await shell.run(['eval', '1', ...root]); // The outer one serves it.
+    expect((await shell.sessions()).length).toBe(1);
+    const child = shell.start(['session', ...root]);
+    await until('two sessions', 60_000, async () => (await shell.sessions()).length === 2);
+    expect((await shell.run(['eval', '*where*'], { cwd: inner })).code).toBe(1);
+    expect((await shell.run(['eval', '*where*'])).stdout).toBe(':OUTER\n');
+    child.kill();
+  });
+
+  test('two of the same workspace are both named, and --session chooses', async () => {
+    const [one, other] = [await shell.session(), await shell.session()];
+    const ran = await shell.run(['eval', '1']);
+    expect(ran).toMatchObject({ code: 2, stdout: '' });
+    expect(ran.stderr).toMatch(
+      new RegExp(
+        `^live-lisp: Several sessions serve ${shell.workspace}:\n\\d+ .*\n\\d+ .*\nName one by its process id: --session \\d+\\.\n$`,
+      ),
+    );
+    for (const { pid } of [one, other]) expect(ran.stderr).toContain(`\n${pid}  since `);
+    expect((await shell.run(['eval', '1', '--session', String(other.pid)])).stdout).toBe('1\n');
+  });
+
+  test("a client's session is used, and stop leaves it", async () => {
+    const client = shell.start(['serve', '--root', shell.workspace]);
+    const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
+    client.stdin?.write(
+      `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'server/discover', params: { _meta: meta } })}\n`,
+    );
+    await until('the session', 60_000, async () => (await shell.sessions()).length === 1);
+    expect(await shell.run(['eval', '(+ 1 2)'])).toEqual({ code: 0, stdout: '3\n', stderr: '' });
+    expect((await shell.run(['stop'])).stderr).toBe(
+      `live-lisp: The session ${client.pid} of ${shell.workspace} was not stopped: a client uses it, and ends it.\n`,
+    );
+    client.stdin?.end();
+    await until('the end', 60_000, async () => (await shell.sessions()).length === 0);
+  });
+
+  test('one that does not answer is not waited for', async () => {
+    await plant(facts());
+    const ran = await shell.run(['eval', '1']);
+    expect(ran).toEqual({
+      code: 4,
+      stdout: '',
+      stderr: `live-lisp: The session ${process.pid} of ${shell.workspace} does not answer. If it hangs, end it: kill ${process.pid}. The next command starts one.\n`,
+    });
+  });
+
+  test('one that was killed leaves nothing that a later one minds', async () => {
+    const child = await shell.session();
+    child.kill('SIGKILL');
+    await until('the end', 10_000, async () => (await shell.sessions()).length === 0);
+    expect((await shell.run(['eval', '1'])).stdout).toBe('1\n');
+    const left = readdirSync(shell.sessionsFolder).filter((name) => name.startsWith(`session-${child.pid}.`));
+    expect(left).toEqual([]);
+  });
+});
+
+describe('a file that no session wrote is ignored', () => {
+  test.each([
+    ['of another process id', { pid: 1 }],
+    ['of a process that is gone', { pid: 2 ** 22 + 1 }],
+    ['without a workspace', { workspace: undefined }],
+    ['with a relative workspace', { workspace: 'ws' }],
+    ['with escape sequences', { workspace: '/tmp/\u001b[2J' }],
+    ['with a line break', { version: '1\n2' }],
+    ['with a start that is no time', { started: 1e300 }],
+    ['with a text for a number', { started: '1' }],
+  ])('%s', async (_, changes) => {
+    await plant(facts(changes));
+    expect(sessionsIn(shell.sessionsFolder)).toEqual([]);
+  });
+
+  test('half of it, a large one, a link, a folder, and one without a socket', async () => {
+    mkdirSync(shell.sessionsFolder, { recursive: true, mode: 0o700 });
+    const put = (name: string, text: string) => writeFileSync(join(shell.sessionsFolder, name), text);
+    put(`session-${process.pid}.json`, JSON.stringify(facts()).slice(0, 40));
+    put('session-1.json', ' '.repeat(1 << 20));
+    put('elsewhere', JSON.stringify(facts()));
+    symlinkSync('elsewhere', join(shell.sessionsFolder, 'session-2.json'));
+    mkdirSync(join(shell.sessionsFolder, 'session-3.json'));
+    expect(sessionsIn(shell.sessionsFolder)).toEqual([]);
+    put(`session-${process.pid}.json`, JSON.stringify(facts()));
+    expect(sessionsIn(shell.sessionsFolder)).toEqual([]);
+  });
+
+  test('in a folder that others can enter, or behind a link', async () => {
+    await plant(facts());
+    expect(sessionsIn(shell.sessionsFolder).length).toBe(1);
+    chmodSync(shell.sessionsFolder, 0o755);
+    expect(sessionsIn(shell.sessionsFolder)).toEqual([]);
+    chmodSync(shell.sessionsFolder, 0o700);
+    const link = join(folder.path, 'link');
+    symlinkSync(shell.sessionsFolder, link);
+    expect(sessionsIn(link)).toEqual([]);
+  });
+});

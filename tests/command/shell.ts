@@ -1,0 +1,76 @@
+// Runs verbs of the command line as a shell does, in sessions of a test's own.
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { SERVER } from '../harness.ts';
+import { until } from '../server/processes.ts';
+
+export interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** A workspace with the sessions that commands of a test use. */
+export class Shell {
+  readonly workspace: string;
+  readonly serving: string;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #sessions: ChildProcess[] = [];
+
+  /** FOLDER is a folder of the test's own. The environment of all commands has ENV. */
+  constructor(folder: string, env: Record<string, string> = {}) {
+    this.workspace = join(folder, 'ws');
+    this.serving = join(folder, 'serving');
+    mkdirSync(this.workspace, { recursive: true });
+    mkdirSync(join(this.workspace, '.git'), { recursive: true });
+    this.#env = { ...process.env, LIVE_LISP_SERVING: this.serving, ...env };
+  }
+
+  get sessionsFolder(): string {
+    return join(this.serving, 'sessions');
+  }
+
+  /** Runs live-lisp with WORDS in the workspace, or in CWD, with INPUT on standard input, to its end. */
+  run(words: readonly string[], { input = '', cwd = this.workspace } = {}): Promise<Ran> {
+    return new Promise((resolve) => {
+      const options = { cwd, env: this.#env, maxBuffer: 1 << 26 };
+      const child = execFile(process.execPath, [SERVER, ...words], options, (_, stdout, stderr) => {
+        resolve({ code: child.exitCode ?? -1, stdout, stderr });
+      });
+      child.stdin?.end(input);
+    });
+  }
+
+  /** Starts live-lisp with WORDS, and returns its process. */
+  start(words: readonly string[]): ChildProcess {
+    return spawn(process.execPath, [SERVER, ...words], { cwd: this.workspace, env: this.#env });
+  }
+
+  /** Starts a session of the workspace with FLAGS, and resolves when commands find it. */
+  async session(...flags: string[]): Promise<ChildProcess> {
+    const child = this.start(['session', '--root', this.workspace, ...flags]);
+    this.#sessions.push(child);
+    await until('a session', 60_000, async () => (await this.sessions()).includes(child.pid ?? -1));
+    return child;
+  }
+
+  /** Resolves with the process ids of the sessions that commands find. */
+  async sessions(): Promise<number[]> {
+    const { stdout } = await this.run(['sessions']);
+    return [...stdout.matchAll(/^(\d+) /gm)].map(([, pid]) => Number(pid));
+  }
+
+  /** Ends all sessions. */
+  async end(): Promise<void> {
+    for (const pid of await this.sessions()) if (pid !== process.pid) kill(pid);
+    for (const child of this.#sessions) child.kill('SIGKILL');
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGTERM');
+  } catch {}
+}
