@@ -94,6 +94,13 @@ NAME, and 6 if it has NAME in its data or as a variable."
          (or (stringp name) (and (plain-name-p name) (not (keywordp name))))
          (macro-function operator))))
 
+(defun evaluated-definition-p (name)
+  "Return true if a form outside files that may be a definition of NAME, a symbol or a string, was
+evaluated."
+  (sb-ext:with-locked-hash-table (**definers**)
+    (loop for (nil defined) being the hash-keys of **definers**
+            thereis (equal name defined))))
+
 (defun definer-key (form)
   "Return a list of the operator and the name in FORM, which may be a definition. For a DEFMETHOD,
 add the qualifiers and specializers as text. A later form with an EQUAL list replaces the

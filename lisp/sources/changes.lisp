@@ -67,6 +67,28 @@ TEXT is the text of FILE in load SERIAL."
                             (setf (definition-baseline definition) (form-before definition text))))
                         file))
 
+(defparameter *most-former* 1000 "The maximum number of forms in the FORMER of a file.")
+
+(defun keep-former (file old-text text)
+  "Add to the FORMER of the file FILE the forms of OLD-TEXT, the text loaded before, that TEXT does
+not have and that have the operator of a definition."
+  (when (and old-text text (string/= old-text text))
+    (let ((now (make-hash-table :test 'equal)) (package nil))
+      (loop for form across (forms-of text) do (setf (gethash form now) t))
+      ;; FORM-PACKAGE could read the file again, which runs reader macros of the user within a lock.
+      (loop for form across (forms-of old-text)
+            for entered = (argument-of "in-package" form)
+            do (when entered
+                 (setf package (if (find #\" entered)
+                                   (string-trim "\"" entered)
+                                   (string-upcase (string-left-trim "#:" entered)))))
+               (when (and package
+                          (not (gethash form now))
+                          (definer-p (or (first (form-parts form 1)) "")))
+                 (push (cons form package) (source-file-former file))))
+      (when (nthcdr *most-former* (source-file-former file))
+        (setf (source-file-former file) (subseq (source-file-former file) 0 *most-former*))))))
+
 (defun still-unset-p (definition)
   "Return true if the variable of DEFINITION still has the value that it kept when its file was
 loaded, although the file has another value."
@@ -76,8 +98,8 @@ loaded, although the file has another value."
          (eql (symbol-value symbol) (sb-ext:weak-pointer-value (definition-kept definition))))))
 
 (defun note-set (symbol)
-  "Record that a form has set the variable SYMBOL, perhaps to the value that it had: it no longer has
-a value that it kept when a file was loaded."
+  "Record that a form has set the variable SYMBOL, perhaps to the value that it had: it no longer
+has a value that it kept when a file was loaded."
   (sb-thread:with-mutex (**lock**)
     (loop with key = (definition-key :variable symbol nil)
           for file being the hash-values of **files**

@@ -10,9 +10,11 @@ FAILED: true if the last load did not end normally.
 TEXT: the text that was loaded, or NIL if it is unknown.
 DATE: the file's date at the load.
 COMPILED: the date of the fasl that was loaded, or NIL if it is unknown.
+FORMER: a list of (FORM . PACKAGE) pairs, newest first: forms, as texts from PLAIN-FORM, that
+earlier texts of the file had and that may define something unknown to SBCL, each with its package.
 SOURCES: a list of the debug sources of code from the last load.
 DEFINITIONS: a hash table from results of DEFINITION-KEY to DEFINITION structures."
-  path (serial 0) (failed nil) (text nil) (date nil) (compiled nil) (sources '())
+  path (serial 0) (failed nil) (text nil) (date nil) (compiled nil) (former '()) (sources '())
   (definitions (make-hash-table :test 'equal)))
 
 (sb-ext:defglobal **files** (make-hash-table :test 'equal :synchronized t)
@@ -203,9 +205,9 @@ from FILE."
                         #'string< :key #'car))))
 
 (defun loaded-text (file sources &optional compiled)
-  "Return two values: the text of the file FILE that was just loaded, or NIL if it is unknown because
-it has changed since then, and its date at the load. SOURCES lists debug sources of code from this
-load, which have this date. COMPILED is the date of the fasl that was loaded, or NIL."
+  "Return two values: the text of the file FILE that was just loaded, or NIL if it is unknown
+because it has changed since then, and its date at the load. SOURCES lists debug sources of code
+from this load, which have this date. COMPILED is the date of the fasl that was loaded, or NIL."
   (let* ((name (if *source-copy* (car *source-copy*) (source-file-path file)))
          (path (sb-ext:parse-native-namestring name))
          (read (gethash name **texts-read**))

@@ -238,6 +238,7 @@ the names of changed definitions that are compiled into their users, such as mac
     (multiple-value-bind (text date) (loaded-text file sources compiled)
       (drop-numbered-anew file definitions pairs old-text text)
       (unless (equal text old-text) (keep-forms file old-text old-serial))
+      (keep-former file old-text text)
       (setf (source-file-serial file) **serial**
             (source-file-failed file) nil
             (source-file-text file) text
@@ -316,6 +317,7 @@ Arguments and value are those of NOTE-FILE."
             (setf (definition-baseline definition) (form-before definition text)))))
       (when same
         (renumber file definitions old-text)
+        (keep-former file old-text text)
         (setf (source-file-text file) text
               (source-file-date file)
               (ignore-errors

@@ -12,8 +12,7 @@ the form spells it, such as \"a-test\" in \"(deftest a-test ...)\". Else return 
                     (colon (position #\: own :from-end t)))
                (and (string-equal name (string-trim "|\"" (subseq own (if colon (1+ colon) 0))))
                     own))))
-      (and (or (eql 0 (search "def" operator :test #'char-equal))
-               (search "test" operator :test #'char-equal))
+      (and (definer-p operator)
            (or (named second)
                ;; The name may come after a list, as in (deftest (options) name ...).
                (and (eql 0 (position #\( second))
@@ -52,6 +51,26 @@ for it."
              (when number (return-from form-naming (values path number))))))
     (loop for file being the hash-values of **files**
           do (look (source-file-path file) (source-file-text file) (source-file-date file)))))
+
+(defun file-formerly-naming (name home operator-p)
+  "Return the path of a loaded file that formerly had a form that defines NAME, a string, in the
+package HOME, if it is certain that no loaded file has such a form now: none defines NAME, and the
+text of that file does not have the name anywhere. Else return NIL. The predicate OPERATOR-P is as
+in FORM-NAMING."
+  (flet ((defines-p (form package)
+           (let ((part (named-part form name)) (package (find-package package)))
+             (and part
+                  package
+                  (names-there-p part name home package)
+                  (funcall operator-p (symbol-read (first (form-parts form 1)) package))))))
+    (loop for file being the hash-values of **files**
+          when (and (source-file-text file)
+                    (loop for (form . package) in (source-file-former file)
+                            thereis (defines-p form package))
+                    (notany (lambda (form) (token-in-p name form))
+                            (forms-of (source-file-text file)))
+                    (null (form-naming name home operator-p)))
+            return (source-file-path file))))
 
 (defun loaded-path-p (path)
   "Return true if a load of the file PATH, a native truename, was recorded."

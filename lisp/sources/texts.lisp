@@ -201,6 +201,11 @@ FORM, a text. Return NIL if there is no such call."
           do (when (and own (names-p own operator)) (setf last argument))
           finally (return last))))
 
+(defun definer-p (operator)
+  "Return true if OPERATOR, the text of a form's operator, looks like that of a definition."
+  (or (eql 0 (search "def" operator :test #'char-equal))
+      (search "test" operator :test #'char-equal)))
+
 (defun decoded (text)
   "Return TEXT, which READ-TEXT returned with a character for each octet, decoded as UTF-8. If it is
 not valid UTF-8, return TEXT unchanged."

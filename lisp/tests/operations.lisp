@@ -173,6 +173,8 @@ If OTHERS is true, add the names of tests that are not in AGAIN."
     (list* "tests" (results-data *run*)
            "gone" gone
            "unseen" (reverse (run-unseen *run*))
+           "former" (loop for (text . path) in (reverse (run-former *run*))
+                          collect (object "test" text "file" path))
            "stale" (and root (page (changed-paths root) 0 100))
            "others" (and others (other-tests again all))
            "packages" (and (null (run-results *run*)) (packages-data (all-entries)))

@@ -145,15 +145,50 @@ call."
          (*standard-output* stream) (*error-output* stream) (*trace-output* stream))
     (call-user-code function)))
 
+(defun package-of (name)
+  "Return the package of NAME, a test's name: the home package of a symbol, or the package before ::
+in a string. Return NIL if there is none."
+  (if (symbolp name)
+      (symbol-package name)
+      (let ((end (and (stringp name) (search "::" name))))
+        (and end (find-package (subseq name 0 end))))))
+
+(defun bare-text (name)
+  "Return NAME, a test's name, as text without a package prefix. For a string such as
+\"CLASS.TEST\", return \"TEST\"."
+  (let ((text (if (symbolp name) (symbol-name name) (test-text name))))
+    (if (stringp name) (subseq text (1+ (or (position #\. text) -1))) text)))
+
+(defun former-file (name)
+  "Return the path of the file that defined the test NAME and no longer has it, so that a fresh
+image would not have the test. Return NIL if that is not certain, as after a form that defined it
+again."
+  (let ((home (package-of name)))
+    (and home
+         (not (evaluated-definition-p name))
+         (file-formerly-naming (bare-text name) home
+                               (lambda (operator)
+                                 (or (null operator)
+                                     (member (symbol-package operator) (all-homes) :test #'eq)
+                                     (not (of-system-p operator))))))))
+
+(defun former-p (name text)
+  "Return true if the test NAME, of which TEXT is the name as text, does not belong to the run
+because its file no longer has it. Record that."
+  (let ((file (apart-from-tests
+                (ignore-errors (call-finding-forms (lambda () (former-file name)))))))
+    (when file
+      (pushnew (cons text file) (run-former *run*) :test #'equal))))
+
 (defun call-as-test (framework name function)
   "Call FUNCTION, which runs the test NAME of the framework with the name FRAMEWORK, and record the
-result. If the run skips this test, do not call FUNCTION."
+result. If the run skips this test, or a fresh image would not have it, do not call FUNCTION."
   (let* ((text (apart-from-tests (test-text name)))
          (result (make-result framework name text))
          (began (get-internal-real-time))
          (done nil))
     (incf (run-seen *run*))
-    (unless (member text (run-skip *run*) :test #'string=)
+    (unless (or (member text (run-skip *run*) :test #'string=) (former-p name text))
       (push result (run-results *run*))
       (tell-part (object "began" text "framework" framework))
       (unwind-protect (multiple-value-prog1
@@ -173,20 +208,6 @@ result. If the run skips this test, do not call FUNCTION."
 (defun bad-p (result)
   "Return true if the test of RESULT failed, had an error or did not end."
   (or (result-left result) (plusp (+ (result-failed result) (result-errors result)))))
-
-(defun bare-text (name)
-  "Return NAME, a test's name, as text without a package prefix. For a string such as
-\"CLASS.TEST\", return \"TEST\"."
-  (let ((text (if (symbolp name) (symbol-name name) (test-text name))))
-    (if (stringp name) (subseq text (1+ (or (position #\. text) -1))) text)))
-
-(defun package-of (name)
-  "Return the package of NAME, a test's name: the home package of a symbol, or the package before ::
-in a string. Return NIL if there is none."
-  (if (symbolp name)
-      (symbol-package name)
-      (let ((end (and (stringp name) (search "::" name))))
-        (and end (find-package (subseq name 0 end))))))
 
 (defun definition-of (result)
   "Return a JSON object with the place where the test of RESULT is defined, or NIL. Prefer a form

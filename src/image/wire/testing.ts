@@ -105,6 +105,8 @@ export interface TestRunData extends Remarks {
   unloaded?: string[];
   /** Names of tests that were requested again, but that no framework has any more. */
   gone?: string[];
+  /** Tests that the image has, and that did not run because FILE, which defined them, no longer has them. */
+  former?: { test: string; file: string }[];
   /** Files below the root that have changed since the image loaded them. */
   stale?: string[];
   /** Variables defined in files below the root that were bound already, so that a load did not set them. */

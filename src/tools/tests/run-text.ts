@@ -6,6 +6,7 @@ import { fewOf, joinSections } from '../../kernel/reply.ts';
 import { codeName } from '../../source/qualified.ts';
 import { unsetLines } from '../agreement.ts';
 import { endingText, secondsText } from '../endings.ts';
+import { groupBy } from '../grouping.ts';
 import type { Places } from '../places.ts';
 import { stackLines } from '../stack.ts';
 import { failureLines, type Shown, shortNames } from './failures.ts';
@@ -96,6 +97,12 @@ function namesLine(label: string, names: readonly string[], short: (name: string
   return `${label}: ${fewOf(names.map(short), NAMES)}`;
 }
 
+/** A test that the image still has, although its FILE, as it is shown, no longer has it. */
+export interface FormerTest {
+  test: string;
+  file: string;
+}
+
 /** A run and its results, as `runText` renders them. */
 export interface Told {
   /** What was tested, the subject of the first line. */
@@ -104,6 +111,8 @@ export interface Told {
   difference: Difference;
   /** Tests that were to run again, but that no framework has any more. */
   gone: readonly string[];
+  /** Tests that did not run because their file no longer has them. */
+  former: readonly FormerTest[];
   /** Tested systems in which no test of a known framework was seen. */
   unseen: readonly string[];
   /** Files that have changed since the image loaded them. */
@@ -144,6 +153,7 @@ export function runText(told: Told, shown: Shown): string {
     ...told.losses,
     differenceLines(difference, counts.failedTests, short),
     goneLine(gone),
+    formerLines(told.former),
     unseenLine(unseen),
     staleLine(stale),
     told.unsetSaid,
@@ -159,6 +169,20 @@ export function runText(told: Told, shown: Shown): string {
 export function goneLine(names: readonly string[]): string {
   const line = namesLine('No framework has by name', names, (name) => name);
   return line && `${line}. Test their system to run what has no name of its own.`;
+}
+
+/** Returns a line for each file on its TESTS that it no longer has; '' without any. */
+export function formerLines(tests: readonly FormerTest[]): string {
+  const files = groupBy(tests, ({ file }) => file);
+  return [...files]
+    .map(([file, its]) =>
+      namesLine(
+        `Not run, since ${file} no longer has ${its.length === 1 ? 'it' : 'them'}`,
+        its.map(({ test }) => test),
+        (name) => name,
+      ),
+    )
+    .join('\n');
 }
 
 /** Returns the line on the tests NAMES without recorded coverage; '' without any. */

@@ -14,7 +14,16 @@ import { coverageOf, coverageText, lostLine, mergedCoverage, recordedOf } from '
 import type { Grounds } from './grounds.ts';
 import { prepare } from './preparation.ts';
 import { type Outcome, outcomesOf } from './results.ts';
-import { countsOf, runText, type Told, uncheckedOf, unsetBriefly, unsetText } from './run-text.ts';
+import {
+  countsOf,
+  type FormerTest,
+  formerLines,
+  runText,
+  type Told,
+  uncheckedOf,
+  unsetBriefly,
+  unsetText,
+} from './run-text.ts';
 import { nameResult, needsText, noTestsResult, nothingReached } from './without-results.ts';
 
 /** What to run: the tests of whole SYSTEMS, the test or suite NAME, the tests named in AGAIN, or the tests of
@@ -165,7 +174,13 @@ export class Run {
     const unrecorded = (data.others ?? []).filter((test) => !reached.has(test));
     if (tests.length > 0) return this.#toldResult(reply, tests, { unrecorded, held });
     if (touching && ending.kind === 'done') return nothingReached(touching.name, gone, unrecorded);
-    return noTestsResult(this.#what(), reply, joinSections([this.#unsetSaid(data), this.#said]), places);
+    const said = [formerLines(this.#former(data)), this.#unsetSaid(data), this.#said];
+    return noTestsResult(this.#what(), reply, joinSections(said), places);
+  }
+
+  /** Returns the tests in DATA that did not run because their files no longer have them. */
+  #former({ former = [] }: Reply<'test-run'>['data']): FormerTest[] {
+    return former.map(({ test, file }) => ({ test, file: this.#grounds.places.fileName(file) }));
   }
 
   /** Returns what the answer says of variables that were not set again. */
@@ -185,6 +200,7 @@ export class Run {
     const { places, memory } = this.#grounds;
     const { systems = [], touching } = this.#asked;
     const { gone = [], unseen = [], stale = [], unset = [], needs = [] } = data;
+    const former = this.#former(data);
     const difference = memory.keep(tests, ending.kind === 'done' ? systems : []);
     this.#keepReached(reply);
     const covered = this.#covered();
@@ -193,6 +209,7 @@ export class Run {
       tests,
       difference,
       gone,
+      former,
       unseen,
       stale: stale.map((file) => places.fileName(file)),
       unset,
@@ -217,7 +234,7 @@ export class Run {
 
   /** Returns whether the run failed, and the data of the result, COVERAGE included. */
   #verdict(
-    { tests, difference, unseen, stale, unset, ending, changed, unrecorded, losses }: Told,
+    { tests, difference, former, unseen, stale, unset, ending, changed, unrecorded, losses }: Told,
     coverage: object | undefined,
   ): Pick<Result, 'data' | 'failed'> {
     const counts = countsOf(tests);
@@ -228,6 +245,7 @@ export class Run {
       ...difference,
       results: tests.map(({ reached: _, ...result }) => result),
       unchecked: uncheckedOf(tests),
+      former,
       unseen,
       stale,
       unset,
