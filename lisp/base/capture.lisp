@@ -3,10 +3,10 @@
 
 (in-package "LIVE-LISP.BASE")
 
-;;; A capture is a structure, separate from the stream that writes to it, because the reader thread
-;;; makes a capture for each job. SBCL compiles code that makes instances of classes, and compiles
-;;; it again after some changes of classes. The reader thread would have to wait for any thread that
-;;; compiles or walks all code, and answer nothing meanwhile.
+;;; A capture is a structure, and not the stream itself, because the reader thread makes a capture
+;;; for each job. To make an instance of a class, SBCL may first have to compile code. The reader
+;;; thread would then wait for any other thread that compiles or walks all code, and answer nothing
+;;; meanwhile.
 (defstruct (capture (:constructor make-capture (head-limit tail-limit &key on-full)))
   "A buffer that keeps the first HEAD-LIMIT and the last TAIL-LIMIT characters of an output. HEAD is
 a string that grows up to its limit, and HEAD-FILL counts the characters in it. TAIL is a ring
@@ -32,8 +32,8 @@ because nobody will read this one again."
   "An output stream that writes to its capture. It takes octets too, as a terminal does. The slot
 OCTETS has the octets of an incomplete UTF-8 character, newest first."))
 
-;; Finalize the class now. Otherwise SBCL finalizes it at the first output, and must then compile
-;; the code that makes streams again.
+;; Finalize the class now. If SBCL finalized it at the first output, it would have to compile the
+;; code that makes streams again.
 (sb-mop:finalize-inheritance (find-class 'sb-gray:fundamental-character-output-stream))
 
 (defun capturing (capture)
@@ -126,7 +126,7 @@ character begins with FIRST."
   nil)
 
 (defun captured-p (stream)
-  "True when output to STREAM goes to a capture, directly or through synonym streams."
+  "True when output to STREAM goes to a capture, perhaps through synonym streams."
   (loop for each = stream then (symbol-value (synonym-stream-symbol each))
         repeat 10
         while (and (typep each 'synonym-stream) (boundp (synonym-stream-symbol each)))
@@ -157,8 +157,8 @@ false and another thread is writing. If RESET is true, empty CAPTURE."
             (object "text" head "omitted" omitted "tail" tail))))))
 
 (defun bounded-string (limit function)
-  "Call FUNCTION with an output stream. Return the first LIMIT characters that FUNCTION writes, and
-as the second value true if FUNCTION was stopped because it wrote more."
+  "Call FUNCTION with an output stream. Return the first LIMIT characters that FUNCTION writes. If
+FUNCTION wants to write more, it is stopped, and the second value is true."
   (let* ((cut nil)
          (tag (list 'full))
          (capture (make-capture limit 0 :on-full (lambda () (setf cut t) (throw tag nil)))))

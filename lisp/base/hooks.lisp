@@ -1,13 +1,13 @@
-;;;; Runs code of the agent within calls of the program. This file keeps such code apart from the
-;;;; program, and installs hooks, which make functions of SBCL call the agent.
+;;;; Runs code of the agent within calls of the program: APART keeps the agent and the program from
+;;;; noticing each other, and hooks make functions of SBCL call the agent.
 
 (in-package "LIVE-LISP.BASE")
 
 ;;; Keeping the agent and the program apart
 
 (sb-ext:defglobal **kept-away** 0
-  "The number of conditions in agent code that APART has kept from the program's handlers. Tests
-read it.")
+  "The number of conditions in code of the agent that APART has kept from handlers of the program.
+Only tests read it.")
 
 (sb-ext:defglobal **own-random-state** (sb-ext:seed-random-state 1)
   "The random state for agent code that runs within calls of the program.")
@@ -100,12 +100,12 @@ FUNCTION is the function to install under NAME. BEFORE is a global variable for 
 function.")
 
 (defmacro define-hook (name listener)
-  "Define a hook. Once INSTALL-HOOKS was called for LISTENER, each call of the function NAME calls
-the function LISTENER instead, with the original function and the arguments of the call. LISTENER
-must call the original function with these arguments, and must do all other work within APART. NAME
-is a function name, a constant that has one as its value, or NIL where SBCL has no such function.
-The installed function has the name and lambda list of the original, so that the program finds no
-difference."
+  "Define a hook on the function NAME. Once INSTALL-HOOKS was called for LISTENER, the name of a
+function, each call of NAME calls LISTENER instead. LISTENER takes the original function and the
+arguments of the call. It must call the original function with these arguments, and do all other
+work within APART. NAME is a function name, or a constant such as +SPAWN+ that has a function name
+as its value, or NIL where SBCL has no such function. The function that is installed has the name
+and the lambda list of the original, so that the program finds no difference."
   (let ((name (if (and (symbolp name) (constantp name)) (symbol-value name) name))
         (before (intern (format nil "**BEFORE-~A-~A**" name listener))))
     (when (and name +named-lambda+)
@@ -118,8 +118,8 @@ difference."
                **hooks**)))))
 
 (defun install-hook (name listener function before)
-  "Install one hook. The parameters are the elements of a list in **HOOKS**. A generic function is
-wrapped instead of replaced, so that it stays a generic function."
+  "Install one hook. The parameters are the elements of a list in **HOOKS**. Replace the function
+NAME by FUNCTION. But wrap a generic function instead, so that it stays a generic function."
   (let ((called (called-function name)) (type (known :function :type name)))
     (if (typep called 'generic-function)
         (encapsulate name listener (fdefinition listener))
@@ -131,15 +131,15 @@ wrapped instead of replaced, so that it stays a generic function."
                 (gethash function **behind**) called)
           (sb-ext:without-package-locks
             (setf (fdefinition name) function))
-          ;; SBCL has forgotten the type of the function. The compiler needs the type to warn of
-          ;; wrong calls.
+          ;; The SETF above made SBCL forget the type of the function. The compiler needs the type
+          ;; to warn of wrong calls.
           (when type (setf (known :function :type name) type))))))
 
 (sb-ext:defglobal **installed** '() "The installed hooks of **HOOKS**, newest first.")
 
 (defun install-hooks (&rest listeners)
-  "Install the hooks of LISTENERS, names of functions that DEFINE-HOOK was given, unless they are
-installed."
+  "Install the hooks of LISTENERS, names of functions that were the LISTENER of a DEFINE-HOOK. Leave
+alone those that are installed already."
   (if-able "encapsulation"
     (dolist (hook (reverse **hooks**))
       (when (and (member (second hook) listeners) (not (member hook **installed**)))
@@ -157,8 +157,8 @@ leave the program's function in place."
            (when type (setf (known :function :type name) type))))))
 
 (defun uninstall-hooks (&optional (listeners (mapcar #'second **hooks**)))
-  "Uninstall the hooks of LISTENERS, names of functions that DEFINE-HOOK was given. By default,
-uninstall all hooks."
+  "Uninstall the hooks of LISTENERS, names of functions that were the LISTENER of a DEFINE-HOOK. By
+default, uninstall all hooks."
   (let ((gone (remove-if-not (lambda (hook) (member (second hook) listeners)) **installed**)))
     (setf **installed** (remove-if (lambda (hook) (member hook gone :test #'eq)) **installed**))
     (dolist (hook gone) (apply #'uninstall-hook hook))))

@@ -82,8 +82,8 @@ value NIL are not written."
   "Append CODE, a character code above #xFFFF, to BUFFER as two \\uXXXX escapes. If CODE is no valid
 character code, append the escape of U+FFFD: an uninitialized string, such as an argument of a stack
 frame, can hold such codes."
-  ;; This is a separate function: where the compiler sees CHAR-CODE, it assumes that the code is in
-  ;; range, and would drop the test.
+  ;; This is a separate function because of the test: where the compiler sees a call of CHAR-CODE,
+  ;; it assumes that the code is in range, and would drop the test.
   (declare (type fixnum code))
   (let ((rest (- code #x10000)))
     (cond ((< rest #x100000)
@@ -127,8 +127,8 @@ NIL."
   (put 125 buffer))
 
 (defun float-text (double)
-  "Return DOUBLE as JSON. SBCL's printer drops digits of denormalized doubles, so these are printed
-with 340 decimals, enough to distinguish each from the next."
+  "Return DOUBLE as JSON. Denormalized doubles are printed with 340 decimals, because SBCL's printer
+drops digits of them. That is enough to distinguish each from the next."
   (let ((*read-default-float-format* 'double-float)
         (*print-pretty* nil)
         (*print-base* 10)
@@ -139,8 +139,7 @@ with 340 decimals, enough to distinguish each from the next."
 
 (defun write-json (value buffer)
   "Append VALUE to BUFFER as JSON. VALUE is a string, an integer, a float, T or :TRUE, :FALSE, NIL
-\(written as null), a list or vector (written as an array), a JSON-OBJECT, or a BUFFER that holds
-JSON already."
+for null, a list or a vector for an array, a JSON-OBJECT, or a BUFFER that already holds JSON."
   (etypecase value
     (string (write-json-string value buffer))
     (fixnum (put-fixnum value buffer))
@@ -237,15 +236,15 @@ SBCL's reader is not used, because it rounds denormalized doubles down."
          (digits (parse-integer (remove #\. (subseq text 0 e))))
          (value (* digits (expt 10 (- (parse-integer text :start (1+ e)) (- e dot 1))))))
     (if (>= (abs value) (rational least-positive-normalized-double-float))
-        ;; Round only once. If the value were first rounded to an integer, as below, that could make
-        ;; a tie where there is none.
+        ;; Round only once. If the value were rounded to an integer first, as below, this could make
+        ;; a tie that is none.
         (coerce value 'double-float)
         (scale-float (coerce (round (* value (expt 2 1074))) 'double-float) -1074))))
 
 (defun server-integer (integer)
-  "Return INTEGER if it has at most 53 bits, else the value of the nearest double. The server's
-numbers are doubles, and the server writes a large one with only as many digits as distinguish it
-from the next double."
+  "Return INTEGER if it has at most 53 bits. Else return the integer value of the nearest double:
+the numbers of the server are doubles, and the server writes a large one with only as many digits as
+distinguish it from the next double."
   (if (<= (integer-length integer) 53)
       integer
       (values (truncate (coerce integer 'double-float)))))

@@ -1,5 +1,5 @@
-;;;; Registers the packages of the agent, and a role for those of its functions that need special
-;;;; treatment when they appear in a backtrace.
+;;;; Keeps two lists: the packages of the agent, and the functions of the agent that a backtrace
+;;;; must treat specially, each with its role.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -38,8 +38,8 @@ lists that FUNCTION returns."
     (nreverse found)))
 
 (defmacro source-folder ()
-  "Expand into the namestring of the folder with the agent's sources, the parent of this file's
-folder. The names of all source files of the agent begin with it."
+  "Expand into the namestring of the folder with the agent's sources, which is the parent of this
+file's folder. The names of all source files of the agent begin with this string."
   (let ((file (or *compile-file-truename* *load-truename*)))
     (namestring (make-pathname :name nil :type nil :version nil
                                :directory (butlast (pathname-directory file))
@@ -53,9 +53,10 @@ folder. The names of all source files of the agent begin with it."
   (eql 0 (search **own-folder** file)))
 
 (defun close-rooms (reader)
-  "Import the external symbols of the agent's packages, except those of LIVE-LISP, into the package
-READER, and unexport them. Only the agent's own files needed the exports, and a list of all external
-symbols in the image must not show them."
+  "Make the names of the agent accessible in the package READER only: import the external symbols of
+the agent's packages there, and unexport them. Only the agent's own files needed the exports, and a
+list of all external symbols of the image must not show them. The symbols of LIVE-LISP stay
+exported."
   (dolist (package (remove (symbol-package 'live-lisp:call-tool) **own-packages**))
     (let ((exports (loop for symbol being the external-symbols of package collect symbol)))
       (import exports reader)

@@ -1,5 +1,5 @@
-;;;; Prints objects of the user: with a bounded length, and without an error when a print method
-;;;; fails.
+;;;; Prints objects of the user in a limited number of characters. If a print method fails, the text
+;;;; says so, and no error is signalled.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -55,8 +55,8 @@ method of the user."
         (format nil "#<unnamed ~A>" (symbol-text (class-name (class-of class)))))))
 
 (defun shortened (limit text)
-  "Return a copy of the string TEXT. If TEXT has more than LIMIT characters, return the first LIMIT
-of them and \"...\". TEXT can be a string of the user."
+  "Return the first LIMIT characters of TEXT followed by \"...\", or a copy of TEXT if it has no
+more characters. TEXT can be any string of the user."
   ;; Do not use the printer, which can run a method of the user.
   (let ((start (subseq text 0 (min limit (length text)))))
     (if (> (length text) limit) (concatenate 'string start "...") start)))
@@ -96,9 +96,9 @@ which can fail or never end.")
           (* 3 *digit-limit*))))
 
 (defun without-middle (text)
-  "Shorten TEXT, a printed number, to its first 20 characters, \"...\" and its last 10. Return the
-shortened text, and the number of digits of TEXT as the second value. If TEXT has at most
-*DIGIT-LIMIT* digits, return TEXT and NIL."
+  "TEXT is a printed number. Shorten it to its first 20 characters, \"...\" and its last 10
+characters. Return the shortened text, and as second value the number of digits of TEXT. If TEXT has
+at most *DIGIT-LIMIT* digits, return TEXT and NIL."
   (let ((digits (count-if (lambda (char) (digit-char-p char (max 10 *print-base*))) text)))
     (if (<= digits *digit-limit*)
         (values text nil)
@@ -106,9 +106,10 @@ shortened text, and the number of digits of TEXT as the second value. If TEXT ha
                 digits))))
 
 (defun without-middle-digits (text)
-  "Return TEXT with each number of more than *DIGIT-LIMIT* digits shortened to its first 20 digits,
-\"...\", its last 10 digits, and its length such as \" (150 digits)\". If TEXT was already cut
-within the number, leave only its first 20 digits and \"...\"."
+  "Return a copy of TEXT in which each number of more than *DIGIT-LIMIT* digits is shortened to its
+first 20 digits, \"...\", its last 10 digits, and a note such as \" (150 digits)\". If TEXT ends
+with \"...\" within the number, because it was cut off there, leave only the first 20 digits and
+\"...\"."
   (flet ((end-of-digits (start)
            (or (position-if-not (lambda (char) (char<= #\0 char #\9)) text :start start)
                (length text))))

@@ -1,11 +1,11 @@
-;;;; Tests whether each internal of SBCL works as the agent expects. DEFINE-PROBE adds a row to the
-;;;; list of tests. A row has names, which are the agent's names of internals or the name of an
-;;;; ability, and a form that uses them on an example with a known answer. The form is true when the
-;;;; names are right. When the agent is compiled, internals.lisp runs the rows in a child process,
-;;;; since a wrong internal can end its process. The agent is then compiled with a fallback for each
+;;;; Tests whether each internal of SBCL works as the agent expects. DEFINE-PROBE adds a row to a
+;;;; list of tests. A row has names and a form. The names are the agent's names of internals, or the
+;;;; name of an ability. The form uses them on an example with a known answer, and is true if they
+;;;; work. When the agent is compiled, internals.lisp runs the rows in a child process, since a
+;;;; wrong internal can end its process. Then the agent is compiled with a fallback for each
 ;;;; internal with a row that failed, and the rows are run again. A row with the name of an ability
-;;;; proves the ability even if some of its internals are missing. No fasl contains any code of this
-;;;; file.
+;;;; proves the ability even if some of its internals are missing. The fasls of the agent contain no
+;;;; code of this file.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -15,7 +15,7 @@
 
 (defmacro define-probe ((&rest names) form)
   "Add a row to *PROBES*. NAMES has symbols, our names of internals, or a string, the name of an
-ability. They are right when FORM is true."
+ability. They work if FORM is true."
   `(for-probes (push '(,names ,form) *probes*)))
 
 (for-probes
@@ -38,8 +38,8 @@ fallback for it."
  (defun run-probes (start files tell)
    "Run the rows from number START on, counted from 0. FILES is a prefix for the names of files that
 rows make. Before each row, call the function TELL with :BEGINS and a list of the names in the row
-that are in use, as strings. After the row, call TELL with this list and :RIGHT, or a text that says
-what is wrong, in place of :BEGINS."
+that are in use, as strings. After the row, call TELL with :RIGHT, or a text that says what is
+wrong, and with the same list."
    (setf *probe-file* files
          *package* (find-package "LIVE-LISP.BASE"))
    (loop for (names form) in (nthcdr start (reverse *probes*))

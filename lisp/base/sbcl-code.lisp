@@ -172,7 +172,7 @@ CALL-EFFECTIVE calls it."
 
 ;;; Locks
 
-;; The second string says what happens without the ability.
+;; The second string says what the user loses without the ability.
 (define-ability "locks" "debug does not tell which locks a thread holds or waits for")
 
 (define-internal word-object (word signals)

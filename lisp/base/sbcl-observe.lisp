@@ -25,7 +25,8 @@
   "Return the debug function (an SB-DI:DEBUG-FUN) at OFFSET in CODE."
                  ("SB-DI" "DEBUG-FUN-FROM-PC"))
 (define-internal on-stack-p (object)
-  "True when OBJECT is on the stack of this thread, so that it is gone when its function returns."
+  "True when OBJECT is allocated on the stack of this thread. It no longer exists when the function
+that has made it returns."
   ("SB-EXT" "STACK-ALLOCATED-P"))
 
 (define-ability

@@ -5,7 +5,8 @@
 
 ;;; Strings
 
-;; The second string says what happens without the ability. So it does in all such forms below.
+;; The second string says what the user loses without the ability. This holds for all such forms
+;; below.
 (define-ability "string data" "long strings are sent more slowly")
 
 (define-internal-name +with-array-data+
@@ -159,8 +160,8 @@ Since SBCL 2.6.6 FDEFINITION returns the outermost wrapper."
 
 (define-here +link-core+
   (defconstant +link-core+ (internal-symbol "SB-VM" "STATICALLY-LINK-CORE")
-    "The name of the function that makes all code call functions directly before a core is saved.
-Newer SBCLs do so when code is loaded, and have no such function."))
+    "The name of the function that turns calls through function names into direct calls, before a
+core is saved. Newer SBCLs do so when code is loaded, and have no such function."))
 
 ;;; Threads and the process
 

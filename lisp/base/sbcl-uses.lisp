@@ -16,8 +16,8 @@ cross references. From SBCL 2.6.1 to 2.6.4, only the first number for a name is 
 next numbers are differences from the number before."
   ("SB-C" "MAP-PACKED-XREF-DATA"))
 (define-internal without-xrefs-p (name)
-  "True when SBCL keeps no cross references to NAME. SBCLs before 2.4 have this function under the
-name INTERNAL-NAME-P, which is another function since then."
+  "True when SBCL keeps no cross references to NAME. In SBCLs before 2.4 this function has the name
+INTERNAL-NAME-P, which is another function since then."
   ("SB-C" "XREF-INTERNAL-NAME-P" "SB-C" "INTERNAL-NAME-P"))
 
 (declaim (notinline probed))
@@ -142,8 +142,8 @@ the agent's hooks. Return NIL when NAME is no global function."
 (define-internal code-word (code index) "Return the constant at INDEX in the code object CODE."
                  ("SB-KERNEL" "CODE-HEADER-REF"))
 (define-internal-variable words-before-functions
-  "The index, in a code object, of the first word that describes a function. Since SBCL 2.4.7 it is
-the index of the first constant."
+  "The index of the first word in a code object that describes a function. In SBCL 2.4.7 and newer,
+it is the index of the first constant."
                           ("SB-VM" "CODE-CONSTANTS-OFFSET") 0)
 (define-internal-variable words-for-function
   "The number of words that a code object has for each of its functions. Before SBCL 2.4.7 these

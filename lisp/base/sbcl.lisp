@@ -1,6 +1,6 @@
-;;;; The agent's only access to internals of SBCL, which SBCL does not document. The files
-;;;; sbcl-*.lisp declare each internal that the agent uses: its purpose, its name in SBCL, and its
-;;;; fallback. Other files use only our names for the internals. They also use the exports of
+;;;; Defines the macros by which the agent uses internals of SBCL, which SBCL does not document. The
+;;;; files sbcl-*.lisp declare each internal with these macros: its purpose, its name in SBCL, and
+;;;; its fallback. Other files use only our names for the internals. They also use the exports of
 ;;;; SB-EXT, SB-THREAD, SB-GRAY, SB-MOP, SB-ALIEN and SB-SYS, which SBCL's manual describes. The
 ;;;; agent is compiled by the SBCL that runs it, so an internal is looked up when its declaration is
 ;;;; expanded. An SBCL without the internal gets the fallback. A call through our name costs no more
@@ -24,9 +24,9 @@ used, with the reasons."
   (defvar *ability* "" "The name of the ability declared last: later declarations belong to it."))
 
 (defmacro where-compiled (&body definitions)
-  "Evaluate DEFINITIONS where code is compiled. The agent's fasl for the server leaves them out, so
-that it loads faster. The fasls that ASDF makes contain them, because they are needed when a single
-file is compiled again."
+  "Evaluate DEFINITIONS when the file is compiled. The fasl that the server loads does not contain
+them, so that it loads faster. Fasls that ASDF makes do, because they are needed when a single file
+is compiled again."
   `(eval-when (:compile-toplevel :execute
                ,@(unless (find-package "LIVE-LISP.BOOT") '(:load-toplevel)))
      ,@definitions))
@@ -84,13 +84,14 @@ when the process has the ability."
   `(setf (ability-check (named-ability ,*ability*)) (lambda () ,form)))
 
 (defun note-missing (ability text)
-  "Record that the agent does without an internal of ABILITY. TEXT names the internal, and gives a
-reason unless this SBCL simply lacks it."
+  "Record that the agent does without an internal of ABILITY. TEXT names the internal. Unless this
+SBCL just lacks the internal, TEXT also gives a reason."
   (push text (ability-missing (named-ability ability))))
 
 (defun lacking-p (ability)
-  "True when the agent lacks ABILITY. If no probe tried ABILITY as a whole, its check decides, or
-without a check, whether an internal of it is missing."
+  "True when the agent lacks ABILITY, because it was compiled without it, or because the check of
+ABILITY fails. If ABILITY has no check, the agent lacks it if one of its internals is missing. A
+probe that has tried ABILITY as a whole overrides both."
   (case (ability-state ability)
     (:left-out t)
     (:proven nil)
@@ -189,14 +190,15 @@ other fallback."
   (declare (ignore arguments))
   value)
 
-;;; Macros that declare an internal of SBCL. A declaration has our name for the internal, which it
-;;; exports, the documentation WHAT, and PLACE, the names in SBCL, as for FIRST-INTERNAL.
+;;; Macros that declare an internal of SBCL. Each takes our name for the internal, which it exports,
+;;; the documentation WHAT, and PLACE, the names that the internal has in SBCL, as for
+;;; FIRST-INTERNAL.
 
 (defmacro define-internal (name parameters what (&rest place) &optional fallback)
-  "Define the macro NAME with PARAMETERS. It expands into a call of SBCL's operator that PLACE
-names, a list such as (\"SB-VM\" \"SYMBOL\"), or into the form FALLBACK if SBCL has no such
-operator. WHAT is the documentation of NAME. A parameter after &REST stands for all further
-arguments, which FALLBACK cannot use."
+  "Define the macro NAME with PARAMETERS. A call of it expands into a call of the operator of SBCL
+at PLACE, a list such as (\"SB-VM\" \"SYMBOL\"). If SBCL has no such operator, it expands into the
+form FALLBACK, which can use PARAMETERS. A parameter after &REST stands for all further arguments,
+and FALLBACK cannot use it. WHAT is the documentation of NAME."
   (let ((operator (used-internal name place #'operator-p))
         (required (ldiff parameters (member '&rest parameters)))
         (rest (second (member '&rest parameters))))
@@ -210,8 +212,8 @@ arguments, which FALLBACK cannot use."
        ,@(missing-form name operator place))))
 
 (defmacro define-internal-variable (name what (&rest place) &optional fallback)
-  "Define NAME as a symbol macro for the value of SBCL's variable or constant that PLACE names, a
-list such as (\"SB-VM\" \"SYMBOL\"). If SBCL has none, or it is unbound, NAME expands into the form
+  "Define NAME as a symbol macro for the value of the variable or constant of SBCL at PLACE, a list
+such as (\"SB-VM\" \"SYMBOL\"). If SBCL has none there, or it is unbound, NAME expands into the form
 FALLBACK. WHAT is the documentation of NAME."
   (let ((symbol (used-internal name place #'identity)))
     `(progn
@@ -224,8 +226,8 @@ FALLBACK. WHAT is the documentation of NAME."
        ,@(missing-form name symbol place))))
 
 (defmacro define-internal-place (name what (&rest place) &optional fallback)
-  "Define NAME as another name for SBCL's symbol macro or alien variable that PLACE names, a list
-such as (\"SB-VM\" \"SYMBOL\"). If SBCL has none, NAME stands for the form FALLBACK. WHAT is the
+  "Define NAME as another name for the symbol macro or alien variable of SBCL at PLACE, a list such
+as (\"SB-VM\" \"SYMBOL\"). If SBCL has none there, NAME expands into the form FALLBACK. WHAT is the
 documentation of NAME."
   (let ((symbol (used-internal name place #'identity)))
     `(progn
@@ -235,8 +237,8 @@ documentation of NAME."
        ,@(missing-form name symbol place))))
 
 (defmacro define-internal-type (name what (&rest place))
-  "Define the type NAME as SBCL's type that PLACE names, a list such as (\"SB-VM\" \"SYMBOL\"), or
-as the empty type if SBCL has none. WHAT is the documentation of NAME."
+  "Define the type NAME. It is the type of SBCL at PLACE, a list such as (\"SB-VM\" \"SYMBOL\"), or
+the empty type if SBCL has none there. WHAT is the documentation of NAME."
   (let ((symbol (used-internal name place #'type-p)))
     `(progn
        (define-here ,name)
@@ -244,8 +246,8 @@ as the empty type if SBCL has none. WHAT is the documentation of NAME."
        ,@(missing-form name symbol place))))
 
 (defmacro define-internal-name (name what (&rest place))
-  "Define the constant NAME. Its value is SBCL's symbol that PLACE names, a list such as (\"SB-VM\"
-\"SYMBOL\"), or NIL if SBCL has none. WHAT is the documentation of NAME."
+  "Define the constant NAME. Its value is the symbol of SBCL at PLACE, a list such as (\"SB-VM\"
+\"SYMBOL\"), or NIL if SBCL has none there. WHAT is the documentation of NAME."
   (let ((symbol (used-internal name place #'identity)))
     `(progn
        (define-here ,name
@@ -288,8 +290,8 @@ name and an alien type. WHAT is the documentation of NAME."
                 `(list 'nothing ,@names))))
        ,@(missing-form name there (list "runtime" function)))))
 
-;;; Libraries that come with SBCL and are loaded later, so their names are looked up when they are
-;;; used
+;;; Internals in libraries that come with SBCL. The libraries can be loaded later, so the names are
+;;; looked up when they are used.
 
 (defmacro define-late-internal (name what (&rest place))
   "Define the function NAME without parameters. It returns the operator at PLACE, or NIL while there

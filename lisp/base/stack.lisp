@@ -1,5 +1,5 @@
 ;;;; Protects the guard pages at the ends of a thread's stacks. SBCL does not do so in every thread,
-;;;; and does not always protect an opened page again.
+;;;; and does not always protect a page again after a stack was exhausted.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -12,9 +12,9 @@ Return NIL when they are unknown."
         (values thread (sb-sys:sap-ref-word thread (* word-octets slot)))))))
 
 (defun guard-stacks ()
-  "Protect the last pages of this thread's stacks. SBCL does so in the main thread only. Without
-this, a stack with an open guard page, as in a cleanup form, could grow into the memory of another
-thread unnoticed. With it, the image ends instead."
+  "Protect the last pages of this thread's stacks, which SBCL does only for the main thread. While
+the guard page of a stack is unprotected, as in a cleanup form, the stack could otherwise grow into
+the memory of another thread unnoticed. With protected last pages, the image ends instead."
   (let ((thread (thread-word this-slot)))
     (when thread
       (protect-control-stack 1 thread)
@@ -41,9 +41,10 @@ data."
     (and left (> left (* 8 guard-octets)))))
 
 (defun protect-stack-again ()
-  "Protect the guard page of this thread's stack again, if it was opened when the stack was
-exhausted. SBCL does so only when the stack shrinks back to that page. If a thread ended with an
-open page, a new thread would get the same stack, and would end the whole image by exhausting it."
+  "Protect the guard page of this thread's stack again, if SBCL unprotected it when the stack was
+exhausted. SBCL itself does so only when the stack shrinks back to that page. If a thread ended with
+an unprotected page, a new thread would get the same stack, and would end the whole image by
+exhausting it."
   (when (and state-slot (far-from-guard-p))
     (multiple-value-bind (thread state) (thread-word state-slot)
       (when (and thread (zerop (ldb (byte 8 0) state)))
@@ -51,8 +52,9 @@ open page, a new thread would get the same stack, and would end the whole image 
 
 (defun clear-stack ()
   "Write zeros to the unused part of this thread's stack. A later thread gets the same stack, and
-the garbage collector keeps objects to which old words in it seem to point. SBCL's
-SCRUB-CONTROL-STACK is not enough: it stops at the first 4 KB of zeros, which a signal can leave."
+the garbage collector would keep objects to which old words in it seem to point. SBCL's
+SCRUB-CONTROL-STACK is not enough: it stops at the first 4 KB of zeros, and a signal can leave such
+a gap."
   (when (far-from-guard-p)
     (let* ((stack (stack-pointer))
            (end (sb-sys:sap-int stack))

@@ -12,14 +12,15 @@
 
 (defstruct (channel (:constructor make-channel (in out)))
   "A connection to a server. IN and OUT are binary streams. OUT is NIL when the channel is closed. A
-thread that writes a frame holds LOCK. LEFT lists buffers with frames of the reader thread that are
-still to be sent, newest first: another thread was sending when the reader thread left them here.
+thread that writes a frame holds LOCK. LEFT lists buffers with frames, newest first: the reader
+thread leaves its frames there when another thread is sending, and they are still to be sent.
 FEATURES is the list of features that was sent last."
   in out (lock (sb-thread:make-mutex :name "live-lisp send")) (left '()) (features '()))
 
 (defvar *channel* (make-channel nil nil)
-  "The channel to the server whose messages this thread receives, or for which it runs a job. In an
-image that the server started, all threads have the same. At first this is a closed channel.")
+  "The channel to the server for which this thread works: it receives the messages of this server,
+or runs a job for it. In an image that the server started, all threads have the same channel. The
+first value is a closed channel.")
 
 (sb-ext:defglobal **channels** '() "The list of the open channels.")
 
@@ -94,8 +95,8 @@ this function when it has sent its frame."
 (defun send-frame (buffer)
   "Send the frame in BUFFER on *CHANNEL*. Interrupts wait until the whole frame is sent. If the
 server is gone, call **ON-PEER-GONE** with 3. If the channel is closed, send nothing. The reader
-thread never waits for other threads that send: meanwhile it could read nothing, and a server that
-waits for it to read takes little from those threads."
+thread never waits for other threads that send. If it did, it would read nothing meanwhile, and the
+server might take nothing from those threads until its own message is read."
   (let ((channel *channel*))
     (sb-sys:without-interrupts
       (if *reading*
@@ -118,8 +119,8 @@ closed, and on systems that do not report the number."
 
 (defun wait-until-read ()
   "Wait until the server has read everything that was sent, but at most half a second. If the
-process ended earlier while the server is sending something, the server would lose the unread
-octets."
+process ended before, while the server is sending something, the server would lose the octets that
+it has not read."
   (loop repeat 100
         until (zerop (unread-octets))
         do (sleep 0.005)))

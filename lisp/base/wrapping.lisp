@@ -1,7 +1,7 @@
-;;;; Wraps functions of the program for a while. Meanwhile the program can replace a wrapped
-;;;; function, as a mock does, and put the first function back later. What the program saved and
-;;;; puts back is then SBCL's wrapper. A wrapper calls whichever function it wraps at the time, so
-;;;; the mock would stay.
+;;;; Wraps functions of the program for a while. A program can save a wrapped function, set a mock
+;;;; under its name, and set the saved function again later. What it saved is SBCL's wrapper. If
+;;;; there were only one wrapper for the name, it would call the mock from then on. So each function
+;;;; that the program sets under a wrapped name gets a wrapper of its own.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -43,8 +43,8 @@ removed meanwhile. Do nothing if NAME has no function."
 
 (defun function-set (set function name)
   "Hook: call SET, the original setter, to make FUNCTION the function NAME, and return FUNCTION. If
-FUNCTION is a wrapper, set the function in it instead. If NAME is wrapped, make a new wrapper for
-each new function, so that a wrapper that the program has saved always calls the same function."
+FUNCTION is a wrapper, set the function inside it instead. If NAME is wrapped, make a new wrapper,
+so that a wrapper that the program has saved always calls the same function."
   (let ((wrappers (gethash name **wrappers**)))
     (if (null wrappers)
         (funcall set function name)
