@@ -1,5 +1,5 @@
-;;;; The operation arglist, which returns how a function, macro or special operator is called, and
-;;;; the lambda lists of a generic function's methods.
+;;;; Defines the operation arglist, which returns how a function, macro or special operator is
+;;;; called, and the lambda lists of a generic function's methods.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -19,18 +19,18 @@ none."
         (t (callable-nature name))))
 
 (defun short-expander-arglist (function)
-  "Return the lambda list of a place, as text. FUNCTION is the update function of the place, given
-in a short DEFSETF. Its last parameter takes the new value and is left out. If FUNCTION has optional
-parameters, the last one is unknown, so return \"(&REST ARGUMENTS)\". Return NIL if SBCL has not
-kept the lambda list of FUNCTION."
+  "FUNCTION is the update function in a short DEFSETF. Return the lambda list of the place as text:
+that of FUNCTION without its last parameter, which takes the new value. If FUNCTION has optional,
+rest or keyword parameters, it is unknown which one takes the new value, so return \"(&REST
+ARGUMENTS)\". Return NIL if SBCL has not kept the lambda list of FUNCTION."
   (multiple-value-bind (arglist unknown) (introspect "FUNCTION-LAMBDA-LIST" function)
     (cond (unknown nil)
           ((intersection arglist lambda-list-keywords) "(&REST ARGUMENTS)")
           (t (arglist-text (butlast arglist))))))
 
 (defun expander-arglist (expander)
-  "Return the lambda list of a place as text, without the new value, or NIL if SBCL has not kept it.
-EXPANDER is SBCL's record of the DEFSETF or DEFINE-SETF-EXPANDER form, as SETF-EXPANDER returns it."
+  "EXPANDER is SBCL's record of a DEFSETF or DEFINE-SETF-EXPANDER form, from SETF-EXPANDER. Return
+the lambda list of the place as text, without the new value. Return NIL if SBCL has not kept it."
   (typecase expander
     (function (recorded-arglist expander))
     ((cons t function) (recorded-arglist (cdr expander)))
@@ -52,13 +52,14 @@ the lambda list, add \"sources\", the source locations of the function."
         (list* "sources" (function-sources name) members))))
 
 (defun call-text (name)
-  "Return text with the function name NAME and its lambda list, or that this is not recorded."
+  "Return text with the function name NAME and its lambda list. If SBCL has not kept the lambda
+list, the text says so."
   (format nil "~A~:[, arguments not recorded~; ~:*~A~]" (name-text name)
           (second (name-arglist-members name))))
 
 (defun declaimed (name)
-  "Return a list with \"FTYPE\" if the type of the function NAME was declaimed, and with \"INLINE\"
-or \"NOTINLINE\" if one of these was."
+  "Return a list of strings for the proclamations of the function NAME: \"FTYPE\" if its type was
+declaimed, and \"INLINE\" or \"NOTINLINE\" if it was declaimed so."
   (let ((inline (known :function :inlinep name)))
     (remove nil (list (and (declared-type-p name) "FTYPE")
                       (and (member inline '(inline notinline)) (symbol-name inline))))))

@@ -10,8 +10,8 @@ its definition."
       (object "description" (class-text class))))
 
 (defun prototypes (class)
-  "Return a hash table. Its keys are the prototypes (CLASS-PROTOTYPE) of CLASS and its subclasses,
-which SBCL allocates and the program has not made."
+  "Return a hash table with the prototypes (CLASS-PROTOTYPE) of CLASS and its subclasses as keys.
+These instances were made by SBCL, not by the program."
   (let ((table (make-hash-table :test 'eq)))
     (dolist (each (cons class (classes-below class)) table)
       (when (sb-mop:class-finalized-p each)
@@ -38,9 +38,9 @@ since counting would take too long."
 ;;; The functions made by the definition of a class
 
 (defun others-methods (name class)
-  "Compare the methods of the generic function NAME, an accessor of a slot of CLASS. Return :ABOVE
-if a superclass of CLASS has a method of its own, T if only classes other than superclasses have
-one, and NIL if the method for CLASS is the only one. Ignore methods with qualifiers."
+  "NAME is a generic function with an accessor method for CLASS. Return NIL if it has no method for
+another class, :ABOVE if it has one for a superclass of CLASS, and T if it has others only. Ignore
+methods with qualifiers."
   (let ((specializers (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                             unless (method-qualifiers method)
                               collect (first (last (sb-mop:method-specializers method))))))
@@ -49,9 +49,9 @@ one, and NIL if the method for CLASS is the only one. Ignore methods with qualif
 
 (defun slot-accessor-data (class)
   "Return a list of JSON objects for the readers and writers of the direct slots of CLASS, which is
-no structure. \"kept\" is true for a generic function that would still have a method for another
-class. Accessors with a method for a superclass are left out, since calls with an instance of CLASS
-would still work."
+no structure class. \"kept\" is true if the generic function would still exist without CLASS, with a
+method for another class. Leave out accessors with a method for a superclass, since calls with an
+instance of CLASS would still work."
   (loop for name in (remove-duplicates
                      (loop for slot in (sb-mop:class-direct-slots class)
                            append (sb-mop:slot-definition-readers slot)
@@ -84,9 +84,9 @@ CLASS."
   (loop for name in (structure-function-names class) collect (object "name" (name-text name))))
 
 (defun included-function-data (class below)
-  "Return a list of JSON objects for functions that other DEFSTRUCTs made and that a change of the
-structure CLASS affects. BELOW are the structures that include CLASS. The functions are their own
-accessors for slots of CLASS, and their keyword constructors."
+  "BELOW are the structures that include the structure CLASS. Return a list of JSON objects for the
+functions of these structures that a change of CLASS affects: their own accessors for slots of
+CLASS, and their keyword constructors."
   (let ((slots (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class))))
     (loop for sub in below
           for description = (structure-description sub)
@@ -114,8 +114,8 @@ accessors for slots of CLASS, and their keyword constructors."
                     (t 'standard-object))))
 
 (defun ancestors-with (each class superclasses)
-  "Return a list of the class EACH and all its superclasses, as they will be after a change that
-gives CLASS the direct SUPERCLASSES."
+  "Return a list of the class EACH and all its superclasses as they will be after a change: CLASS
+will then have the direct SUPERCLASSES."
   (let ((found '()))
     (labels ((visit (other)
                (unless (member other found)
@@ -144,9 +144,9 @@ of those TEXTS that name no class."
 
 (defun superclass-members (class superclasses unknown)
   "Return a plist for a JSON object: what CLASS loses and gains when SUPERCLASSES become its direct
-superclasses. It loses superclasses and the slots inherited from them, and gains superclasses.
-UNKNOWN is a list of names of new superclasses that are not defined. If there are any, nothing is
-known about losses, and none are returned."
+superclasses. It can lose superclasses with their slots, and gain superclasses. UNKNOWN is a list of
+names of new superclasses that are not defined. If there are any, the losses are unknown, and none
+are returned."
   (let* ((before (ancestors class))
          (now (ancestors-with class class superclasses))
          (kept-slots (mapcan #'slot-names (remove class now)))
@@ -161,15 +161,15 @@ known about losses, and none are returned."
 ;;; Initialization arguments
 
 (defun keyword-name (parameter)
-  "Return as a string the name of the keyword argument for PARAMETER, an element after &KEY in a
-lambda list, such as X, (X 1) or ((:Y X) 1)."
+  "PARAMETER is an element after &KEY in a lambda list, such as X, (X 1) or ((:Y X) 1). Return the
+name of its keyword as a string."
   (symbol-name (cond ((atom parameter) parameter)
                      ((consp (first parameter)) (first (first parameter)))
                      (t (first parameter)))))
 
 (defun method-initargs (classes)
-  "Return a list of strings: the keyword parameters of the methods on CLASSES that run when an
-instance is made, such as INITIALIZE-INSTANCE. Return :ANY if one of these methods has
+  "Methods on functions such as INITIALIZE-INSTANCE run when an instance is made. Return a list of
+strings: the keyword parameters of such methods on CLASSES. Return :ANY if one of the methods has
 &ALLOW-OTHER-KEYS."
   (loop for name in '(allocate-instance initialize-instance shared-initialize)
         append (loop for method in (sb-mop:generic-function-methods (plain-definition name))
@@ -195,10 +195,9 @@ accept. Return :ANY if a method has &ALLOW-OTHER-KEYS."
         (append others (mapcan #'slot-initargs (remove-if #'forward-referenced-p classes))))))
 
 (defun lost-initargs (each class superclasses)
-  "Return a list of strings: the initargs that instances of the class EACH may no longer accept
-after a change of CLASS. After the change, CLASS has the direct SUPERCLASSES. The initargs come from
-direct slots of CLASS and from superclasses that CLASS loses. An initarg that another class or a
-method accepts is not included."
+  "A change gives CLASS the direct SUPERCLASSES. Return a list of strings: the initargs that
+instances of EACH, which is CLASS or a subclass, may no longer accept. They are initargs of direct
+slots of CLASS, or of superclasses that CLASS loses, and no other class or method accepts them."
   (let* ((now (ancestors-with each class superclasses))
          (kept (remove class now))
          (gone (remove-if (lambda (other) (member other now)) (ancestors each)))
@@ -210,8 +209,8 @@ method accepts is not included."
                       (append others own) :test #'string=))))
 
 (defun initarg-data (class below superclasses)
-  "Return a list of JSON objects for those of CLASS and its subclasses, BELOW, that may accept fewer
-initargs after a change that gives CLASS the direct SUPERCLASSES."
+  "A change gives CLASS the direct SUPERCLASSES. BELOW are the subclasses of CLASS. Return a list of
+JSON objects for the classes among CLASS and BELOW that may then accept fewer initargs."
   (loop for each in (cons class below)
         for initargs = (lost-initargs each class superclasses)
         when (and initargs (class-name each))

@@ -1,12 +1,12 @@
-;;;; The operation class-slots, which returns the own and the inherited slots of a class. Nothing
-;;;; here finalizes a class: for a class that is not finalized, the direct slots of the class and of
-;;;; its superclasses are combined.
+;;;; Defines the operation class-slots, which returns the own and the inherited slots of a class.
+;;;; Nothing here finalizes a class: for a class that is not finalized, the direct slots of the
+;;;; class and of its superclasses are combined.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun no-class (symbol)
-  "End the operation with an error answer: SYMBOL names no class. The answer says what SYMBOL names
-instead."
+  "End the operation with an error answer: SYMBOL names no class. The answer lists the kinds of
+definitions that SYMBOL does have."
   (fail-lookup "failure" "no-class"
                "class" (symbol-text symbol)
                "natures" (append (natures symbol)
@@ -25,7 +25,7 @@ PACKAGE-NAME. If there is no such class, end the operation with an error answer.
 
 (defun class-head (class symbol)
   "Return a plist for a JSON object: the name, kind and state of CLASS. SYMBOL is the name by which
-it was found. If its CLASS-NAME is another symbol, \"properName\" is that."
+CLASS was found. If the CLASS-NAME of CLASS is another symbol, \"properName\" has this symbol."
   (list "name" (symbol-text symbol)
         "properName" (let ((name (class-text class)))
                        (and (string/= name (symbol-text symbol)) name))

@@ -1,11 +1,11 @@
-;;;; Prints code, types and lambda lists as limited text on one line, without running print methods
-;;;; of the program. Prints package prefixes except in lambda lists.
+;;;; Prints code, types and lambda lists on one line, in a limited number of characters, and without
+;;;; calling print methods of the program. Symbols have package prefixes except in lambda lists.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defparameter *plain-packages* (list (find-package "COMMON-LISP") (find-package "KEYWORD"))
-  "The packages whose symbols ARGLIST-TEXT prints as the printer does. It prints other symbols in
-lambda lists without a package prefix.")
+  "The packages whose symbols ARGLIST-TEXT prints in the usual way. Other symbols in lambda lists
+are printed without a package prefix.")
 
 (defun plain-symbol-p (symbol)
   "Return true if SYMBOL is printed unchanged in a lambda list. This holds for symbols of
@@ -14,8 +14,8 @@ COMMON-LISP, keywords, and SBCL's QUASIQUOTE, which prints as a backquote."
       (eq symbol +quasiquote+)))
 
 (defun map-comma (function tree)
-  "If TREE is an SBCL comma object from a backquoted form, return a new comma. Its expression is the
-result of FUNCTION for the expression of TREE. If TREE is anything else, return NIL."
+  "If TREE is an SBCL comma object from a backquoted form, return a copy of this comma with the
+result of FUNCTION for its expression. Else return NIL."
   (and (comma-p tree)
        (make-comma (funcall function (comma-expression tree)) (comma-kind tree))))
 
@@ -78,25 +78,26 @@ parameter list as (), not as NIL. Return NIL for the type FUNCTION, which says n
           text))))
 
 (defun bare-symbol (atom)
-  "ATOM is from a default form in a lambda list. Return an atom to print in its place, without a
-package prefix. For most symbols it is an uninterned symbol of the same name. Return ATOM itself if
-it is no symbol, or if PLAIN-SYMBOL-P is true of it, as for CAR and :KEY."
+  "Return the object to print for ATOM, an atom in a default form of a lambda list: for most
+symbols, an uninterned symbol of the same name, which prints without a package prefix. Return ATOM
+itself if it is no symbol, or if it is a symbol such as CAR or :KEY, for which PLAIN-SYMBOL-P is
+true."
   (if (or (null atom) (not (symbolp atom)) (plain-symbol-p atom))
       atom
       (make-symbol (symbol-name atom))))
 
 (defun bare-parameter (part)
-  "Return a copy of PART, a name or a list of names in a lambda list, to print without package
-prefixes: each symbol is replaced by an uninterned one. (QUOTE X) here is a list of two parameter
-names, not a quoted form."
+  "PART is a name or a list of names in a lambda list. Return a copy that prints without package
+prefixes, with an uninterned symbol in place of each name. (QUOTE X) is a list of two parameter
+names here, not a quoted form."
   (cond ((consp part) (bare-lambda-list part))
         ((and part (symbolp part) (not (keywordp part))) (make-symbol (symbol-name part)))
         (t part)))
 
 (defun bare-lambda-list (arglist)
   "Return a copy of the lambda list ARGLIST that prints without package prefixes, which say nothing
-about parameters. In default forms, symbols of which PLAIN-SYMBOL-P is true, such as CAR and :KEY,
-stay as they are."
+about parameters. In default forms, symbols such as CAR and :KEY, for which PLAIN-SYMBOL-P is true,
+are not changed."
   (loop with defaults = nil
         for rest = arglist then (cdr rest)
         while (and (consp rest) (plusp *conses-left*))
@@ -138,9 +139,10 @@ program as #<CLASS>, since such a method can fail or never end."
          ,@body))))
 
 (defun code-text (limit copy code)
-  "Return CODE as one line of at most LIMIT characters. The function COPY first copies it, with
-*CONSES-LEFT* set to 2 * LIMIT: each cons prints as at least one character, except that of a QUOTE.
-The printer breaks lines in forms such as LOOP in spite of its settings, so join the lines."
+  "Return CODE as one line of at most LIMIT characters. The function COPY makes the copy to print.
+*CONSES-LEFT* limits it to 2 * LIMIT conses, which suffices: each cons prints as at least one
+character, except that of a QUOTE. The printer breaks lines in forms such as LOOP in spite of its
+settings, so join the lines."
   (let* ((*conses-left* (* 2 limit))
          (text (print-safely limit (funcall copy code))))
     (if (find #\Newline text) (on-one-line text) text)))

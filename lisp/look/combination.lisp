@@ -1,6 +1,6 @@
-;;;; Finds the order in which a call of a generic function enters its methods, from its method
-;;;; combination. Does not run code of the program that may have effects. If such code would decide
-;;;; the order, the answer names that code.
+;;;; Finds the order in which a call of a generic function enters its methods, by the rules of its
+;;;; method combination. Code of the program that may have effects is not run. If such code decides
+;;;; the order, the answer names the code.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -19,8 +19,9 @@
     (and path (eql 0 (search "SYS:" (namestring path))) t)))
 
 (defun deciding-method (function methods)
-  "Return the name of a function in *PROTOCOL* that the program has specialized for the generic
-function FUNCTION or one of its METHODS. Return NIL if there is none, so the standard's rules hold."
+  "A program can replace the choice of methods by methods on the functions in *PROTOCOL*. Return the
+name of one of these functions that has a method of the program for the generic function FUNCTION or
+for one of METHODS. Return NIL if there is none."
   (loop for name in *protocol*
         when (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                    for specializer = (first (sb-mop:method-specializers method))
@@ -31,8 +32,8 @@ function FUNCTION or one of its METHODS. Return NIL if there is none, so the sta
           return name))
 
 (defun strange-specializer-p (method)
-  "Return true if METHOD has a specializer that is neither a class nor an EQL specializer, of a kind
-that the program has defined."
+  "Return true if METHOD has a specializer of a kind that the program has defined: it is neither a
+class nor an EQL specializer."
   (notevery (lambda (specializer) (typep specializer '(or class sb-mop:eql-specializer)))
             (sb-mop:method-specializers method)))
 
@@ -41,8 +42,9 @@ that the program has defined."
 
 (defparameter *harmless-attributes* '("FLUSHABLE" "UNSAFELY-FLUSHABLE" "FOLDABLE" "CALL"
                                       "IMPORTANT-RESULT")
-  "SBCL's attributes for functions that change no object except lists that they have made. Such a
-function may signal, and may call functions given as arguments.")
+  "SBCL's attributes for functions that are harmless to call. Such a function changes no object,
+except lists that it has made itself. It may signal conditions, and may call functions that are its
+arguments.")
 
 (defun harmless-name-p (name)
   "Return true if a call of the SBCL function NAME cannot change an existing object."
@@ -58,12 +60,13 @@ function may signal, and may call functions given as arguments.")
                          (not (member "ANY" names :test #'string=)))))))))
 
 (deftype instance-like ()
-  "The type of objects with slots that code could set."
+  "Objects with slots that code could set."
   '(or standard-object condition (and structure-object (not cell))))
 
 (defun code-names (function)
   "Return two lists about the code of FUNCTION: the names of the global functions that it calls, and
-those of its constants that it could change (global variables, functions and instances)."
+the constants in it that the code could change, which are global variables, functions and
+instances."
   (let* ((code (function-code (simple-function function))) (names (linked-names code)) (others '()))
     (loop for index from words-before-functions below (code-words code)
           do (let ((constant (code-word code index)))
@@ -76,9 +79,9 @@ those of its constants that it could change (global variables, functions and ins
     (values names others)))
 
 (defun harmful-name (function &optional (depth 5))
-  "Return NIL if the code of FUNCTION refers only to harmless functions and objects. Else return
-text with the first one that is not known as harmless. Functions of the program that it calls are
-checked too, up to DEPTH calls deep."
+  "Check the code of FUNCTION, and that of the functions of the program that it calls, up to DEPTH
+calls deep. Return NIL if they refer only to harmless functions and objects. Else return text that
+names the first function or object that is not known to be harmless."
   (if (not (typep function 'compiled-function))
       "code that is not compiled"
       (multiple-value-bind (names others) (code-names function)
@@ -145,8 +148,9 @@ is the standard method combination, or one from the short form of DEFINE-METHOD-
 
 (defun long-form (function combination methods)
   "Return the effective method form of METHODS of the generic function FUNCTION. COMBINATION is from
-the long form of DEFINE-METHOD-COMBINATION. Return NIL and a (WORD TEXT) list of strings if the body
-of COMBINATION signals an error (\"error\"), or is not run because it may have effects (\"code\")."
+the long form of DEFINE-METHOD-COMBINATION. On failure, return NIL and a (WORD TEXT) list of
+strings. WORD is \"error\" if the body of COMBINATION signals an error, and \"code\" if the body is
+not run because it may have effects."
   (let* ((maker (gethash (combination-name combination) long-combinations))
          (harmful (if maker (harmful-name maker) "unknown code")))
     (if harmful
@@ -156,7 +160,7 @@ of COMBINATION signals an error (\"error\"), or is not run because it may have e
 
 (defun method-form (function methods)
   "Return the effective method form of METHODS, the applicable methods of FUNCTION, most specific
-first. If there is no form, return NIL and the reason, a (WORD TEXT) list of strings, such
+first. On failure, return NIL and a (WORD TEXT) list of strings with the reason, such
 as (\"primary\" \"\") when no method is primary."
   (let* ((combination (sb-mop:generic-function-method-combination function))
          (standard (typep combination 'standard-combination))
@@ -187,10 +191,10 @@ as (\"primary\" \"\") when no method is primary."
                         (when (eq used +next-method-call+) (return-from calls-no-next-p nil)))
                       xrefs)
            t)
-          ;; Some SBCLs record no such cross references, but their debug information shows it. The
-          ;; second parameter of a method's function is the next method, and SBCL marks it :DELETED
-          ;; if the code does not use it. It is the third parameter if SBCL has merged the function
-          ;; with its entry point, which takes the argument count first.
+          ;; Some SBCLs record no such cross references, but keep the parameters of the function.
+          ;; One of them is the next method, and SBCL marks it :DELETED if the code does not use it.
+          ;; It is the second parameter. It is the third if SBCL has merged the function with its
+          ;; entry point, which takes the argument count first.
           (t (let ((debug (function-debug simple)))
                (eq :deleted
                    (nth (if (eq :external (debug-kind debug)) 2 1) (debug-parameters debug))))))))
@@ -198,16 +202,17 @@ as (\"primary\" \"\") when no method is primary."
 (defparameter *most-entries* 1000 "The maximum number of method calls that ENTRIES returns.")
 
 (defstruct (entry (:constructor make-entry (method from entered)))
-  "A possible call of METHOD during a call of a generic function. ENTRIES returns a list of these.
-FROM is the position, counted from 1, of the entry whose method calls METHOD by CALL-NEXT-METHOD. It
-is NIL if the effective method form itself calls METHOD. ENTERED is false if METHOD is certainly not
-called, because the method of entry FROM contains no CALL-NEXT-METHOD."
+  "A possible call of METHOD during a call of a generic function. An entry has a number, its
+position from 1 in the list that ENTRIES returns. FROM is the number of the entry whose method calls
+METHOD by CALL-NEXT-METHOD, or NIL if the effective method form itself calls METHOD. ENTERED is
+false if METHOD is certainly not called, because the method of entry FROM contains no
+CALL-NEXT-METHOD."
   method from entered)
 
 (defun entries (form)
-  "Find the method calls in FORM, an effective method form. Return a list of ENTRY structures in the
-order of the calls, and a copy of FORM in which each call is replaced by the number of its ENTRY,
-counted from 1."
+  "FORM is an effective method form. Return a list of ENTRY structures for the method calls in it,
+in the order of the calls. The second value is a copy of FORM in which each call is replaced by the
+number of its ENTRY, counted from 1."
   (let ((entries '()) (count 0) (left 10000))
     (labels ((enter (method next from entered)
                (when (>= count *most-entries*) (return-from enter count))
@@ -233,9 +238,9 @@ counted from 1."
         (values (nreverse entries) numbered)))))
 
 (defun entered-methods (function methods)
-  "Return a list of those METHODS that a call of the generic function FUNCTION enters or may enter,
-in order. METHODS are its applicable methods, most specific first. If the order is not known from
-the method combination, return METHODS."
+  "METHODS are the applicable methods of the generic function FUNCTION, most specific first. Return
+a list of those of them that a call enters or may enter, in order. If the method combination does
+not determine the order, return METHODS."
   (let ((form (method-form function methods)))
     (if form
         (remove-duplicates (mapcar #'entry-method (remove-if-not #'entry-entered (entries form)))
@@ -253,7 +258,8 @@ the method combination, return METHODS."
 (defun order-members (function arguments offset limit)
   "Return a plist for a JSON object: the methods that a call of the generic function FUNCTION with
 ARGUMENTS enters, LIMIT of them from OFFSET on. ARGUMENTS are lists as PARSED-ARGUMENT returns.
-Methods whose applicability these ARGUMENTS do not decide are listed apart, as \"perhaps\"."
+Methods that are applicable only to some objects of the classes in ARGUMENTS are listed apart, as
+\"perhaps\"."
   (multiple-value-bind (methods perhaps) (applicable-methods function arguments)
     (multiple-value-bind (form problem)
         (if methods (method-form function methods) (values nil (list "none" "")))
@@ -278,8 +284,8 @@ Methods whose applicability these ARGUMENTS do not decide are listed apart, as \
                                               "condition" (condition-text method positions))))))))
 
 (defun undefined-class (arguments)
-  "Return the name of the first class, among the classes of ARGUMENTS and their superclasses, that
-is not defined. Return NIL if all are. ARGUMENTS are lists as PARSED-ARGUMENT returns."
+  "ARGUMENTS are lists as PARSED-ARGUMENT returns. Return the name of a class that is not defined,
+among the classes of ARGUMENTS and their superclasses, or NIL if all are defined."
   (loop for argument in arguments
         for class = (argument-class argument)
         unless (precedence class)
@@ -287,8 +293,8 @@ is not defined. Return NIL if all are. ARGUMENTS are lists as PARSED-ARGUMENT re
 
 (defun dispatch-members (function arguments offset limit)
   "Return a plist for a JSON object about a call of the generic function FUNCTION with ARGUMENTS:
-the methods entered, or the problem because of which they are unknown. ARGUMENTS are lists as
-PARSED-ARGUMENT returns. An element is NIL if the argument's text denotes nothing."
+the methods entered, or the reason why they are unknown. ARGUMENTS are lists as PARSED-ARGUMENT
+returns, or NIL for an argument whose text denotes nothing."
   (let ((methods (sb-mop:generic-function-methods function))
         (required (required-parameters function)))
     (flet ((refuse (problem &optional detail) (list "problem" problem "detail" detail)))
@@ -301,8 +307,8 @@ PARSED-ARGUMENT returns. An element is NIL if the argument's text denotes nothin
             (t (order-members function arguments offset limit))))))
 
 (define-operation "effective-method" (name package arguments offset limit)
-  "NAME in PACKAGE names a generic function. Return a JSON object with the methods that run when it
-is called with ARGUMENTS, in order, LIMIT of them from OFFSET on. Each element of ARGUMENTS is a hash table
+  "NAME in PACKAGE names a generic function. Return a JSON object with the methods that a call with
+ARGUMENTS runs, in order: LIMIT of them from OFFSET on. Each element of ARGUMENTS is a hash table
 with the keys \"kind\" and \"text\", such as \"name\" and \"INTEGER\"."
   (multiple-value-bind (target symbol setf) (named-target name package)
     (let ((function (and (fboundp target)

@@ -1,4 +1,4 @@
-;;;; The operation describe, which returns all definitions that a symbol names.
+;;;; Defines the operation describe, which returns all definitions that a symbol names.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -35,13 +35,14 @@ they add nothing."
     (and known (listp arglist) (arglist-text arglist))))
 
 (defun place-data (source &optional description function)
-  "Return a JSON object with the file, the position and the DESCRIPTION of a definition, or NIL if
-it has no file. SOURCE is a definition source of SB-INTROSPECT. For a method, pass its FUNCTION too,
-since SB-INTROSPECT does not know when a method's file was written."
+  "SOURCE is a definition source of SB-INTROSPECT. Return a JSON object with its file, its position
+and the text DESCRIPTION. Return NIL if it has no file. For a method, pass its FUNCTION too:
+SB-INTROSPECT does not know the date of a method's file, but the function's code does."
   (let* ((path (introspect "DEFINITION-SOURCE-PATHNAME" source))
          (file (and path (translated (namestring path))))
          (written (or (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)
-                      ;; The date of the file, which the agent passed to the compiler with a class.
+                      ;; When the agent compiles some forms of a file, it passes the date of the
+                      ;; file to the compiler, which keeps it with each class.
                       (getf (introspect "DEFINITION-SOURCE-PLIST" source) :live-lisp-date)
                       (and function (fourth (function-place function))))))
     (when path
@@ -68,18 +69,20 @@ SB-INTROSPECT such as :FUNCTION."
                 collect (specializer-text specializer))))
 
 (sb-ext:defglobal **evaluation-of** (constantly nil)
-  "A function that takes a name or a method, and keywords for kinds of definitions, such as
-:FUNCTION. It returns a JSON object about the evaluation that made the current definition of one of
-these kinds, or NIL if no such evaluation is known.")
+  "A function that finds the evaluation which made a definition. It takes a name or a method, and
+keywords for kinds of definitions, such as :FUNCTION. It returns a JSON object about the evaluation
+that made the current definition of one of these kinds. It returns NIL if no evaluation is known to
+have made it.")
 
 (defun evaluation-data (name &rest kinds)
-  "Return a JSON object about the evaluation that defined NAME, a name or a method, as one of KINDS.
-These are keywords such as :FUNCTION. Return NIL if no such evaluation is known."
+  "Return a JSON object about the evaluation that made the current definition of NAME, a name or a
+method. KINDS are keywords such as :FUNCTION for the kinds of definitions that count. Return NIL if
+no such evaluation is known."
   (apply **evaluation-of** name kinds))
 
 (sb-ext:defglobal **maker-of** (constantly nil)
-  "A function that takes a method of which SBCL keeps no source, and returns the path of the file
-whose load made the method, or NIL.")
+  "A function that takes a method for which SBCL has no source location. It returns the path of the
+file that defined the method when it was loaded, or NIL.")
 
 (defun method-data (method)
   "Return a JSON object with the source location, qualifiers and specializers of METHOD."
@@ -92,8 +95,8 @@ whose load made the method, or NIL.")
                 "maker" (funcall **maker-of** method)))))
 
 (defvar *holders* nil
-  "NIL, or a hash table from packages to results of VARIABLES-BY-VALUE. Bound to a table while many
-methods are described, so that each package is searched once.")
+  "NIL, or a hash table that caches the results of VARIABLES-BY-VALUE by package. It is bound to a
+table while many methods are described, so that each package is searched once.")
 
 (defun variables-by-value (package)
   "Return an EQ hash table from values to the variables of PACKAGE that have them. If several
@@ -123,8 +126,8 @@ variables have the same value, the table has the one whose name sorts first."
 
 (defun specializer-packages (specializer)
   "Return a list of packages that are likely to have a variable for the object of SPECIALIZER, an
-EQL specializer. They are the home packages of the name of the object's class, and of the names of
-the generic functions with methods for SPECIALIZER."
+EQL specializer. They are the home package of the name of the object's class, and the home packages
+of the names of the generic functions with methods for SPECIALIZER."
   (let ((names (list* (class-name (class-of (sb-mop:eql-specializer-object specializer)))
                       (loop for method in (sb-mop:specializer-direct-methods specializer)
                             for function = (sb-mop:method-generic-function method)
@@ -142,9 +145,9 @@ the generic functions with methods for SPECIALIZER."
         (write-string (class-text (class-of object)) stream)))))
 
 (defun specializer-text (specializer)
-  "Return SPECIALIZER as text, as a DEFMETHOD form has it. For an EQL specializer whose object is no
-literal, show a variable that has this value, else the class and address of the object. Never print
-the object itself, since its print method may fail or never end."
+  "Return text for SPECIALIZER as a DEFMETHOD form has it. In an EQL specializer, show a literal
+object as it is, another object by a variable that has it as value, or else by its class and
+address. Never print the object itself, since its print method may fail or never end."
   (if (typep specializer 'class)
       (class-text specializer)
       (let ((object (sb-mop:eql-specializer-object specializer)))
@@ -291,8 +294,8 @@ SYMBOL is unbound."
       (object "nature" "PACKAGE" "documentation" (doc-text package t)))))
 
 (defun declared-type-p (name)
-  "Return true if the program declaimed the type of the function NAME, so that the compiler did not
-derive it."
+  "Return true if the program itself declaimed the type of the function NAME. Return NIL if the
+compiler derived the type."
   (eq :declared (known :function :where-from name)))
 
 (defun function-type-text (name)

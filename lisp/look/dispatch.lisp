@@ -4,10 +4,11 @@
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; The functions in this file represent an argument by a list. It is (:VALUE object) or (:VALUE
-;;; object variable) if the object is known, and the latter if it was given as a variable. It is
-;;; (:CLASS class) for an unknown instance of a class, and (:UNDEFINED class) if the class is not
-;;; defined yet.
+;;; The functions in this file represent an argument of the call by a list:
+;;; (:VALUE object): a known object.
+;;; (:VALUE object variable): a known object, given as the value of a variable.
+;;; (:CLASS class): an unknown instance of a class.
+;;; (:UNDEFINED class): an instance of a class that is not defined yet.
 
 (defun literal (kind text)
   "Return the object that TEXT denotes. KIND is \"string\", \"character\" or the name of another
@@ -24,17 +25,18 @@ constant SYMBOL. Return NIL if SYMBOL is no such variable or is unbound."
        (list :value (symbol-value symbol) symbol)))
 
 (defun named-argument (symbol)
-  "Return a list (:CLASS class) or (:UNDEFINED class) if SYMBOL names a class, else (:VALUE object
-SYMBOL) if it is a bound variable, else NIL."
+  "Return the argument that SYMBOL stands for: a list (:CLASS class) or (:UNDEFINED class) if SYMBOL
+names a class, or a list (:VALUE object SYMBOL) if it is a variable with a value. Return NIL if it
+is neither."
   (let ((class (find-class symbol nil)))
     (cond ((and class (forward-referenced-p class)) (list :undefined class))
           (class (list :class class))
           (t (global-value symbol)))))
 
 (defun parsed-argument (argument package)
-  "Return a list such as (:CLASS class) or (:VALUE object) for ARGUMENT, or NIL if it denotes
-nothing. ARGUMENT is a hash table with the strings \"kind\" and \"text\". Names in the text are
-looked up in PACKAGE."
+  "ARGUMENT is a hash table with the strings \"kind\" and \"text\". Return the argument that it
+denotes as a list such as (:CLASS class) or (:VALUE object). Return NIL if it denotes nothing. Names
+in the text are looked up in PACKAGE."
   (let ((kind (gethash "kind" argument)) (text (gethash "text" argument)))
     (flet ((symbol-of () (values (named-symbol text package))))
       (cond ((string= kind "name") (named-argument (symbol-of)))
@@ -71,10 +73,10 @@ literal, the specializer has the variable."
           (t (format nil "(EQL ~A)" (value-text value))))))
 
 (defun argument-source (argument)
-  "Return a JSON object that says how Lisp code can get an object to pass for ARGUMENT, a list as
-PARSED-ARGUMENT returns. The code can use the value of a \"variable\", allocate an \"instance\" of a
-class, take the \"prototype\" of a class, or use a \"symbol\" or other \"literal\". Return NIL if
-the literal would be longer than 200 characters."
+  "ARGUMENT is a list as PARSED-ARGUMENT returns. Return a JSON object for code that needs such an
+argument: where the code can get an object. \"by\" is \"variable\" for the value of a variable,
+\"instance\" for a new instance of a class, \"prototype\" for the prototype of a class, \"symbol\"
+or \"literal\". Return NIL if the literal would be longer than 200 characters."
   (destructuring-bind (kind value &optional variable) argument
     (cond (variable (object "by" "variable" "text" (symbol-text variable)))
           ((not (eq kind :value))
@@ -98,14 +100,14 @@ not defined."
                                                     (sb-mop:class-direct-superclasses class))))))
 
 (defun abstract-p (class)
-  "Return true if CLASS is a built-in class, such as INTEGER, all of whose instances are instances
-of subclasses."
+  "Return true if CLASS is a built-in class such as INTEGER, which has only instances of its
+subclasses."
   (and (typep class 'built-in-class) (sb-mop:class-direct-subclasses class) t))
 
 (defun fits (specializer argument precedence)
-  "Return T if ARGUMENT matches SPECIALIZER, NIL if it does not, and :PERHAPS if that depends on an
-object of which only the class is known. ARGUMENT is a list (:VALUE object) or (:CLASS class).
-PRECEDENCE is the class precedence list of its class."
+  "ARGUMENT is a list (:VALUE object) or (:CLASS class), and PRECEDENCE is the class precedence list
+of its class. Return T if ARGUMENT matches SPECIALIZER, and NIL if it does not. Return :PERHAPS if
+only the class of ARGUMENT is known, and some instances of the class match and others do not."
   (let ((of-class (eq (first argument) :class)))
     (cond ((typep specializer 'class)
            (cond ((member specializer precedence) t)
@@ -136,10 +138,10 @@ class precedence list of each argument's class."
                       t)))
 
 (defun applicable-methods (function arguments)
-  "Return a list of the methods of the generic function FUNCTION that are applicable to ARGUMENTS,
-most specific first. The second value is a list of (METHOD POSITIONS) lists for methods that may be
-applicable: that depends on objects, of which ARGUMENTS give only the classes, at these positions
-from 0. ARGUMENTS are lists as PARSED-ARGUMENT returns."
+  "ARGUMENTS are lists as PARSED-ARGUMENT returns. Return two values. The first is a list of the
+methods of the generic function FUNCTION that are applicable to ARGUMENTS, most specific first. The
+second is a list of (METHOD POSITIONS) lists for methods that are applicable only to some objects of
+the classes in ARGUMENTS. POSITIONS lists the positions of the arguments that decide this, from 0."
   (let ((precedences (loop for argument in arguments
                            collect (precedence (argument-class argument))))
         (order (precedence-positions function))

@@ -1,4 +1,4 @@
-;;;; The operation class-hierarchy, which returns the classes above and below a class.
+;;;; Defines the operation class-hierarchy, which returns the classes above and below a class.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -24,9 +24,10 @@ point (contract C10 in docs/develop/contracts.md). Classes without a name come l
     (sort (loop for each being the hash-keys of seen collect each) #'class-before-p)))
 
 (defun tree-rows (class depth)
-  "Return a depth-first list of the classes below CLASS, at most DEPTH levels down, or all if DEPTH
-is NIL. Each element is a (CLASS LEVEL MARK) list with a level from 0. MARK is :AGAIN if the class
-and its subclasses were listed before, :CUT if its subclasses are too deep to list, else NIL."
+  "Return a list of (CLASS LEVEL MARK) lists for the classes below CLASS, in depth-first order, at
+most DEPTH levels down, or all if DEPTH is NIL. LEVEL is 0 for a direct subclass. MARK is :AGAIN if
+the class and its subclasses are listed earlier, :CUT if its subclasses are too deep to list, else
+NIL."
   (let ((shown (make-hash-table :test 'eq)) (rows '()))
     (labels ((visit (class level)
                (dolist (subclass (subclasses class))
@@ -49,8 +50,8 @@ and its subclasses were listed before, :CUT if its subclasses are too deep to li
             "below" (and (eq mark :cut) (length (classes-below class))))))
 
 (defun up-members (class)
-  "Return a plist for a JSON object: the direct superclasses and all superclasses of CLASS. If CLASS
-is not finalized, it has no precedence list, so all its known superclasses are listed."
+  "Return a plist for a JSON object: the direct superclasses of CLASS, and all its superclasses. For
+a class that is not finalized, which has no precedence list, these are all known superclasses."
   (flet ((texts (classes)
            (loop for class in classes
                  collect (format nil "~A~:[~; (not defined)~]" (class-text class)

@@ -1,5 +1,5 @@
-;;;; Reads SBCL's code objects: which functions they contain, which functions they call, and which
-;;;; symbols are in their constants.
+;;;; Reads SBCL's code objects: the functions in them, the functions that they call, and the symbols
+;;;; in their constants.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -19,10 +19,11 @@ a closure, this is the code object of its underlying function."
   (ignore-errors (source-name (information-source (code-information code)))))
 
 (defun root-in (code function)
-  "Return the name of the outermost function around FUNCTION, a function in the code object CODE.
-Return :TOP-LEVEL if that has no name. ROOT-OF derives it from the debug name of FUNCTION. But SBCL
-names some inner functions only after a block or a file, so ROOT-OF gives a name that no function in
-CODE has. For these, return the name of the first outermost function in CODE, if there is one."
+  "Return the name of the outermost function around FUNCTION, a function in the code object CODE, or
+:TOP-LEVEL if this outermost function has no name. Usually, the debug name of FUNCTION contains this
+name (ROOT-OF). But SBCL names some inner functions after a block or a file. If no function in CODE
+has the name from ROOT-OF, return the name of the first outermost function in CODE, if there is
+one."
   (let* ((name (simple-function-name function)) (root (root-of name)))
     (if (or (= 1 (code-functions code)) (equal name root) (form-name-p name))
         root
@@ -34,8 +35,8 @@ CODE has. For these, return the name of the first outermost function in CODE, if
                 (t root))))))
 
 (defun roots-in (code)
-  "Return a list without duplicates: the ROOT-IN of each function in the code object CODE, which is
-a function name, a list such as (FAST-METHOD F (T)), or :TOP-LEVEL."
+  "Return a list of the results of ROOT-IN for all functions in the code object CODE, without
+duplicates. Each is a function name, a list such as (FAST-METHOD F (T)), or :TOP-LEVEL."
   (let ((roots '()))
     (dotimes (index (code-functions code) roots)
       (pushnew (root-in code (code-function code index)) roots :test #'equal))))
@@ -103,10 +104,10 @@ SBCL's."
   (typep constant '(or symbol cons (simple-array t))))
 
 (defun map-symbols (visit constant)
-  "Call VISIT with each symbol of the program in CONSTANT, an atom or a tree of conses and arrays,
-and with a boolean. At most 2000 elements are examined. The boolean is true if the symbol names a
-handler of a HANDLER-BIND clause. SBCL keeps such a clause as a pair of a condition class, or a
-function that tests for the class, and the name of the handler."
+  "Call VISIT with two arguments for each symbol of the program in CONSTANT, an atom or a tree of
+conses and arrays: the symbol, and true if it names a handler of a HANDLER-BIND clause. SBCL keeps
+such a clause as a pair of a condition class, or a function that tests for the class, and the name
+of the handler. Examine at most 2000 elements."
   (let ((left 2000))
     (labels ((walk (part depth &aux before)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
@@ -140,9 +141,9 @@ of a lambda list after &OPTIONAL or &KEY."
 
 (defun behind-check-p (list code)
   "Return true if SBCL seems to keep LIST, a constant of the code object CODE, for the error
-messages of an argument check. This is so if LIST follows a function such as +CHECKS-LIST+ among the
-constants of CODE, with only lambda lists between. Some SBCLs keep no functions among the constants.
-In these, it is enough that only lambda lists precede LIST."
+messages of an argument check. Among the constants of CODE, LIST then follows a function such as
++CHECKS-LIST+, with only lambda lists between. In SBCLs that keep no functions among the constants,
+only lambda lists precede LIST."
   (let ((behind +name-of-cell+))
     (map-constants (lambda (constant)
                      (when (eq constant list) (return-from behind-check-p behind))
@@ -154,9 +155,9 @@ In these, it is enough that only lambda lists precede LIST."
                    code)))
 
 (defun beside-lambda-lists-p (list code)
-  "Return true if LIST, a constant of the code object CODE, is data of the program although it is
-BEHIND-CHECK-P: most of its symbols name functions, and CODE has more such lists than calls of
-functions that check arguments."
+  "LIST is a constant of the code object CODE for which BEHIND-CHECK-P is true. Return true if it is
+data of the program all the same: most of its symbols name functions, and CODE has more such
+constants than calls of functions that check arguments."
   (let ((functions 0) (lists 0))
     (labels ((visit (part)
                (cond ((consp part) (visit (car part)) (visit (cdr part)))
@@ -172,9 +173,10 @@ functions that check arguments."
                       (names-in-xrefs code))))))
 
 (defun lambda-list-p (constant code)
-  "Return true if CONSTANT of the code object CODE is no data of the program, but a lambda list that
-SBCL keeps for errors about arguments. For a macro, such a list begins with a list that names the
-macro. For a DESTRUCTURING-BIND, it has lambda list keywords or is BEHIND-CHECK-P."
+  "SBCL keeps some lambda lists in code for its error messages about arguments. Return true if
+CONSTANT of the code object CODE is such a list, and not data of the program. For a macro, the list
+begins with a list that names the macro. For a DESTRUCTURING-BIND, it has lambda list keywords, or
+BEHIND-CHECK-P is true."
   (and (consp constant)
        (let ((of (first constant)))
          (or (and (consp of) (eq :macro (first of)) (consp (rest of)) (cddr of) (symbolp (cddr of)))
@@ -189,8 +191,8 @@ macro. For a DESTRUCTURING-BIND, it has lambda list keywords or is BEHIND-CHECK-
                               thereis (member (car rest) lambda-list-keywords))))))))
 
 (defun method-alone-p (code)
-  "Return true if the code object CODE has the functions of only one method. It may also have code
-that makes the method's function, but no other code."
+  "Return true if all functions in the code object CODE belong to one method, except perhaps code
+that makes the function of this method."
   (let ((roots (remove :top-level (roots-in code))))
     (and (null (rest roots))
          (typep (first roots) '(cons symbol))

@@ -1,5 +1,5 @@
-;;;; The operation impact, which returns what a change of a definition affects, such as its methods
-;;;; and the tests that reach it.
+;;;; Defines the operation impact. It returns what a change of a definition affects: the methods,
+;;;; callers by name, and tests, for example.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -10,9 +10,9 @@
   "The maximum number of direct and indirect users that REACHING visits for one name.")
 
 (defun reaching (index target)
-  "Return a list of the users in INDEX that use the function name TARGET, directly or through other
-functions. A user is a USER or TOP-FORM structure. The second value is true if the search stopped
-after *MOST-REACHING* users."
+  "Return a list of the users in INDEX, USER or TOP-FORM structures, that use the function name
+TARGET directly or through other functions. The second value is true if the search stopped after
+*MOST-REACHING* users."
   (let ((seen (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq))
         (pending (list target)) (found '())
         (left *most-reaching*))
@@ -47,8 +47,8 @@ after *MOST-REACHING* users."
               (push (string-downcase (string name)) names))))))))
 
 (defun defined-around-p (system name)
-  "Return true if the ASDF system NAME is not SYSTEM, and its .asd file is in the folder of SYSTEM's
-or in an enclosing folder."
+  "NAME is the name of another ASDF system than SYSTEM. Return true if its .asd file is in the same
+folder as that of SYSTEM or in an enclosing one. Return NIL if NAME names SYSTEM itself."
   (flet ((folder (system)
            (let ((file (asdf-value "SYSTEM-SOURCE-FILE" system)))
              (and file (pathname-directory file)))))
@@ -61,8 +61,9 @@ or in an enclosing folder."
            (eql (length outer) (or (mismatch outer inner :test #'equal) (length outer)))))))
 
 (defun performs-test-p (system)
-  "Return true if the ASDF system SYSTEM seems to contain tests of another system: it has its own
-TEST-OP method, and depends on a system defined in the same or an enclosing folder."
+  "Return true if the ASDF system SYSTEM seems to contain the tests of another system: it has a
+PERFORM method for TEST-OP, and depends on a system that is defined in the same or an enclosing
+folder."
   (let ((perform (contrib-function "ASDF" "PERFORM")) (operation (contrib-symbol "ASDF" "TEST-OP")))
     (and perform operation (find-class operation nil)
          (some (lambda (method)
@@ -75,8 +76,8 @@ TEST-OP method, and depends on a system defined in the same or an enclosing fold
                (asdf-value "SYSTEM-DEPENDS-ON" system)))))
 
 (defun test-systems ()
-  "Return a list of the ASDF systems that contain tests of other systems: another system lists them
-for its TEST-OP, or they are PERFORMS-TEST-P."
+  "Return a list of the ASDF systems that contain tests of other systems: those that another system
+lists for its TEST-OP, and those for which PERFORMS-TEST-P is true."
   (let* ((systems (remove nil (mapcar (lambda (name) (asdf-value "REGISTERED-SYSTEM" name))
                                       (asdf-value "REGISTERED-SYSTEMS"))))
          (named (loop for system in systems
@@ -88,9 +89,9 @@ for its TEST-OP, or they are PERFORMS-TEST-P."
                    systems)))
 
 (defun use-place (user)
-  "Return a list (FILE FORM DATE) about the code of USER, a USER or TOP-FORM structure: the native
-name of its source file, the number of its top-level form there, and the date of the version of the
-file with that form. Return NIL if USER is from no file."
+  "Return a list (FILE FORM DATE) with the place of USER, a USER or TOP-FORM structure, or NIL if it
+is from no file. FILE is the native name of the file, FORM the number of the top-level form, and
+DATE the date of the version of the file that had this form."
   (if (top-form-p user)
       (let ((source (top-form-source user)))
         (list (told-file (file-load-name source)) (top-form-number user)
@@ -115,9 +116,9 @@ number of these systems."
     (values files (length systems))))
 
 (defun test-data (index target limit)
-  "Return a plist for a JSON object about the tests that use the function name TARGET, directly or
-through other functions, with LIMIT of the tests. INDEX is the index of uses. A test is a top-level
-form in a file of a system in TEST-SYSTEMS."
+  "A test is a top-level form in a file of one of the TEST-SYSTEMS. Return a plist for a JSON object
+about the tests that use the function name TARGET, directly or through other functions: their
+number, and LIMIT of them. INDEX is the index of uses."
   (multiple-value-bind (files systems) (test-files)
     (multiple-value-bind (users more) (if (plusp systems) (reaching index target) '())
       (let ((tests (sort (remove-duplicates (loop for user in users
@@ -160,9 +161,9 @@ list of USER structures."
                         (and file (version-members created (date-of file)))))))
 
 (defun naming-data (index target limit)
-  "Return a list of JSON objects with names and source locations of at most LIMIT functions in INDEX
-whose code calls the function TARGET. Calls in inlined code, for which SBCL has no cross reference,
-are included."
+  "Return a list of JSON objects with the names and source locations of at most LIMIT functions in
+INDEX whose code calls the function TARGET. This includes calls in inlined code, for which SBCL has
+no cross reference."
   (let ((found '()))
     (map-uses (lambda (user kind)
                 (when (and (member kind '(0 5)) (name-of user) (reached-p user)
@@ -173,8 +174,8 @@ are included."
 
 (defun finding-members (index symbol limit)
   "Some functions look up symbols by name, and so may call the function SYMBOL. Return a plist for a
-JSON object with the number of these functions, and with the first LIMIT of them. Count a function
-only if SYMBOL is accessible in the package of its name. INDEX is the index of uses."
+JSON object with the number of these functions, and the first LIMIT of them. A function counts only
+if SYMBOL is accessible in the package of its name. INDEX is the index of uses."
   (let ((users (functions-finding-names index (packages-with symbol))))
     (list "finding" (users-data users limit)
           "findingCount" (length users))))
@@ -201,8 +202,8 @@ DEFSTRUCT, for the structure CLASS or for one that includes CLASS."
 
 (define-operation "impact" (name package limit redefined superclasses)
   "Return a JSON object about what a change of the function, macro or class NAME of PACKAGE affects
-besides its callers, at most LIMIT of each kind. REDEFINED is true if a class gets a new definition.
-Then SUPERCLASSES are the names of its new direct superclasses."
+besides its callers, at most LIMIT of each kind. If REDEFINED is true, a class gets a new
+definition, in which SUPERCLASSES are the names of its direct superclasses."
   (multiple-value-bind (target symbol setf in) (named-target name package)
     (let* ((kind (function-kind target))
            (class (and (not setf) (find-class symbol nil)))

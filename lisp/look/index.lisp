@@ -11,21 +11,21 @@
     (and serial (< serial (length noted)) (= 1 (bit noted serial)))))
 
 (defun other-name-p (name function)
-  "Return true if FUNCTION, a simple function found as the definition of NAME, has another name in
-its debug name."
+  "FUNCTION is a simple function that is the definition of NAME. Return true if its debug name
+contains another name, as after (SETF (FDEFINITION NAME) #'OTHER)."
   (let ((own (simple-function-name function)))
     (not (or (eq own name) (equal name (name-in-root (root-of own)))))))
 
 (defun loose-p (code)
   "Return true if the code object CODE is from no file and has a function without a name. Such a
-function may be the definition of no name, so that only data refers to it."
+function is perhaps the definition of no name, and only data refers to it."
   (and (plusp (code-functions code))
        (null (code-file code))
        (member :top-level (roots-in code))))
 
 (defun users-by-name (index name)
-  "Return a list of new USER structures for those functions found as a definition of NAME that INDEX
-does not have."
+  "Return a list of new USER structures for the functions that are definitions of NAME and that
+INDEX does not have yet."
   (let ((users '()))
     (map-reached (lambda (kind function)
                    (when (or (not (noted-p index (function-code function)))
@@ -56,9 +56,9 @@ names."
   (remove nil (mapcar #'name-in-root (roots-in code))))
 
 (defun users-among (index news)
-  "Return a list of new USER structures for functions that INDEX does not have. NEWS is a list of
-names and code objects. The functions are definitions of these names, or of the names of functions
-in this code."
+  "NEWS is a list of names and code objects. Look at the definitions of these names, and of the
+names of the functions in these code objects. Return a list of new USER structures for those that
+INDEX does not have yet."
   (let ((names (make-hash-table :test 'equal)))
     (dolist (each news)
       (dolist (name (if (typep each 'code) (names-in each) (list each)))
@@ -69,8 +69,8 @@ in this code."
 
 (defun note-file (index code)
   "Add the source file of the code object CODE to the files of INDEX, unless it is a file of SBCL or
-of the agent. If no FILE-LOAD records a load of this file, because it was loaded before the hooks
-were installed, record one now."
+of the agent. If the file was loaded before the hooks were installed, there is no FILE-LOAD
+structure for it, so make one."
   (let ((file (code-file code)) (files (use-index-files index)))
     (unless (or (not (stringp file))
                 (eql 0 (search "SYS:" file :end2 (min 4 (length file))))
@@ -82,7 +82,9 @@ were installed, record one now."
         (note-source (information-source (code-information code)))))))
 
 (defun note-known (index user code)
-  "Mark the code object CODE as known in INDEX. USER is the USER structure for a function of CODE."
+  "Record in INDEX that it has the uses by the code object CODE. USER is the USER structure for a
+function of CODE. If the debug name of this function contains another name, record the function
+under the name of USER too."
   (let ((serial (code-serial code)) (name (user-name user)))
     (when (and name serial)
       (when (>= serial (length (use-index-noted index)))
@@ -102,8 +104,8 @@ were installed, record one now."
         (note-known index user code)))))
 
 (defun note-packages (index)
-  "Record in INDEX that all its users are sorted, and the current names of their packages. When a
-package is renamed, the order is no longer right."
+  "Record in INDEX that all its users are sorted, and record the current names of their packages.
+When one of these packages is renamed, the order is no longer right."
   (let ((known (make-hash-table :test 'eq)))
     (loop for user across (use-index-users index)
           for package = (and (user-name user) (symbol-package (name-symbol (user-name user))))
@@ -125,8 +127,8 @@ package is renamed, the order is no longer right."
   (and **listening** +name-check+))
 
 (defun stale-p (index)
-  "Return true if INDEX is NIL or must be built again: the hooks have missed code or recorded too
-much, a package was renamed, or most users were added after INDEX was built."
+  "Return true if INDEX is NIL or must be built again. This is so if the hooks have missed code or
+recorded too much, if a package was renamed, or if most users were added after INDEX was built."
   (or (null index)
       (and (eq t **news**)
            (or (all-heard-p) (null next-serial) (/= next-serial (use-index-serial index))))
@@ -135,8 +137,8 @@ much, a package was renamed, or most users were added after INDEX was built."
               thereis (not (eq name (package-name package))))))
 
 (defun new-index ()
-  "Return a new index of the whole image. Meanwhile the hooks add code and names to **NEWS** that
-are defined by other threads."
+  "Return a new index of the whole image. Code and names that other threads define meanwhile are
+added to **NEWS** by the hooks."
   (setf **news-count** 0
         **news** (if (all-heard-p) '() t))
   (let ((index (make-use-index)))
@@ -170,8 +172,8 @@ garbage collected."
         when there collect there))
 
 (defun add-news (index)
-  "Add the functions in **NEWS** to INDEX. Also try the code in USE-INDEX-UNREACHED again, since it
-may belong to the definition of a name by now."
+  "Add the functions in **NEWS** to INDEX. Also look at the code in USE-INDEX-UNREACHED again, since
+it may be the definition of a name by now."
   (let* ((news (still-there (taken-news)))
          (all (append (still-there (use-index-unreached index)) news)))
     (add-users index (nconc (mapcan #'loose-users news) (users-among index all)))

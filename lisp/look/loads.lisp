@@ -28,8 +28,8 @@ interpreted code.")
                                                      (cons kept known))))))))
 
 (defvar *passing* nil
-  "True while this thread loads code that will soon be removed again, so that its file and form are
-not recorded.")
+  "True while this thread loads code that is removed again soon. The file and the form of such code
+are not recorded.")
 
 (sb-ext:defglobal **last-load** nil
   "The FILE-LOAD structure for the file from which the last new code came, or NIL.")
@@ -46,15 +46,15 @@ file being loaded."
            (note-made **last-load** (called-names code))))))
 
 (defun contrib-p (source)
-  "Return true if a library that comes with SBCL is being loaded and its source file is not on this
-disk. SOURCE is the debug source of new code."
+  "SOURCE is the debug source of new code. Return true if a library that comes with SBCL is being
+loaded, and its source file is not on this disk."
   (and *load-truename*
        (equal "contrib" (first (last (pathname-directory *load-truename*))))
        (not (ignore-errors (probe-file (source-name source))))))
 
 (defun code-noted (function code reason)
-  "Hook: record CODE, a new code object, and the file or form that made it. Then call FUNCTION,
-which is SBCL's own, with CODE and REASON."
+  "Hook: record CODE, a new code object, and the file or form that made it. Then call FUNCTION, the
+hooked function of SBCL, with CODE and REASON."
   (apart
    (when (typep code 'code) (note-news code))
    (when (and (typep code 'code) (not *passing*))
@@ -92,8 +92,8 @@ the first of ARGUMENTS, to **NEWS**."
 
 (defun finalizers-run (function &rest arguments)
   "Hook: call FUNCTION, which the finalizer thread calls after a garbage collection, with ARGUMENTS.
-Then clear the unused stack. FUNCTION leaves addresses of dead code there, and they would keep new
-code at the same address from being collected."
+Then clear the unused stack. FUNCTION leaves addresses of dead code there, and these would keep new
+code at the same addresses from being collected."
   (multiple-value-prog1 (apply function arguments)
     (scrub-stack)))
 

@@ -86,9 +86,9 @@ answers spell it, it is \"P::NAME\"."
     (if (string= name "COMMON-LISP-USER") "CL-USER" name)))
 
 (defun package-for (prefix package-name default)
-  "Return two values: the package in which to look up a symbol, and its name for answers. Use the
-first of these that is not NIL: PREFIX, the package prefix in the symbol's text; PACKAGE-NAME;
-DEFAULT; the session's package. If PREFIX is given, the package PACKAGE-NAME must exist too, and
+  "Return two values: the package in which to look up a symbol, and its name for answers. PREFIX is
+the package prefix in the symbol's text, or NIL. Use PREFIX if there is one, else PACKAGE-NAME, else
+DEFAULT, else the session's package. With a PREFIX, the package PACKAGE-NAME must exist too, and
 PREFIX may be one of its local nicknames (contracts S3.2, C25, C26)."
   (let* ((given (and package-name (named-package package-name)))
          (package (cond (prefix (named-package prefix (or given (session-package))))
@@ -99,10 +99,10 @@ PREFIX may be one of its local nicknames (contracts S3.2, C25, C26)."
 
 (defun named-symbol (text package-name &optional default)
   "Return four values: the symbol that TEXT names, its status as from FIND-SYMBOL, true if TEXT was
-\"(SETF NAME)\", and the package searched. A package prefix in TEXT wins, then the package
-PACKAGE-NAME, then DEFAULT, then the session's package. If there is no such package or symbol, end
-the operation with an error answer. If neither TEXT nor PACKAGE-NAME gives a package, this answer
-also says whether the session's package has the symbol."
+\"(SETF NAME)\", and the package searched. This is the package that a prefix in TEXT names, else the
+package PACKAGE-NAME, else DEFAULT, else the session's package. If there is no such package or
+symbol, end the operation with an error answer. If neither TEXT nor PACKAGE-NAME gives a package,
+the answer also says whether the session's package has the symbol."
   (multiple-value-bind (token setf) (strip-wrapping text)
     (multiple-value-bind (prefix rest) (split-prefix token)
       (multiple-value-bind (package called) (package-for prefix package-name default)
@@ -153,14 +153,15 @@ list (DEFSTRUCT option :TYPE), or NIL."
   (values (known :typed-structure :info symbol)))
 
 (defun type-name-p (symbol)
-  "Return true if SYMBOL names a type, even one that requires arguments, such as SATISFIES."
+  "Return true if SYMBOL names a type. This includes types that require arguments, such as
+SATISFIES."
   (or (member (known :type :kind symbol) '(:defined :primitive :instance))
       (and (known :type :expander symbol) t)
       (sb-ext:valid-type-specifier-p symbol)))
 
 (defun other-natures (symbol)
-  "Return a list with \"CLASS\" if SYMBOL names a class, and with \"VARIABLE\" if it names a
-variable."
+  "Return the list of those strings that apply to SYMBOL: \"CLASS\" if it names a class, and
+\"VARIABLE\" if it names a variable."
   (append (and (classp symbol) '("CLASS"))
           (and (variable-kind symbol) '("VARIABLE"))))
 

@@ -1,4 +1,4 @@
-;;;; The operation package-symbols, which describes a package and lists its symbols.
+;;;; Defines the operation package-symbols, which describes a package and lists its symbols.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -25,7 +25,7 @@ names."
           (case status
             (:external (vector-push-extend symbol (first found)))
             (:internal (vector-push-extend symbol (second found)))
-            ;; The iterator returns a symbol twice that is inherited from two packages, or both
+            ;; The iterator returns a symbol twice if it is inherited from two packages, or is both
             ;; present and inherited.
             (t (unless (or (shiftf (gethash symbol inherited) t)
                            (not (eq :inherited
@@ -38,9 +38,9 @@ names."
 SYMBOLS-BY-STATUS.")
 
 (defun listed-symbols (by-status access type)
-  "Return a list of (STATUS SYMBOLS) lists, one for each status that the string ACCESS includes,
-such as \"external\". SYMBOLS is a sorted vector. BY-STATUS is the list of three vectors that
-SYMBOLS-BY-STATUS returns. If TYPE is a string such as \"MACRO\", include only symbols with such a
+  "BY-STATUS is the list of three vectors that SYMBOLS-BY-STATUS returns. Return a list of (STATUS
+SYMBOLS) lists, one for each status in ACCESS, a string such as \"external\" or \"accessible\".
+SYMBOLS is a sorted vector. If TYPE is a string such as \"MACRO\", include only symbols with such a
 definition."
   (loop for index in (rest (assoc access *accesses* :test #'string=))
         for symbols = (elt by-status index)
@@ -65,9 +65,9 @@ definition."
                 '("SYMBOL")))))
 
 (defun symbol-rows (listed type offset limit)
-  "Return a list of (STATUS PACKAGE NAME KINDS) lists of strings for LIMIT symbols from OFFSET on.
-LISTED is a list of (STATUS SYMBOLS) lists from LISTED-SYMBOLS. PACKAGE is the symbol's home
-package. KINDS is TYPE, or the kinds of the symbol's definitions if TYPE is NIL."
+  "LISTED is a list of (STATUS SYMBOLS) lists from LISTED-SYMBOLS. Return a list of (STATUS PACKAGE
+NAME KINDS) lists of strings for LIMIT of these symbols, from OFFSET on. PACKAGE is the home package
+of the symbol. KINDS is TYPE or, if TYPE is NIL, the kinds of definitions of the symbol."
   (let ((start (or offset 0)) (left limit) (rows '()))
     (loop for (status symbols) in listed
           do (loop for index from start below (length symbols)
@@ -81,9 +81,9 @@ package. KINDS is TYPE, or the kinds of the symbol's definitions if TYPE is NIL.
     (nreverse rows)))
 
 (define-operation "package-symbols" (package access type offset limit)
-  "Return a JSON object that describes PACKAGE and counts its symbols by status. ACCESS, such as
-\"external\", and TYPE, NIL or a string such as \"MACRO\", select symbols. Add the number of these,
-and LIMIT of them from OFFSET on."
+  "Return a JSON object that describes PACKAGE and counts its symbols by status. It also has the
+number of the symbols that ACCESS and TYPE select, and LIMIT of them from OFFSET on. ACCESS is a
+string such as \"external\", and TYPE is NIL or a string such as \"MACRO\"."
   (let* ((package (named-package package))
          (by-status (symbols-by-status package))
          (listed (listed-symbols by-status access type)))

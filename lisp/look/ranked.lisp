@@ -1,6 +1,6 @@
-;;;; The operation ranked-apropos: a symbol search that does not need the exact name. Results are
-;;;; ranked by how well the pattern fits, then by package: packages of the user come first. The
-;;;; search visits each symbol once and does limited work for it.
+;;;; Defines the operation ranked-apropos: a symbol search that does not need the exact name.
+;;;; Results are ranked by how well the pattern fits, then by package: packages of the user come
+;;;; first. The search visits each symbol once and does limited work for it.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -47,10 +47,14 @@ LENGTH characters of NAME are examined, and at most 60."
           finally (return (and (plusp (length pattern)) (logcount starts))))))
 
 (defun fit-of (pattern bare name length)
-  "Return a number for how PATTERN fits the first LENGTH characters of NAME: 0 if they are equal, 1
-if NAME begins with PATTERN, 2 if PATTERN is whole words of NAME, 3 if it is elsewhere in NAME, 4 if
-FUZZY-WORDS matches BARE, the letters and digits of PATTERN, or NIL for no match. For 4, the second
-value is the number of words in NAME: fewer are better."
+  "Return a number that says how well PATTERN fits the first LENGTH characters of NAME. BARE has
+only the letters and digits of PATTERN.
+0: they are equal.
+1: NAME begins with PATTERN.
+2: PATTERN is whole words of NAME.
+3: PATTERN is elsewhere in NAME.
+4: FUZZY-WORDS matches BARE. The second value is the number of words in NAME: fewer are better.
+Return NIL if PATTERN does not fit."
   (declare (type (simple-array character (*)) pattern bare name) (type fixnum length))
   (let ((found (search pattern name :end2 length)))
     (cond ((null found)
@@ -65,10 +69,10 @@ value is the number of words in NAME: fewer are better."
           (t 3))))
 
 (defun fit-function (pattern)
-  "Return a function of one argument, a symbol. It returns a number from 0 to 5 for how well PATTERN
-fits the symbol's name in any letter case, or NIL for no match. 0 to 4 are from FIT-OF, and 5 is a
-name that differs from PATTERN by typos. Its second value ranks symbols with the same number. Lower
-is better for both values."
+  "Return a function that takes a symbol and returns two numbers, lower ones for a better fit, or
+NIL for no match. The first says how well PATTERN fits the name of the symbol in any letter case: 0
+to 4 as from FIT-OF, or 5 for a name that differs from PATTERN by typos. The second ranks symbols
+for which the first is the same."
   (let* ((pattern (map '(simple-array character (*)) #'char-upcase pattern))
          (bare (remove-if-not #'alphanumericp pattern))
          (most (nearness pattern))
@@ -93,8 +97,8 @@ is better for both values."
         roots))
 
 (defun functions-file (package)
-  "Return the source file of one of the functions named by symbols at home in PACKAGE. At most 100
-functions are examined. Return :TYPED if none of them is from a file, and NIL if there are none."
+  "Examine at most 100 functions named by symbols at home in PACKAGE. Return the source file of one
+of them, :TYPED if none is from a file, and NIL if there are no functions."
   (let ((seen 0) (typed nil))
     (do-symbols (symbol package typed)
       (when (and (eq (symbol-package symbol) package) (fboundp symbol))
@@ -115,8 +119,8 @@ functions are examined. Return :TYPED if none of them is from a file, and NIL if
           (location :typed))))
 
 (defun users-package-p (package roots)
-  "Return true if PACKAGE belongs to the user: an evaluated form or a file below the directories
-ROOTS defined it, and it is no package of the agent."
+  "Return true if PACKAGE belongs to the user: it is no package of the agent, and was defined by an
+evaluated form or by a file below one of the directories ROOTS."
   (let ((file (and (not (own-package-p package)) (package-file package))))
     (or (eq file :typed) (and (stringp file) (within-p file roots)))))
 
@@ -131,10 +135,10 @@ user's files."
 ;;; The search
 
 (defun map-candidates (visit package inherited users)
-  "Call VISIT with each symbol to search, with some perhaps more than once. If PACKAGE is given,
-these are its present symbols, and if INHERITED is true, also its inherited symbols. Else they are
-the external symbols of all packages except KEYWORD, and internal symbols of the packages in the
-hash table USERS, if they have a definition."
+  "Call VISIT with each symbol to search, with some of them perhaps more than once. If PACKAGE is
+given, these are its present symbols and, if INHERITED is true, its inherited symbols. Else they are
+the external symbols of all packages except KEYWORD, and those internal symbols of the packages in
+the hash table USERS that have a definition."
   (if package
       (multiple-value-bind (present inheritable) (matching-symbols "" package)
         (mapc visit present)
@@ -167,10 +171,10 @@ an SBCL package other than COMMON-LISP, else 1."
         (t 1)))
 
 (defun ranked-symbols (pattern package type inherited users)
-  "Return a list of the symbols whose names PATTERN fits, best first. Search PACKAGE, and with
-INHERITED also the symbols it inherits, or all packages if PACKAGE is NIL. If TYPE is a string such
-as \"MACRO\", include only symbols with such a definition. USERS is a hash table with the packages
-of the user as keys."
+  "Return a list of the symbols whose names PATTERN fits, best first. Search PACKAGE, or all
+packages if it is NIL. If INHERITED is true, also search the symbols that PACKAGE inherits. If TYPE
+is a string such as \"MACRO\", include only symbols with such a definition. USERS is a hash table
+with the packages of the user as keys."
   (let ((fit (fit-function pattern)) (found '()) (seen (make-hash-table :test 'eq)))
     (map-candidates (lambda (symbol)
                       (multiple-value-bind (fits far) (funcall fit symbol)

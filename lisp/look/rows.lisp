@@ -6,10 +6,10 @@
 ;;; Finding the users that still exist
 
 (defun free-p (code name)
-  "CODE is a code object from no file that uses NAME. Return true if an answer must show CODE
-itself. Return NIL if CODE is a form that was compiled to run once and has run. Return NIL also if
-**CLAIMED** says that CODE was made by a current top-level form, or by loading a file with a form
-that uses NAME. Then the answer shows this form instead."
+  "CODE is a code object from no file that uses NAME. Return true if an answer must show CODE itself
+as a user. Return NIL if CODE was compiled to run once and has run. Return NIL also if an answer
+shows a top-level form in its place: **CLAIMED** says that CODE was made by a current form, or
+during the load of a file in which a form uses NAME."
   (let ((claim (gethash code **claimed**)))
     (not (or (run-p code)
              (typecase claim
@@ -23,8 +23,8 @@ that uses NAME. Then the answer shows this form instead."
   "The job id of the evaluation during which garbage was last collected for an answer, or NIL.")
 
 (defun asking-evaluation ()
-  "Return the lowest job id of the running evaluations, or NIL if none is running. An evaluation can
-ask many questions through tools, and this id shows that they belong to one evaluation."
+  "Return the lowest job id of the running evaluations, or NIL if none is running. When an
+evaluation asks several questions through tools, the id is the same for all of them."
   (sb-ext:with-locked-hash-table (**jobs**)
     (let ((ids (loop for job being the hash-values of **jobs**
                      when (equal "evaluate" (job-operation job)) collect (job-id job))))
@@ -57,8 +57,9 @@ collection can show this, throw to DOUBTFUL."
       (let ((code (user-code user))) (and code (code-file code)))))
 
 (defun map-uses (visit index name)
-  "Call VISIT with each user of NAME in INDEX and the kind of its use, a position in *USE-KINDS*. A
-user is a USER structure, in the order in which they were added, or after these a TOP-FORM."
+  "Call VISIT with each user of NAME in INDEX and the kind of its use, a position in *USE-KINDS*.
+First come USER structures, in the order in which they were added to INDEX, then TOP-FORM
+structures."
   (flet ((visit-use (use)
            (declare (type (unsigned-byte 32) use))
            (funcall visit (aref (use-index-users index) (use-user use)) (use-kind use))))
@@ -71,8 +72,8 @@ user is a USER structure, in the order in which they were added, or after these 
       (dolist (kind (use-kinds place name)) (funcall visit place kind)))))
 
 (defun in-order (users)
-  "Return the list USERS, sorted as in answers. The users that were in the index when it was built
-come first and are already sorted."
+  "Return the list USERS, sorted as in answers. The users that were already in the index when it was
+built come first, and are sorted already."
   (let ((last (loop for rest on users
                     while (and (rest rest) (not (user-before-p (second rest) (first rest))))
                     finally (return rest))))
@@ -129,8 +130,9 @@ large heap, collect only new objects. For all questions of one evaluation, colle
           text))))
 
 (defun sort-of (user)
-  "Return how answers show USER, a USER or TOP-FORM structure: :PLACE for a TOP-FORM, :LOOSE or :OWN
-for users of these kinds, a string such as \"setf expander\" for other expanders, else :FUNCTION."
+  "Return how answers show USER, a USER or TOP-FORM structure. The result is :PLACE for a TOP-FORM,
+:LOOSE or :OWN for a USER of this kind, a string such as \"setf expander\" for an expander, else
+:FUNCTION."
   (cond ((top-form-p user) :place)
         ((member (user-kind user) '(:own :loose)) (user-kind user))
         ((kind-text user))
@@ -158,16 +160,16 @@ return NIL."
   "The maximum number of symbols that an answer lists for the data of one top-level form.")
 
 (defun data-names (place)
-  "Return a list of the symbols in the data of PLACE, a TOP-FORM structure, as texts, without
-variables. Names that the form defines are among them."
+  "Return a list of texts, one for each symbol in the data of PLACE, a TOP-FORM structure. Leave out
+variables. The names that the form defines are in the list."
   (page (loop for symbol in (form-uses-data (top-form-uses place))
               unless (variable-kind symbol) collect (symbol-text symbol))
         0 *most-names*))
 
 (defun form-data (place possible)
-  "Return a JSON object about PLACE, a TOP-FORM structure: its file and number, or, if it is from no
-file, the name that it defines. POSSIBLE is true if the form only has the name of the question in
-its data."
+  "Return a JSON object about PLACE, a TOP-FORM structure: its file and number or, if it is from no
+file, the name that it defines. POSSIBLE is true if the form only has the name that was asked about
+in its data."
   (let ((source (top-form-source place)) (name (top-form-name place)))
     (if source
         (multiple-value-bind (file date) (told-file (file-load-name source))
@@ -191,8 +193,8 @@ values."
                           append (list nickname (package-name package)))))))
 
 (defun loose-text (code)
-  "Return text for CODE, a code object with functions that have no name: the source of the last of
-these functions, or \"a function\" if it is unknown. CODE is NIL if it was garbage collected."
+  "CODE is a code object with functions that have no name, or NIL if it was garbage collected.
+Return the source of the last of these functions as text, or \"a function\" if it is unknown."
   (let* ((functions (reverse (and code (nameless-functions code))))
          (function (or (find-if-not (lambda (each) (stringp (simple-function-name each))) functions)
                        (first functions)))
@@ -207,8 +209,8 @@ these functions, or \"a function\" if it is unknown. CODE is NIL if it was garba
   (printing-plainly (print-safely 200 (root-of (simple-function-name (user-function user))))))
 
 (defun same-function-text (name)
-  "Return as text the name under which the function NAME was defined, if it is another name and
-still has the same function. Else return NIL."
+  "If the function NAME was defined under another name, and this name still has the same function,
+return the other name as text. Else return NIL."
   (let* ((known (and (plain-name-p name) (global-function name)))
          ;; If the function is traced, KNOWN is the closure that TRACE has put around it.
          (function (if (closure-p known) (plain-definition name) known))
@@ -221,10 +223,10 @@ still has the same function. Else return NIL."
          (name-text own))))
 
 (defun user-data (group name kinds &key kind text sites possible)
-  "Return a JSON object about GROUP, a list of users with the same name that use NAME. Each user is
-a USER or TOP-FORM structure. KINDS lists the kinds of uses, such as :CALLS. KIND and TEXT, unless
-NIL, replace the kind and the name to show. If SITES is true, add the source locations of the uses.
-POSSIBLE is true if the users only have NAME in their data."
+  "GROUP is a list of USER or TOP-FORM structures with the same name, which use NAME. Return a JSON
+object about it. KINDS lists the kinds of the uses, such as :CALLS. If KIND or TEXT is not NIL, show
+it in place of the kind or the name of the group. If SITES is true, add the source locations of the
+uses. POSSIBLE is true if the group only has NAME in its data."
   (let* ((user (first group)) (sort (sort-of user)))
     (case sort
       (:place (form-data user possible))

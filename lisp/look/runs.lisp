@@ -1,5 +1,5 @@
-;;;; Records what SBCL itself does not record: code objects of forms that were compiled to run once,
-;;;; and places where the slot of a structure is set without a call of its setter.
+;;;; Records two facts that SBCL does not record: which code objects are of forms that were compiled
+;;;; to run once, and where the slot of a structure is set without a call of its setter.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -40,8 +40,8 @@ from a function within the form."
   (second (gethash code **runs**)))
 
 (defun run-p (code)
-  "Return true if the code object CODE is of a form compiled to run once that has run, and contains
-no other function without a name. Nothing can call such code any more."
+  "Return true if the code object CODE can never be called again: it is of a form that was compiled
+to run once and has run, and contains no other function without a name."
   (let ((run (gethash code **runs**)))
     (and run (not (second run)) (null (rest (nameless-functions code))))))
 
@@ -49,15 +49,15 @@ no other function without a name. Nothing can call such code any more."
 
 (defvar *set-in-place* '()
   "A list of (PATH READER...) lists. The expansion of the form with the source path PATH sets the
-slots of these readers without calling their setters. EXPANSION-RECORDED removes an element when the
-compiler records the expansion, which may never happen. There is no lock, since only one thread uses
-the compiler at a time.")
+slots of these readers directly, without calls of their setters. EXPANSION-RECORDED removes an
+element when the compiler records the expansion, which may never happen. A lock is not needed, since
+only one thread uses the compiler at a time.")
 
 (defparameter *most-set-in-place* 100 "The maximum length of *SET-IN-PLACE*.")
 
 (defun slot-expanded (function place environment)
-  "Hook: call FUNCTION, which SETF and similar macros call with PLACE and ENVIRONMENT to find out
-whether PLACE is a slot of a structure. If so, add the slot's reader to *SET-IN-PLACE*."
+  "Hook: call FUNCTION with PLACE and ENVIRONMENT. SETF and similar macros call it to find out
+whether PLACE is a slot of a structure. If it is one, add the reader of the slot to *SET-IN-PLACE*."
   (let ((slot (funcall function place environment)) (path source-path))
     (when (and slot path)
       (let ((known (or (assoc path *set-in-place* :test #'eq)
@@ -68,9 +68,9 @@ whether PLACE is a slot of a structure. If so, add the slot's reader to *SET-IN-
     slot))
 
 (defun expansion-recorded (function macro block path)
-  "Hook: call FUNCTION, with which SBCL records in BLOCK at PATH that MACRO was expanded. If the
-expansion sets slots in place of calling setters, record calls of these setters. If MACRO is not
-SETF, also record calls of the readers, since macros such as PUSH read the slot too."
+  "Hook: call FUNCTION, by which SBCL records in BLOCK at PATH that MACRO was expanded. If the
+expansion sets slots directly, record calls of the setters of these slots too. If MACRO is not SETF,
+also record calls of the readers, since macros such as PUSH read the slot."
   (funcall function macro block path)
   (let ((known (assoc path *set-in-place* :test #'eq)))
     (when known

@@ -9,8 +9,8 @@ NIL if it signals an error or does not exist."
     (and function (ignore-errors (apply function arguments)))))
 
 (defvar *told-files* nil
-  "NIL, or a hash table from names of source files to lists (NATIVE-NAME DATE). It caches these
-during one answer.")
+  "NIL, or a hash table that caches the results of TOLD-FILE during one answer: from names of source
+files to lists (NATIVE-NAME DATE).")
 
 (defun told-file (name)
   "Return the native name of the source file NAME, and its current date. *TOLD-FILES* caches them."
@@ -21,10 +21,12 @@ during one answer.")
          known))))
 
 (defun function-place (function)
-  "Return a list (FILE OFFSET FORM DATE NOW OFFSETS) for the definition of FUNCTION: the native name
-of its source file, the octet offset and the number of its top-level form, the file's date when it
-was compiled, the file's date now, and the offsets of all top-level forms. Return NIL if FUNCTION is
-from no file."
+  "Return a list (FILE OFFSET FORM DATE NOW OFFSETS) about the source of FUNCTION, or NIL if it is
+from no file.
+FILE: the native name of the file.
+OFFSET, FORM: the octet offset and the number of the top-level form.
+DATE, NOW: the date of the file when it was compiled, and its date now.
+OFFSETS: the octet offsets of all top-level forms."
   (let* ((code (code-of function))
          (source (and code (information-source (code-information code))))
          (name (and source (source-name source))))
@@ -49,7 +51,8 @@ accessible."
                 (from-packages #'nicknames))))))
 
 (defun qualified-text (object)
-  "Return text for OBJECT, a specializer in a debug name, with package prefixes and without bars."
+  "Return text for OBJECT, a specializer in a debug name. Symbols are printed with package prefixes
+and without bars."
   (printing-plainly
     (if (symbolp object) (symbol-text object) (print-safely 100 object))))
 
@@ -65,9 +68,9 @@ return NIL."
                                       (mapcar #'qualified-text (first (last root)))))))))))
 
 (defun site-data (user function numbers)
-  "Return a list of JSON objects for the forms in FUNCTION that use a name. USER is the USER
-structure that FUNCTION belongs to. NUMBERS lists the numbers of these forms in SBCL's cross
-references. 0 stands for the whole definition."
+  "USER is a USER structure, and FUNCTION one of its functions. NUMBERS lists form numbers in the
+cross references of FUNCTION, with 0 for the whole definition. Return a list of JSON objects with
+the source locations of these forms."
   (destructuring-bind (&optional file offset form created date offsets) (function-place function)
     (loop with method = (method-text user)
           for number in numbers

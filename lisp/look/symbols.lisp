@@ -1,5 +1,6 @@
-;;;; Symbol search, in one package or among the external symbols of all packages. To make the latter
-;;;; fast, one octet vector contains the names of all external symbols, case-folded and sorted.
+;;;; Searches for symbols, in one package or among the external symbols of all packages. An index
+;;;; makes the search in all packages fast: one octet vector contains the names of all external
+;;;; symbols, case-folded and sorted.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -38,8 +39,8 @@ point (contract C10 in docs/develop/contracts.md)."
   (let ((package (symbol-package symbol)))
     (or (and package (package-name package)) "#")))
 
-;;; The index of external symbols. When packages change, only the changes are merged into it, since
-;;; sorting all symbols again takes twenty times as long.
+;;; The index of external symbols. When packages change, only the changes are merged into the index,
+;;; since sorting all symbols again would take twenty times as long.
 
 (defstruct (name-index (:constructor make-name-index (symbols starts octets)))
   "An index of external symbols by name. SYMBOLS is sorted by name, and contains a symbol once for
@@ -74,9 +75,9 @@ it inserted. SYMBOLS is a vector sorted by name."
     low))
 
 (defun marked-places (gone symbols)
-  "Return a bit vector as long as SYMBOLS, the vector of symbols in a NAME-INDEX. For each element
-of the list GONE, one index at which SYMBOLS has this symbol is marked with 1. A symbol can be in
-both more than once: once for each package that exports it."
+  "SYMBOLS is the vector of symbols in a NAME-INDEX. Return a bit vector of the same length. For
+each element of the list GONE, it has a 1 at one index of this symbol in SYMBOLS. A symbol can occur
+more than once in GONE and in SYMBOLS: once for each package."
   (let ((marks (make-array (length symbols) :element-type 'bit :initial-element 0)))
     (dolist (symbol gone marks)
       (let ((place
@@ -103,8 +104,8 @@ names. Return the new COUNT and FILL."
     (values (+ count (- end from)) (+ fill (- last first)))))
 
 (defun merged-index (index gone new)
-  "Return a new NAME-INDEX with the symbols of INDEX, except one occurrence of each symbol in the
-list GONE, and all symbols of NEW, another NAME-INDEX."
+  "Return a new NAME-INDEX. It has the symbols of INDEX, without one occurrence of each symbol in
+the list GONE, and the symbols of NEW, another NAME-INDEX."
   (let* ((symbols (name-index-symbols index)) (added (name-index-symbols new))
          (marks (marked-places gone symbols)) (at 0) (count 0) (fill 0)
          (room (+ (length symbols) (length added)))
@@ -133,15 +134,14 @@ list GONE, and all symbols of NEW, another NAME-INDEX."
 ;;; Snapshots of what packages export, to notice changes
 
 (defun external-cells (package)
-  "Return the vector in which SBCL keeps the external symbols of PACKAGE, or NIL if this SBCL has no
-such vector."
+  "Return the vector in which SBCL keeps the external symbols of PACKAGE. Return NIL if this SBCL
+keeps them in another way."
   (second (package-cells package)))
 
 (defun exports-of (package)
   "Return a snapshot of the exports of PACKAGE: a list (PACKAGE CELLS COPY SYMBOLS). CELLS is the
-vector in which SBCL keeps the external symbols, COPY is a copy of it, and SYMBOLS is a list of
-these symbols. CELLS and COPY are NIL if this SBCL has no such vector. A package that another thread
-has deleted exports nothing."
+vector from EXTERNAL-CELLS, or NIL, and COPY is a copy of this vector. SYMBOLS is a list of the
+external symbols. It is empty if another thread has deleted PACKAGE."
   (let* ((cells (external-cells package)) (copy (and cells (copy-seq cells))) (symbols '()))
     (when (package-name package)
       (handler-case (do-external-symbols (symbol package) (push symbol symbols))
@@ -156,9 +156,8 @@ has deleted exports nothing."
              always (eq (svref one i) (svref other i)))))
 
 (defun exports-true-p (exports)
-  "Return true if the package of EXPORTS still exports the same symbols. EXPORTS is a snapshot list
-from EXPORTS-OF. All elements of the vectors are compared, since a count would not change when one
-export replaces another."
+  "EXPORTS is a snapshot from EXPORTS-OF. Return true if its package still exports the same symbols.
+Comparing only their number would not be enough, since one export can replace another."
   (destructuring-bind (package cells copy symbols) exports
     (declare (ignore symbols))
     (and copy
@@ -166,8 +165,8 @@ export replaces another."
          (same-cells-p cells copy))))
 
 (defun all-exports-true-p (all packages)
-  "Return true if ALL, a list of snapshots from EXPORTS-OF, is one current snapshot for each of
-PACKAGES, in the same order."
+  "Return true if the list ALL has one snapshot from EXPORTS-OF for each of PACKAGES, in the same
+order, and all these snapshots are current."
   (and (= (length packages) (length all))
        (loop for exports in all
              for package in packages
@@ -182,9 +181,9 @@ ONE. Both arguments are lists."
             (loop for element being the hash-keys of table collect element))))
 
 (defun changed-exports (all packages)
-  "Return three lists: current snapshots of PACKAGES, the symbols that packages have exported since
-the snapshots ALL were made, and the symbols that they no longer export. A symbol occurs once for
-each package that has changed its export. Snapshots are lists from EXPORTS-OF."
+  "ALL is a list of older snapshots of packages, from EXPORTS-OF. Return three lists: current
+snapshots of PACKAGES, the symbols that were exported since, and the symbols that are no longer
+exported. A symbol occurs once for each package that exports it now or did so before."
   (let ((known (make-hash-table :test 'eq)) (new '()) (gone '()))
     (dolist (exports all) (setf (gethash (first exports) known) exports))
     (let ((now (loop for package in packages
@@ -204,8 +203,8 @@ each package that has changed its export. Snapshots are lists from EXPORTS-OF."
 (sb-ext:define-load-time-global **exports**
     (list (make-name-index #() (make-array 0 :element-type '(unsigned-byte 32))
                            (make-array 0 :element-type '(unsigned-byte 8))))
-  "A cons of the last NAME-INDEX of external symbols, and the list of snapshots of all packages,
-from EXPORTS-OF, from which it was made.")
+  "A cons (INDEX . SNAPSHOTS). INDEX is the last NAME-INDEX of external symbols. SNAPSHOTS is the
+list of snapshots of all packages, from EXPORTS-OF, from which it was made.")
 
 (defun name-index ()
   "Return a current NAME-INDEX of the external symbols of all packages. Make a new one only if
@@ -236,8 +235,9 @@ NIL."
           (the fixnum (sb-sys:sap- found base))))))
 
 (defun owner (starts offset low)
-  "Return the number of the name that contains the octet at OFFSET in the octets of a NAME-INDEX.
-STARTS has the index of each name's first octet. The result is at least LOW."
+  "OFFSET is an index in the octets of a NAME-INDEX, and STARTS has the index at which each name
+begins. Return the number of the name that contains the octet at OFFSET. The number is at least LOW,
+where the search begins."
   (declare (type (simple-array (unsigned-byte 32) (*)) starts) (type fixnum offset low)
            (optimize speed))
   (let ((high (length starts)))
@@ -249,9 +249,9 @@ STARTS has the index of each name's first octet. The result is at least LOW."
 
 (defun matching-externals (pattern)
   "Return a list of the external symbols of all packages whose names contain PATTERN in any letter
-case. If PATTERN has non-ASCII characters, check the symbols again with CHAR-EQUAL. For a few such
-characters, its result depends on the order of its arguments, which the folded names cannot
-reproduce."
+case. If PATTERN has characters that are not ASCII, check the symbols found with CHAR-EQUAL too: for
+a few such characters, (CHAR-EQUAL A B) and (CHAR-EQUAL B A) differ, which the folded names cannot
+express."
   (let ((found (indexed-externals pattern)))
     (if (every (lambda (char) (< (char-code char) 128)) pattern)
         found
@@ -275,9 +275,9 @@ case-folded PATTERN."
               collect (svref symbols last)))))
 
 (defun order-namesakes (symbols)
-  "Return the list SYMBOLS, sorted by name, without duplicates and with symbols of the same name
-sorted by package. The NAME-INDEX cannot keep this order, because it does not notice when a symbol
-gets another home package or a package gets another name."
+  "SYMBOLS is a list of symbols sorted by name. Return it without duplicates, and with the symbols
+of the same name sorted by package. The NAME-INDEX cannot keep this order, because it does not
+notice when a symbol gets another home package or a package gets another name."
   (loop while symbols
         append (let* ((name (symbol-name (first symbols))) (size (length name))
                       (end (member-if-not (lambda (other)
@@ -303,8 +303,8 @@ PACKAGE, and those that it inherits (contract C11)."
             (if (eq status :inherited)
                 (push symbol inherited)
                 (push symbol present))))))
-    ;; The iterator returns a symbol twice that is inherited from two packages, or both imported and
-    ;; inherited.
+    ;; The iterator returns a symbol twice if it is inherited from two packages, or is both imported
+    ;; and inherited.
     (values present (set-difference (remove-duplicates inherited) present))))
 
 ;;; The operation

@@ -38,8 +38,8 @@ signals an error or does not exist."
       dependency))
 
 (defun system-parts (name)
-  "Return a list of the ASDF system NAME and those of its direct and indirect dependencies that are
-defined in the same .asd file, as in a package-inferred system. Return NIL if NAME is not
+  "Return a list of the ASDF system NAME, and of the systems in the same .asd file on which it
+depends directly or indirectly, as in a package-inferred system. Return NIL if NAME is not
 registered."
   (let ((parts '()))
     (labels ((visit (each)

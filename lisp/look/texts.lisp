@@ -11,8 +11,8 @@ after it. The file may have defined this syntax only at compile time."
   (doubtful (list 'progn (read stream t nil t))))
 
 (defun without-effect-p (form)
-  "Return true if evaluating FORM again has no effect: it only calls functions of Common Lisp
-without side effects, and passes them no functions that they could call."
+  "Return true if FORM can be evaluated again without effect. It then calls only functions of Common
+Lisp without side effects, and passes them no functions that they could call."
   (cond ((symbolp form) (boundp form))
         ((atom form) t)
         ((eq (first form) 'quote) (consp (second form)))
@@ -25,9 +25,9 @@ without side effects, and passes them no functions that they could call."
                   (every #'without-effect-p (rest form)))))))
 
 (defun readtable-without-evaluation (readtable)
-  "Return a copy of READTABLE in which #. evaluates only forms without side effects, and reads any
-other form as a quoted object. After #+ and #-, where *PACKAGE* is the KEYWORD package, #. evaluates
-any form, since its value decides what the reader skips."
+  "Return a copy of READTABLE in which #. evaluates only forms without side effects, and reads
+another form as a quoted object. The reader binds *PACKAGE* to the KEYWORD package after #+ and #-.
+There, #. evaluates any form, since its value decides what the reader skips."
   (let ((copy (copy-readtable readtable)))
     (ignore-errors
      (set-dispatch-macro-character #\# #\. (lambda (stream character number)
@@ -47,15 +47,17 @@ any form, since its value decides what the reader skips."
     copy))
 
 (defun scratch-package (package)
-  "Return a new package with all symbols and local nicknames of PACKAGE. While a file is read again,
-new symbols are interned in it. In PACKAGE, another thread could find and keep them."
+  "Return a new package with all symbols and local nicknames of PACKAGE. The symbols that reading a
+file again creates are interned in the new package, since in PACKAGE another thread could find and
+keep them."
   (let ((scratch (make-package (format nil "LIVE-LISP TEXT ~36R" (random (expt 36 8))) :use '())))
     (do-symbols (symbol package) (import (list symbol) scratch))
     (loop for (nickname . other) in (sb-ext:package-local-nicknames package)
           do (sb-ext:add-package-local-nickname nickname other scratch))
     scratch))
 
-(defvar *entered* nil "The package of the file that is read again, for which *SCRATCH* stands in.")
+(defvar *entered* nil
+  "The current package of the file that is being read again. *SCRATCH* stands in for this package.")
 
 (defun enter (package)
   "Set *PACKAGE* to a new SCRATCH-PACKAGE for PACKAGE, and delete the previous scratch package."
@@ -144,24 +146,24 @@ the reason if reading ended early. VERSION are keyword arguments for CALL-READIN
 
 (defun note-load (name mark created)
   "Return the FILE-LOAD structure for a load of the file NAME. MARK is an object unique to the load.
-Make a new structure, unless the last one for the file has the same MARK. CREATED is a function
-without parameters that returns the date of the file for it."
+If the last structure for the file has the same MARK, return this one. Else make a new structure,
+with the date that the function CREATED returns."
   (let ((known (gethash name **sources**)))
     (if (and known (eq mark (file-load-mark known)))
         known
         (setf (gethash name **sources**) (make-file-load name mark (funcall created))))))
 
 (defun note-source (source)
-  "Return the FILE-LOAD structure for the load of the file of SOURCE, a debug source, and make one
-if it is new. Return NIL for code from no file and for SBCL's own files."
+  "Return the FILE-LOAD structure for the load of the file of SOURCE, a debug source. If there is
+none for this load, make it. Return NIL for code from no file and for SBCL's own files."
   (let ((name (and source (source-name source))))
     (when (and (stringp name) (not (eql 0 (search "SYS:" name))))
       (note-load name source (lambda () (source-date source))))))
 
 (defun read-version (visit file created)
-  "Call VISIT for the top-level forms of FILE, a native name, as READ-FORMS does: of its version of
-the date CREATED if the text of that is known, else as it is now. Return the value of READ-FORMS and
-the date of the version that was read."
+  "Call VISIT for each top-level form of FILE, a native name, as READ-FORMS does. If FILE has
+changed since the date CREATED and its text of that date is known, read this text. Else read FILE as
+it is now. Return the value of READ-FORMS, and the date of the version that was read."
   (let ((now (date-of file))
         (text (and (changed-p file created)
                    **text-as-loaded**

@@ -3,25 +3,25 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defstruct (file-load (:constructor make-file-load (name mark created)))
-  "The last load of a file. NAME is the file's name. CREATED is its date at the load. MARK is an
+  "The last load of a file. NAME is the file's name, and CREATED its date at the load. MARK is an
 object unique to the load. READ is the date of the version that the agent has read again to find
 uses of names. STATE is :UNREAD until then, then T, or text that says why the result may be wrong.
 PLACES lists the TOP-FORM structures for forms of the file in which uses were found. MADE is NIL, or
-a hash table with the names of the functions called by code that forms of the file compiled at run
-time as keys."
+a hash table for code that forms of the file compiled while they ran. Its keys are the names of the
+functions that this code calls."
   name mark created (read nil) (state :unread) (places '()) (made nil))
 
 (defun note-made (load names)
-  "Record in LOAD, a FILE-LOAD structure, that code which forms of its file compiled at run time
-calls functions of NAMES."
+  "A form of a file can compile code while it runs, as with COMPILE. Record in LOAD, the FILE-LOAD
+structure of the file, that such code calls the functions NAMES."
   (let ((made (or (file-load-made load)
                   (setf (file-load-made load)
                         (make-hash-table :test 'equal :synchronized t)))))
     (dolist (name names) (setf (gethash name made) t))))
 
 (defun made-call-p (load name)
-  "Return true if code that forms of the file of LOAD, a FILE-LOAD structure or NIL, compiled at run
-time calls the function NAME."
+  "Return true if code that was compiled by forms of a file while they ran calls the function NAME.
+LOAD is the FILE-LOAD structure of the file, or NIL."
   (let ((made (and load (file-load-made load))))
     (and made (gethash name made))))
 
@@ -29,10 +29,10 @@ time calls the function NAME."
   "A hash table from the names of loaded source files to their FILE-LOAD structures.")
 
 (defstruct (top-form (:constructor make-top-form (source number &key key part form package uses)))
-  "A top-level form that SBCL has run. For a form in a file, SOURCE is the FILE-LOAD structure of
-the file and NUMBER the number of the form. For any other form, KEY is the list from DEFINER-KEY,
-and PART is the text from PART-RUN. Until READ-DEFINER has examined such a form, FORM is the form
-itself and PACKAGE the package in which it was evaluated. USES is a FORM-USES structure."
+  "A top-level form that SBCL has run. USES is a FORM-USES structure. For a form in a file, SOURCE
+is the FILE-LOAD structure of the file and NUMBER the number of the form. For another form, KEY is
+the list from DEFINER-KEY, and PART the text from PART-RUN. Until READ-DEFINER has examined it, FORM
+is the form itself and PACKAGE the package in which it was evaluated."
   source number key part form package uses)
 
 (defun top-form-name (place)
@@ -48,8 +48,8 @@ for a form in a file."
 forms outside files that may be definitions.")
 
 (defun place-there-p (place)
-  "Return true if PLACE, a TOP-FORM structure, is current: its file was not loaded again since, or
-no later form has defined the same name."
+  "Return true if PLACE, a TOP-FORM structure, is current. It is outdated if its file was loaded
+again or, for a form outside files, if a later form has defined the same name."
   (let ((source (top-form-source place)) (name (top-form-name place)))
     (if source
         (eq source (gethash (file-load-name source) **sources**))
@@ -102,16 +102,17 @@ evaluated."
             thereis (equal name defined))))
 
 (defun definer-key (form)
-  "Return a list of the operator and the name in FORM, which may be a definition. For a DEFMETHOD,
-add the qualifiers and specializers as text. A later form with an EQUAL list replaces the
+  "Return a list of the operator and the name in FORM, which may be a definition, and for a
+DEFMETHOD also the qualifiers and specializers as text. A later form with an EQUAL list replaces the
 definition."
   (list* (first form)
          (second form)
          (when (eq 'defmethod (first form)) (list (plain-text 500 (method-head form))))))
 
 (defun parts-run (form)
-  "Return a list of strings such as \"specializer\" for the parts of FORM, a definition, that are
-evaluated outside its functions. Only DEFMETHOD, DEFCLASS and DEFINE-CONDITION have such names."
+  "FORM is a definition. Return a list of strings such as \"specializer\" for the parts of it that
+are evaluated outside the functions that it defines. Only parts of DEFMETHOD, DEFCLASS and
+DEFINE-CONDITION have such strings."
   (case (first form)
     (defmethod
      (append (when (load-time-forms form) '("load-time value"))
@@ -123,16 +124,16 @@ evaluated outside its functions. Only DEFMETHOD, DEFCLASS and DEFINE-CONDITION h
              (when (assoc :default-initargs (nthcdr 4 form)) '("default initarg"))))))
 
 (defun part-run (form)
-  "Return text for the part of FORM, a definition, that is evaluated outside its functions, such as
-\"specializer\". If there are several such parts, return the operator in lower case. Return NIL if
-there is none."
+  "FORM is a definition. Return text for the part of it that is evaluated outside the functions that
+it defines, such as \"specializer\". If several parts are, return the operator of FORM in lower
+case. If none is, return NIL."
   (let ((parts (parts-run form)))
     (if (rest parts) (string-downcase (first form)) (first parts))))
 
 (defun note-definer (form)
   "Return a TOP-FORM structure for FORM, which may be a definition and is evaluated outside a file.
-Record it in **DEFINERS** in place of that for an earlier form with the same DEFINER-KEY. If the
-recorded one is for the same object FORM, return that."
+If **DEFINERS** already has one for the same object FORM, return that. Else record a new one there.
+It replaces the structure of an earlier form with the same DEFINER-KEY."
   (let* ((key (definer-key form)) (known (gethash key **definers**)))
     (if (and known (eq form (top-form-form known)))
         known
@@ -140,11 +141,12 @@ recorded one is for the same object FORM, return that."
               (make-top-form nil nil :key key :form form :package *package*)))))
 
 (sb-ext:defglobal **claimed** (make-hash-table :test 'eq :synchronized t :weakness :key)
-  "A weak hash table from code objects that are from no file to what has made them: a TOP-FORM
-structure, or the FILE-LOAD structure of the load during which they were made.")
+  "A weak hash table from code objects that are from no file to their makers. A maker is a TOP-FORM
+structure, or the FILE-LOAD structure of the load during which the code was made.")
 
 (defun unread-definers ()
-  "Return a list of the TOP-FORM structures, for forms outside files, whose uses are not known yet."
+  "Return a list of the TOP-FORM structures in **DEFINERS** whose uses of names READ-DEFINER has not
+recorded yet."
   (let ((unread '()))
     (sb-ext:with-locked-hash-table (**definers**)
       (loop for place being the hash-values of **definers**
@@ -152,9 +154,9 @@ structure, or the FILE-LOAD structure of the load during which they were made.")
     (nreverse unread)))
 
 (defun read-definer (place)
-  "Record which names the form of PLACE uses, and forget the form. PLACE is a TOP-FORM structure
-from UNREAD-DEFINERS. Remove it from **DEFINERS** if the form is no definition: its operator is not
-in *DEFINERS-OF-FUNCTIONS*, and its name is not in its data."
+  "PLACE is a TOP-FORM structure from UNREAD-DEFINERS. Record which names its form uses, and forget
+the form. If the form turns out to be no definition, remove PLACE from **DEFINERS**: the operator is
+not in *DEFINERS-OF-FUNCTIONS*, and the name is not in the data of the form."
   (let ((form (shiftf (top-form-form place) nil)) (name (top-form-name place))
         (key (top-form-key place))
         (*package* (if (package-name (top-form-package place)) (top-form-package place) *package*)))

@@ -1,4 +1,5 @@
-;;;; The operation unused-functions, which returns the functions of a package that nothing uses.
+;;;; Defines the operation unused-functions, which returns the functions of a package that nothing
+;;;; uses.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -29,8 +30,8 @@ NAME."
   (remove name (remove nil (mapcar #'name-of users)) :test #'equal))
 
 (defun declared-variable-p (symbol code)
-  "Return true if a constant of the code object CODE, such as the template of a macro, contains a
-declaration about SYMBOL as a variable."
+  "Return true if a constant of the code object CODE contains a declaration about SYMBOL as a
+variable. The template of a macro can be such a constant."
   (labels ((bare-p (specifier)
              (and (consp specifier)
                   (not (member (first specifier) '(inline notinline ftype optimize)))
@@ -48,8 +49,8 @@ declaration about SYMBOL as a variable."
     nil))
 
 (defun mentioner (index name)
-  "Return the name of a function in INDEX that has the symbol NAME in its data, or NIL. Ignore
-functions whose data has a declaration about NAME as a variable."
+  "Return the name of a function in INDEX that has the symbol NAME in its data, or NIL. Functions
+whose data has a declaration about the variable NAME do not count."
   (first (other-names name
                       (remove-if (lambda (user)
                                    (let ((code (and (user-p user) (user-code user))))
@@ -76,9 +77,9 @@ return NIL."
               "documentation" (first-line (ignore-errors (documentation name 'function)))))))
 
 (define-operation "unused-functions" (package within)
-  "Return a JSON object with the functions of PACKAGE that nothing uses but themselves, exported
-ones first. WITHIN is NIL or the name of an ASDF system. If it is given, only uses in its files
-count. Add the files that may contain uses which the index does not have."
+  "Return a JSON object with the functions of PACKAGE that no code uses except their own, exported
+ones first. WITHIN is NIL, or the name of an ASDF system: then only uses in its files count. The
+object also has the files that may contain uses which the index does not have."
   (let* ((home (named-package package)) (names (package-function-names home))
          (*within* (and within (system-files within))))
     (with-index (index)

@@ -1,6 +1,5 @@
-;;;; Users: functions that may use other names. The agent finds a user by its own name: it is the
-;;;; function, a method, the macro or an expander of this name. These files say that the name
-;;;; reaches the user.
+;;;; A user is a function that uses other names. This file finds users by their own names: a name
+;;;; "reaches" its function, its methods, its macro, its compiler macro and its expanders.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -90,15 +89,16 @@ a name from Common Lisp or from an SBCL package."
 string WORD with a function of this kind, or nothing if it is NIL.")
 
 (defun expander (category name)
-  "Return the function that expands NAME as a type, if CATEGORY is :TYPE, or as a place, if it is
+  "Return the function that expands the type NAME, if CATEGORY is :TYPE, or the place NAME, if it is
 :SETF. Return NIL if there is none."
   (let ((known (known category :expander name)))
     (if (consp known) (find-if #'functionp (list (car known) (cdr known))) known)))
 
 (defun map-reached (visit name)
-  "Call VISIT with a kind, a key of *USER-KINDS*, and a simple function, for each function that is a
-definition of NAME: function, methods, macro, compiler macro, expanders, condition report. Leave out
-closures that a function with another name has made."
+  "For each function that is a definition of NAME, call VISIT with its kind, a key of *USER-KINDS*,
+and the simple function. Such functions are the function, methods, the macro, the compiler macro,
+expanders and the condition report. Leave out closures that were made by a function with another
+name."
   (flet ((see (kind function)
            (let ((simple (and (functionp function)
                               (not (typep function
@@ -130,11 +130,11 @@ closures that a function with another name has made."
 ;;; Users of names
 
 (defstruct (user (:constructor make-user (name kind function)))
-  "Code that may use names. FUNCTION is a simple function that is a definition of NAME. KIND is the
-kind of definition, a key of *USER-KINDS*. Code without a name has NIL as NAME, and another KIND:
-with :LOOSE, FUNCTION is a weak pointer to a code object, to which perhaps only data refers; with
-:OWN, FUNCTION is a function of SBCL, such as a template of its compiler. TEXT caches NAME as text:
-it is NIL or a pair (PACKAGE . STRING), valid while PACKAGE is the home package of NAME."
+  "Code that may use names. FUNCTION is a simple function that is a definition of NAME, and KIND is
+the kind of definition, a key of *USER-KINDS*. If NAME is NIL, KIND is :LOOSE or :OWN. With :LOOSE,
+FUNCTION is a weak pointer to a code object, to which perhaps only data refers. With :OWN, FUNCTION
+is a function of SBCL, such as a template of its compiler. TEXT caches NAME as text: it is NIL, or a
+pair (PACKAGE . STRING), valid while PACKAGE is the home package of NAME."
   name kind function (text nil))
 
 (defun reached-p (user)

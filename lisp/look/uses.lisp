@@ -20,15 +20,15 @@ ordered by user. Element 0 is their number."
 (defstruct (use-index (:constructor make-use-index ()))
   "The index of uses of names.
 USERS: a vector of all USER structures. The first SORTED of them are sorted by name and package.
-PACKAGES: a list of (PACKAGE . NAME) pairs, with the names that packages had when USERS was
-sorted.
+PACKAGES: a list of (PACKAGE . NAME) pairs, with the names that packages had when USERS was sorted.
 USES: a hash table from a name to its uses: one use as an integer, or a vector of type USES.
 FILES: a hash table with the names of source files as keys.
 NOTED: a bit vector with a 1 at the serial number of each code object in the index.
-OTHERS: a hash table from a name to its function, if the function has another debug name.
+OTHERS: a hash table from a name to its function, for functions whose debug name contains another
+name.
 SERIAL: the serial number that the next new code object had when the index was made.
-UNREACHED: a list of weak pointers to newer code that was the definition of no name yet, as while
-its definition is not complete."
+UNREACHED: a list of weak pointers to newer code objects that were not yet found as a definition of
+a name, as while a definition is being made."
   (users (make-array 1000 :adjustable t :fill-pointer 0)) (sorted 0) (packages '())
   (uses (make-hash-table :test 'equal))
   (files (make-hash-table :test 'equal)) (noted (make-array 0 :element-type 'bit))
@@ -51,10 +51,9 @@ its definition is not complete."
   (logand use 7))
 
 (defun covered-p (use known)
-  "Return true if KNOWN already says what USE says, so that the index need not have USE. Both are
-integers for uses of one name. The result is true if they have the same user, and one of these
-holds: they have the same kind, one of *USE-KINDS*; USE is only a :MENTION; USE is a :CONSTANT and
-KNOWN is a :CALLS."
+  "USE and KNOWN are integers for uses of one name. Return true if the index need not have USE when
+it has KNOWN: both are by the same user, and have the same kind, or USE is a :MENTION, or USE is a
+:CONSTANT and KNOWN is a :CALLS."
   (declare (type (unsigned-byte 32) use known) (optimize speed))
   (and (= (use-user use) (use-user known))
        (or (= use known)
@@ -90,9 +89,10 @@ KNOWN is a :CALLS."
 ;;; Finding the names that a user uses
 
 (defun removed-call-p (name called mentioned)
-  "Return true if SBCL has recorded a call of NAME, a function of the program, and the compiler has
-then removed this call. CALLED and MENTIONED list the names that are still in the code. If NAME can
-be inlined or transformed, return NIL, since that also explains why NAME is not in the code."
+  "The cross references of some code have a call of NAME. Return true if the compiler has removed
+this call from the code: NAME is a function of the program, and is not in CALLED and MENTIONED, the
+lists of names that the code has. If NAME can be inlined or transformed, return NIL, since the code
+then does its work without its name."
   (and (symbolp name)
        (symbol-package name)
        (mentioned-p name)
@@ -124,8 +124,9 @@ name."
                        collect function))))))
 
 (defun note-xrefs (index number user called mentioned)
-  "Add the cross references of USER, a USER structure with position NUMBER in INDEX, to INDEX.
-CALLED lists the function names, and MENTIONED the symbols in data, that are in the code of USER."
+  "Add to INDEX the uses in the cross references of USER, a USER structure with position NUMBER in
+INDEX. The code of USER has the function names in the list CALLED, and in its data the symbols in
+the list MENTIONED."
   (dolist (function (functions-of user))
     (let ((xrefs (packed-xrefs function)))
       (when xrefs
@@ -140,10 +141,11 @@ CALLED lists the function names, and MENTIONED the symbols in data, that are in 
                    xrefs)))))
 
 (defun note-user (index number user)
-  "Add the uses of names by USER, a USER structure with position NUMBER in INDEX, to INDEX. All
-functions of a code object share its constants, so count the constants for each named function. But
-if the code object also contains a top-level form, a constant may belong to this form. Then count
-constants only as :MENTION for the functions, unless the form only adds a method."
+  "Add to INDEX the uses by USER, a USER structure with position NUMBER in INDEX: those in its cross
+references, and the names in the constants of its code object. All functions in a code object share
+its constants, so each of these functions counts as a user of them. If the code object also has a
+top-level form, a constant may be used by this form alone. Then the functions have it as a :MENTION
+only, unless the form just adds a method."
   (let* ((code (user-code user)) (roots (and code (roots-in code)))
          (mixed (and (rest roots) (member :top-level roots)))
          (known (and (rest roots) (names-in-xrefs code))) (called (and code (called-names code)))

@@ -1,14 +1,15 @@
 ;;;; Walks a top-level form, and collects the names that it uses outside the functions that it
-;;;; defines: functions called, variables, and symbols in data. Expands macros, evaluates nothing.
+;;;; defines: functions called, variables, and symbols in data. Macros are expanded, but nothing is
+;;;; evaluated.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defvar *scratch* nil
-  "The package for new symbols while the agent reads a file again. Else NIL.")
+  "The package in which symbols are interned while the agent reads a file again. Else NIL.")
 
 (defmacro without-traces (&body body)
   "Evaluate BODY, which reads or expands code of the program once more, so that the program does not
-notice. Output is discarded, *MACROEXPAND-HOOK* is not called, *BREAK-ON-SIGNALS* is off, and
+notice it. Output is discarded, *MACROEXPAND-HOOK* is not called, *BREAK-ON-SIGNALS* is off, and
 package locks do not apply."
   `(let* ((silence (make-broadcast-stream)) (*standard-output* silence) (*error-output* silence)
           (*trace-output* silence)
@@ -16,8 +17,8 @@ package locks do not apply."
      (sb-ext:without-package-locks ,@body)))
 
 (defparameter *definers-of-functions* '(defun defmacro defgeneric defmethod defstruct)
-  "Macros that are not expanded, since this would take most of the time. The index finds the
-functions that they define by their names.")
+  "Macros that the walk does not expand, since that would take most of its time. The functions that
+they define are in the index already.")
 
 (defun loads-p (situations)
   "Return true if an EVAL-WHEN with SITUATIONS evaluates its body when the file is loaded."
@@ -35,8 +36,8 @@ functions that they define by their names.")
     (nreverse found)))
 
 (defun method-head (form)
-  "Return a list of two lists for FORM, a DEFMETHOD: its qualifiers, and its specializers with NIL
-for a required parameter that has none."
+  "Return a list of two lists for FORM, a DEFMETHOD: its qualifiers, and the specializers of its
+required parameters, with NIL for a parameter without a specializer."
   (let ((start (position-if #'listp (cddr form))))
     (list (subseq (cddr form) 0 start)
           (loop for parameter in (nth start (cddr form))
@@ -70,9 +71,8 @@ skips its body, since the index has the uses in its compiled code."
 (defun note-names (form note)
   "Call the function NOTE with a kind and a name for each use of a name in FORM. The kinds are :CALL
 for a function that FORM calls or refers to, :INNER for a function called inside a LAMBDA, :VARIABLE
-for a variable, and :DATA for a symbol of the program in quoted data. A name in code that never
-runs, as in (when nil ...), is :DATA. If the expansion of a macro fails, the rest of FORM is not
-walked."
+for a variable, and :DATA for a symbol of the program in quoted data. Names in code that never runs,
+as in (when nil ...), count as :DATA. If a macro cannot be expanded, the rest of FORM is skipped."
   (let ((inner '()))
     (labels ((data (object kind)
                (map-symbols (lambda (symbol handled)
@@ -132,8 +132,8 @@ walked."
 
 (defun parts-of-form (form)
   "Return a list of the forms that SBCL compiles separately for FORM, a top-level form: the forms in
-a PROGN, an EVAL-WHEN or a macro expansion. They are walked separately too, so that a failure in one
-does not hide the others."
+a PROGN, an EVAL-WHEN or a macro expansion. Each of them is walked by itself, so that a failure in
+one does not hide the uses in the others."
   (let ((head (and (consp form) (first form))))
     (case head
       (progn (mapcan #'parts-of-form (rest form)))
@@ -149,9 +149,9 @@ does not hide the others."
              (list form))))))
 
 (defstruct (form-uses (:constructor make-form-uses ()))
-  "The names that a top-level form uses outside the functions that it defines. CALLS lists functions
-that it calls, INNER functions called within its LAMBDA expressions, DATA symbols of the program in
-quoted data, and VARIABLES variables."
+  "The names that a top-level form uses outside the functions that it defines. CALLS lists the
+functions that it calls, and INNER those called within its LAMBDA expressions. DATA lists the
+symbols of the program in its quoted data, and VARIABLES the variables that it uses."
   (calls '()) (inner '()) (data '()) (variables '()))
 
 (defun uses-of-parts (parts)

@@ -1,5 +1,5 @@
-;;;; The operations who-calls, which finds users of a function, and who-references, which finds
-;;;; users of a variable.
+;;;; Defines the operations who-calls, which finds users of a function, and who-references, which
+;;;; finds users of a variable.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -16,8 +16,8 @@ docs/develop/contracts.md)."
 
 (defmacro with-index ((index) &body body)
   "Evaluate BODY with the variable INDEX bound to the current index, while this thread holds the
-lock of the index. Before this, without the lock, read the files again that were loaded since the
-last question. This runs macros of the program, which must not hold the lock."
+lock of the index. Before this, read again the files that were loaded since the last question. This
+runs macros of the program, so it is done without the lock."
   `(progn
     (sb-thread:with-mutex (**index-lock**) (current-index))
     (read-new-texts)
@@ -75,8 +75,8 @@ structures. Those that are no top-level form of a file come last."
             (t (string< file-1 file-2))))))
 
 (defun makes-p (place user)
-  "Return true if PLACE, a TOP-FORM structure for a form of a file, defines the function of USER, a
-USER structure."
+  "Return true if the top-level form of PLACE, a TOP-FORM structure, is in a file and defines the
+function of USER, a USER structure."
   (let* ((function (user-function user)) (source (top-form-source place))
          (form (and (user-name user) (form-number (compiled-debug (function-debug function))))))
     (and source
@@ -87,18 +87,18 @@ USER structure."
              (member (user-name user) (form-uses-data (top-form-uses place)) :test #'equal)))))
 
 (defun said-p (place users name)
-  "Return true if PLACE need not be shown in an answer that shows USERS. PLACE is a USER or a
-TOP-FORM structure that uses NAME. It is not shown if it is a top-level form that defines one of
-USERS and does not call NAME outside its functions."
+  "Return true if an answer about NAME that shows USERS need not show PLACE too, a USER or TOP-FORM
+structure that uses NAME. This is so if PLACE is a top-level form that defines one of USERS and does
+not itself call NAME."
   (and (top-form-p place)
        (not (member name (form-uses-calls (top-form-uses place)) :test #'equal))
        (some (lambda (user) (and (user-p user) (makes-p place user))) users)))
 
 (defun different-places (places named name)
-  "Return a sorted list of one-element lists of those PLACES that an answer about NAME must show.
-PLACES are TOP-FORM structures, and USER structures without a name. NAMED lists the groups of named
-users that the answer shows. Leave out duplicates, code that is also the code of a user in NAMED,
-and top-level forms that define one."
+  "PLACES are TOP-FORM structures, and USER structures without a name. NAMED lists the groups of
+named users that an answer about NAME shows. Return a sorted list of groups, each a list of one of
+PLACES, for the answer. Leave out duplicates, code that is also the code of a user in NAMED, and
+top-level forms that define a user in NAMED."
   (let* ((users (and places (apply #'append named))) (codes (mapcar #'user-code users)))
     (flet ((place-of (user) (if (top-form-p user) user (user-code user))))
       (mapcar #'list (stable-sort (remove-if (lambda (place)
@@ -142,8 +142,8 @@ in a ROWS structure."
                                         (name-before-p (first one) (first other))))))
 
 (defun without-users (groups others)
-  "Return the list GROUPS without those that contain users with the same name as a group in OTHERS.
-A group is a list of users with the same name."
+  "GROUPS and OTHERS are lists of groups. A group is a list of users with the same name. Return
+GROUPS without those whose names OTHERS has too."
   (if (or (null groups) (null others))
       groups
       (let ((names (make-hash-table :test 'equal)))
@@ -152,11 +152,11 @@ A group is a list of users with the same name."
                    groups))))
 
 (defun tell-rows (name rows kinds more possible)
-  "Return a list of two blocks of answer rows. A block is a cons of a function and a list of items.
-The function makes the row of an item, and takes the item and a boolean: true to include source
-locations. The first block has the FUNCTIONS of ROWS, a ROWS structure. The second has its OTHERS,
-and MORE, a list of such (NAME WORD GROUP) lists. The rows are about uses of NAME of KINDS, a list
-of kinds such as :CALLS. POSSIBLE is true if NAME only occurs in the users' data."
+  "Return a list of two blocks of answer rows about uses of NAME. A block is a cons (FUNCTION .
+ITEMS). FUNCTION takes an item and a boolean, true to include source locations, and returns the row
+for the item. In the first block, the items are the FUNCTIONS of ROWS, a ROWS structure. In the
+second, they are the OTHERS of ROWS, and MORE, a list of such (NAME WORD GROUP) lists. KINDS lists
+the kinds of the uses, such as :CALLS. POSSIBLE is true if the users only have NAME in their data."
   (flet ((row (group sites &optional kind text)
            (user-data group name kinds :kind kind :text text :sites (and sites (not possible))
                       :possible possible)))
@@ -167,7 +167,7 @@ of kinds such as :CALLS. POSSIBLE is true if NAME only occurs in the users' data
                 (sorted-others (append (rows-others rows) more))))))
 
 (defun rows-count (blocks)
-  "Return the number of items in BLOCKS, a list of (FUNCTION . ITEMS) conses."
+  "Return the number of items in BLOCKS, a list of blocks from ROW-BLOCKS."
   (loop for (nil . items) in blocks sum (length items)))
 
 (defparameter *most-places* 100
@@ -184,10 +184,10 @@ them count."
           "outsideCount" (and (> (length all) *most-places*) (length all)))))
 
 (defun mention-rows (users calls name)
-  "Return a ROWS structure for USERS, functions and forms that have NAME in their data. CALLS is the
-ROWS structure of the functions and forms that use NAME. Leave out users with the same name as one
-in CALLS. Leave out forms that are still running: the form that asks this question may be one of
-them, and its code will be gone when it has run."
+  "USERS are functions and forms that have NAME in their data. CALLS is the ROWS structure of the
+functions and forms that use NAME. Return a ROWS structure for USERS, without those that have the
+same name as one in CALLS. Leave out forms that are still running too: one of them may be the form
+that asks this question, and its code will be gone when it has run."
   (let ((rows (rows-for (remove-if (lambda (user)
                                      (and (eq :loose (sort-of user)) (running-p (user-code user))))
                                    users)
@@ -208,10 +208,10 @@ them, and its code will be gone when it has run."
     rows))
 
 (defun mentioned-rows (index target nature calls)
-  "Return a ROWS structure for the functions and forms in INDEX that have TARGET in their data and
-are not in CALLS, the ROWS structure of its users. NATURE is the kind of definition in question,
-such as \"FUNCTION\". If TARGET only has definitions of other kinds, return an empty structure,
-since the data refers to these."
+  "Return a ROWS structure for the functions and forms in INDEX that have TARGET in their data.
+Leave out those in CALLS, the ROWS structure of the functions and forms that use TARGET. NATURE is a
+kind of definition, such as \"FUNCTION\". If TARGET only has definitions of other kinds, return an
+empty structure, since the data probably means these."
   (let ((natures (and (symbolp target) (natures target))))
     (if (and natures (notany (lambda (each) (search nature each)) natures))
         (make-rows)
@@ -225,8 +225,8 @@ compiler are such functions."
     (and (stringp file) (eql 0 (search "SYS:" file)) (consp root) (not (plain-name-p root)))))
 
 (defun own-users (index name)
-  "Return a list of new USER structures for functions of SBCL that call NAME and are the definition
-of no name, so that INDEX does not have them."
+  "Return a list of new USER structures for functions of SBCL that call NAME. INDEX does not have
+these functions, since they are definitions of no name."
   (let ((users '()))
     (map-functions (lambda (own function)
                      (declare (ignore own))
@@ -239,22 +239,22 @@ of no name, so that INDEX does not have them."
     users))
 
 (defun tell-own (index name)
-  "Return a cons of a function and a list of items, as TELL-ROWS does, for functions of SBCL without
-a name that call NAME. INDEX is the index of uses."
+  "Return a block of answer rows, a cons (FUNCTION . ITEMS) as in ROW-BLOCKS, for the functions of
+SBCL without a name that call NAME. INDEX is the index of uses."
   (cons (lambda (user sites) (user-data (list user) name '(:calls) :sites sites))
         (own-users index name)))
 
 (defun tell-functions (name kind word users)
-  "Return a cons of a function and a list of items, as TELL-ROWS does, for the functions among
-USERS. They use the variable NAME as KIND, such as :SETS. Answers show the string WORD for this
-kind."
+  "Return a block of answer rows, a cons (FUNCTION . ITEMS) as in ROW-BLOCKS, for the functions
+among USERS. They use the variable NAME as KIND, such as :SETS. Answers show the string WORD for
+this kind."
   (cons (lambda (group sites) (user-data group name (list kind) :kind word :sites sites))
         (rows-functions (rows-for users name))))
 
 (defun rows-data (blocks offset limit sites)
-  "Return a list of JSON objects, the answer rows for LIMIT of the items in BLOCKS, from OFFSET on.
-BLOCKS is a list of (FUNCTION . ITEMS) conses. If SITES is true, the rows have the source locations
-of the uses."
+  "Return a list of JSON objects: the answer rows for LIMIT of the items in BLOCKS, from OFFSET on.
+BLOCKS is a list of blocks from ROW-BLOCKS. If SITES is true, the rows have the source locations of
+the uses."
   (loop with offset = (or offset 0)
         for (row . items) in blocks
         for shown = (page items offset limit)
@@ -263,9 +263,9 @@ of the uses."
                  limit (- limit (length shown)))))
 
 (defun other-members (places mentions unknown)
-  "Return a plist for a JSON object about top-level forms that use a name (PLACES) or only have it
-in their data (MENTIONS), and about users that the index may not have. PLACES and MENTIONS are lists
-of groups of forms. If UNKNOWN is true, add the files that could not be read again."
+  "Return a plist for a JSON object about top-level forms, and about users that the index may not
+have. PLACES lists groups of top-level forms that use a name, and MENTIONS groups of those that only
+have the name in their data. If UNKNOWN is true, add the files that could not be read again."
   (list* "interpreted" (and **interpreted** t)
         "unheard" (not **listening**)
         "unread" (and unknown (unread-data))
@@ -273,17 +273,17 @@ of groups of forms. If UNKNOWN is true, add the files that could not be read aga
         (outside-members places mentions)))
 
 (defun unrecorded-text (name)
-  "If SBCL may record no uses of the function NAME of the program in top-level forms, return a
-string with the reason: \"macro\", \"inline\", or \"slot\" for the setter of a slot, which is
-open-coded everywhere. Else return NIL."
+  "SBCL may have no record of uses of the function NAME of the program in top-level forms. Return a
+string with the reason, or NIL if there is none: \"macro\", \"inline\", or \"slot\" for the setter
+of a slot, which is open-coded everywhere."
   (cond ((not (and (fboundp name) (mentioned-p (name-symbol name)))) nil)
         ((and (symbolp name) (macro-function name)) "macro")
         ((and (consp name) (consp (known :function :source-transform name))) "slot")
         ((known :function :inlining-data name) "inline")))
 
 (defun callers-left-out (index name)
-  "Return the number of callers of NAME in INDEX that answers leave out because they are not in the
-files of *WITHIN*. Callers with the same name count once. Return NIL if *WITHIN* is NIL."
+  "Return the number of callers of NAME in INDEX that are not in the files of *WITHIN*, so that
+answers leave them out. Callers with the same name count once. Return NIL if *WITHIN* is NIL."
   (when *within*
     (let ((within (users-of index name #b0100001))
           (all (let ((*within* nil)) (users-of index name #b0100001))))
@@ -291,9 +291,9 @@ files of *WITHIN*. Callers with the same name count once. Return NIL if *WITHIN*
 
 (defun functions-finding-names (index packages)
   "Return a sorted list of the functions in INDEX that look up symbols by INTERN, FIND-SYMBOL or the
-reader, and whose own names are in PACKAGES, a list of package names. They may call functions of
-such symbols without a cross reference. Leave out macros, since code with their expansions contains
-the symbols themselves."
+reader, and that have names in PACKAGES, a list of package names. They may call the functions of
+these symbols without a cross reference. Leave out macros, since the index has the uses in their
+expansions."
   (let ((found '()))
     (dolist (finder '(intern find-symbol read read-preserving-whitespace read-from-string
                       read-delimited-list))
@@ -317,11 +317,11 @@ function SYMBOL: three of their names, and their number. INDEX is the index of u
           "findingCount" (length users))))
 
 (define-operation "who-calls" (name package sites internals within offset limit)
-  "Return a JSON object with LIMIT callers of NAME from OFFSET on. Functions come first, then other
-callers. If INTERNALS is true, functions of SBCL without a name follow. Last come definitions that
-only have NAME in their data. If SITES is true, add source locations of the calls. WITHIN is NIL or
-the name of an ASDF system. If it is given, only callers in its files count. NAME is looked up in
-PACKAGE, or in CL-USER if that is NIL (contract S3.3)."
+  "Return a JSON object with LIMIT callers of NAME from OFFSET on: functions first, then other
+callers, last definitions that only have NAME in their data. If INTERNALS is true, functions of SBCL
+without a name come after the other callers. If SITES is true, add the source locations of the
+calls. WITHIN is NIL, or the name of an ASDF system: then only callers in its files count. NAME is
+looked up in PACKAGE, or in CL-USER if PACKAGE is NIL (contract S3.3)."
   (multiple-value-bind (target symbol setf) (named-target name package "CL-USER")
     (let ((*within* (and within (system-files within))))
       (with-index (index)
@@ -350,8 +350,8 @@ PACKAGE, or in CL-USER if that is NIL (contract S3.3)."
                                     unrecorded)
                   "accessibleIn" (and (or sites unseen) (packages-with symbol))
                   "rows" (rows-data (append others possible) offset limit sites)
-                  ;; If no user is certain, the server searches these files for calls in code that
-                  ;; ran only while the files were compiled.
+                  ;; If there is no certain user, the server searches these files for calls that
+                  ;; SBCL has not recorded, in code that ran only while the files were compiled.
                   "files" (and unseen (files-of index))
                   (append
                    (and (zerop (+ (rows-count others) (rows-count possible)))
@@ -363,14 +363,14 @@ PACKAGE, or in CL-USER if that is NIL (contract S3.3)."
 
 (defparameter *reference-kinds* '((:references #b100 "read") (:sets #b1000 "set")
                                   (:binds #b10000 "bind"))
-  "For each kind of use of a variable, a list of SBCL's kind of cross reference, the bit mask of the
-kind as USERS-OF takes it, and the word for answers.")
+  "A list of (KIND MASK WORD) lists, one for each kind of use of a variable. KIND is SBCL's kind of
+cross reference, MASK the bit mask for USERS-OF, and WORD the word in answers.")
 
 (define-operation "who-references" (name package sites offset limit)
-  "Return a JSON object with the functions that read, set or bind the variable NAME of PACKAGE, in
-this order: LIMIT rows from OFFSET on. A function with several kinds of use has several rows. Then
-come other definitions that use NAME, and last those that only have NAME in their data. If SITES is
-true, add source locations of the uses."
+  "Return a JSON object with LIMIT rows, from OFFSET on, about uses of the variable NAME of PACKAGE.
+First come the functions that read NAME, then those that set it, then those that bind it. A function
+with several kinds of use has several rows. Then come other definitions that use NAME, and last
+those that only have NAME in their data. If SITES is true, add the source locations of the uses."
   (multiple-value-bind (target symbol setf) (named-target name package)
     (with-index (index)
       (let* ((uses (rows-for (users-of index target #b11100) target))
