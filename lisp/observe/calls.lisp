@@ -7,7 +7,7 @@
 (defparameter *argument-characters* 80
   "The maximum number of characters shown of an argument or value.")
 (defparameter *least-characters* 12
-  "The number of characters that each argument or value may take at least.")
+  "The minimum number of characters that an argument or value may take.")
 (defparameter *shown-characters* 2000
   "The approximate number of characters that all arguments and values may take together.")
 
@@ -35,9 +35,9 @@
     (ignore-errors (and code (debug-name (debug-at code (call-offset call)))))))
 
 (defun caller-text (call above)
-  "Return text for the caller of CALL. Return NIL if the caller is unknown, is the observed form, or
-is the function of ABOVE, and so need not be shown. ABOVE is the recorded call shown around CALL, or
-NIL."
+  "Return text for the caller of CALL. ABOVE is the recorded call shown around CALL, or NIL. Return
+NIL if the caller need not be shown: it is unknown, it is the observed form, or it is the function
+of ABOVE."
   (let ((name (caller-name call)))
     (unless (or (null name)
                 (form-name-p name)
@@ -59,8 +59,8 @@ NIL."
         (t (printing-plainly (print-safely 100 name)))))
 
 (defun computed-methods (call)
-  "Return a list of the methods that CALL, a call of a generic function, enters by the rules of the
-method combination, in order."
+  "Return a list of the methods that CALL, a call of a generic function, enters, in order. They are
+not recorded but computed by the rules of the method combination."
   (let* ((name (probe-name (call-probe call)))
          (function (and (fboundp name) (plain-definition name))))
     (when (and function
@@ -71,9 +71,9 @@ method combination, in order."
                         (compute-applicable-methods function (call-arguments call)))))))
 
 (defun method-in-line (call)
-  "Return the method that SBCL has evaluated in line in CALL, or NIL. SBCL enters no method if the
-only applicable one reads or sets a slot or returns a constant. But code of the program that chooses
-methods may have left this method out, and then return NIL."
+  "If the only applicable method of CALL reads or sets a slot or returns a constant, SBCL does its
+work without entering it. Return such a method, or NIL if there is none. Also return NIL if code of
+the program chooses methods, since it may have left out this method."
   (let ((methods (and (eq :returned (call-how call)) (computed-methods call))))
     (and methods
          (null (rest methods))
@@ -81,8 +81,8 @@ methods may have left this method out, and then return NIL."
          (first methods))))
 
 (defun method-texts (call)
-  "Return a list of texts for the methods that CALL has entered, in order, with \"...\" at the end
-if it may have entered others. The list is empty if the function is not generic."
+  "Return a list of texts for the methods that CALL has entered, in order. The last text is \"...\"
+if CALL may have entered others. The list is empty if the function is not generic."
   (let* ((entered (reverse (call-entered call)))
          (methods (cond ((null (probe-generic (call-probe call))) '())
                         ((null +called-method+) (computed-methods call))
@@ -100,7 +100,7 @@ if it may have entered others. The list is empty if the function is not generic.
 
 (defun condition-text (condition)
   "Return the report of CONDITION as text. If a slot contains an object that was allocated on a
-stack and no longer exists, return the slots instead."
+stack and no longer exists, the report function cannot be called, so return the slots as text."
   (shortened 100
              (if (loop for (nil . value) in (inner-slots condition)
                        always (eq value (without-gone value)))
@@ -123,8 +123,8 @@ stack and no longer exists, return the slots instead."
         (list "milliseconds" (milliseconds (- (call-ended call) (call-begun call)))))))
 
 (defun call-row (call shown job)
-  "Return a JSON object for CALL, and set its depth in SHOWN, a hash table from the shown calls to
-their depths in the tree. JOB is the job that observes the calls."
+  "Return a JSON object for CALL. SHOWN is a hash table from the calls shown to their depths in the
+tree: set the depth of CALL there. JOB is the job that observes the calls."
   (let ((above (above call shown)) (thread (call-thread call)))
     (setf (gethash call shown) (if above (1+ (gethash above shown)) 0))
     (make-json-object
@@ -136,7 +136,7 @@ their depths in the tree. JOB is the job that observes the calls."
             (ended-members call)))))
 
 (defun argument-room (calls)
-  "Return the maximum number of characters for each argument and value of CALLS."
+  "Return the maximum number of characters to show of each argument and value of CALLS."
   (let ((objects (loop for call in calls
                        sum (+ (min *argument-limit* (length (call-arguments call)))
                               (min *argument-limit* (length (call-values call)))))))
@@ -150,14 +150,14 @@ their depths in the tree. JOB is the job that observes the calls."
     (loop for call in calls collect (call-row call shown job))))
 
 (defun most-called (observation)
-  "Return a list of the PROBE structures of OBSERVATION, each a wrapper that records the calls of a
-function. Those with the most calls come first."
+  "Return a list of the PROBE structures of OBSERVATION, those with the most calls first. A probe is
+a wrapper that records the calls of a function."
   (stable-sort (copy-list (observation-probes observation)) #'> :key #'probe-calls))
 
 (defun function-rows (observation)
   "Return a list of JSON objects for the 20 functions of OBSERVATION with the most calls: the name,
-the number of calls, why some calls were not recorded, and the source location if the function can
-call itself without the probe."
+the number of calls, and the reason why some calls were not recorded. If the function can call
+itself without its probe, add its source location."
   (loop for probe in (most-called observation)
         for name = (probe-name probe)
         repeat 20
@@ -173,8 +173,8 @@ call itself without the probe."
 (defparameter *slower-limit* 50 "The maximum value that SLOWER returns.")
 
 (defun slower (observation)
-  "Return the factor by which recording has slowed down the program during OBSERVATION, estimated
-from CALL-COST, at most *SLOWER-LIMIT*. Return NIL if recording took at most a tenth of the time."
+  "Estimate from CALL-COST by which factor recording has slowed down the program during OBSERVATION.
+Return this factor, at most *SLOWER-LIMIT*, or NIL if recording took at most a tenth of the time."
   (let* ((lasted (- (observation-ended observation) (observation-begun observation)))
          (cost (* (observation-next observation) (call-cost))))
     (and (> cost (floor lasted 10))

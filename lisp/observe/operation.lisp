@@ -1,4 +1,4 @@
-;;;; The operations observe-calls, observe-profile and observe-times.
+;;;; Defines the operations observe-calls, observe-profile and observe-times.
 
 (in-package "LIVE-LISP.OBSERVE")
 
@@ -25,8 +25,9 @@ function without arguments. If a form cannot be read, end the operation with an 
 ;;; Observing calls
 
 (defun observe-calls (observation code seconds)
-  "Record calls with OBSERVATION while the forms of the text CODE run or, if CODE is NIL, for
-SECONDS. Return a plist for a JSON object with the values of CODE, or NIL if there is no CODE."
+  "Record calls with OBSERVATION. Meanwhile, run the forms of the text CODE, or if CODE is NIL, wait
+for SECONDS. Return a plist for a JSON object with the values of CODE. Return NIL if there is no
+CODE."
   (let* ((function (if code (prepared-form code) (lambda () (sleep seconds) (values))))
          (values (multiple-value-list
                   (call-observed observation (lambda () (call-user-code function))))))
@@ -49,11 +50,11 @@ functions."
 
 (define-operation ("observe-calls" :members t)
     (functions code seconds package where types limit compare)
-  "Record the calls of the functions that the texts FUNCTIONS name while the forms of the text CODE
-run or, if CODE is NIL, for SECONDS. WHERE is NIL or the text of a form, which is evaluated with the
-functions' parameters bound. If it is given, only calls for which it is true are recorded. Names and
-forms are read in PACKAGE. TYPES, LIMIT and COMPARE are as for CALLS-MEMBERS. Return a plist for a
-JSON object."
+  "Record the calls of the functions that the texts FUNCTIONS name. Meanwhile, run the forms of the
+text CODE, or if CODE is NIL, wait for SECONDS. WHERE is NIL, or the text of a form that must be
+true for a call to be recorded. The form is evaluated with the parameters of the function bound.
+Names and forms are read in PACKAGE. TYPES, LIMIT and COMPARE are as for CALLS-MEMBERS. Return a
+plist for a JSON object."
   (let* ((home (and package (named-package package)))
          (observation (make-observation *job*))
          (names (observed-names functions package)))
@@ -70,9 +71,9 @@ JSON object."
 ;;; Taking profiles
 
 (defun observe-profile (mode code seconds top)
-  "Sample stacks in MODE, such as :CPU, while the forms of the text CODE are repeated or, if CODE is
-NIL, for SECONDS. Return a plist for a JSON object about TOP functions. Run CODE once before, to get
-its values."
+  "Sample stacks in MODE, such as :CPU. Meanwhile, repeat the forms of the text CODE, or if CODE is
+NIL, wait for SECONDS. Return a plist for a JSON object about TOP functions. CODE is run once
+before, to get its values."
   (let* ((function (and code (prepared-form code)))
          (began (get-internal-real-time))
          (values (and function (multiple-value-list (call-user-code function))))
@@ -94,9 +95,9 @@ its values."
                                               (and taken (* runs (taken-octets taken)))))))))
 
 (define-operation ("observe-profile" :members t) (mode code seconds package top)
-  "Sample stacks in MODE, \"cpu\", \"alloc\" or \"time\", while the forms of the text CODE, read in
-PACKAGE, are repeated for at most SECONDS. If CODE is NIL, sample what the program does for SECONDS.
-Return a plist for a JSON object about TOP functions."
+  "Sample stacks in MODE, \"cpu\", \"alloc\" or \"time\". Meanwhile, repeat the forms of the text
+CODE, read in PACKAGE, for at most SECONDS. If CODE is NIL, sample what the program does for
+SECONDS. Return a plist for a JSON object about TOP functions."
   (let ((home (and package (named-package package))) (mode (intern (string-upcase mode) "KEYWORD")))
     (profiler "START-PROFILING")
     (when (or (profiler-value "*PROFILING*")
@@ -108,9 +109,9 @@ Return a plist for a JSON object about TOP functions."
 ;;; Comparing the times of two forms
 
 (define-operation ("observe-times" :members t) (code against seconds package)
-  "Call the last forms of the texts CODE and AGAINST alternately for about SECONDS, and return a
-plist for a JSON object with their times. Its member \"at\" says which form was prepared or run
-last: \"form\" for CODE, \"against\" for AGAINST."
+  "Call the last forms of the texts CODE and AGAINST in turn for about SECONDS, and return a plist
+for a JSON object with their times. The member \"at\" says which of them was prepared or run last,
+for the case of an error: \"form\" for CODE, \"against\" for AGAINST."
   (let ((at nil))
     (flet ((noting (name code)
              (setf at name)

@@ -15,8 +15,8 @@ are from COMPARED-TEXT for the first calls.")
 (sb-ext:defglobal **previous-lock** (sb-thread:make-mutex :name "live-lisp observed")
   "A lock that a thread holds while it uses **PREVIOUS**.")
 
-;;; Marks are hashes of the arguments and values of a call. Texts of calls show only the beginning
-;;; of large objects, so different calls can have the same text. Their marks differ.
+;;; A mark is a hash of the arguments and values of a call. The text of a call shows only the
+;;; beginning of large objects, so different calls can have the same text. Their marks differ.
 
 (defparameter *mark-parts* 2000
   "The maximum number of parts of a call's objects that are hashed.")
@@ -24,7 +24,7 @@ are from COMPARED-TEXT for the first calls.")
 
 (defun mark-of (objects &optional (parts *mark-parts*))
   "Return a hash of the list OBJECTS and of at most PARTS parts of its elements, without running
-code of the program. For instances of SBCL's own classes, hash only the class."
+code of the program. Of an instance of SBCL's own classes, hash only the class."
   (let ((mark 0) (around '()))
     (declare (type (unsigned-byte 50) mark))
     (labels ((add (integer) (setf mark (ldb (byte 50 0) (+ (* 31 mark) (ldb (byte 50 0) integer)))))
@@ -131,7 +131,7 @@ pairs. CALLS-BEFORE and CALLS are the total numbers of calls in the two observat
 
 (defun compared-data (observation compare)
   "Keep the calls of OBSERVATION for the next comparison. If COMPARE is true, return a JSON object
-about the difference from the last observation of the same functions, else NIL."
+about the first difference from the last observation of the same functions. Else return NIL."
   (let ((names (sort (mapcar (lambda (probe) (name-text (probe-name probe)))
                              (observation-probes observation))
                      #'string<))

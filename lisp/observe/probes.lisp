@@ -12,9 +12,9 @@
        (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))))
 
 (defun built-in-p (name)
-  "Return true if NAME is an ordinary function of SBCL. Calls of such functions cannot be observed
-well. SBCL's code calls them directly, not by their names. Redirecting these calls takes minutes for
-some functions, and cannot be interrupted."
+  "Return true if NAME is an ordinary function of SBCL. Calls of these functions cannot be observed
+well: SBCL's own code calls them directly, not by their names. For some of them, redirecting the
+calls takes minutes and cannot be interrupted."
   (let ((function (plain-definition name)))
     (and (not (typep function 'generic-function))
          (eql 0 (search "SYS:" (or (code-file (code-of function)) ""))))))
@@ -59,8 +59,8 @@ ends with a colon, such as \"APP:\", denotes all functions of that package."
 ;;; Choosing the calls to record
 
 (defun bare-parameters (parameters)
-  "Return the lambda list PARAMETERS with NIL in place of all default forms, which may have side
-effects, and with &ALLOW-OTHER-KEYS if it has &KEY."
+  "Return a copy of the lambda list PARAMETERS without default forms, which may have side effects:
+NIL takes their place. If it has &KEY, add &ALLOW-OTHER-KEYS."
   (append (loop with place = nil
                 for parameter in parameters
                 until (member parameter
@@ -91,8 +91,8 @@ which accepts any arguments."
     (if (listp parameters) parameters '(&rest arguments))))
 
 (defun named-in (package parameters)
-  "Return a copy of the lambda list PARAMETERS to use with forms that were read in PACKAGE. Where
-PACKAGE has a symbol with the name of a variable, this symbol replaces the variable."
+  "Return a copy of the lambda list PARAMETERS for forms that were read in PACKAGE: where PACKAGE
+has a symbol with the name of a variable, this symbol replaces the variable."
   (sublis (loop for variable in (parameter-variables parameters)
                 for symbol = (find-symbol (symbol-name variable) package)
                 when (and symbol (not (constantp symbol))) collect (cons variable symbol))
@@ -100,8 +100,9 @@ PACKAGE has a symbol with the name of a variable, this symbol replaces the varia
 
 (defun chooser (name text package)
   "Return a compiled function that takes the arguments of the function NAME, and evaluates the forms
-in TEXT with the parameters of NAME bound. TEXT is read in PACKAGE, or in the package of NAME if
-PACKAGE is NIL. If the forms cannot be read or compiled, end the operation with an error answer."
+in TEXT with the parameters of NAME bound to them. TEXT is read in PACKAGE, or if that is NIL, in
+the package of NAME. If the forms cannot be read or compiled, end the operation with an error
+answer."
   (let* ((symbol (if (consp name) (second name) name))
          (home (or package (usable-package (symbol-package symbol))))
          (parameters (bare-parameters (function-parameters name)))
@@ -128,8 +129,8 @@ PACKAGE is NIL. If the forms cannot be read or compiled, end the operation with 
           (when said (fail said)))))))
 
 ;;; The methods that calls enter. SBCL makes the code that calls the methods of a generic function
-;;; when the function is called, and makes it again after a probe was installed or removed. Methods
-;;; are wrapped only in this code: the method object and its functions stay as they are.
+;;; at a call of the function, and again after a probe was installed or removed. The agent wraps
+;;; methods only in this code. The method objects and their functions are not changed.
 
 (sb-ext:defglobal **entered-functions** '()
   "A list of the generic functions that have probes, wrappers that record their calls. A function
@@ -138,9 +139,10 @@ with several probes is in it once for each probe.")
   "A lock that a thread holds while it changes **ENTERED-FUNCTIONS**.")
 
 (defun noting-entries (original function method code fast)
-  "Wrapper around SBCL's +CALLED-METHOD+: call ORIGINAL with the other arguments, and return the
-function that ORIGINAL returns. If the generic function FUNCTION has a probe, return a function that
-first records that METHOD is entered."
+  "Wrapper around +CALLED-METHOD+, the function by which SBCL gets the function to call for METHOD:
+call ORIGINAL with the other arguments. If the generic function FUNCTION has no probe, return the
+function that ORIGINAL returned. Else return a function that records that METHOD is entered, and
+then calls it."
   (let ((code (funcall original function method code fast)))
     (declare (type function code))
     (if (and method (member function **entered-functions** :test #'eq))
@@ -150,8 +152,9 @@ first records that METHOD is entered."
         code)))
 
 (defun note-entries-of (function)
-  "From now on, record which methods of the generic function FUNCTION are entered. The caller must
-make SBCL generate the code that calls the methods again, as installing a probe does."
+  "From now on, record which methods of the generic function FUNCTION are entered. This works only
+after SBCL has made the code again that calls the methods. The caller must cause that, for example
+by installing a probe."
   (sb-thread:with-mutex (**entered-lock**)
     (push function **entered-functions**)
     (when (and (null (rest **entered-functions**)) +called-method+)
@@ -184,9 +187,9 @@ make SBCL generate the code that calls the methods again, as installing a probe 
     (when (and generic (not named)) (release-generic generic (probe-key probe)))))
 
 (defun make-probes (observation names where package)
-  "Make probes, wrappers that record calls, for the functions NAMES, store them in OBSERVATION, and
-return a list of them. WHERE is NIL, or the text of a form, read in PACKAGE, that must be true for
-calls to be recorded."
+  "Make a probe, a wrapper that records calls, for each of the functions NAMES. Store the probes in
+OBSERVATION, and return a list of them. WHERE is NIL, or the text of a form, read in PACKAGE, that
+must be true for a call to be recorded."
   (let ((choosers (loop for name in names collect (and where (chooser name where package)))))
     (setf (observation-probes observation) (loop for name in names
                                                  for chooser in choosers
@@ -223,8 +226,8 @@ symbol)."
 
 (defun unseen-calls (name)
   "Return a string for the reason why some calls of the function NAME may bypass its probe:
-\"inline\", \"compiler-macro\", or \"block\" for a function compiled together with others. Return
-NIL if there is no reason."
+\"inline\" if SBCL may compile them without a call, \"compiler-macro\", or \"block\" if the function
+was compiled together with others. Return NIL if there is no such reason."
   (let ((function (plain-definition name)))
     (cond ((or (eq 'inline (known :function :inlinep name))
                (known :function :source-transform name)
@@ -236,8 +239,8 @@ NIL if there is no reason."
 
 (defun place-without-own-name (name)
   "Return a JSON object with the source location of the function NAME if its code does not refer to
-NAME. In this case, the compiler has compiled its calls of itself as jumps, which no probe sees.
-Else return NIL. Also return NIL if the location is unknown."
+NAME, else NIL. Such code calls its own function by jumps, if at all, and no probe sees these calls.
+Also return NIL if the location is unknown."
   (let ((function (plain-definition name)))
     (when (and (typep function 'simple-function)
                (not (member name (called-names (function-code function)) :test #'equal)))

@@ -67,16 +67,16 @@ CUT: true if the call has entered other methods, or may have."
   (entered '() :type list) (cut nil))
 
 (defstruct (gone-object (:constructor make-gone-object (class)))
-  "A placeholder for an object of CLASS that was allocated on the stack, and so no longer exists
-when the call has ended."
+  "Stands for an object of CLASS that was allocated on the stack, and so no longer exists after the
+call."
   class)
 
 (defvar *unrecorded* nil
-  "True while this thread runs code of a probe, so that calls from this code are not recorded.")
+  "True while this thread runs code of a probe. Calls from such code are not recorded.")
 (defvar *innermost* nil "The CALL structure of the innermost recorded call in this thread, or NIL.")
 
 (defparameter *depth-limit* 500
-  "The end of a call is not recorded if at least this many recorded calls are around it.")
+  "The end of a call is not recorded if at least this many recorded calls are around the call.")
 (defparameter *stack-limit* 262144
   "The end of a call is not recorded if fewer octets than this are left on the stack.")
 (defconstant +quick-calls+ 65536
@@ -112,8 +112,8 @@ grown too much, keep fewer calls from now on."
     (when (> (heap-usage) (observation-room observation)) (keep-few observation))))
 
 (defun chosen-p (probe arguments)
-  "Return true if PROBE must record a call with ARGUMENTS. Its WHERE function runs as in
-APART-FOR-LONG, but its output goes to the program's."
+  "Return true if PROBE must record a call with ARGUMENTS. The WHERE function of PROBE decides this.
+It runs within APART-FOR-LONG, but its output goes where the output of the program goes."
   (let ((where (probe-where probe)) (output *standard-output*) (*unrecorded* t))
     (or (null where)
         (apart-for-long
@@ -124,10 +124,12 @@ APART-FOR-LONG, but its output goes to the program's."
               nil))))))
 
 ;;; The functions that follow run at each recorded call. They do not run in APART, which would take
-;;; twice as long as all of them. They read the clock, and make, set and compare objects. So they
-;;; signal nothing, use no variable of the program, and call nothing that can be recorded. A timer
-;;; of the program can interrupt them as it can the program. So a call whose end will be recorded is
-;;; kept only inside the UNWIND-PROTECT that records a non-local exit.
+;;; twice as long as all of them together. They do not need it: they only read the clock, and make,
+;;; set and compare objects. So they signal nothing, use no variable of the program, and call no
+;;; function that can have a probe.
+;;;
+;;; A timer of the program can interrupt them and throw out of them. If the end of a call is to be
+;;; recorded, KEEP-CALL therefore runs only inside the UNWIND-PROTECT that records this end.
 
 (defun new-call (probe arguments address)
   "Return a new CALL structure for a call of the function of PROBE with ARGUMENTS that begins now.
@@ -152,8 +154,8 @@ ADDRESS is its return address, or NIL."
 (defparameter *entered-limit* 100 "The maximum number of entered methods recorded for one call.")
 
 (defun note-entry (function method)
-  "Record that METHOD of the generic function FUNCTION was entered, if the innermost recorded call
-of this thread is a call of FUNCTION. Record it in this CALL structure, and in those that other
+  "METHOD of the generic function FUNCTION is entered. If the innermost recorded call of this thread
+is a call of FUNCTION, add METHOD to its CALL structure, and to the CALL structures that other
 observations have made for the same call."
   (unless *unrecorded*
     (loop with observations = '()
@@ -166,9 +168,9 @@ observations have made for the same call."
                    (t (push method (call-entered call)))))))
 
 (defun note-unrecorded (probe)
-  "Note that a call of the function of PROBE is not recorded. Methods entered from now on may belong
-to this call. If a recorded call of the same function is around it, record no more methods in that
-one."
+  "A call of the function of PROBE is not recorded. If the innermost recorded call is of the same
+function, record no more methods in it: the methods entered from now on may belong to the unrecorded
+call."
   (let ((call *innermost*))
     (when (and call (not *unrecorded*) (eq probe (call-probe call)))
       (setf (call-cut call) t))))
@@ -207,8 +209,8 @@ call if its arguments satisfy the WHERE of PROBE."
 (note-frame 'call-recorded :between)
 
 (defun spare-calls (probe number)
-  "If the last +QUICK-CALLS+ calls of the function of PROBE, before the call with NUMBER, came too
-fast, make PROBE record fewer calls. Do not change a PROBE with a WHERE."
+  "If the last +QUICK-CALLS+ calls of the function of PROBE came too fast, make PROBE record fewer
+calls from the call with NUMBER on. But if PROBE has a WHERE, change nothing."
   (let ((now (now)))
     (when (and (plusp number)
                (null (probe-where probe))
@@ -218,10 +220,10 @@ fast, make PROBE record fewer calls. Do not change a PROBE with a WHERE."
 
 (declaim (inline due-p))
 (defun due-p (probe)
-  "Count a call of the function of PROBE, a wrapper that records calls. Return true if it is the
-turn of this call to be recorded. The caller then records it only if the arguments also satisfy the
-WHERE of PROBE. Calls while interrupts are disabled, as inside SBCL's own locks, are neither counted
-nor recorded, since recording takes some of these locks."
+  "Count a call of the function of PROBE, a wrapper that records calls. Return true if this call
+must be recorded, provided that its arguments also satisfy the WHERE of PROBE. Calls without
+interrupts, as inside SBCL's own locks, are neither counted nor recorded, since recording takes some
+of these locks."
   (and (observation-active (probe-observation probe))
        (not *unrecorded*)
        (not *reading*)
@@ -232,8 +234,8 @@ nor recorded, since recording takes some of these locks."
          (zerop (logand number (probe-mask probe))))))
 
 (defun recorder (probe)
-  "Return the wrapper for the function of PROBE. It takes the original function and the arguments,
-calls the function, and records the call if DUE-P and the WHERE of PROBE allow it."
+  "Return the wrapper for the function of PROBE. The wrapper takes the original function and the
+arguments, and calls the function. It records the call if DUE-P and the WHERE of PROBE are true."
   (lambda (function &rest arguments)
     (cond ((due-p probe) (apply #'record-call probe function arguments))
           (t (note-unrecorded probe)

@@ -65,9 +65,9 @@ none."
 
 (defun program-part (names mode)
   "NAMES are the debug names of the functions on a stack, outermost first. Return the part of the
-list that belongs to the program, and its start index in NAMES, or NIL if there is none. The part
-ends before functions of the agent, which may run after a collection. In MODE :ALLOC, it ends where
-SBCL allocates."
+list that belongs to the program, and the index of its start in NAMES. Return NIL if there is no
+such part. The part ends before functions of the agent, which may run after a collection. In MODE
+:ALLOC, it ends where SBCL allocates."
   (let* ((called (position :user-code names :key #'frame-role :from-end t))
          (start (if called
                     (position-if-not #'ours-p names :start (1+ called))
@@ -89,15 +89,15 @@ function. It is a LAMBDA whose lambda list has symbols of SB-PCL."
              (name-packages (second name)))))
 
 (defun info-name (info)
-  "Return the debug name of the function in INFO, SBCL's debug information about a frame in a
-sample. If there is no debug name, return text that describes the function."
+  "INFO is SBCL's debug information about a frame in a sample. Return the debug name of the function
+of the frame. If there is none, return text that describes the function."
   (cond ((stringp info) info)
         ((null info) "foreign code")
         ((symbolp info) (string-downcase info))
         (t (let ((name (ignore-errors (debug-name info))))
              (cond ((null name) "code without a name")
-                   ;; Of a deep stack, SBCL keeps both ends, and marks the gap between them with a
-                   ;; function that is never called.
+                   ;; SBCL keeps only both ends of a deep stack. It marks the gap between them with
+                   ;; a function that is never called.
                    ((eq name (contrib-symbol "SB-SPROF" "UNAVAILABLE-FRAMES"))
                     "frames that SBCL left out")
                    ((dispatch-name-p name) "dispatch of a generic function")
@@ -128,15 +128,15 @@ the number of all samples."
 
 (defstruct (spot (:constructor make-spot (name info)))
   "A function that occurs in samples. NAME is its debug name or a text, and INFO is SBCL's debug
-information about its frame. SELF is the number of samples in which it was the innermost function,
-and TOTAL the number of samples in which it was on the stack. CALLERS is an alist from names of
-callers to numbers of samples."
+information about its frame. SELF is the number of samples in which it was the innermost function.
+TOTAL is the number of samples in which it was on the stack. CALLERS is an alist from the names of
+its callers to numbers of samples."
   name info (self 0) (total 0) (callers '()))
 
 (defun count-stack (names infos spots)
-  "Count a sample in SPOTS, a hash table from names to SPOT structures. NAMES lists the functions on
-the stack, outermost first, and INFOS SBCL's debug information about them. If a function is on the
-stack several times, count it once in TOTAL."
+  "NAMES lists the functions on the stack in a sample, outermost first, and INFOS the debug
+information about them. Count the sample in SPOTS, a hash table from names to SPOT structures. A
+function that is on the stack several times counts once in TOTAL."
   (loop with told = '()
         for (name . inner) on names
         for info in infos
@@ -169,7 +169,7 @@ which the program ran, and the number of all samples."
     (if (eql 0 (search prefix name)) (subseq name (length prefix)) name)))
 
 (defun spot-text (name)
-  "Return text for answers that shows NAME, the NAME of a SPOT structure."
+  "NAME is the NAME of a SPOT structure, a debug name or a text. Return text for it in answers."
   (cond ((stringp name) (foreign-name name))
         ((form-name-p name) "the form")
         ((method-name-p name) (shortened 80 (function-text (list* :method (rest name)))))
@@ -199,9 +199,9 @@ in which the program ran."
                                 (round (* 100 (cdr caller)) (spot-total spot)))))))
 
 (defun told-spots (spots top samples)
-  "Return a list of TOP elements of SPOTS: three fourths of them with the highest SELF, the others
-with the highest TOTAL. Leave out functions that are in less than one of 2000 samples. SAMPLES is
-the number of samples in which the program ran."
+  "Return a list of TOP elements of SPOTS: three fourths of them are those with the highest SELF,
+the others those with the highest TOTAL. Leave out functions that are in fewer than one of 2000
+samples. SAMPLES is the number of samples in which the program ran."
   (let* ((spots (remove-if (lambda (spot) (< (* 2000 (spot-total spot)) samples)) spots))
          (by-self (sort (remove 0 spots :key #'spot-self) #'> :key #'spot-self))
          (running (page by-self 0 (- top (floor top 4))))
@@ -212,9 +212,9 @@ the number of samples in which the program ran."
     (append running (page others 0 (- top (length running))))))
 
 (defun large-objects-p (octets samples)
-  "Return true if most of the OCTETS allocated are missing from the samples. SAMPLES is the number
-of samples. SBCL takes a sample where a page of small objects begins, but only one for a large
-object, even if it has several pages."
+  "OCTETS is the number of octets allocated while SAMPLES samples were taken. Return true if the
+samples cannot account for most of them. SBCL takes a sample for each page of small objects, but
+only one for a large object, even if it has several pages."
   (> octets (* 2 samples page-octets)))
 
 (defun profile-members (mode top octets)

@@ -36,9 +36,9 @@ the operating system does not say."
   "The maximum number of seconds by which waiting for a CPU prolongs a measurement.")
 
 (defun over-p (passed limit waited)
-  "Return true if PASSED, the seconds since a measurement began, is more than LIMIT. Seconds of
-waiting for a CPU do not count, up to *WAITED-LIMIT*. WAITED is the value of WAITED-SECONDS at the
-beginning."
+  "PASSED is the number of seconds since a measurement began. Return true if it is more than LIMIT,
+not counting the time of waiting for a CPU, of which at most *WAITED-LIMIT* seconds are left out.
+WAITED is the value of WAITED-SECONDS at the beginning."
   (declare (type double-float passed limit waited))
   ;; WAITED-SECONDS takes longer than many measured forms, so it is called only if necessary.
   (and (> passed limit)
@@ -66,8 +66,8 @@ seconds as CPU, and OCTETS of memory."
       (make-taken (/ seconds count) (/ cpu count) (/ octets count)))))
 
 (defun times-needed (function)
-  "Return two values: how many times FUNCTION must be called in a round so that the time is
-measurable, and a TAKEN structure with the average cost of a call in such a round."
+  "Return two values: the number of calls of FUNCTION that make a round long enough to be measured,
+and a TAKEN structure with the average cost of a call in such a round."
   (loop for times = 1 then (* times 2)
         for waited = (waited-seconds)
         for taken = (measured function times)
@@ -75,15 +75,15 @@ measurable, and a TAKEN structure with the average cost of a call in such a roun
         finally (return (values times taken))))
 
 (defun quantile (numbers part)
-  "Return the element of the list NUMBERS that is greater than a fraction PART of the others, such
-as the median for 1/2."
+  "Sort the list NUMBERS, and return the element below which the fraction PART of them lies: the
+median for 1/2, the lower quartile for 1/4."
   (nth (min (1- (length numbers)) (floor (* part (length numbers))))
        (sort (copy-list numbers) #'<)))
 
 (defun taken-data (rounds times reader)
-  "Return a JSON object about ROUNDS, a list of TAKEN structures for rounds of TIMES calls. It has
-the median and the quartiles of the seconds that the function READER returns for them, in
-milliseconds, and the median of the octets."
+  "ROUNDS is a list of TAKEN structures for rounds of TIMES calls. Return a JSON object with the
+median and the quartiles of the results of READER for them, converted from seconds to milliseconds,
+and with the median of the octets. READER is a function such as TAKEN-CPU."
   (let ((numbers (mapcar reader rounds)))
     (object "median" (* 1000 (quantile numbers 1/2))
             "low" (* 1000 (quantile numbers 1/4))
@@ -92,15 +92,15 @@ milliseconds, and the median of the octets."
             "times" times)))
 
 (defun mostly-runs-p (rounds denied)
-  "Return true if ROUNDS, a list of TAKEN structures, used a CPU for more than a twentieth of the
-time in which they could. DENIED is the fraction of the time in which they waited for a CPU."
+  "ROUNDS is a list of TAKEN structures. DENIED is the fraction of their time in which the thread
+waited for a CPU. Return true if they used a CPU for more than a twentieth of the other time."
   (let ((cpu (reduce #'+ rounds :key #'taken-cpu))
         (seconds (reduce #'+ rounds :key #'taken-seconds)))
     (> cpu (* 0.05 seconds (- 1 denied)))))
 
 (defun compare-forms (one other seconds)
-  "Call the functions ONE and OTHER alternately for about SECONDS, and return a JSON object with
-their costs. Times are CPU times if both functions mostly use the CPU, else real times."
+  "Call the functions ONE and OTHER in turn for about SECONDS, and return a JSON object with their
+costs. The times are CPU times if both functions mostly use a CPU, else real times."
   (let* ((begun (get-internal-real-time)) (waited (waited-seconds))
          (first-one (multiple-value-list (times-needed one)))
          (first-other (multiple-value-list (times-needed other)))
@@ -112,8 +112,8 @@ their costs. Times are CPU times if both functions mostly use the CPU, else real
           until (and (>= round least) (over-p (seconds-since begun) (float seconds 1d0) waited))
           do (flet ((one () (push (measured one times-one) ones))
                     (other () (push (measured other times-other) others)))
-               ;; The order alternates, since a form may pay for work that the form before it has
-               ;; left, such as collecting garbage.
+               ;; The order alternates, because a form may have to do work that the form before it
+               ;; has caused, such as collecting garbage.
                (cond ((evenp round) (one) (other))
                      (t (other) (one)))))
     (let* ((denied (/ (- (waited-seconds) waited) (seconds-since begun)))

@@ -66,8 +66,8 @@ objects. LEAST and MOST are the smallest and the largest integer seen, or NIL."
 ;;; Matching arguments to parameters
 
 (defun places-of (parameters arguments)
-  "Return a list of (PLACE . ARGUMENT) pairs for ARGUMENTS, matched with the lambda list PARAMETERS.
-A place is the variable of a parameter, a keyword, or &REST. Leave out arguments after unknown
+  "Match ARGUMENTS with the lambda list PARAMETERS. Return a list of (PLACE . ARGUMENT) pairs. A
+place is the variable of a parameter, a keyword, or &REST. Leave out arguments after unknown
 keywords."
   (let ((places '()) (section nil))
     (dolist (parameter parameters)
@@ -113,9 +113,9 @@ PARAMETERS. TYPES is a function that takes a variable, a keyword or &REST, and r
              (push (funcall types (if (consp parameter) (first parameter) parameter)) proposed))))))
 
 (defun proposed-values (values counts)
-  "Return the values type for an FTYPE declaration. VALUES lists SEEN structures, one for each
-position of a returned value. COUNTS lists the numbers of values that calls have returned. It is
-empty if no call has returned."
+  "Return the values type for an FTYPE declaration. VALUES is a list of SEEN structures, one for
+each position of a returned value. COUNTS is a list of the numbers of values that calls have
+returned, which is empty if no call has returned."
   (if (null counts)
       '*
       (let ((types (mapcar #'joined-type values)) (always (reduce #'min counts)))
