@@ -1,5 +1,5 @@
-;;;; Renders failed checks as text. Leaves out values that the form itself shows. If two values
-;;;; differ in one part, shows only this part of both.
+;;;; Renders failed checks as text. Values that the form itself shows are left out. If two values
+;;;; differ in one part only, the text shows just this part of both.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -15,21 +15,21 @@
       (value-text (first values))
       (format nil "(values~{ ~A~})" (mapcar #'value-text values))))
 
-;;; Pairs of values. If their texts do not show the difference, only the first parts that differ are
-;;; shown.
+;;; Pairs of values. If their texts do not show how they differ, only the first parts that differ
+;;; are shown.
 
 (defun telling-p (one other)
-  "Return true if the texts ONE and OTHER of two values show how the values differ: the texts
-differ, are short, and contain no #<."
+  "ONE and OTHER are the texts of two values. Return true if they show how the values differ: they
+are not the same, are short, and contain no #<."
   (and (string/= one other)
        (<= (+ (length one) (length other)) *value-characters*)
        (not (search "#<" one))
        (not (search "#<" other))))
 
 (defun two-texts (one other &optional several)
-  "Return the values ONE and OTHER as two texts. If these would not show the difference, return
-texts of the first parts that differ, and the path to these parts, such as \"[2].name\", as third
-value. If SEVERAL is true, ONE and OTHER are lists of the values of a form."
+  "Return the values ONE and OTHER as two texts. If these do not show the difference, return texts
+of the first parts that differ, and as third value the path to these parts, such as \"[2].name\". If
+SEVERAL is true, ONE and OTHER are lists of the values of a form."
   (if (and several (= 1 (length one) (length other)))
       (two-texts (first one) (first other))
       (destructuring-bind (first second)
@@ -52,7 +52,7 @@ string TEXT, and PRINC as the string PLAIN."
 (defmethod print-object ((object said) stream)
   (write-string (if *print-escape* (said-text object) (said-plain object)) stream))
 
-;;; In a long form, showing only the argument that made the difference
+;;; Showing only the argument with the difference in a long form
 
 (defun makes-parts-p (form)
   "Return true if FORM is a call of LIST or VECTOR."
@@ -70,9 +70,9 @@ number INDEX, counted from 0. Return FORM if there is no such argument."
         form)))
 
 (defun with-part-alone (form one other)
-  "Return FORM, from a check that compared the values ONE and OTHER. If FORM is long, return a copy
-that has dots in calls of LIST and VECTOR, in place of arguments before and after the first
-difference."
+  "FORM is from a check that compared the values ONE and OTHER. If FORM is long, return a copy in
+which dots replace arguments of LIST and VECTOR before and after the first difference. Else return
+FORM."
   (let ((index (and (consp form)
                     (ignore-errors (list-length form))
                     (> (length (printing-briefly *form-characters* form)) *form-characters*)
@@ -89,7 +89,7 @@ difference."
 ;;; Values that the form of a check shows by itself
 
 (defun evident-p (form)
-  "Return true if FORM shows its value: it is a literal, a quoted constant, or #'FUNCTION."
+  "Return true if FORM shows its own value: it is a literal, a quoted constant, or #'FUNCTION."
   (typecase form
     ((or null keyword (eql t)) t)
     (symbol nil)
@@ -116,13 +116,14 @@ Return NIL if none is left."
     (and texts (format nil "~{~A~^ and ~}" texts))))
 
 (defun option-p (form)
-  "Return true if FORM, an argument of a check, is a keyword or #'FUNCTION. Such an argument is not
-compared, but selects how to compare."
+  "Return true if FORM, an argument of a check, is a keyword or #'FUNCTION. Such an argument selects
+how to compare, and is not compared itself."
   (typep form '(or keyword (cons (eql function)))))
 
 (defun got-of-two (forms values)
-  "Return a plist of keyword arguments for NOTE-FAILURE that show where two VALUES differ. FORMS are
-the two forms of these values. Return NIL if the whole texts of the values show the difference."
+  "VALUES are two values that were compared, and FORMS are their forms. Return a plist of keyword
+arguments for NOTE-FAILURE that show where the values differ. Return NIL if their whole texts show
+this."
   (destructuring-bind (one other) forms
     (multiple-value-bind (first second path) (two-texts (first values) (second values))
       (cond ((null path) nil)
@@ -132,8 +133,8 @@ the two forms of these values. Return NIL if the whole texts of the values show 
 
 (defun said-of-check (check form noted)
   "Return a plist of keyword arguments for NOTE-FAILURE about a failed check that tests whether FORM
-is true. CHECK is the form to show. NOTED is an alist from arguments of FORM to their values. Return
-NIL if the value of an argument is unknown."
+is true. CHECK is the form to show. NOTED is an alist from arguments of FORM to their values. If the
+value of an argument is neither in NOTED nor evident, return NIL."
   (apart-from-tests
     (let ((parts (remove-if #'option-p (and (consp form) (rest form)))))
       (flet ((known (part) (assoc part noted :test #'equal)))
@@ -146,13 +147,13 @@ NIL if the value of an argument is unknown."
                 (list :check check :got (got-text parts values)))))))))
 
 (defun checked-form (check)
-  "Return the form whose truth the form CHECK tests: FORM if CHECK is (NOT FORM), else CHECK."
+  "Return the form that the form CHECK tests: FORM if CHECK is (NOT FORM), else CHECK itself."
   (if (typep check '(cons (eql not) (cons cons null))) (second check) check))
 
 (defun compared (check expected got &optional several)
-  "Return a plist of keyword arguments for NOTE-FAILURE about a failed check. The form CHECK
-returned GOT where EXPECTED was expected. If SEVERAL is true, GOT and EXPECTED are lists of the
-values of a form."
+  "The form CHECK, a failed check, returned GOT, and EXPECTED was expected. Return a plist of
+keyword arguments for NOTE-FAILURE. If SEVERAL is true, GOT and EXPECTED are lists of the values of
+the form."
   (apart-from-tests
     (multiple-value-bind (text wanted path) (two-texts got expected several)
       (list* :check (if several check (with-part-alone check got expected))
@@ -165,17 +166,17 @@ values of a form."
 ;;; Messages of test frameworks. Long objects in them are shortened.
 
 (defun said-briefly (object)
-  "Return OBJECT if its text is short and contains no #<, so that printing it calls no print method
-of the program. Else return a SAID structure that prints as a short text."
+  "Return OBJECT if its text is short and contains no #<, since printing it then calls no print
+method of the program. Else return a SAID structure that prints as a short text."
   (let ((text (value-text object)))
     (if (and (<= (length text) *value-characters*) (not (search "#<" text)))
         object
         (make-said text (if (stringp object) (shortened *value-characters* object) text)))))
 
 (defun said-together (objects)
-  "Return a list of OBJECTS as they are to be printed in a message, with SAID structures in place of
-long ones. If OBJECTS are two objects that differ in one part, return the two parts instead, and the
-path to them as second value."
+  "Return a list of the objects to print in a message for OBJECTS, with SAID structures in place of
+long objects. If OBJECTS are two objects that differ in one part, return SAID structures for the two
+parts, and the path to them as second value."
   (multiple-value-bind (one other path)
       (and (= 2 (length objects)) (two-texts (first objects) (second objects)))
     (if path

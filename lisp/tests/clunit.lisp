@@ -5,7 +5,7 @@
 
 (defun clunit-call (package name function)
   "Call FUNCTION, which runs the test NAME, without CLUnit's report, and record the result. PACKAGE
-is CLUnit's."
+is the package of CLUnit."
   (call-as-test "clunit" name
                 (lambda ()
                   (with-home-values (package ("*REPORT-PROGRESS*" nil)) (funcall function)))))
@@ -13,7 +13,7 @@ is CLUnit's."
 (defun clunit-run-case (package original arguments)
   "Wrapper around CLUnit's EXECUTE-TEST-CASE: call ORIGINAL with ARGUMENTS, of which the first is a
 test case, and record the result. Record nothing if CLUnit skips the test case or runs it later.
-PACKAGE is CLUnit's."
+PACKAGE is the package of CLUnit."
   (let ((case (first arguments)))
     (flet ((run () (apply original arguments)))
       (if (eq :run (home-call package "TEST-CASE-EXECUTION-ACTION" case))
@@ -23,7 +23,7 @@ PACKAGE is CLUnit's."
 (defun clunit-function (package original arguments)
   "Wrapper around CLUnit's TEST-FUNCTION, which returns the function of a test case that CLUnit has
 left for later. Call ORIGINAL with ARGUMENTS, of which the first is the test case. Return a function
-that calls the function of the test case and records the result. PACKAGE is CLUnit's."
+that calls the function of the test case and records the result. PACKAGE is the package of CLUnit."
   (let ((function (apply original arguments))
         (name (slot-value (first arguments) (home-symbol package "NAME"))))
     (lambda () (clunit-call package name function))))
@@ -54,7 +54,8 @@ value."
       (list :check check :got (value-text got))))
 
 (defun clunit-note (package condition)
-  "Record CONDITION, which CLUnit signals for a passed or failed check. PACKAGE is CLUnit's."
+  "Record CONDITION, which CLUnit signals for a passed or failed check. PACKAGE is the package of
+CLUnit."
   (flet ((value (name) (slot-value condition (home-symbol package name)))
          (of-class-p (name) (home-type-p package name condition)))
     (cond ((of-class-p "ASSERTION-PASSED") (note-checks 1))
@@ -75,14 +76,14 @@ signalled, and call ORIGINAL with ARGUMENTS."
 
 (defun clunit-run (package original arguments)
   "Wrapper around CLUnit's RUN-TEST and RUN-SUITE: call ORIGINAL with ARGUMENTS. CLUnit's report
-goes to the current *STANDARD-OUTPUT*, not to its value from when CLUnit was loaded. PACKAGE is
-CLUnit's."
+goes to the current *STANDARD-OUTPUT*, not to its value from when CLUnit was loaded. PACKAGE is the
+package of CLUnit."
   (with-home-values (package ("*TEST-OUTPUT-STREAM*" *standard-output*))
     (apply original arguments)))
 
 (defun clunit-entries (package)
   "Return a list of ENTRY structures for all tests and suites of CLUnit, in the order in which
-suites run them. PACKAGE is CLUnit's."
+suites run them. PACKAGE is the package of CLUnit."
   (flet ((entries (suite names runner)
            (loop for name in (reverse (home-call package names))
                  collect (let ((name name))

@@ -21,10 +21,10 @@ files of the systems that these depend on."
 
 (defun measured-paths (names root)
   "Return a list of the native truenames of the files whose coverage is measured. If NAMES, a list
-of the systems tested, is not empty, these are files of these systems and of the systems that they
-depend on, as far as they are below ROOT or below the folder of an .asd file of NAMES. Else they are
-all loaded files below ROOT. Leave out the files of test systems. But if there are no other files,
-program and tests share their files, so include them."
+of tested systems, is empty, these are all loaded files below ROOT. Else they are files of these
+systems and of the systems that they depend on. Such a file must be below ROOT, or below the folder
+of the .asd file of one of NAMES. Leave out the files of test systems. If no file is left then,
+program and tests share their files, so return all of them."
   (let* ((systems (remove nil (mapcar #'system-of names)))
          (folders (list* root (remove nil (mapcar #'folder-of systems))))
          (paths (remove-if-not (lambda (path) (within-p path folders))
@@ -52,8 +52,8 @@ there is none."
     (loop repeat (occurrences operator text) do (note-missed))))
 
 (defun put-stand-in (form operator content start)
-  "Copy FORM, a text, into the string CONTENT at index START, but with the macro that *STAND-INS*
-has for its OPERATOR in place of OPERATOR."
+  "Copy FORM, a text, into the string CONTENT at index START, with another operator: the macro that
+*STAND-INS* has for OPERATOR, the operator of FORM."
   (let* ((text (first (form-parts form 1)))
          (place (+ start (search text form)))
          (colon (position #\: text :from-end t))
@@ -72,9 +72,9 @@ later forms are read or compiled."
            (not (of-system-p operator)))))
 
 (defun definitions-only (text path)
-  "Return a copy of TEXT, of the file PATH, with a number in place of each top-level form that
-cannot contain definitions of functions. The second value is a list of the packages in which the
-forms of TEXT are read. Return NIL if TEXT cannot be read."
+  "TEXT is the text of the file PATH. Return a copy in which a number replaces each top-level form
+that cannot contain definitions of functions. The second value is a list of the packages in which
+the forms of TEXT are read. Return NIL if TEXT cannot be read."
   (let ((bounds (form-bounds text))
         (content (make-string (length text) :initial-element #\Space)) (packages '()))
     (when bounds
@@ -87,8 +87,9 @@ forms of TEXT are read. Return NIL if TEXT cannot be read."
                (cond ((can-define-p operator) (replace content form :start1 start))
                      ((assoc operator *stand-ins*) (put-stand-in form operator content start))
                      (t (setf (char content start) #\0)
-                        ;; Functions in a LET share its variables. Compiled in a second LET, they
-                        ;; would get variables of their own.
+                        ;; Functions in a LET share its variables. A copy of the LET would have
+                        ;; other variables, so the copies of the functions would not share those of
+                        ;; the originals.
                         (when (and operator (special-operator-p operator))
                           (note-all-missed form)))))
       (values content packages))))
@@ -106,8 +107,8 @@ forms of TEXT are read. Return NIL if TEXT cannot be read."
 ;;; Compiling and loading the copies of files that have only definitions
 
 (defun compile-quietly (copy fasl file)
-  "Compile COPY, a copy of FILE that has only its definitions, into the file FASL. Return the
-truename of FASL, or NIL if a form has an error. Print no warnings."
+  "Compile COPY, a copy of FILE that has only its definitions, into the file FASL, and print no
+warnings. Return the truename of FASL, or NIL if a form has an error."
   (let ((wrong nil) (*error-output* (make-broadcast-stream))
         (*standard-output* (make-broadcast-stream))
         (*package* (find-package "COMMON-LISP-USER"))
@@ -121,9 +122,8 @@ truename of FASL, or NIL if a form has an error. Print no warnings."
           (and (not wrong) made))))))
 
 (defun load-measured (fasl path)
-  "Load FASL, compiled from a copy of the file PATH that has only its definitions. Add to
-COVERING-RECORDS a list of PATH, the parts of forms whose execution SB-COVER can mark, and the code
-that marks them."
+  "Load FASL, which was compiled from a copy of the file PATH with only its definitions. Add a
+list (FILE PARTS CODES) for PATH to COVERING-RECORDS."
   (let ((names (loop for name being the hash-keys of (first coverage-info) collect name))
         (codes (rest coverage-info))
         (*passing* t))
@@ -136,9 +136,9 @@ that marks them."
                (remhash name (first coverage-info)))))
 
 (defun measure-file (path content folder number)
-  "Measure the coverage of the definitions in CONTENT, the text of the file PATH without other
-forms. FOLDER is the native name of a directory for fasls. NUMBER is a different integer for each
-file."
+  "Measure the coverage of the definitions in the file PATH. CONTENT is the text of the file without
+other forms. FOLDER is the native name of a directory for fasls. NUMBER is an integer that no other
+file has."
   (let* ((*measured-file* path)
          (*spans-loaded* (find-spans path nil))
          (*spans-read* (make-file-spans nil))
@@ -149,8 +149,8 @@ file."
          (made (progn (ensure-directories-exist fasl)
                       (compile-quietly (copy-beside fasl source content) fasl source))))
     (cond (made (load-measured made path))
-          ;; The definitions depend on forms that were left out, such as one that changes the
-          ;; readtable.
+          ;; The copy cannot be compiled: the definitions depend on forms that it lacks, such as one
+          ;; that changes the readtable.
           (t (setf (fill-pointer definitions) before)
              (note-all-missed content)))))
 
@@ -191,8 +191,8 @@ I, where 0 is the lowest, is 1 if definition number I was reached."
     (format nil "~(~X~)" bits)))
 
 (defun call-noting-reached (function note)
-  "Call FUNCTION. If coverage is measured, then call NOTE with a text that says which definitions
-FUNCTION reached, as REACHED-TEXT returns it."
+  "Call FUNCTION, and return its values. If coverage is measured, then call NOTE with the text from
+REACHED-TEXT for the definitions that FUNCTION reached."
   (if (null *covering*)
       (funcall function)
       (let* ((definitions (covering-definitions *covering*))
@@ -215,9 +215,10 @@ SB-COVER's COVERAGE-INFO, which mark the parts."
         (dolist (part parts) (setf (gethash part marked) t))))))
 
 (defun constant-branch (part form)
-  "PART is SB-COVER's record of a branch of an IF in the top-level form FORM. It never ran according
-to SB-COVER. If the branch is an atom, return its path in FORM, a list of element numbers. Else
-return NIL. SB-COVER does not mark atoms by themselves."
+  "PART is SB-COVER's record of a branch of an IF in the top-level form FORM, a branch that never
+ran. If the branch is an atom, return its path in FORM, a list of element numbers: SB-COVER marks no
+atoms, so no other record is about it. If the branch is a list, return NIL, since the list has a
+record of its own."
   (destructuring-bind (kind &optional test &rest around) part
     (let* ((elements (rest (reverse around)))
            (choice (reduce (lambda (form element)
@@ -233,11 +234,9 @@ return NIL. SB-COVER does not mark atoms by themselves."
            (append elements (list element))))))
 
 (defun parts-never-run (record forms)
-  "Return a hash table from the numbers of top-level forms to lists of paths. Each path, a list of
-element numbers, leads to a part of the form that never ran. RECORD is a list (PATH PARTS CODES)
-from COVERING-RECORDS: a file, its parts that can be marked, and SB-COVER's data, in which those
-that ran are marked. FORMS is the hash table COVERING-FORMS, with a cons of each top-level form and
-the positions of its lists."
+  "Return a hash table from the numbers of top-level forms to lists of the paths of their parts that
+never ran. A path is a list of element numbers. RECORD is a list (FILE PARTS CODES) from
+COVERING-RECORDS. FORMS is the hash table COVERING-FORMS."
   (destructuring-bind (path parts codes) record
     (let ((marked (marked-parts codes)) (table (make-hash-table)))
       (loop for (part . state) in parts
@@ -252,12 +251,12 @@ the positions of its lists."
 
 (defun part-place (part form spans numbers)
   "Return the position in its file of a part of FORM, a top-level form, or NIL if it is unknown.
-PART is the path of the part, a list of element numbers from the outside in. For a list, the
-position is (START END). For an atom, it is (FROM END COUNT): FROM is the end of the list before the
-atom, or the place after the opening parenthesis, COUNT atoms stand between FROM and the atom, and
-END is the end of the list around it. In (f (g) a b), with (g) at 3 to 6, the atom b has (6 11 1).
-SPANS are the recorded positions of the lists in FORM, and NUMBERS is the result of FORM-NUMBERS for
-it."
+PART is the path of the part, a list of element numbers from the outside in. SPANS are the recorded
+positions of the lists in FORM, and NUMBERS is the result of FORM-NUMBERS for it.
+For a list, the position is (START END). An atom has no recorded position of its own, so for an atom
+it is (FROM END COUNT). FROM is the end of the list before the atom, or the place after the opening
+parenthesis. COUNT is the number of atoms between FROM and the atom. END is the end of the list
+around it. In (f (g) a b), with (g) at 3 to 6, the atom b has (6 11 1)."
   (let ((around nil) (found form) (element (first (last part))))
     (dolist (each part) (setf around found found (nth each found)))
     (flet ((span (list)
@@ -312,8 +311,8 @@ positions of lists in FORM, or NIL."
     (fail-lookup "unmeasured" "missing")))
 
 (defun call-covering (function)
-  "Call FUNCTION with a new COVERING structure, and return its value. When FUNCTION returns or exits
-non-locally, remove the measured copies of definitions. If another run is measuring coverage, end
+  "Call FUNCTION with a new COVERING structure, and return its value. When FUNCTION ends, also by a
+non-local exit, remove the measured copies of definitions. If another run is measuring coverage, end
 the operation with an error answer."
   (check-measurable)
   (let ((covering (make-covering)))

@@ -1,5 +1,5 @@
-;;;; Finds the first difference of two values whose texts do not show it, because they are too long
-;;;; or do not show the contents.
+;;;; Finds the first difference of two values. This is for values whose texts do not show the
+;;;; difference, because they are too long or do not show the contents.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -10,15 +10,15 @@ values.")
 (defparameter *compared-depth* 50 "The nesting depth below which objects are not compared.")
 
 (defun nothing-p (part)
-  "Return true if PART stands for a part that one of two compared values does not have."
+  "Return true if PART is %NOTHING, which stands for a part that one of two values lacks."
   (eq part '%nothing))
 
-;;; The parts of two values, pair by pair
+;;; Visiting the parts of two values in pairs
 
 (defun call-with-elements (function one other)
-  "For each position in the lists ONE and OTHER, call FUNCTION with the position and the two
-elements there. A position is an index, or :CDR for the tails of dotted lists. An element that one
-list does not have is the symbol %NOTHING. In circular lists, stop after one or two rounds."
+  "For each position in the lists ONE and OTHER, call FUNCTION with the position and the elements of
+both. A position is an index, or :CDR for the tails of dotted lists. If a list is shorter, its
+element is the symbol %NOTHING. In circular lists, stop after one or two rounds."
   (loop with mark = nil and other-mark = nil
         for index from 0
         while (and (consp one) (consp other) (not (and (eq one mark) (eq other other-mark))))
@@ -65,7 +65,7 @@ could take forever."
 
 (defun call-with-entries (function one other)
   "For each key in the hash tables ONE or OTHER, call FUNCTION with the position (:KEY key) and the
-two values of the key. A value that one table does not have is the symbol %NOTHING."
+values in both. If a table lacks the key, its value is the symbol %NOTHING."
   (loop for key being the hash-keys of one using (hash-value value)
         when (finite-p key)
           do (funcall function (cons :key key) value (gethash key other '%nothing)))
@@ -74,8 +74,9 @@ two values of the key. A value that one table does not have is the symbol %NOTHI
           do (funcall function (cons :key key) '%nothing value)))
 
 (defun call-with-slots (function one other)
-  "For each slot of ONE and OTHER, two instances of one class, call FUNCTION with the
-position (:SLOT name) and the two values. The value of an unbound slot is the symbol %NOTHING."
+  "For each slot of ONE and OTHER, two instances of the same class, call FUNCTION with the
+position (:SLOT name) and the values in both. For an unbound slot, the value is the symbol
+%NOTHING."
   (let ((slots (inner-slots one)) (others (inner-slots other)))
     (loop for (name . value) in (union slots others :key #'car)
           for (one other) = (loop for known in (list slots others)
@@ -84,7 +85,7 @@ position (:SLOT name) and the two values. The value of an unbound slot is the sy
           do (funcall function (cons :slot name) one other))))
 
 (defun caller-of-places (one other)
-  "Return the function that goes through the parts of both ONE and OTHER, such as CALL-WITH-SLOTS.
+  "Return the function that visits the parts of ONE and OTHER in pairs, such as CALL-WITH-SLOTS.
 Return NIL if they have no parts, or parts of different kinds."
   (flet ((both-p (type) (and (typep one type) (typep other type))))
     (cond ((both-p 'cons) #'call-with-elements)
@@ -98,8 +99,9 @@ Return NIL if they have no parts, or parts of different kinds."
            #'call-with-slots))))
 
 (defun alike-p (exactly one other)
-  "Return true if ONE and OTHER are equal symbols, numbers, characters or pathnames, or other
-objects of the same class. If EXACTLY is false, letter case and the types of numbers do not matter."
+  "Return true if ONE and OTHER are equal symbols, numbers, characters or pathnames, or if both are
+other objects and have the same class. If EXACTLY is false, letter case and the types of numbers do
+not matter."
   (flet ((plain-p (object) (typep object '(or symbol number character pathname))))
     (if (or (plain-p one) (plain-p other))
         (if exactly (equal one other) (equalp one other))
@@ -119,9 +121,9 @@ is false, letter case does not matter."
   "The maximum number of comparisons with other objects that COMPARED-P remembers for one object.")
 
 (defun compared-p (seen depth one other)
-  "Return true if ONE and OTHER were compared before, at nesting depth DEPTH or less. Else remember
-that they are compared now, unless *OTHERS-OF-PART* comparisons of ONE are known already, and return
-NIL. SEEN is a hash table from objects to alists from other objects to depths."
+  "SEEN is a hash table from objects to alists from other objects to depths. Return true if it says
+that ONE and OTHER were compared before, at nesting depth DEPTH or less. Else return NIL, and add
+this comparison, unless SEEN already has *OTHERS-OF-PART* comparisons of ONE."
   (let* ((known (gethash one seen)) (pair (assoc other known :test #'eq)))
     (cond (pair (or (<= (cdr pair) depth) (progn (setf (cdr pair) depth) nil)))
           ((< (length known) *others-of-part*) (push (cons other depth) (gethash one seen)) nil))))
@@ -155,9 +157,9 @@ matter."
       nil)))
 
 (defun difference (one other)
-  "Return the first difference of ONE and OTHER as a list (PATH PART OTHER-PART), or NIL. Letter
-case and the types of numbers count only if there is no other difference, since predicates such as
-EQUALP ignore them."
+  "Return the first difference of ONE and OTHER as a list (PATH PART OTHER-PART), or NIL. Since
+predicates such as EQUALP ignore letter case and the types of numbers, first look for another
+difference. If there is none, look for one of these."
   ;; Another thread can change the values during the comparison, which may signal an error.
   (ignore-errors (or (first-difference nil one other) (first-difference t one other))))
 
@@ -217,8 +219,8 @@ printed as in PACKAGE. If the value has no such part, the text is \"nothing\"."
 texts.")
 
 (defun part-texts (one other package)
-  "Return two texts for ONE and OTHER, two parts that differ. If both texts begin alike, as paths
-do, return excerpts that begin near the first difference. Names are printed as in PACKAGE."
+  "ONE and OTHER are two parts that differ. Return texts for both. If the texts begin alike, as
+paths do, return excerpts that begin near their first difference. Names are printed as in PACKAGE."
   (flet ((texts (limit) (values (part-text one package limit) (part-text other package limit))))
     (multiple-value-bind (text other-text) (texts *part-of-value*)
       (if (string/= text other-text)
@@ -230,9 +232,9 @@ do, return excerpts that begin near the first difference. Names are printed as i
                   (values text other-text))))))))
 
 (defun difference-texts (one other package)
-  "Return three texts: the first part of ONE and that of OTHER that differ, and the path to these
-parts, which is empty if the values differ as a whole. Return NIL if no difference is found. Names
-are printed as in PACKAGE."
+  "Find the first parts that differ in ONE and OTHER. Return three texts: the part of ONE, the part
+of OTHER, and the path to these parts. The path is empty if the values differ as a whole. Return NIL
+if no difference is found. Names are printed as in PACKAGE."
   (destructuring-bind (&optional (path nil found) one other) (difference one other)
     (when found
       (multiple-value-call #'values

@@ -4,24 +4,24 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun fiasco-suite-p (package test)
-  "Return true if TEST has child tests. PACKAGE is Fiasco's or Stefil's."
+  "Return true if TEST has child tests. PACKAGE is the package of Fiasco or Stefil."
   (plusp (hash-table-count (home-call package "CHILDREN-OF" test))))
 
 (defun fiasco-count (package slot)
-  "Return the length of the list in the slot named SLOT of Fiasco's current context. PACKAGE is
-Fiasco's."
+  "Return the length of the list in the slot named SLOT of Fiasco's current context. PACKAGE is the
+package of Fiasco."
   (length (slot-value (home-value package "*CONTEXT*") (home-symbol package slot))))
 
 (defun fiasco-call-body (package original arguments)
   "Call ORIGINAL with ARGUMENTS. If *HOLD* is true, make Fiasco enter the debugger for errors.
-PACKAGE is Fiasco's."
+PACKAGE is the package of Fiasco."
   (if *hold*
       (with-home-values (package ("*DEBUG-ON-UNEXPECTED-ERROR*" t)) (apply original arguments))
       (apply original arguments)))
 
 (defun fiasco-run-body (package original arguments)
   "Wrapper around Fiasco's RUN-TEST-BODY-IN-HANDLERS: call ORIGINAL with ARGUMENTS, of which the
-first is a test. Record the result unless the test is a suite. PACKAGE is Fiasco's."
+first is a test. Record the result unless the test is a suite. PACKAGE is the package of Fiasco."
   (let ((test (first arguments)))
     (if (fiasco-suite-p package test)
         (apply original arguments)
@@ -35,8 +35,8 @@ first is a test. Record the result unless the test is a suite. PACKAGE is Fiasco
 (defun fiasco-said (form control arguments)
   "Return a plist of keyword arguments for NOTE-FAILURE about FORM, a failed assertion such
 as (IS (= A B)). CONTROL and ARGUMENTS are the format control and arguments of its message. In a
-message by Fiasco itself, ARGUMENTS are (CALL PART VALUE PART VALUE) for a call with two arguments,
-else (CALL OUTCOME) followed by NUMBER, PART and VALUE for each argument."
+message of Fiasco itself, ARGUMENTS are (CALL PART VALUE PART VALUE) for a call with two arguments.
+For other calls, they are CALL and OUTCOME, followed by NUMBER, PART and VALUE for each argument."
   (let ((check (and (typep form '(cons t cons)) (second form))))
     (or (and (typep arguments '(cons t cons))
              (said-of-check check (checked-form check)
@@ -49,7 +49,7 @@ else (CALL OUTCOME) followed by NUMBER, PART and VALUE for each argument."
 
 (defun fiasco-note (package type arguments)
   "Record a failure in the result of the current test. TYPE is the class name of the condition that
-stands for the failure, and ARGUMENTS are its initargs. PACKAGE is Fiasco's or Stefil's."
+stands for the failure, and ARGUMENTS are its initargs. PACKAGE is the package of Fiasco or Stefil."
   (destructuring-bind (&key (form nil form-given) error format-control format-arguments expected
                             expected-condition-type observed-condition &allow-other-keys)
       arguments
@@ -70,8 +70,8 @@ stands for the failure, and ARGUMENTS are its initargs. PACKAGE is Fiasco's or S
 (defun fiasco-note-failure (framework package type arguments)
   "Record a failure that FRAMEWORK, \"fiasco\" or \"stefil\", reports. TYPE is the class name of its
 condition, and ARGUMENTS are the initargs. In a suite outside a test, record the suite as a test
-with this failure. If the debugger is going to hold an error, record nothing. PACKAGE is the
-framework's."
+with this failure. If the debugger is going to hold an error, record nothing. PACKAGE is the package
+of the framework."
   (let ((context (home-value package "*CONTEXT*")))
     (flet ((note () (fiasco-note package type arguments)))
       (cond ((and *hold* (eq type (home-symbol package "UNEXPECTED-ERROR"))))
@@ -88,7 +88,8 @@ These are the class name of a condition and its initargs."
   (apply original arguments))
 
 (defun fiasco-entries (package)
-  "Return a list of ENTRY structures for all tests and suites of Fiasco. PACKAGE is Fiasco's."
+  "Return a list of ENTRY structures for all tests and suites of Fiasco. PACKAGE is the package of
+Fiasco."
   (loop for name being the hash-keys of (home-value package "*TESTS*") using (hash-value test)
         collect (let ((name name))
                   (make-entry name (fiasco-suite-p package test)

@@ -1,20 +1,20 @@
-;;;; Support for the test framework FiveAM. A test adds its results to the list of results of the
-;;;; run, so the new elements of this list are the results of the test.
+;;;; Support for the test framework FiveAM. FiveAM keeps one list of results for the whole run. The
+;;;; results of a test are the elements that were added to this list while the test ran.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun fiveam-results (package)
-  "Return the list of results of FiveAM's run so far. PACKAGE is FiveAM's."
+  "Return the list of results of FiveAM's run so far. PACKAGE is the package of FiveAM."
   (home-value package "RESULT-LIST"))
 
 (defvar *fiveam-failing* '()
   "A plist of keyword arguments for NOTE-FAILURE about the check that is failing in this thread.")
 
 (defun fiveam-values (form arguments)
-  "Return an alist from the arguments of FORM, the form of a failed check, to their values.
-ARGUMENTS are the format arguments of the failure message. If the message is FiveAM's own, they are
-an argument of FORM, its value, the predicate, and the value of another argument if there is one. If
-the message is another, return NIL."
+  "ARGUMENTS are the format arguments of the message of a failed check, whose form is FORM. If the
+message is FiveAM's own, they are an argument of FORM, its value, the predicate, and perhaps the
+value of another argument. Return an alist from arguments of FORM to their values. If the message is
+not FiveAM's own, return NIL."
   (destructuring-bind (&optional part value predicate (other nil other-given) &rest more) arguments
     (when (and (consp form)
                (null more)
@@ -28,7 +28,8 @@ the message is another, return NIL."
 (defun fiveam-said (check control arguments)
   "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, the form of a failed check.
 CONTROL and ARGUMENTS are the format control and arguments of the failure message. If the message
-shows no part of the form, as one by the author of the test, the plist has both message and form."
+shows no part of the form, as when the author of the test wrote it, the plist has both message and
+form."
   (let* ((form (checked-form check)) (values (fiveam-values form arguments)))
     (or (and values (said-of-check check form values))
         (list* :text (message-text control arguments)
@@ -50,7 +51,7 @@ message here, within limits, since FiveAM's own printing of a value may never en
 
 (defun fiveam-note (package object failed)
   "Record OBJECT, a FiveAM result of one check. If the check failed, FAILED is a plist of keyword
-arguments for NOTE-FAILURE. PACKAGE is FiveAM's."
+arguments for NOTE-FAILURE. PACKAGE is the package of FiveAM."
   (note-checks 1)
   (flet ((reason () (format nil "~:[failed~;~:*~A~]" (home-call package "REASON" object))))
     (cond ((home-type-p package "TEST-PASSED" object))
@@ -64,7 +65,7 @@ arguments for NOTE-FAILURE. PACKAGE is FiveAM's."
 (defun fiveam-run-test (package original arguments)
   "Wrapper around FiveAM's RUN-TEST-LAMBDA: call ORIGINAL with ARGUMENTS, of which the first is a
 test, and record its results. If *HOLD* is true, errors enter the debugger. Failed checks never do.
-PACKAGE is FiveAM's."
+PACKAGE is the package of FiveAM."
   (with-home-values (package ("*TEST-DRIBBLE*" (make-broadcast-stream)) ("*ON-FAILURE*" nil)
                              ("*ON-ERROR*" (and *hold* :debug)))
     (call-as-test "fiveam" (home-call package "NAME" (first arguments))
@@ -87,7 +88,7 @@ source location and *FIVEAM-FAILING* in the notes of the current result."
 (defun fiveam-resolve (package original arguments)
   "Wrapper around FiveAM's RUN-RESOLVING-DEPENDENCIES: call ORIGINAL with ARGUMENTS, of which the
 first is a test. If FiveAM does not run the test because of its dependencies, record it as skipped.
-PACKAGE is FiveAM's."
+PACKAGE is the package of FiveAM."
   (let* ((test (first arguments))
          (new (and (home-type-p package "TEST-CASE" test)
                    (eq :unknown (home-call package "STATUS" test)))))
@@ -99,7 +100,8 @@ PACKAGE is FiveAM's."
                         (incf (result-skipped *result*))))))))
 
 (defun fiveam-entries (package)
-  "Return a list of ENTRY structures for all tests and suites of FiveAM. PACKAGE is FiveAM's."
+  "Return a list of ENTRY structures for all tests and suites of FiveAM. PACKAGE is the package of
+FiveAM."
   ;; Since FiveAM 1.4.3, *TEST* is an object that holds the hash table.
   (loop with tests = (home-value package "*TEST*")
         for name being the hash-keys of (if (hash-table-p tests)

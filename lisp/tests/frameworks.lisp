@@ -8,15 +8,15 @@
   "A test framework.
 NAME: a string.
 PACKAGES: a list of the names that its package can have.
-PROBES: a list of (FUNCTION-NAME WRAPPER) lists. While tests run, WRAPPER is called in place of
-the function, with the package, the original function and the list of arguments.
-ENTRIES: a function that takes the package and returns a list of ENTRY structures for its tests
-and suites.
+PROBES: a list of (FUNCTION-NAME WRAPPER) lists. While tests run, WRAPPER is called in place of the
+function. It takes the package, the original function and the list of arguments.
+ENTRIES: a function that takes the package, and returns a list of ENTRY structures for its tests and
+suites.
 HOLDING: a list of (VARIABLE-NAME VALUE) lists. With these values, errors reach the debugger.
-FINISH: NIL, or a function that takes the output of a run and records results that only the
-output shows.
-PROTOCOL: a list of names of functions and variables. A package that has all of these is
-considered a copy of the framework."
+FINISH: NIL, or a function that takes the output of a run. It records results that only the output
+shows.
+PROTOCOL: a list of names of functions and variables. A package that has all of them counts as a
+copy of the framework."
   name packages probes entries holding finish protocol)
 
 (defstruct (entry (:constructor make-entry (name suite runner)))
@@ -72,9 +72,9 @@ values. Ignore variables that do not exist."
 ;;; Wrappers, which are installed while tests run
 
 (defmacro apart-from-tests (&body body)
-  "Evaluate BODY, which records or prints results, in such a way that BODY and the tests do not
-notice each other, but with the *PACKAGE* of the tests. Return the values of BODY, or NIL if it
-would have entered the debugger."
+  "Evaluate BODY, which records or prints results, with the *PACKAGE* of the tests, but otherwise so
+that BODY and the tests do not notice each other. Return the values of BODY, or NIL if it would have
+entered the debugger."
   (let ((package (gensym "PACKAGE")))
     `(let ((,package *package*))
        (apart-for-long (let ((*package* ,package)) ,@body)))))
@@ -98,9 +98,9 @@ pairs: tests that did not run because the file PATH, which defined them, no long
   "Held while a thread uses **RUNS** and **PROBED**.")
 
 (defun probe-for (package around)
-  "Return a function to give to SB-INT:ENCAPSULATE for a function of PACKAGE. During a run of tests,
-it calls the wrapper AROUND with PACKAGE, the original function and the list of arguments. Otherwise
-it only calls the original function."
+  "Return a function that encapsulates a function of PACKAGE. During a run of tests, it calls the
+wrapper AROUND with PACKAGE, the original function and the list of arguments. Otherwise it only
+calls the original function."
   (lambda (original &rest arguments)
     (if *run*
         (funcall around package original arguments)
@@ -142,8 +142,8 @@ it."
       (funcall function)))
 
 (defun add-probes ()
-  "Install the wrappers of the loaded frameworks on those of their functions that do not have a
-wrapper yet."
+  "Install the wrappers of the loaded frameworks on their functions. Leave alone functions that
+already have a wrapper."
   (sb-thread:with-mutex (**probes-lock**)
     (dolist (framework **frameworks**)
       (dolist (package (framework-homes framework))
@@ -154,9 +154,9 @@ wrapper yet."
                    (encapsulate function 'live-lisp-tests (probe-for package around))))))))
 
 (defun note-unseen (seen operation component)
-  "If no test has begun while ASDF tested the system COMPONENT, record that. SEEN is the number of
-tests that had begun before. Record nothing unless OPERATION is a TEST-OP, and the system has a
-TEST-OP method of its own."
+  "ASDF has performed OPERATION on COMPONENT. SEEN is the number of tests that had begun before. If
+this was the TEST-OP of a system with a TEST-OP method of its own, and no test has begun meanwhile,
+record this."
   (when (and (= seen (run-seen *run*))
              (operation-p operation "TEST-OP")
              (typep component (contrib-symbol "ASDF" "SYSTEM"))
@@ -165,8 +165,8 @@ TEST-OP method of its own."
 
 (defun perform-and-probe (original &rest arguments)
   "Wrapper around ASDF's PERFORM: call ORIGINAL with ARGUMENTS, an operation and a component. Then
-install the wrappers of frameworks that this call has loaded. If it tested a system, and no test has
-begun, record that."
+install the wrappers of frameworks that were loaded by this. If it tested a system without beginning
+a test, record that."
   (destructuring-bind (operation component) arguments
     (let ((seen (and *run* (run-seen *run*)))
           (*tested-systems* (if (and *run* (operation-p operation "TEST-OP"))

@@ -20,7 +20,7 @@ a suite and the name of a case, and record the result of the case."
 (defun lift-do-case (package original arguments)
   "Wrapper around LIFT's DO-TEST: call ORIGINAL with ARGUMENTS, of which the first two are a suite
 and the name of a case. If *HOLD* is true, errors enter the debugger here. LIFT handles them and
-signals them again. PACKAGE is LIFT's."
+signals them again. PACKAGE is the package of LIFT."
   (destructuring-bind (suite case &rest more) arguments
     (declare (ignore more))
     (call-leaving-errors (and *hold*
@@ -30,7 +30,7 @@ signals them again. PACKAGE is LIFT's."
 
 (defun lift-text (package condition)
   "Return the report of CONDITION, which LIFT signalled for a failed check. If the check compared
-two long values, the report has only the parts that differ. PACKAGE is LIFT's."
+two long values, the report has only the parts that differ. PACKAGE is the package of LIFT."
   (let ((slots (and (home-type-p package "FAILED-COMPARISON-CONDITION" condition)
                     (list (home-symbol package "FIRST-VALUE")
                           (home-symbol package "SECOND-VALUE")))))
@@ -69,7 +69,8 @@ skipped."
                     (apply original arguments)))))
 
 (defun lift-entries (package)
-  "Return a list of ENTRY structures for all cases and suites of LIFT. PACKAGE is LIFT's."
+  "Return a list of ENTRY structures for all cases and suites of LIFT. PACKAGE is the package of
+LIFT."
   (loop for suite in (remove (home-symbol package "TEST-MIXIN") (home-call package "TESTSUITES"))
         for cases = (home-call package "TESTSUITE-TESTS" suite)
         collect (let ((suite suite))

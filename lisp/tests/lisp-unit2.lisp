@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun lisp-unit2-note (package condition)
-  "If CONDITION, signalled in a test, stands for a check or is an error, record it. PACKAGE is
-lisp-unit2's."
+  "If CONDITION, signalled in a test, stands for a check or is an error, record it. PACKAGE is the
+package of lisp-unit2."
   (flet ((of-class-p (name) (home-type-p package name condition)))
     (cond ((of-class-p "ASSERTION-PASS") (note-checks 1))
           ((of-class-p "ASSERTION-FAIL")
@@ -21,8 +21,8 @@ lisp-unit2's."
 
 (defun lisp-unit2-run-test (package original arguments)
   "Wrapper around lisp-unit2's %RUN-TEST: call ORIGINAL with ARGUMENTS, of which the first is a
-test. Record its checks, and errors in its contexts, which are functions around its body. PACKAGE is
-lisp-unit2's."
+test. Record the checks of the test, and errors in the functions around its body, which lisp-unit2
+calls contexts. PACKAGE is the package of lisp-unit2."
   (destructuring-bind (test &key test-contexts) arguments
     (call-as-test "lisp-unit2" (home-call package "NAME" test)
                   (lambda ()
@@ -43,7 +43,7 @@ lisp-unit2's."
 
 (defun lisp-unit2-entries (package)
   "Return a list of ENTRY structures for all tests of lisp-unit2, and for all tags, as suites.
-PACKAGE is lisp-unit2's."
+PACKAGE is the package of lisp-unit2."
   (flet ((entry (name suite key)
            (make-entry name suite (lambda () (home-call package "RUN-TESTS" key name)))))
     (append (loop for test in (home-call package "LIST-TESTS")

@@ -10,24 +10,26 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defstruct (measured (:constructor make-measured (name file form part span)))
-  "A definition whose coverage is measured: it is recorded which of its parts run. It defines the
-function NAME in top-level form number FORM of FILE, a native truename. PART is its path in this
-form, a list of element numbers from the outside in, which is empty for the whole form. SPAN is its
-start and end in the file, or NIL if unknown. REACHED is true if the definition was called."
+  "A definition whose coverage is measured. It defines the function NAME in top-level form number
+FORM of FILE, a native truename. PART is its path in this form, a list of element numbers from the
+outside in. The path is empty for the whole form. SPAN is a list of its start and end in the file,
+or NIL if they are unknown. REACHED is true if the definition was called."
   name file form part span (reached nil))
 
 (defstruct (covering (:constructor make-covering ()))
   "The coverage of a run of tests.
 DEFINITIONS: a vector of MEASURED structures.
 MISSED: the number of definitions that cannot be measured.
-PUT: a list of the names of functions whose calls go to copies that mark which parts run.
-METHODS: a list of lists (GENERIC-FUNCTION NEW OLD). NEW is a method that was added to measure it,
-and OLD is the method that NEW replaced, or NIL.
-OPEN: while a method is being added, a list of its generic function and the older methods, else NIL.
-RECORDS: a list of lists (FILE PARTS CODES). PARTS are the parts of the file's forms that can be
-marked, and CODES are the elements of SB-COVER's COVERAGE-INFO that mark them.
-FORMS: a hash table from lists (FILE NUMBER) to conses of a top-level form with definitions and the
-positions of its lists."
+PUT: a list of the names of functions whose calls go to marking copies.
+METHODS: a list of lists (GENERIC-FUNCTION NEW OLD). NEW is the marking copy of a method, and OLD
+the original method, which NEW replaced, or NIL.
+OPEN: while a method is being added, a list of its generic function and the older methods, else
+NIL.
+RECORDS: a list of lists (FILE PARTS CODES). PARTS are SB-COVER's records of the parts of forms in
+FILE that can be marked. CODES are the elements of COVERAGE-INFO in which they are marked when they
+run.
+FORMS: a hash table from lists (FILE NUMBER) to conses of a top-level form and the positions of its
+lists."
   (definitions (make-array 0 :adjustable t :fill-pointer t)) (missed 0) (put '()) (methods '())
   (open '()) (records '())
   (forms (make-hash-table :test 'equal)))
@@ -41,12 +43,11 @@ now, or NIL while none run.")
   "The FILE-SPANS structure, the places of the lists, of *MEASURED-FILE* in the version that was
 loaded. NIL if they are unknown.")
 (defvar *as-loaded* t
-  "False while a form is processed that the compiler reads differently now than when the file was
-loaded. This happens if another form of the file sets a reader macro, since such forms are left
-out.")
+  "False while a form is processed that the compiler now reads differently than when the file was
+loaded. A form that sets a reader macro can cause this: it is left out now.")
 (defvar *left-names* '()
-  "A list of names of tests. If a macro of a test framework defines a function with such a name, the
-coverage of this function is not measured.")
+  "A list of the names of tests. The coverage of a function that is a test is not measured: it has
+such a name, and a macro of a test framework defines it.")
 (defvar *frameworks-homes* '()
   "A list of the packages of the loaded test frameworks, by which their macros are recognized.")
 (defvar *framework-made* nil
@@ -57,24 +58,23 @@ coverage of this function is not measured.")
 inlined code would not be marked.")
 
 (defun measured-at (index)
-  "Return the MEASURED structure with INDEX, a result of NOTE-MEASURED. It records the coverage of a
-definition."
+  "Return the MEASURED structure with INDEX, a result of NOTE-MEASURED."
   (aref (covering-definitions **covering**) index))
 
 (defun own-path (form)
   "Return the compiler's source path of FORM, or NIL if FORM is not in the text but made by a macro.
-The second element of the path is the number of FORM, counted in the top-level form being compiled."
+The second element of the path is the number of FORM within the top-level form being compiled."
   (let* ((paths source-paths) (path (and (hash-table-p paths) (gethash form paths))))
     (and (consp path) path)))
 
 (defun path-of (form)
-  "Return the path of FORM: the number of the top-level form being compiled, then element numbers in
-that form from the outside in. Return NIL if FORM is not in the text but made by a macro."
+  "Return the path of FORM: the number of the top-level form being compiled, and then element
+numbers in it, from the outside in. Return NIL if FORM is not in the text but made by a macro."
   (reverse (cddr (own-path form))))
 
 (defun note-measured (name form number)
   "Record that the coverage of FORM is measured. FORM defines NAME, and is in top-level form number
-NUMBER. Return the index of its new MEASURED structure in the vector of all of them."
+NUMBER. Return the index of the new MEASURED structure in COVERING-DEFINITIONS."
   (let ((path (own-path form)) (spans (form-spans *spans-read* number)))
     (vector-push-extend (make-measured name *measured-file* number (rest (path-of form))
                                        (and path spans (list-span spans (second path))))
@@ -124,8 +124,10 @@ name."
       ,@(if block `((block ,(first block) ,@forms)) forms))))
 
 (defun measured-function (form number)
-  "Return a list of forms that make calls of the function that FORM defines go to a copy that marks
-which parts run. FORM is a DEFUN in top-level form number NUMBER."
+  "FORM is a DEFUN in top-level form number NUMBER. Return a list of forms to compile in its place.
+They make calls of the function go to a copy that marks which of its parts run. If the function
+cannot be measured, count it as missed and return no forms. Also return none if FORM defines a
+test."
   (destructuring-bind (name lambda-list &rest body) (rest form)
     (cond ((and *framework-made* (member name *left-names* :test #'equal)) '())
           ((replaceable-p name)
@@ -137,9 +139,9 @@ which parts run. FORM is a DEFUN in top-level form number NUMBER."
           (t (note-missed)))))
 
 (defun measured-method (name rest form number)
-  "Return a list of forms that put a marking copy in place of a method of the generic function NAME.
-REST is the rest of the method's definition after NAME. FORM is the definition, a DEFMETHOD or a
-:METHOD option of a DEFGENERIC, in top-level form number NUMBER."
+  "REST is the rest of a method definition after NAME, the name of the generic function. FORM is the
+definition, a DEFMETHOD or a :METHOD option of a DEFGENERIC, in top-level form number NUMBER. Return
+a list of forms that replace the method by a copy that marks which of its parts run."
   (let* ((tail (member-if #'listp rest)) (qualifiers (ldiff rest tail)))
     (if (and *as-loaded* (fboundp name) (typep (plain-definition name) 'generic-function))
         `((note-methods ',name)
@@ -150,7 +152,7 @@ REST is the rest of the method's definition after NAME. FORM is the definition, 
         (note-missed))))
 
 (defun of-system-p (symbol)
-  "Return true if SYMBOL is at home in a locked package, such as SBCL's own, so that its definition
+  "Return true if SYMBOL is at home in a locked package, such as SBCL's own. Its definition then
 does not change."
   (let ((package (symbol-package symbol))) (and package (sb-ext:package-locked-p package))))
 
@@ -164,9 +166,9 @@ PARTS are forms in the macro environment ENVIRONMENT and in top-level form numbe
   (loop for part in parts append (measured-forms part environment number)))
 
 (defun measured-forms (form environment number)
-  "Return a list of forms to compile in place of FORM. They install marking copies of the
-definitions in FORM. FORM is in the macro environment ENVIRONMENT and in top-level form number
-NUMBER."
+  "FORM is in the macro environment ENVIRONMENT and in top-level form number NUMBER. Return a list
+of forms to compile in its place. They install copies of the definitions in FORM that mark which of
+their parts run."
   (destructuring-bind (&optional operator name &rest rest) (if (listp form) form '())
     (case operator
       (defun (measured-function form number))
@@ -211,14 +213,15 @@ source path of this element."
     form))
 
 (defun result-of-loop-p (part before)
-  "Return true if PART of a LOOP is the form after the keyword BEFORE, one of *LOOP-RESULTS*."
+  "PART is an element of a LOOP form, and BEFORE the element before it. Return true if BEFORE is one
+of *LOOP-RESULTS* and PART is the form for it."
   (and (symbolp before)
        (member before *loop-results* :test #'string=)
        (not (and (symbolp part) (string= part "IT")))))
 
 (defun with-marked-atoms (form)
-  "If the operator of FORM, a form in the text, is AND, OR, WHEN, UNLESS or LOOP, return a copy with
-a PROGN around each atom that it evaluates conditionally. Else return FORM itself."
+  "FORM is a form in the text. If its operator is AND, OR, WHEN, UNLESS or LOOP, return a copy with
+a PROGN around each atom that is evaluated conditionally. Else return FORM itself."
   (flet ((marked (markable)
            (loop for part in form
                  for before = nil then last
@@ -236,8 +239,8 @@ a PROGN around each atom that it evaluates conditionally. Else return FORM itsel
       (t form))))
 
 (defun expand-marking (hook expander form environment)
-  "Expand FORM by HOOK, a *MACROEXPAND-HOOK* function, with EXPANDER and ENVIRONMENT. If FORM is in
-the text, first put a PROGN around each atom that it evaluates conditionally."
+  "Expand FORM by HOOK, a function for *MACROEXPAND-HOOK*, with EXPANDER and ENVIRONMENT. If FORM is
+in the text, first put a PROGN around each atom in it that is evaluated conditionally."
   (let ((marked (if (path-of form) (with-marked-atoms form) form)))
     (if (eq marked form)
         (funcall hook expander form environment)
@@ -276,9 +279,9 @@ redefines NAME meanwhile, calls go to the new definition."
           (cons function (copy-list (sb-mop:generic-function-methods function))))))
 
 (defun close-methods (covering)
-  "Compare the methods of the generic function with those that NOTE-METHODS kept. If a method was
-added since, push a list (GENERIC-FUNCTION NEW OLD) onto COVERING-METHODS of COVERING, and return
-this list. OLD is the method that NEW replaced, or NIL. If no method was added, return NIL."
+  "If a method was added to the generic function since the call of NOTE-METHODS, push a
+list (GENERIC-FUNCTION NEW OLD) onto COVERING-METHODS of COVERING, and return this list. NEW is the
+added method, and OLD the method that it replaced, or NIL. If no method was added, return NIL."
   (destructuring-bind (&optional function &rest before) (shiftf (covering-open covering) '())
     (let* ((now (and function (sb-mop:generic-function-methods function)))
            (new (first (set-difference now before)))
@@ -287,16 +290,17 @@ this list. OLD is the method that NEW replaced, or NIL. If no method was added, 
         (first (push (list function new old) (covering-methods covering)))))))
 
 (defun take-method (put)
-  "Undo PUT, a list (GENERIC-FUNCTION NEW OLD): add the method OLD again, which replaces NEW, or
-remove NEW if OLD is NIL."
+  "PUT is a list (GENERIC-FUNCTION NEW OLD) from CLOSE-METHODS. Undo the change: add the method OLD
+again, which replaces NEW. If OLD is NIL, remove NEW."
   (destructuring-bind (function new old) put
     (if old
         (add-method function old)
         (remove-method function new))))
 
 (defun put-method ()
-  "Record the method that was added since NOTE-METHODS was called. If it did not replace a method
-that *MEASURED-FILE* defines, remove it again and count it as a definition that cannot be measured."
+  "Record the method that was added since the call of NOTE-METHODS. But if it did not replace a
+method that *MEASURED-FILE* defines, remove it again, and count a definition that cannot be
+measured."
   (let* ((put (close-methods **covering**)) (old (third put)))
     (unless (and old (of-file-p (or (method-function old) (sb-mop:method-function old))))
       (when put

@@ -1,4 +1,4 @@
-;;;; The operation test-run, which runs the tests of ASDF systems, or tests by name.
+;;;; Defines the operation test-run, which runs the tests of ASDF systems, or tests by name.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -31,15 +31,15 @@ same with two colons."
                                    (subseq text colon)))))))
 
 (defun entries-named (text entries)
-  "Return a list of those ENTRIES with the full name TEXT, or, if there are none, of those with TEXT
-as name without a package. Ignore letter case. ENTRIES is a list of ENTRY structures."
+  "Return a list of the ENTRIES that TEXT means: those with TEXT as full name or, if there are none,
+as name without a package. Letter case does not matter. ENTRIES is a list of ENTRY structures."
   (loop for name in (meant-names text)
           thereis (or (remove name entries :key #'entry-text :test-not #'string-equal)
                       (remove name entries :key #'bare-name :test-not #'string-equal))))
 
 (defun entries-of-name (name entries)
-  "Return a list of those ENTRIES that the text NAME means. If there are none, or if their full
-names differ, end the operation with an error answer."
+  "Return a list of the ENTRIES that NAME, a text, means. If there are none, or if their full names
+differ, end the operation with an error answer."
   (let* ((found (entries-named name entries))
          (texts (remove-duplicates (mapcar #'entry-text found) :test #'string=)))
     (cond ((null found)
@@ -48,8 +48,8 @@ names differ, end the operation with an error answer."
           (t found))))
 
 (defun entries-again (names entries)
-  "Return two lists: those ENTRIES whose full names are in the list NAMES, and those NAMES that no
-entry has any more."
+  "Return two lists: the ENTRIES whose full names are in the list NAMES, and the NAMES that no entry
+has any more."
   (let ((found (loop for name in names
                      append (remove name entries :key #'entry-text :test-not #'string=))))
     (values found (set-difference names (mapcar #'entry-text found) :test #'string=))))
@@ -71,8 +71,8 @@ NAMES. Suites are left out."
                  entries))
 
 (defun packages-data (entries)
-  "Return a list of JSON objects for at most 20 packages, each with the number of tests in ENTRIES
-whose names are in the package."
+  "Return a list of JSON objects for at most 20 packages in which tests have their names, each with
+the number of its tests in ENTRIES."
   (let ((counts (make-hash-table :test 'equal)))
     (dolist (entry entries)
       (let ((package (package-of (entry-name entry))))
@@ -98,8 +98,8 @@ about it from NEEDED-SYSTEM."
                                (asdf-call "OPERATE" (contrib-symbol "ASDF" "TEST-OP") name))))))))
 
 (defun finish-run ()
-  "For each loaded framework with a FINISH function, call this function with the output of the run,
-to record results that only the output shows."
+  "Call the FINISH function of each loaded framework that has one, with the output of the run. It
+records results that only the output shows."
   (let ((output (output-text (job-output *job*))))
     (dolist (framework **frameworks**)
       (when (and output (framework-finish framework) (framework-homes framework))
@@ -130,10 +130,10 @@ systems that could not be tested because another system is missing. If no tests 
                                                        (unloaded-users systems root)))))))))))))
 
 (defun call-measuring (folder root systems function)
-  "Call FUNCTION, which runs tests and returns a plist for a JSON object, and return this plist. If
+  "FUNCTION runs tests, and returns a plist for a JSON object. Call it, and return the plist. If
 FOLDER, the name of a directory for fasls, is not NIL, measure the coverage of files of SYSTEMS and
-of files below ROOT, and add it to the plist. FUNCTION takes one argument: NIL, or a function that
-it must call to begin measuring."
+of files below ROOT meanwhile, and add it to the plist. FUNCTION takes one argument: NIL, or a
+function that it must call to begin measuring."
   (if (null folder)
       (funcall function nil)
       (call-covering
@@ -147,12 +147,13 @@ it must call to begin measuring."
            (list* "coverage" (coverage-data covering) members))))))
 
 (define-operation ("test-run" :members t) (systems name again others package skip seed folder root)
-  "Run tests: those of SYSTEMS, a list of names of ASDF systems, the test or suite NAME, the tests
-with the full names AGAIN, or the tests whose names are in PACKAGE. Leave out the tests whose names
-are in SKIP. SEED, if not NIL, determines random numbers. If FOLDER is not NIL, measure coverage, as
-CALL-MEASURING does. Return a plist for a JSON object: the result of each test, the files below ROOT
-that have changed since they were loaded, and the variables that have another value in these files.
-If OTHERS is true, add the names of tests that are not in AGAIN."
+  "Run tests, and return a plist for a JSON object. The tests are those of the ASDF systems with the
+names SYSTEMS, the test or suite NAME, the tests with the full names AGAIN, or the tests whose names
+are in PACKAGE. Leave out the tests whose names are in SKIP. SEED, if not NIL, determines random
+numbers. If FOLDER is not NIL, measure coverage, as CALL-MEASURING does. The plist has the result of
+each test, the files below ROOT that have changed since they were loaded, and the variables that
+have another value in these files. If OTHERS is true, it also has the names of tests that are not in
+AGAIN."
   (let* ((*run* (make-run skip seed))
          (entries (and (or name again others package) (all-entries)))
          (all entries)

@@ -5,37 +5,38 @@
 
 (defun parachute-name (package test)
   "Return the name of TEST: a symbol, or a string PACKAGE::NAME with the package to which the test
-belongs. The argument PACKAGE is Parachute's."
+belongs. The argument PACKAGE is the package of Parachute."
   (let ((name (home-call package "NAME" test)))
     (if (symbolp name)
         name
         (format nil "~A::~A" (package-name (home-call package "HOME" test)) name))))
 
 (defun parachute-suite-p (package test)
-  "Return true if TEST has child tests and no checks of its own. PACKAGE is Parachute's."
+  "Return true if TEST has child tests and no checks of its own. PACKAGE is the package of
+Parachute."
   (and (home-call package "CHILDREN" test) (null (home-call package "TESTS" test))))
 
 (defun parachute-note-error (package)
   "Return a handler for errors in a test. If *HOLD* is true, the handler enters the debugger, else
-it records the error. PACKAGE is Parachute's."
+it records the error. PACKAGE is the package of Parachute."
   (lambda (condition)
     (if *hold*
         (invoke-debugger condition)
         (note-failure package "error" :condition condition))))
 
 (defun parachute-call-body (package function)
-  "Call FUNCTION, which runs code of a test. For errors that this code does not handle, enter the
-debugger if *HOLD* is true, else record them. PACKAGE is Parachute's."
+  "Call FUNCTION, which runs code of a test. If this code does not handle an error, enter the
+debugger if *HOLD* is true, or else record the error. PACKAGE is the package of Parachute."
   (handler-bind ((error (parachute-note-error package)))
     (funcall function)))
 
 (defun parachute-run-test (package test function)
-  "Call FUNCTION, which runs TEST, and record the result. PACKAGE is Parachute's."
+  "Call FUNCTION, which runs TEST, and record the result. PACKAGE is the package of Parachute."
   (call-as-test "parachute" (parachute-name package test) function))
 
 (defun parachute-said (package result)
   "Return a plist of keyword arguments for NOTE-FAILURE about RESULT, Parachute's result object for
-a failed check. PACKAGE is Parachute's."
+a failed check. PACKAGE is the package of Parachute."
   (flet ((value (name) (home-call package name result)))
     (if (and (home-type-p package "COMPARISON-RESULT" result)
              (slot-boundp result (home-symbol package "VALUE")))
@@ -46,7 +47,7 @@ a failed check. PACKAGE is Parachute's."
 
 (defun parachute-note-check (package result errors)
   "Record the outcome of a check. RESULT is Parachute's result object for it. ERRORS is the number
-of errors that the current test had before the check. PACKAGE is Parachute's."
+of errors that the current test had before the check. PACKAGE is the package of Parachute."
   (note-checks 1)
   (case (home-call package "STATUS" result)
     (:skipped (incf (result-skipped *result*)))
@@ -55,7 +56,7 @@ of errors that the current test had before the check. PACKAGE is Parachute's."
 
 (defun parachute-check (package result function)
   "Call FUNCTION, which makes a check, and record the outcome. RESULT is Parachute's result object
-for the check. PACKAGE is Parachute's."
+for the check. PACKAGE is the package of Parachute."
   (let ((body (and (slot-boundp result (home-symbol package "BODY"))
                    (home-call package "BODY" result)))
         (errors (result-errors *result*)))
@@ -67,7 +68,7 @@ for the check. PACKAGE is Parachute's."
 
 (defun parachute-evaluate (package original arguments)
   "Wrapper around Parachute's EVAL-IN-CONTEXT: call ORIGINAL with ARGUMENTS, of which the second is
-a result object or a test, and record the outcome. PACKAGE is Parachute's."
+a result object or a test, and record the outcome. PACKAGE is the package of Parachute."
   (let ((thing (second arguments)))
     (flet ((evaluate () (apply original arguments))
            (new-p (class)
@@ -83,7 +84,8 @@ a result object or a test, and record the outcome. PACKAGE is Parachute's."
             (t (evaluate))))))
 
 (defun parachute-entries (package)
-  "Return a list of ENTRY structures for all tests and suites of Parachute. PACKAGE is Parachute's."
+  "Return a list of ENTRY structures for all tests and suites of Parachute. PACKAGE is the package
+of Parachute."
   (loop for home in (home-call package "TEST-PACKAGES")
         append (loop for test in (home-call package "PACKAGE-TESTS" home)
                      collect (let ((test test))

@@ -4,14 +4,14 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun operation-p (operation name)
-  "Return true if OPERATION, an ASDF operation or the name of one, is the operation with the string
-NAME as name."
+  "OPERATION is an ASDF operation or the name of one. Return true if its name is the string NAME,
+such as \"TEST-OP\"."
   (let ((class (contrib-symbol "ASDF" name)))
     (if (symbolp operation) (string= (symbol-name operation) name) (typep operation class))))
 
 (defun system-of (component)
-  "Return the ASDF system that COMPONENT, from an ASDF dependency, is or names. Return NIL if it is
-another kind of component or cannot be found."
+  "COMPONENT is an ASDF component or a name, from an ASDF dependency. Return the ASDF system that it
+is or names. Return NIL if it is another kind of component, or cannot be found."
   (if (typep component '(or string symbol))
       (ignore-errors (find-system component))
       (and (typep component (contrib-symbol "ASDF" "SYSTEM")) component)))
@@ -21,8 +21,8 @@ another kind of component or cannot be found."
   (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "TEST-OP")))
 
 (defun systems-before (system)
-  "Return a list of (TESTED . OTHER) pairs, one for each system OTHER on which testing SYSTEM
-depends. TESTED is true if OTHER is tested then, and NIL if it is only loaded."
+  "Return a list of (TESTED . OTHER) pairs for the systems OTHER on which the TEST-OP of SYSTEM
+depends. TESTED is true if OTHER is tested, and NIL if it is only loaded."
   (loop for (operation . components) in (asdf-call "COMPONENT-DEPENDS-ON" (test-operation) system)
         when (or (operation-p operation "TEST-OP") (operation-p operation "LOAD-OP"))
           append (loop for component in components
@@ -57,14 +57,15 @@ method of its own."
   (or (some #'car (systems-before system)) (own-test-p system)))
 
 (defun component-name (system)
-  "Return the name of SYSTEM."
+  "Return the name of the ASDF system SYSTEM as a string."
   (asdf-call "COMPONENT-NAME" system))
 
 ;;; Changes that ASDF does not notice, because it compares dates in whole seconds
 
 (defun seems-unchanged-p (component)
-  "Return true if the source file of COMPONENT is not newer than its fasl. File dates are in whole
-seconds, so the second value is true if both have the same date."
+  "Return true if the source file of COMPONENT is not newer than its fasl. Dates of files are in
+whole seconds. If both dates are the same, the source may still be newer, and the second value is
+true."
   (let ((source (ignore-errors (file-write-date (asdf-call "COMPONENT-PATHNAME" component))))
         (fasl (compiled-date component)))
     (and source fasl (values (<= source fasl) (= source fasl)))))
@@ -78,8 +79,8 @@ If OTHERS is true, include files of the systems that SYSTEM depends on."
         when path collect (cons component path)))
 
 (defun unnoticed-p (system &key known)
-  "True when the image or the fasls may lack a change of SYSTEM that ASDF does not notice. With
-KNOWN, look only at those files of which the loaded text is known."
+  "Return true if SYSTEM may have a change that ASDF does not notice, so that the image or the fasls
+lack it. If KNOWN is true, look only at files of which the loaded text is known."
   (loop for (component . path) in (source-components system)
         for text = (known-text path)
           thereis (multiple-value-bind (unchanged same-second) (seems-unchanged-p component)
@@ -105,8 +106,8 @@ texts differ from when the files were loaded."
         when (and text (other-text-p path text)) collect path))
 
 (defun to-load-p (system)
-  "Return true if ASDF must do something to load SYSTEM, or if it cannot because another system is
-missing."
+  "Return true if ASDF has something to do to load SYSTEM. Also return true if ASDF cannot load it
+because another system is missing."
   (let ((actions '()))
     (or (call-telling-needed
          (lambda ()
@@ -118,12 +119,12 @@ missing."
 ;;; Systems of the workspace
 
 (defvar *unread* '()
-  "A list of JSON objects from MISSING-DATA, one for each system of the workspace that cannot be
-defined because another system is missing.")
+  "A list of JSON objects from MISSING-DATA, one for each system of the workspace whose definition
+needs another system that is missing.")
 
 (defun read-system (name)
-  "Make ASDF read the definition of the system NAME. If this needs a missing system, push a JSON
-object about it onto *UNREAD*."
+  "Make ASDF read the definition of the system NAME. If this needs a system that is missing, push a
+JSON object about the missing system onto *UNREAD*."
   (ignore-errors
    (let ((needed (nth-value 1 (found-system name))))
      (when needed (push (missing-data (first needed) name (second needed)) *unread*)))))
@@ -154,8 +155,8 @@ names, and are not loaded."
           collect (component-name user)))
 
 (defun systems-to-test (root)
-  "Return a list of the systems defined below ROOT that can be tested, without those that ASDF tests
-together with another of them."
+  "Return a list of the systems defined below ROOT that can be tested. Leave out those that ASDF
+already tests when it tests another of them."
   (let* ((below (or (systems-below root)
                     ;; The .asd files may have been made after ASDF has searched its registry.
                     (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
@@ -166,8 +167,9 @@ together with another of them."
     (set-difference systems inner)))
 
 (defun loads-before (system known)
-  "Return a list of (SYSTEM FORCE) lists: the loads before SYSTEM is tested, in order. Changes of the
-systems that it needs are left to ASDF, unless that would miss them. KNOWN is as in PLAN-DATA."
+  "Return a list of (SYSTEM FORCE) lists for the loads to do before SYSTEM is tested, in order.
+FORCE is true if ASDF would not notice a change. Loading the systems that SYSTEM needs is left to
+ASDF, except those with such a change. KNOWN is as in PLAN-DATA."
   (let* ((needed (loop for other in (needed-systems system)
                        when (unnoticed-p other :known t) collect (list other t)))
          (force (unnoticed-p system))
@@ -178,8 +180,8 @@ systems that it needs are left to ASDF, unless that would miss them. KNOWN is as
 
 (defun plan-data (systems known)
   "Return a JSON object with the plan for testing SYSTEMS: their names, *UNREAD*, and the systems to
-load before. Each of these has a flag that is true if the load must be forced because ASDF would not
-notice a change. If KNOWN is true, leave out systems that were never loaded."
+load before the tests. Each of the latter has a flag that is true if ASDF would not notice a change,
+so that the load must be forced. If KNOWN is true, leave out systems that were never loaded."
   (let ((loads (loop for system in (remove-duplicates (mapcan #'tested-with systems) :from-end t)
                      append (loads-before system known))))
     (object "systems" (mapcar #'component-name systems)

@@ -6,7 +6,7 @@
 (defun prove-run-group (package original arguments)
   "Wrapper around Prove's %SUBTEST: call ORIGINAL with ARGUMENTS, of which the first is the
 description of a group of checks. Record the group as a test, unless it is inside a test. PACKAGE is
-Prove's."
+the package of Prove."
   (let* ((description (first arguments))
          (known (assoc description (gethash *package* (home-value package "*PACKAGE-TESTS*"))
                        :test #'equal :key #'string)))
@@ -25,7 +25,7 @@ is no such slot."
 
 (defun prove-note (package report place)
   "Record the check that REPORT, one of Prove's reports, is about. PLACE is the source location of
-the check as a plist, or NIL. PACKAGE is Prove's."
+the check as a plist, or NIL. PACKAGE is the package of Prove."
   (flet ((value (name) (values (prove-value report name)))
          (of-class-p (name) (home-type-p package name report)))
     (note-checks 1)
@@ -43,7 +43,7 @@ the check as a plist, or NIL. PACKAGE is Prove's."
 
 (defun prove-add-report (package original arguments)
   "Wrapper around Prove's ADD-REPORT: record the check that the first of ARGUMENTS, a report, is
-about, and call ORIGINAL with ARGUMENTS. PACKAGE is Prove's."
+about, and call ORIGINAL with ARGUMENTS. PACKAGE is the package of Prove."
   (destructuring-bind (report suite) arguments
     (let ((place (and (home-type-p package "FAILED-TEST-REPORT" report) (check-place package))))
       (flet ((note () (prove-note package report place)))
@@ -56,7 +56,7 @@ about, and call ORIGINAL with ARGUMENTS. PACKAGE is Prove's."
   (apply original arguments))
 
 (defun prove-entries (package)
-  "Return a list of ENTRY structures for all named tests of Prove. PACKAGE is Prove's."
+  "Return a list of ENTRY structures for all named tests of Prove. PACKAGE is the package of Prove."
   (loop for home being the hash-keys of (home-value package "*PACKAGE-TESTS*")
           using (hash-value tests)
         append (loop for (name . function) in (reverse tests)

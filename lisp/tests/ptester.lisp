@@ -5,7 +5,7 @@
 
 (defun ptester-note (package passed place arguments)
   "Record the result of a check. PASSED is true if it passed. PLACE is its source location as a
-plist, or NIL. ARGUMENTS are those of PTester's TEST-CHECK. PACKAGE is PTester's."
+plist, or NIL. ARGUMENTS are those of PTester's TEST-CHECK. PACKAGE is the package of PTester."
   (destructuring-bind (&key expected-result test-results multiple-values known-failure condition
                             &allow-other-keys)
       arguments
@@ -23,7 +23,7 @@ plist, or NIL. ARGUMENTS are those of PTester's TEST-CHECK. PACKAGE is PTester's
 
 (defun ptester-check (package original arguments)
   "Wrapper around PTester's TEST-CHECK: call ORIGINAL with ARGUMENTS, discard its report, and record
-the result of the check. PACKAGE is PTester's."
+the result of the check. PACKAGE is the package of PTester."
   (let* ((passed (with-home-values (package ("*BREAK-ON-TEST-FAILURES*" nil))
                    (let ((*error-output* (make-broadcast-stream))) (apply original arguments))))
          (place (and (not passed) (check-place package))))

@@ -11,14 +11,15 @@
 (defstruct (result (:constructor make-result
                                  (framework name text &optional (systems *tested-systems*))))
   "The result of a test.
-FRAMEWORK: the name of its test framework. NAME: the test's name there. TEXT: the name as text.
-CHECKS, FAILED, SKIPPED: the numbers of all its checks, of failed ones and of skipped ones.
+FRAMEWORK: the name of its test framework.
+NAME: the name of the test in the framework. TEXT: this name as text.
+CHECKS, FAILED, SKIPPED: the numbers of all checks, of failed ones and of skipped ones.
 ERRORS, EXPECTED: the numbers of unexpected errors and of expected failures.
 FAILURES: a list of JSON objects, newest first.
 LEFT: true if the test did not end normally.
 SYSTEMS: a list of the names of the systems being tested, innermost first.
-NOTES: a plist for the framework's wrappers.
-REACHED: a text that says which definitions the test has called, as REACHED-TEXT returns it."
+NOTES: a plist for the wrappers of the framework.
+REACHED: NIL, or the text from REACHED-TEXT for the definitions that the test has called."
   framework name text systems
   (checks 0) (failed 0) (errors 0) (skipped 0) (expected 0)
   (failures '()) (milliseconds 0) (left nil) (notes '()) (reached nil)
@@ -30,8 +31,8 @@ REACHED: a text that says which definitions the test has called, as REACHED-TEXT
 
 (defun check-place (package)
   "Return the source location of the current check as a plist for a JSON object, or NIL. It is the
-location of the newest call on the stack that is in a file and belongs neither to the system nor to
-the test framework of PACKAGE."
+place of the innermost call on the stack that is in a file and does not belong to SBCL, ASDF, the
+agent, or the test framework of PACKAGE."
   (apart-from-tests
     (loop with homes = (homes-with package)
           for frame in (ignore-errors (shown-frames))
@@ -54,10 +55,10 @@ accessible in PACKAGE."
                                   (expected nil expected-given)
                                   (got nil got-given) text condition (place (check-place package)))
   "Record a failure in the result of the current test. KIND is \"failure\", \"error\" or
-\"expected\". PACKAGE is the test framework's. FORM is the form that was evaluated, and CHECK a form
-that should have been true. EXPECTED and GOT are values as texts. TEXT is the framework's message.
-CONDITION is the condition that was signalled. PLACE is a source location as CHECK-PLACE returns
-it."
+\"expected\". PACKAGE is the package of the test framework. FORM is the form that was evaluated, and
+CHECK a form that should have been true. EXPECTED and GOT are values as texts. TEXT is the
+framework's message. CONDITION is the condition that was signalled. PLACE is a source location as
+CHECK-PLACE returns it."
   (cond ((string= kind "error") (incf (result-errors *result*)))
         ((string= kind "expected") (incf (result-expected *result*)))
         (t (incf (result-failed *result*))))
@@ -87,12 +88,13 @@ it."
 ;;; Reporting results to the server
 
 (defun tell-part (part)
-  "Send PART, a JSON object, to the server as a part of the answer of this job, before the answer."
+  "Send PART, a JSON object, to the server as a part of the answer of this job. The server gets it
+before the answer itself."
   (when *job* (apart-from-tests (send (object "part" part "id" (job-id *job*))))))
 
 (defun output-text (capture)
-  "Return as text the output that CAPTURE, a CAPTURE structure, has kept, with dots where it has
-dropped output. Return NIL if there is no output."
+  "Return the output in CAPTURE, a CAPTURE structure, as text. Dots stand for output that CAPTURE
+has dropped. Return NIL if there is no output."
   (let ((output (captured capture)))
     (when output
       (destructuring-bind (&key head tail)
@@ -127,8 +129,9 @@ place where the test is defined."
   (round (* 1000 (- (get-internal-real-time) began)) internal-time-units-per-second))
 
 (defun call-with-seed (name function)
-  "Call FUNCTION, which runs the test NAME. If the run has a seed, this seed and NAME determine the
-random numbers, so that a test has the same numbers alone as after other tests."
+  "Call FUNCTION, which runs the test NAME. If the run has a seed, the random numbers in FUNCTION
+depend only on this seed and NAME. So a test that runs alone has the same random numbers as after
+other tests."
   (let ((seed (run-seed *run*)))
     (if seed
         (let ((*random-state* (sb-ext:seed-random-state
@@ -139,8 +142,8 @@ random numbers, so that a test has the same numbers alone as after other tests."
         (funcall function))))
 
 (defun call-capturing (result function)
-  "Call FUNCTION and capture its output in RESULT, a RESULT structure. Stacks in answers end at this
-call."
+  "Call FUNCTION, and capture its output in RESULT, a RESULT structure. Stacks in answers show no
+frames outside this call."
   (let* ((stream (capturing (result-output-capture result)))
          (*standard-output* stream) (*error-output* stream) (*trace-output* stream))
     (call-user-code function)))
@@ -210,10 +213,10 @@ result. If the run skips this test, or a fresh image would not have it, do not c
   (or (result-left result) (plusp (+ (result-failed result) (result-errors result)))))
 
 (defun definition-of (result)
-  "Return a JSON object with the place where the test of RESULT is defined, or NIL. Prefer a form
-whose operator belongs to the test framework. Ignore forms whose operator belongs to the system,
-such as DEFUN. Return NIL for a test's name without a package, since a form in any package could
-define it."
+  "Return a JSON object with the place where the test of RESULT is defined, or NIL if it is unknown.
+Take a form that contains the name of the test, best one whose operator belongs to the test
+framework. Ignore forms whose operator belongs to SBCL, such as DEFUN. If the name has no package,
+return NIL, since a form in any package could define it."
   (let* ((name (result-name result))
          (home (package-of name))
          (framework (find (result-framework result) **frameworks** :key #'framework-name

@@ -36,7 +36,7 @@ around it, its form, and values of arguments. The form of a negated check is sho
 
 (defun rove-note-check (package check)
   "Record the outcome of CHECK. Record no error if *HOLD* is true, since the debugger is going to
-hold it. PACKAGE is Rove's."
+hold it. PACKAGE is the package of Rove."
   (let* ((results (find-package "ROVE/CORE/RESULT"))
          (reason (rove-result "ASSERTION-REASON" check)))
     (unless (and reason *hold*)
@@ -69,7 +69,7 @@ record its outcome."
 
 (defun rove-entries (package)
   "Return a list of ENTRY structures for all tests and suites of Rove. The name of a suite is that
-of its package. PACKAGE is Rove's."
+of its package. PACKAGE is the package of Rove."
   (let ((suites (find-package "ROVE/CORE/SUITE/PACKAGE")))
     (loop for suite in (and (home-symbol package "DEFTEST") (home-call suites "ALL-SUITES"))
           collect (let ((suite suite))

@@ -4,19 +4,20 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun rt-values (package entry)
-  "Return a list of the expected values of ENTRY, RT's object for a test. PACKAGE is RT's."
+  "Return a list of the expected values of ENTRY, RT's object for a test. PACKAGE is the package of
+RT."
   (if (listp entry) (cdddr entry) (home-call package "VALS" entry)))
 
 (defun rt-expected-p (package entry)
   "Return true if ENTRY, RT's object for a test, is in RT's list of expected failures. PACKAGE is
-RT's."
+the package of RT."
   (member (home-call package "NAME" entry) (home-value package "*EXPECTED-FAILURES*")
           :test #'equal))
 
 (defun rt-note-error (package entry condition)
-  "Handle CONDITION, an error in the test ENTRY: record it and end the test. If *HOLD* is true,
-leave it to the debugger instead. Do not record an error that occurs while RT prints values in its
-report. PACKAGE is RT's."
+  "Handle CONDITION, an error in the test ENTRY: record it, and end the test. If *HOLD* is true,
+leave it to the debugger instead. RT can also cause an error itself while it prints values in its
+report, and such an error is not recorded. PACKAGE is the package of RT."
   (let* ((reporting (getf (result-notes *result*) :compared))
          (expected (rt-expected-p package entry))
          (held (and *hold* (not expected))))
@@ -28,14 +29,15 @@ report. PACKAGE is RT's."
 
 (defun rt-form (package entry got)
   "Return the form of ENTRY, RT's object for a test, as answers show it. GOT is the list of the
-values that the form returned. PACKAGE is RT's."
+values that the form returned. PACKAGE is the package of RT."
   (let ((form (home-call package "FORM" entry)) (wanted (rt-values package entry)))
     (if (= 1 (length got) (length wanted))
         (with-part-alone form (first got) (first wanted))
         form)))
 
 (defun rt-note-entry (package entry)
-  "Record the result of ENTRY, RT's object for a test, after the test has run. PACKAGE is RT's."
+  "Record the result of ENTRY, RT's object for a test, after the test has run. PACKAGE is the
+package of RT."
   (note-checks 1)
   (let ((got (getf (result-notes *result*) :values)))
     (when (and (home-call package "PEND" entry) (not (getf (result-notes *result*) :signalled)))
@@ -51,7 +53,7 @@ values that the form returned. PACKAGE is RT's."
 
 (defun rt-do-entry (package original arguments)
   "Wrapper around RT's DO-ENTRY: call ORIGINAL with the first of ARGUMENTS, RT's object for a test.
-Discard the report, and record the result. PACKAGE is RT's."
+Discard the report, and record the result. PACKAGE is the package of RT."
   (let ((entry (first arguments)))
     (call-as-test "rt" (home-call package "NAME" entry)
                   (lambda ()
@@ -74,7 +76,7 @@ result, keep the first argument, the list of the values that the test returned."
     (when *result* (setf (getf (result-notes *result*) :compared) t))))
 
 (defun rt-entries (package)
-  "Return a list of ENTRY structures for all tests of RT. PACKAGE is RT's."
+  "Return a list of ENTRY structures for all tests of RT. PACKAGE is the package of RT."
   (loop for each in (rest (home-value package "*ENTRIES*"))
         for name = (home-call package "NAME" each)
         collect (let ((name name))

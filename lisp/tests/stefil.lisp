@@ -6,7 +6,7 @@
 (defun stefil-run-body (package original arguments)
   "Wrapper around Stefil's RUN-TEST-BODY-IN-HANDLERS: call ORIGINAL with ARGUMENTS, of which the
 first is a test. Record the result unless the test is a suite. If *HOLD* is true, errors enter the
-debugger. Failed checks never do. PACKAGE is Stefil's."
+debugger. Failed checks never do. PACKAGE is the package of Stefil."
   (let ((test (first arguments)) (run (home-value package "*GLOBAL-CONTEXT*")))
     (loop for (slot value) in `(("DEBUG-ON-ASSERTION-FAILURE-P" nil)
                                 ("DEBUG-ON-UNEXPECTED-ERROR-P" ,*hold*)
@@ -37,7 +37,7 @@ These are the class name of a condition and keyword arguments."
 
 (defun stefil-entries (package)
   "Return a list of ENTRY structures for the tests and suites of Stefil that can be called without
-arguments. PACKAGE is Stefil's."
+arguments. PACKAGE is the package of Stefil."
   (loop for name being the hash-keys of (home-value package "*TESTS*") using (hash-value test)
         when (and (fboundp name)
                   (member (first (home-call package "LAMBDA-LIST-OF" test)) '(nil &key &optional)))

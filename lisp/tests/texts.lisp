@@ -1,4 +1,4 @@
-;;;; Renders forms and values of tests as short texts, even if their print methods fail.
+;;;; Renders forms and values of tests as short texts, even when their print methods fail.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -9,7 +9,7 @@
 message.")
 
 (defun test-text (name)
-  "Return NAME, a test's name, as text. A request can name the test by this text."
+  "Return NAME, the name of a test, as text. A request can name the test by the same text."
   (typecase name
     (symbol (symbol-text name))
     (string (shortened 200 (on-one-line name)))

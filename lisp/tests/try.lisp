@@ -4,7 +4,8 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun try-text (package event)
-  "Return the text that Try prints for EVENT, the condition for a failed check. PACKAGE is Try's."
+  "Return the text that Try prints for EVENT, the condition for a failed check. PACKAGE is the
+package of Try."
   (apart-from-tests
     (let ((*print-right-margin* 10000)
           (*print-case* :downcase)
@@ -14,7 +15,7 @@
 
 (defun try-said (package event)
   "Return a plist of keyword arguments for NOTE-FAILURE about EVENT, the condition for a failed
-check. PACKAGE is Try's."
+check. PACKAGE is the package of Try."
   (flet ((value (name) (slot-value event (home-symbol package name))))
     (let ((form (second (value "CHECK"))) (captures (value "CAPTURES")))
       (or (and captures
@@ -29,8 +30,8 @@ check. PACKAGE is Try's."
           (list :text (try-text package event))))))
 
 (defun try-note (package condition)
-  "If CONDITION, signalled in a test, stands for a check or is an error, record it. PACKAGE is
-Try's."
+  "If CONDITION, signalled in a test, stands for a check or is an error, record it. PACKAGE is the
+package of Try."
   (flet ((of-class-p (name) (home-type-p package name condition)))
     (cond ((of-class-p "RESULT")
            (note-checks 1)
@@ -50,7 +51,7 @@ Try's."
 
 (defun try-call-test (package original arguments)
   "Wrapper around Try's CALL-TEST: call ORIGINAL with ARGUMENTS, and record the result of the test.
-PACKAGE is Try's."
+PACKAGE is the package of Try."
   (let ((trial (home-value package "*CALL-TEST*")) (function (home-value package "*CALL-TEST-FN*")))
     (if (and *result* (home-call package "WITH-TEST-TRIAL-P" trial))
         (apply original arguments)
@@ -67,11 +68,11 @@ PACKAGE is Try's."
 
 (defun try-begin (package original arguments)
   "Wrapper around Try's TRY/IMPLICIT: call ORIGINAL with ARGUMENTS. Bind Try's debugging variables
-to NIL, so that failed checks do not enter the debugger. PACKAGE is Try's."
+to NIL, so that failed checks do not enter the debugger. PACKAGE is the package of Try."
   (with-home-values (package ("*DEBUG*" nil) ("*TRY-DEBUG*" nil)) (apply original arguments)))
 
 (defun try-entries (package)
-  "Return a list of ENTRY structures for all tests of Try. PACKAGE is Try's."
+  "Return a list of ENTRY structures for all tests of Try. PACKAGE is the package of Try."
   (loop for home in (list-all-packages)
         ;; LIST-PACKAGE-TESTS would create the symbol *DEFTEST-REGISTRY* in every package.
         append (loop for name in (and (find-symbol "*DEFTEST-REGISTRY*" home)

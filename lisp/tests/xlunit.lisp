@@ -4,12 +4,12 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun xlunit-name (package test)
-  "Return the name of TEST as text, CLASS.METHOD. PACKAGE is XLUnit's."
+  "Return the name of TEST as text, CLASS.METHOD. PACKAGE is the package of XLUnit."
   (format nil "~A.~A" (symbol-text (class-name (class-of test))) (home-call package "NAME" test)))
 
 (defun xlunit-note (package condition test results)
   "Record CONDITION, signalled in TEST, in the result of the current test and in RESULTS, XLUnit's
-results object. Return true if CONDITION ends the test. PACKAGE is XLUnit's."
+results object. Return true if CONDITION ends the test. PACKAGE is the package of XLUnit."
   (cond ((home-type-p package "ASSERTION-FAILED" condition)
          (note-failure package "failure" :text (xlunit-text package condition))
          (home-call package "ADD-FAILURE" results test condition)
@@ -20,14 +20,16 @@ results object. Return true if CONDITION ends the test. PACKAGE is XLUnit's."
          t)))
 
 (defun xlunit-text (package condition)
-  "Return the message of CONDITION, which stands for a failed assertion. PACKAGE is XLUnit's."
+  "Return the message of CONDITION, which stands for a failed assertion. PACKAGE is the package of
+XLUnit."
   (format nil "~@[~A: ~]~A" (home-call package "MESSAGE" condition)
           (message-text (simple-condition-format-control condition)
                         (simple-condition-format-arguments condition))))
 
 (defun xlunit-run (package original arguments)
   "Wrapper around XLUnit's RUN-ON-TEST-RESULTS: call ORIGINAL with ARGUMENTS, of which the first two
-are a test or suite and XLUnit's results object. Record the result of a test. PACKAGE is XLUnit's."
+are a test or suite and XLUnit's results object. Record the result of a test. PACKAGE is the package
+of XLUnit."
   (destructuring-bind (test results &rest options) arguments
     (declare (ignore options))
     (if (not (home-type-p package "TEST-CASE" test))
@@ -43,7 +45,8 @@ are a test or suite and XLUnit's results object. Record the result of a test. PA
                             (funcall original test results :handle-errors nil))))))))
 
 (defun xlunit-entries (package)
-  "Return a list of ENTRY structures for all tests and suites of XLUnit. PACKAGE is XLUnit's."
+  "Return a list of ENTRY structures for all tests and suites of XLUnit. PACKAGE is the package of
+XLUnit."
   (let* ((class (find-class (home-symbol package "TEST-CASE")))
          (suites (progn (sb-mop:finalize-inheritance class)
                         (home-call package "EXISTING-SUITES" (sb-mop:class-prototype class)))))
