@@ -1,6 +1,6 @@
-;;;; Limits the address space of the image, and so the memory that it uses besides its heap. Foreign
-;;;; code that allocates without end then fails before the operating system runs out of memory and
-;;;; kills some process.
+;;;; Limits the address space of the image, which also limits the memory outside its heap. Foreign
+;;;; code that allocates without end then fails. Without the limit, the operating system would run
+;;;; out of memory and kill some process.
 
 (in-package "LIVE-LISP.GUARD")
 
@@ -14,10 +14,11 @@
   "The number of times that the limit can be raised before memory must be given back.")
 
 (defstruct (limits (:constructor make-limits (before now &aux (first (aref now 0)))))
-  "Limits of the address space. BEFORE has the limits that the process had first, and NOW those that
-this image set. Each is a vector of the soft and the hard limit, in octets. FIRST is the first soft
-limit that this image set. RESERVES is the number of times that NOW can still be raised. LIFTING is
-the number of running calls of CALL-UNLIMITED. NOW is in force only while LIFTING is 0."
+  "Limits of the address space. BEFORE and NOW are vectors of the soft and the hard limit, in
+octets: BEFORE has the limits that the process had at first, and NOW the limits that this image set.
+FIRST is the first soft limit that this image set. RESERVES is the number of times that NOW can
+still be raised. LIFTING is the number of running calls of CALL-UNLIMITED. NOW is in force only
+while LIFTING is 0."
   before now first (reserves +reserves+) (lifting 0))
 
 (sb-ext:defglobal **limits** nil "The LIMITS that this image set, or NIL when it set none.")
@@ -65,10 +66,10 @@ Linux, which enforces the limit, and only if MEGABYTES is not NIL."
           (setf **limits** (make-limits before limited)))))))
 
 (defun keep-reserve (limits)
-  "If the soft limit in the NOW of LIMITS is nearly reached, raise it, because a garbage collection
-without any room would end the image. Raise it at most +RESERVES+ times, which bounds the memory
-that failing calls can keep. Once enough memory is given back, for example by threads that end, set
-it to the first limit again."
+  "Set the soft limit in the NOW of LIMITS. If it is nearly reached, raise it, because a garbage
+collection without any room would end the image. Raise it at most +RESERVES+ times, which bounds the
+memory that failing calls can keep. Once enough memory was given back, for example by threads that
+ended, set it to the first limit again."
   (let ((used (address-space)) (now (limits-now limits)) (first (limits-first limits)))
     (cond ((null used))
           ((< used (- first +reserve+))
@@ -115,7 +116,7 @@ megabytes."
 node and java, reserve more address space than they ever use."
   (install-hooks 'call-unlimited))
 
-;;; SBCL writes zeros to its whole card table, a MB for each GB of its heap, so that the whole table
+;;; SBCL writes zeros to its whole card table, a MB for each GB of its heap, and so the whole table
 ;;; takes memory. Most of the table is unused until the heap fills.
 
 (defconstant +give-back+ 4

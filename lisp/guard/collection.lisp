@@ -38,9 +38,9 @@ PAGE."
        (not (large-page-p page))))
 
 (defun heap-use (&optional (oldest (1- +generations+)))
-  "Return two numbers of octets: the size of the heap pages in use, and the size of those of them
-that a collection up to the generation OLDEST might have to copy. Whole pages count, because an
-object that leaves the rest of its page empty does so in the copy too."
+  "Return two numbers of octets: the size of all heap pages in use, and the size of the pages that a
+collection up to the generation OLDEST might have to copy. Whole pages count, because an object that
+leaves the rest of its page empty leaves it empty in the copy too."
   (let ((used 0) (copied 0))
     (declare (type (unsigned-byte 62) used copied))
     (if **large-pages-known**
@@ -52,15 +52,15 @@ object that leaves the rest of its page empty does so in the copy too."
         (values (heap-usage) (heap-usage)))))
 
 (defun little ()
-  "Return a thirty-second of the heap in octets. Less garbage than this is not worth a collection,
-so that everything is collected at most 32 times while the heap fills once."
+  "Return a thirty-second of the size of the heap, in octets. Less garbage than this is not worth a
+collection. So everything is collected at most 32 times while the heap fills once."
   (floor **heap-size** 32))
 
 (defun oldest-with-much ()
-  "Return the number of the oldest generation that has more octets than the result of LITTLE, and so
-can have that much garbage; 0 if there is none. Collecting older ones too, even empty ones, can take
-several times as long: a collection copies a live object once for each generation that is collected,
-from the object's own up."
+  "Return the number of the oldest generation that is worth collecting, because it has more octets
+than (LITTLE), or 0 if there is none. Collecting still older generations too, even empty ones, can
+take several times as long: a collection copies each live object once for its own generation and
+once for each older one that is collected."
   (or (position (little) (loop for generation below +generations+
                                collect (sb-ext:generation-bytes-allocated generation))
                 :test #'< :from-end t)
@@ -72,7 +72,7 @@ from the object's own up."
   (sb-ext:gc :gen (1+ oldest)))
 
 (defun collect-much ()
-  "Collect all generations up to the oldest one that can have much garbage."
+  "Collect all generations up to the oldest one that is worth collecting."
   (collect-up-to (oldest-with-much)))
 
 (defun collectable-p (oldest)
@@ -81,9 +81,9 @@ from the object's own up."
     (< copied (- (sb-ext:dynamic-space-size) usage))))
 
 (defun collect-what-fits ()
-  "Collect the generations that COLLECT-MUCH would collect, as far as there is room for the copies.
-Collect young generations first, which makes room for collecting old ones. Return true when all of
-them were collected."
+  "Collect the generations that COLLECT-MUCH would collect, if there is room for the copies of their
+live objects. If there is not, collect young generations first, which makes room for collecting old
+ones. Return true if all of them were collected in the end."
   ;; Determine OLDEST anew for each collection: other threads can allocate much while this one waits
   ;; for a CPU.
   (loop for oldest = (oldest-with-much)
@@ -96,17 +96,17 @@ them were collected."
         when (= fitting oldest) return t))
 
 (defun bound-nursery (usage)
-  "USAGE octets of the heap are in use. Make the next collection begin before new objects fill more
-than half of the rest, whatever nursery size the program has set. The other half is for the copies."
+  "USAGE octets of the heap are in use. Make the next collection begin when new objects have filled
+half of the rest, or earlier, whatever nursery size the program has set. The other half is for the
+copies."
   (setf collection-trigger
         (min collection-trigger
              ;; Use at least a MB, because SBCL itself uses no less.
              (+ (heap-usage) (max (* 1024 1024) (floor (- **heap-size** usage) 2))))))
 
 (defun set-nursery ()
-  "Make each collection begin after a twentieth of the heap that the user asked for was allocated.
-By default SBCL takes a twentieth of the whole heap, which is three times as large."
+  "Make a collection begin whenever a twentieth of the heap that the user asked for was allocated.
+By default SBCL waits for a twentieth of its whole heap, which is three times as large."
   (setf (sb-ext:bytes-consed-between-gcs) (floor **heap-size** 20)
-        ;; Set the trigger too, because the new size alone would be used only from the next
-        ;; collection on.
+        ;; Set the trigger too. SBCL uses the new size only after the next collection.
         collection-trigger (+ (heap-usage) (floor **heap-size** 20))))

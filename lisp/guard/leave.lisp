@@ -24,8 +24,8 @@ OPTIONS."
 ;;; Exit hooks do not notice every exit: user code can remove the hooks, and a thread that a signal
 ;;; reaches just after it has begun runs no exit hooks.
 (defun exit-noted (function &rest arguments)
-  "Hook: set **EXITING**, and wait for a spare thread that is being made. Then call FUNCTION, the
-function by which an exit ends the other threads, with ARGUMENTS."
+  "Hook: set **EXITING**, and wait while another thread makes a spare thread. Then call FUNCTION, by
+which an exit ends the other threads, with ARGUMENTS."
   (setf **exiting** t)
   (sb-thread:with-recursive-lock (**making-spare**))
   (apply function arguments))
@@ -46,8 +46,8 @@ Return NIL when they are unknown."
        (subseq octets 0 length)))))
 
 (defun processes-with (mark)
-  "Return the ids of the processes with an environment that contains the string MARK. Leave out this
-process."
+  "Return a list of the ids of the processes, except this one, whose environment contains the string
+MARK."
   (let ((mark (map 'vector #'char-code mark)) (found '()))
     (map-folder (lambda (folder)
                   (let* ((name (car (last (pathname-directory folder))))
@@ -63,9 +63,10 @@ process."
 (defconstant +kill+ 9 "The signal SIGKILL.")
 
 (defun end-descendants ()
-  "Kill the processes that this image started, and those that these started. All of them have the
-LIVE_LISP_IMAGE of this image in their environments. Search at most three times, since some can
-start others before they end. When the image ends before the server, the server kills them instead."
+  "Kill the processes that this image started, and the processes that those started. All of them
+have the LIVE_LISP_IMAGE of this image in their environments. Search at most three times, since a
+process can start others before it is killed. If the image ends before the server does, the server
+kills the processes instead."
   (let ((mark (sb-ext:posix-getenv "LIVE_LISP_IMAGE")))
     (when mark
       (loop repeat 3

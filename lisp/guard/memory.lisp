@@ -7,14 +7,14 @@
 (define-ability "heap guard" "a call that exhausts the heap ends the image")
 
 (defstruct (grower (:constructor make-grower (key least)))
-  "The octets that a job, or a thread without a job, has allocated. KEY is the job or thread. GROWTH
-is the number of octets charged to KEY that still live. LEAST is the smallest number of octets in
-use since the first charge: only octets above that can belong to KEY."
+  "A job, or a thread without a job, that has allocated octets. KEY is the job or thread. GROWTH is
+the number of octets charged to KEY that are still in use. LEAST is the smallest number of octets in
+use in the whole heap since the first charge: only octets above it can belong to KEY."
   key (growth 0) least)
 
 (sb-ext:defglobal **growers** (make-hash-table :test 'eq)
-  "A hash table from a job, or a thread without a job, to its GROWER. Use it only while holding the
-mutex **GUARDING**.")
+  "A hash table from a job, or a thread without a job, to its GROWER. A thread that uses it must
+hold the mutex **GUARDING**.")
 
 (sb-ext:defglobal **guarding** (sb-thread:make-mutex :name "live-lisp memory")
   "The mutex that a thread holds while it charges growth of the heap to jobs and threads.")
@@ -22,14 +22,13 @@ mutex **GUARDING**.")
 (sb-ext:defglobal **usage** 0 "The number of octets that were in use after the last collection.")
 
 (sb-ext:defglobal **reclaimed** 0
-  "The smallest number of octets in use since the last time that all garbage was collected because
-room was short.")
+  "The smallest number of octets in use since all garbage was last collected for lack of room.")
 
 ;;; Charging growth to jobs and threads
 
 (defun jobs-now ()
-  "Return a list of the jobs that run. Read the table without its lock: a thread that holds the lock
-can be waiting for the end of this collection."
+  "Return a list of the running jobs. Read the table **JOBS** without its lock: a thread that holds
+the lock can be waiting for the end of this collection."
   (loop for job being the hash-values of **jobs** collect job))
 
 (defun running-job-p (job)
@@ -44,9 +43,9 @@ can be waiting for the end of this collection."
       (eq thread (sb-thread:main-thread))))
 
 (defun growing-here ()
-  "A collection in this thread charges the growth of the heap to one job or thread. Return it: a
-job, the thread itself, or NIL if the thread belongs to the agent. The thread of a job counts as the
-agent's before and after the job's code runs. In an image that somebody else runs, return :THEIRS
+  "Return the job or thread to which a collection in this thread charges the growth of the heap.
+This is a job, or the thread itself. Return NIL for a thread of the agent, and for the thread of a
+job before and after the code of the job runs. In an image that somebody else runs, return :THEIRS
 for a thread of that person's program."
   (let* ((thread sb-thread:*current-thread*)
          (job (gethash thread **starters**)))
@@ -68,10 +67,10 @@ and the keys of **GROWERS**."
          (loop for key being the hash-keys of **growers** collect key)))
 
 (defun put-down-growth (usage)
-  "USAGE octets of the heap are in use now. Charge the growth since the previous collection to the
-job or thread that caused this collection. If the agent caused it, charge all jobs that run code,
-and all jobs and threads in **GROWERS**. If a thread of somebody else's program caused it, charge
-nobody."
+  "USAGE is the number of octets of the heap that are in use now. Charge the growth since the
+previous collection to the job or thread whose allocation caused this collection. If this was the
+agent, charge each job that runs code, and each job and thread in **GROWERS**. If it was a thread of
+somebody else's program, charge nobody."
   (let ((delta (- usage (shiftf **usage** usage)))
         (here (growing-here)))
     (dolist (key (case here
@@ -107,7 +106,7 @@ output."
 
 (defun end-growers (keys)
   "End the jobs and threads in KEYS, which fill the heap, and the threads that these jobs started.
-End this thread last, if it is among them, because that leaves this function."
+If the current thread is among them, end it last, because that leaves this function."
   (let* ((here sb-thread:*current-thread*)
          (jobs (remove-if-not #'job-p keys))
          (threads (append (set-difference keys jobs)
@@ -123,9 +122,9 @@ End this thread last, if it is among them, because that leaves this function."
     (when (member here threads) (end-growing-thread here))))
 
 (defun make-room ()
-  "Wait until the jobs and threads that END-GROWERS has ended are gone, at most a second each, and
-collect their garbage. A collection before their end would move the garbage to an older generation,
-which is seldom collected."
+  "Wait until the jobs and threads that END-GROWERS has ended are gone, at most a second for each,
+and collect their garbage. If it were collected before they are gone, it would move to an older
+generation, which is seldom collected."
   (when **crowded**
     (dolist (thread (remove sb-thread:*current-thread* (shiftf **crowded** nil)))
       (sb-thread:join-thread thread :default nil :timeout 1))
@@ -139,17 +138,18 @@ which is seldom collected."
   (> usage (* 9 (floor **heap-size** 10))))
 
 (defun too-large-p (growth usage)
-  "True when the heap is nearly full, with USAGE octets in use, and a job or thread that has filled
-GROWTH octets of it must end."
-  ;; The growth must exceed an eighth of the room that is left. A job that made less did not fill
-  ;; the heap, and ending it would free next to nothing. Jobs that go on take less and less, so the
-  ;; heap never gets full.
+  "USAGE octets of the heap are in use, and a job or thread has filled GROWTH of them. Return true
+if the heap is nearly full, and GROWTH is so much that the job or thread must end."
+  ;; GROWTH must exceed an eighth of the room that is left. A job that made less did not fill the
+  ;; heap, and ending it would free next to nothing. The room that jobs may take shrinks with the
+  ;; room that is left, so the heap never gets full.
   (and (full-p usage) (> growth (max 0 (floor (- **heap-size** usage) 8)))))
 
 (defun growers-to-end (usage)
-  "Return a list of the jobs or threads to end when USAGE octets of the heap are in use: those that
-have filled most of it, until the heap is not FULL-P without them. If a thread without a job has
-filled most, return all threads that have filled much instead, because nobody waits for them."
+  "Return a list of the jobs or threads to end when USAGE octets of the heap are in use. If a job
+has filled most of the heap, take the jobs that have filled most, as many as it takes until the heap
+is no longer FULL-P. If a thread without a job has filled most, take all such threads that have
+filled much, because nobody waits for them."
   (let* ((growers (remove-if-not (lambda (grower) (too-large-p (grower-growth grower) usage))
                                  (living-growers)))
          (keys (mapcar #'grower-key growers)))
@@ -170,9 +170,9 @@ collection begins. Return a list of the jobs and threads to end."
     (growers-to-end usage)))
 
 (defun judge-fairly ()
-  "Return a list of the jobs and threads to end. Before that, collect as much garbage as there is
-room for, because garbage does not count as growth. Return NIL while little was added since
-everything was last collected: the added octets can be garbage, and are too few for another
+  "Return a list of the jobs and threads to end. Garbage must not count as their growth, so collect
+as much garbage as there is room for before deciding. If little was added since garbage was last
+collected in this way, return NIL: all of it can be garbage, and is too little for another
 collection."
   (let ((ends (judge-growers)))
     (setf **reclaimed** (min **usage** **reclaimed**))
@@ -182,8 +182,8 @@ collection."
           (when all (setf **reclaimed** **usage**)))))))
 
 (defun guard-heap ()
-  "Charge growth to jobs and threads, and end those that grew too much. This runs after every
-garbage collection, in the thread that collected."
+  "Charge the growth of the heap to jobs and threads, and end those that grew too much. This
+function runs after every garbage collection, in the thread that collected."
   (unless (sb-thread:holding-mutex-p **guarding**)
     ;; Another thread that has collected waits here. Otherwise it could fill the heap before this
     ;; thread goes on.
@@ -191,8 +191,8 @@ garbage collection, in the thread that collected."
       (when ends (end-growers ends)))))
 
 (defmacro hooks-run-here-p ()
-  "Expand to T when this SBCL calls *AFTER-GC-HOOKS* in the collecting thread. Newer SBCLs call them
-in another thread, which is too late, and does not show which thread grows."
+  "Expand into T if this SBCL calls *AFTER-GC-HOOKS* in the collecting thread, else into NIL. Newer
+SBCLs call them in another thread. That is too late, and does not show which thread grows."
   (let ((thread nil))
     (flet ((note () (setf thread sb-thread:*current-thread*)))
       (push #'note sb-ext:*after-gc-hooks*)
@@ -201,8 +201,8 @@ in another thread, which is too late, and does not show which thread grows."
       (or (null +after-collection+) (eq thread sb-thread:*current-thread*)))))
 
 (defun keep-guard ()
-  "If this SBCL calls *AFTER-GC-HOOKS* in the collecting thread, put GUARD-HEAP back into them, in
-case user code has removed it."
+  "If this SBCL calls the *AFTER-GC-HOOKS* in the collecting thread, add GUARD-HEAP to these hooks
+again, in case user code has removed it."
   (when (hooks-run-here-p) (pushnew #'guard-heap sb-ext:*after-gc-hooks*)))
 
 (defun collected (function &rest arguments)
@@ -236,9 +236,9 @@ garbage of ended jobs."
     (setf (sb-ext:bytes-consed-between-gcs) **nursery-before**)))
 
 (defun watch-memory ()
-  "Begin to guard the heap. An image that the server started has three times the heap that the user
-asked for. In an image that somebody else runs, take half of the heap as what may be used, and leave
-the time between collections as it is."
+  "Begin to guard the heap, and set how much of it may be in use. The server starts an image with
+three times the heap that the user asked for, so this is a third. In an image that somebody else
+runs, it is half, and the number of octets between collections is not changed."
   (setf **nursery-before** (and (not **attached**) (sb-ext:bytes-consed-between-gcs))
         **heap-size** (floor (sb-ext:dynamic-space-size) (if **attached** 2 3))
         **large-pages-known** (ignore-errors (large-pages-known-p)))

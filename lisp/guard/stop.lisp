@@ -4,8 +4,8 @@
 (in-package "LIVE-LISP.GUARD")
 
 (sb-ext:defglobal **settings-before** '()
-  "A list of pairs (SYMBOL . VALUE): a variable that the agent has set, and the value that it had
-before.")
+  "A list of pairs (SYMBOL . VALUE) for the variables that the agent has set. VALUE is the earlier
+value of the variable.")
 
 (sb-ext:defglobal **at-stop** '()
   "A list of functions without parameters. STOP calls them to remove more of the agent from the
@@ -21,13 +21,15 @@ image.")
   (setf **exiting** t))
 
 (defun restore-settings ()
-  "Set the variables that the agent has set back to their earlier values."
+  "Give the variables that the agent has set their earlier values again, and remove the exit hook
+NOTE-EXIT."
   (loop for (symbol . value) in (shiftf **settings-before** '())
         do (setf (sb-ext:symbol-global-value symbol) value))
   (setf sb-ext:*exit-hooks* (remove #'note-exit sb-ext:*exit-hooks*)))
 
 (defun end-other-jobs ()
-  "End all jobs but that of this thread. Wait for each of their threads, at most a second."
+  "End all jobs except the one of this thread. Wait for the end of each of their threads, at most a
+second."
   (let ((others (loop for job in (jobs-now) unless (eq job *job*) collect job)))
     (dolist (job others) (interrupt-job job "ending"))
     (dolist (thread (remove sb-thread:*current-thread* (mapcar #'job-thread others)))
@@ -58,7 +60,7 @@ removed before."
     t))
 
 (defun await-program ()
-  "Wait until no threads run except this one and those of SBCL."
+  "Wait until the only threads are this one and the threads of SBCL."
   (loop for thread = (find-if-not (lambda (thread)
                                     (or (eq thread sb-thread:*current-thread*)
                                         (system-thread-p thread)))

@@ -6,8 +6,9 @@
 
 (defun thread-debugger-hook (condition hook)
   "The value of *INVOKE-DEBUGGER-HOOK* in threads that the program makes. Call DEBUGGER-HOOK with
-CONDITION and HOOK. Once the agent was removed from this image, call the global value instead, if
-there is one, and otherwise return, so that SBCL goes on to its own debugger."
+CONDITION and HOOK. If the agent was removed from this image, do what SBCL would do without it: call
+the global value of the variable if there is one, or else return, so that SBCL enters its own
+debugger."
   (if **stopped**
       (let ((global (sb-ext:symbol-global-value 'sb-ext:*invoke-debugger-hook*)))
         (when global (funcall global condition global)))
@@ -36,11 +37,12 @@ If this thread was itself started by a job, record that job."
   (or *job* *of-job*))
 
 (defun call-taken (call)
-  "CALL is a cons of a function and its arguments. Take them out of CALL, and call the function. This
-is a tail call, so that no frame of the agent keeps objects that the program has dropped."
+  "CALL is a cons of a function and its arguments. Take both out of CALL, and call the function. The
+call is a tail call, so that no frame of the agent keeps objects that the program no longer uses."
   (if (cdr call)
       (apply (the function (shiftf (car call) nil)) (shiftf (cdr call) nil))
-      ;; APPLY would leave the function in the part of the stack that the function then has.
+      ;; APPLY would leave a reference to the function on the stack, in the part that the frame of
+      ;; the function then uses. The garbage collector would take it for a live reference.
       (funcall (the function (shiftf (car call) nil)))))
 
 (defun call-apart (call)
@@ -49,11 +51,11 @@ the person who runs this image."
   (with-job-streams ((session-background *session*)) (call-taken call)))
 
 (defun run-guarded (call of-job channel session)
-  "CALL is a cons of the function and the arguments of this thread. Call the function with *OF-JOB*,
-*CHANNEL* and *SESSION* bound to the other arguments. An unhandled condition ends the thread,
-whatever the global debugger hook is by then. At its end, the stack is prepared for the next thread
-that gets it: the guard page is protected again, and old words that would look like live pointers
-are cleared."
+  "The outermost function of a thread that the program has made. CALL is a cons of the function that
+the program gave, and its arguments. Call it with *OF-JOB*, *CHANNEL* and *SESSION* bound to the
+other arguments. An unhandled condition ends the thread, even if the program has set the global
+debugger hook. At the end, prepare the stack for the next thread that gets it: protect the guard
+page again, and clear old words that would look like live pointers."
   (guard-stacks)
   (let* ((sb-ext:*invoke-debugger-hook* #'thread-debugger-hook)
          (*of-job* of-job) (*channel* channel) (*session* session)
@@ -67,8 +69,8 @@ are cleared."
         (values-list values))))
 
 (defun guarded (function)
-  "Return a function for one new thread, which has RUN-GUARDED call FUNCTION with its own arguments.
-The thread works for the same server as this one."
+  "Return a function for one new thread: RUN-GUARDED with FUNCTION, to which it passes its own
+arguments. The thread works for the same server as this thread."
   (let ((call (list function)) (of-job (of-job-p)) (channel *channel*) (session *session*))
     (lambda (&rest arguments)
       (setf (cdr call) arguments)
@@ -83,9 +85,10 @@ The thread works for the same server as this one."
      (and (fboundp object) (not (macro-function object)) (not (special-operator-p object))))))
 
 (defun guarded-made (make &rest arguments)
-  "Hook: call MAKE, which makes a thread, with ARGUMENTS. The first argument is the function of the
-thread: pass a guarded version of it. If it is not callable, pass it unchanged, and SBCL signals an
-error. In an image that somebody else runs, guard only the threads that jobs start."
+  "Hook: call MAKE, which makes a thread, with ARGUMENTS, but with a guarded function in place of
+the first of ARGUMENTS, the function of the thread. If this is not callable, pass it unchanged, so
+that SBCL signals an error. In an image that somebody else runs, guard only the threads that jobs
+start."
   (if (and arguments
            (callable-p (first arguments))
            (or (not **attached**) (of-job-p)))
@@ -149,8 +152,8 @@ interrupts of jobs are guarded too."
 
 (defun refusing-for-own (function &rest arguments)
   "Call FUNCTION, which ends or interrupts a thread, with ARGUMENTS, the first of which is the
-thread. If the thread is one of the agent's own, do nothing but warn, because programs often kill
-all threads. During an exit, allow ending the agent's threads too."
+thread. But if the thread is one of the agent's own, only warn, because programs often kill all
+threads. While the process exits, do not refuse."
   (let ((thread (first arguments)))
     (cond ((exiting-p) (apply function arguments))
           ;; The spare thread does nothing yet. Ending it would end a later job, which the program
@@ -162,14 +165,15 @@ all threads. During an exit, allow ending the agent's threads too."
                        (sb-thread:thread-name thread))))))
 
 (defun ending-noted (function &rest arguments)
-  "Hook: record that this thread ends another one, the first of ARGUMENTS. Then call
-REFUSING-FOR-OWN with FUNCTION, which ends a thread, and ARGUMENTS."
+  "Hook: record that this thread ends another one, the first of ARGUMENTS. Then call FUNCTION, which
+ends a thread, with ARGUMENTS, unless REFUSING-FOR-OWN refuses to."
   (when (typep (first arguments) 'sb-thread:thread) (note-ender (first arguments)))
   (apply #'refusing-for-own function arguments))
 
 (defun interrupting (function &rest arguments)
-  "Hook: FUNCTION interrupts a thread, the first of ARGUMENTS. Call it with ARGUMENTS, unless
-REFUSING-FOR-OWN refuses to. The main thread only waits for jobs, so it may be interrupted."
+  "Hook: call FUNCTION, which interrupts a thread, with ARGUMENTS, the first of which is the thread.
+Let REFUSING-FOR-OWN refuse this for threads of the agent, except for the main thread, which only
+waits for jobs."
   (if (eq (first arguments) (sb-thread:main-thread))
       (apply function arguments)
       (apply #'refusing-for-own function arguments)))
