@@ -1,12 +1,11 @@
 ;;;; Finds the user's global variables that an evaluated form sets, as far as the form itself shows
-;;;; this. When a lost image is rebuilt, these variables do not get their values back, so an answer
-;;;; names them.
+;;;; this. Rebuilding a lost image does not set these variables again, so an answer names them.
 
 (in-package "LIVE-LISP.JOURNAL")
 
 (defvar *steps* 0
-  "The number of parts of the form that may still be examined. This bounds the time, even for
-circular forms.")
+  "The number of parts of the form that may still be examined. It limits the time, even for circular
+forms.")
 
 (defparameter *setters*
   '(setq setf psetq psetf push pushnew pop incf decf remf rotatef shiftf set multiple-value-setq)
@@ -44,7 +43,7 @@ Leave out all other quoted data."
 
 (defun set-variables (form)
   "Return a list, with duplicates, of the user's global variables that FORM sets by one of
-*SETTERS*, as far as FORM shows this."
+*SETTERS*. Macros are not expanded, so only what FORM itself shows is found."
   (when (and (consp form) (plusp (decf *steps*)) (not (eq (car form) 'quote)))
     (nconc (when (member (car form) *setters* :test #'eq)
              (variables-in (places-set form)))

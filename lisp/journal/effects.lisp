@@ -1,20 +1,20 @@
-;;;; Records how evaluating a form changed the image. SBCL checks package locks before it defines or
-;;;; undefines a name or changes a package. Hooks of the agent are called there, and at functions
-;;;; such as ADD-METHOD and LOAD. For LIVE-LISP.SOURCES the hooks also record which names were
-;;;; defined (TOUCH), and remove methods that block a new lambda list (MAKING-WAY).
+;;;; Records how evaluating a form changed the image. Hooks do this: SBCL checks package locks
+;;;; before it defines or undefines a name or changes a package, and the hooks are in these checks,
+;;;; and in functions such as ADD-METHOD and LOAD. The hooks also record for LIVE-LISP.SOURCES which
+;;;; names were defined (TOUCH), and remove methods that do not fit a new lambda list (MAKING-WAY).
 
 (in-package "LIVE-LISP.JOURNAL")
 
 (defstruct (effects (:constructor make-effects ()))
-  "The effects of a part of an evaluated form. BUILDS is true when the part must be evaluated again
-to rebuild a lost image. DAMAGES is true when it changed SBCL or the agent. RESTYLES is true when it
-can change how forms are read and printed. NAMES are the names that it defined, as texts."
+  "The effects of a part of an evaluated form. BUILDS is true if the part must be evaluated again to
+rebuild a lost image. DAMAGES is true if it changed SBCL or the agent. RESTYLES is true if it can
+change how forms are read or printed. NAMES is a list of the names that it defined, as texts."
   (builds nil) (damages nil) (restyles nil) (names '()))
 
 (defvar *effects* nil
   "The EFFECTS of the form that this thread evaluates, or NIL while none are recorded.")
 
-(defparameter *name-limit* 100 "The number of names that are recorded for one form at most.")
+(defparameter *name-limit* 100 "The maximum number of names that are recorded for one form.")
 
 ;;; Whether a name belongs to SBCL, to a library or to the program
 
@@ -52,11 +52,11 @@ symbol or another object."
 ;;; Hooks
 
 (defmacro noting (&body body)
-  "Evaluate BODY, which changes *EFFECTS*, within APART. Do nothing if *EFFECTS* is NIL."
+  "Evaluate BODY, which changes *EFFECTS*, within APART. If *EFFECTS* is NIL, do nothing."
   `(when *effects* (apart ,@body)))
 
 (defun note-building ()
-  "Record in *EFFECTS* that the running code changes the image, so that a rebuild must run it
+  "Record in *EFFECTS* that the running code changes the image. A rebuild must then run this code
 again."
   (when *effects* (setf (effects-builds *effects*) t)))
 
@@ -83,8 +83,9 @@ because each SET of a symbol calls it."
         (return t)))))
 
 (defun setter-kind (doing)
-  "DOING is SBCL's text for an operation on a name. If it sets a function, macro or compiler macro
-to an existing function, return the kind of the definition, such as :MACRO. Else return NIL."
+  "DOING is the text by which SBCL describes an operation on a name. If the operation makes an
+existing function the function, macro function or compiler macro function of the name, return the
+kind of the definition, such as :MACRO. Else return NIL."
   (cond ((starts-p doing "setting fdefinition" "setting the symbol-function") :function)
         ((starts-p doing "setting the macro-function") :macro)
         ((starts-p doing "setting the compiler-macro-function") :compiler-macro)))
@@ -112,8 +113,8 @@ Record the operation, unless it serves only the compiler or only sets a value."
 (defun package-checked (check package &rest doing)
   "Hook: call CHECK, SBCL's test whether the lock of PACKAGE allows an operation on PACKAGE, and
 record the operation. DOING is a list that begins with a text for the operation, such as \"deleting
-...\". Interning is recorded separately in *INTERNED*, because reading interns symbols too, and so
-does much code that looks up a symbol."
+...\". Interning is recorded apart, in *INTERNED*: reading a form interns symbols too, and so does
+much code that only looks up a symbol."
   (if (starts-p (first doing) "interning")
       (when (listp *interned*) (push (cons package (second doing)) *interned*))
       (noting
@@ -137,14 +138,14 @@ does much code that looks up a symbol."
     (when (sb-mop:method-generic-function method) (touch-method method))))
 
 (defun called-whole (function &rest arguments)
-  "Hook: record that calling FUNCTION changes the image, and call FUNCTION with ARGUMENTS. Do not
-record the single changes that FUNCTION makes."
+  "Hook: call FUNCTION with ARGUMENTS, and record that this changes the image. Do not record the
+single changes that FUNCTION makes."
   (note-building)
   (let ((*effects* nil)) (apply function arguments)))
 
 (defun building-called (function &rest arguments)
-  "Hook: record that calling FUNCTION changes the image, and call FUNCTION with ARGUMENTS. Also
-record the single changes that FUNCTION makes."
+  "Hook: call FUNCTION with ARGUMENTS, and record that this changes the image. Also record the
+single changes that FUNCTION makes."
   (note-building)
   (apply function arguments))
 
@@ -198,26 +199,26 @@ symbols."
   (apply function arguments))
 
 (defun variable-defined (function symbol &rest arguments)
-  "Hook: FUNCTION defines the variable SYMBOL. Record that, and call FUNCTION with SYMBOL and
-ARGUMENTS."
+  "Hook: record that the variable SYMBOL is defined, and call FUNCTION, which defines it, with
+SYMBOL and ARGUMENTS."
   (touch-variable symbol)
   (apply function symbol arguments))
 
 (defun constructors-declared (function description)
-  "Hook: FUNCTION declares the constructors of the structure that DESCRIPTION describes. Record that
-the structure is defined, and call FUNCTION with DESCRIPTION."
+  "Hook: record that the structure of DESCRIPTION is defined, and call FUNCTION, which declares its
+constructors, with DESCRIPTION."
   (touch (description-name description))
   (funcall function description))
 
 (defun name-defined (function name &rest arguments)
-  "Hook: FUNCTION defines NAME. Record that, and call FUNCTION with NAME and ARGUMENTS."
+  "Hook: record that NAME is defined, and call FUNCTION, which defines it, with NAME and ARGUMENTS."
   (touch name)
   (apply function name arguments))
 
 (defun generic-function-defined (function &rest arguments)
-  "Hook: record that FUNCTION makes or changes the generic function that the first of ARGUMENTS
-names, and remove methods that block its new lambda list. Then call FUNCTION with ARGUMENTS. If
-ARGUMENTS are too few or too many, FUNCTION signals the error."
+  "Hook: call FUNCTION, which makes or changes a generic function, with ARGUMENTS, of which the
+first is the name. Before this, record that the name is defined, and remove methods that do not fit
+the new lambda list. If ARGUMENTS are too few or too many, FUNCTION signals the error."
   (let* ((name (first arguments))
          (lambda-list (loop for (key value) on (rest arguments) by #'cddr
                             when (eq key :lambda-list) return value
@@ -230,8 +231,8 @@ ARGUMENTS are too few or too many, FUNCTION signals the error."
   (apply function arguments))
 
 (defun method-defined (function class name qualifiers specializers lambda-list &rest more)
-  "Hook: remove methods of the generic function NAME that block LAMBDA-LIST. Then call FUNCTION,
-which adds a method to the generic function, with all other arguments."
+  "Hook: remove methods of the generic function NAME that do not fit LAMBDA-LIST. Then call
+FUNCTION, which adds a method to the generic function, with all other arguments."
   (touch name)
   (making-way name lambda-list (find-if (lambda (argument) (typep argument 'source-location)) more)
               'defmethod)
@@ -276,8 +277,8 @@ which adds a method to the generic function, with all other arguments."
     sb-ext:restrict-compiler-policy set-macro-character set-dispatch-macro-character
     make-dispatch-macro-character set-syntax-from-char set-pprint-dispatch readtable-case
     sb-ext:readtable-normalization logical-pathname-translations load-logical-pathname-translations)
-  "Operators that change the image without calling a hook, and places that SETF changes without
-calling one.")
+  "Operators that change the image without calling a function that has a hook. Some of them are
+places that SETF changes.")
 
 (defun definer-p (operator)
   "True when OPERATOR names a macro of SBCL, ASDF or a library manager that defines or declares
@@ -307,8 +308,8 @@ NIL."
                    (cdr form)))))
 
 (defun note-operator (form)
-  "FORM was evaluated. Record in *EFFECTS* those of its effects that no hook notices, and that only
-its operator shows."
+  "FORM was evaluated. Record in *EFFECTS* the effects that no hook notices, but that the operator
+of FORM shows."
   (when (consp form)
     (let ((operator (if (and (eq (car form) 'setf) (consp (second form)))
                         (car (second form))

@@ -6,18 +6,17 @@
 ;;; The parts of a form
 
 (defstruct (account (:constructor make-account ()))
-  "The effects of all parts of a form together. BUILDS, DAMAGES and RESTYLES are true when they are
-so in the EFFECTS of a part. NAMES are the names defined, as texts, without those that a part such
-as a DEFUN defines, since the text of the part shows its name. WITHOUT has the paths, lists of
-indexes, of parts that a rebuilt image does not need. ON-BUILT is a function without parameters. It
-is called before each part that follows a part with BUILDS."
+  "The effects of all parts of a form together. BUILDS, DAMAGES and RESTYLES are true if they are
+true in the EFFECTS of a part. NAMES are the defined names as texts. It leaves out names that a part
+such as a DEFUN defines, since the text of the part shows them. WITHOUT has the paths, lists of
+indexes, of parts that a rebuilt image does not need. ON-BUILT is a function without parameters.
+Once BUILDS is true, it is called before each further part."
   (builds nil) (damages nil) (restyles nil) (names '()) (without '()) (on-built #'list))
 
 (defun parts-of (form)
-  "If FORM is a PROGN, a LOCALLY or an EVAL-WHEN with :EXECUTE, return the list of the forms in it,
-which EVAL evaluates one after the other. For another form return NIL. The second value is the index
-in FORM of the first of these forms. The third value is the list of declarations of a LOCALLY, which
-hold for each of them."
+  "If FORM is a PROGN, a LOCALLY or an EVAL-WHEN with :EXECUTE, return three values: a list of the
+forms in it, which EVAL evaluates one after the other, the index in FORM of the first of these, and
+a list of the declarations in a LOCALLY, which hold for all of these. For another form return NIL."
   (when (and (consp form) (ignore-errors (list-length form)))
     (case (car form)
       (progn (values (cdr form) 1))
@@ -30,7 +29,7 @@ hold for each of them."
 
 (defun put-down (form path account effects)
   "Add EFFECTS, the effects of FORM, to ACCOUNT. PATH is a list of indexes, innermost first, that
-leads from the whole form to FORM."
+leads from the outermost form to FORM."
   (when (effects-damages effects) (setf (account-damages account) t))
   (when (effects-restyles effects) (setf (account-restyles account) t))
   (cond ((and (effects-builds effects) (not (effects-damages effects)))
@@ -41,17 +40,17 @@ leads from the whole form to FORM."
         ((consp form) (push (reverse path) (account-without account)))))
 
 (defun evaluate-part (form path account &optional (whole form))
-  "Evaluate WHOLE, which is FORM or a LOCALLY around FORM. Return the list of its values, and add
-its effects to ACCOUNT as those of FORM. PATH is a list of indexes, innermost first, that leads from
-the whole form to FORM."
+  "Evaluate WHOLE, which is FORM or a LOCALLY with FORM in it. Return a list of its values, and add
+its effects to ACCOUNT as effects of FORM. PATH is a list of indexes, innermost first, that leads
+from the outermost form to FORM."
   (let ((effects (make-effects)))
     (unwind-protect (evaluate-noting whole effects)
       (put-down form path account effects))))
 
 (defun evaluate-parts (form path account)
-  "Evaluate FORM as EVAL does. If it is a PROGN or the like, evaluate its parts one by one. Return
-the list of its values, and add the effects of each part to ACCOUNT. PATH is a list of indexes,
-innermost first, that leads from the whole form to FORM."
+  "Evaluate FORM as EVAL does. If it has PARTS-OF, such as a PROGN, evaluate these one by one.
+Return a list of its values, and add the effects of each part to ACCOUNT. PATH is a list of indexes,
+innermost first, that leads from the outermost form to FORM."
   (multiple-value-bind (parts first declarations) (parts-of form)
     (if (null parts)
         (evaluate-part form path account)
@@ -87,11 +86,11 @@ innermost first, that leads from the whole form to FORM."
   (on-one-line (shortened 200 text)))
 
 (defun built-members (form text account package home mark policy restarts)
-  "Return a property list for a JSON message that reports how evaluating FORM changed the image, or
-NIL if there is nothing to report. ACCOUNT has the effects of FORM. TEXT is a function that returns
-the source text of FORM. PACKAGE, its name HOME, and the compiler's POLICY were current before FORM.
-MARK is from MARK-BEFORE, for the readtable at that time. RESTARTS are the names of the restarts
-that were invoked while FORM ran."
+  "Return a property list for a JSON message that reports how evaluating FORM changed the image.
+Return NIL if there is nothing to report. ACCOUNT has the effects of FORM. TEXT is a function that
+returns the source text of FORM. PACKAGE, its name HOME, and the compiler's POLICY were current
+before FORM was evaluated, and MARK is the result of MARK-BEFORE for the readtable at that time.
+RESTARTS are the names of the restarts that were invoked while FORM ran."
   (let ((builds (account-builds account)) (without (reverse (account-without account))))
     (append (when builds
               (list "text" (funcall text)
@@ -107,10 +106,10 @@ that were invoked while FORM ran."
             (set-members (if builds (mapcar (lambda (path) (part-at form path)) without) form)))))
 
 (defun unfinished-members (form text account)
-  "Return a property list of JSON members that report FORM, which was left before its end. They have
-the variables that FORM can have set. ACCOUNT has the effects of the parts of FORM that ran. If one
-of them must run again to rebuild a lost image, or changed SBCL or the agent, the members also have
-the beginning of the text. TEXT is a function that returns the text."
+  "FORM was left before its end. Return a property list of JSON members that report this: the
+variables that FORM can have set, and the beginning of its text if a part of it must run again to
+rebuild a lost image, or damaged SBCL or the agent. ACCOUNT has the effects of the parts that ran.
+TEXT is a function that returns the source text."
   (append (when (or (account-builds account) (account-damages account))
             (list "unfinished" (beginning-of (funcall text))))
           (set-members form)))
@@ -126,18 +125,18 @@ members as a property list. Send nothing when FUNCTION returns NIL or signals an
   "A list of one number: the number of forms that TELL-OPEN has reported.")
 
 (defun tell-open (text)
-  "Report to the server that a form has changed the image and still runs, because the form may never
-end. TEXT is a function that returns the source text of the form. Return a number. The report of the
-form's end must have this number as the member \"closes\"."
+  "Report to the server that a form has changed the image and is still running, because the form may
+never end. TEXT is a function that returns the source text of the form. Return a number, which the
+report of the end of the form must have as the member \"closes\"."
   (let ((number (1+ (sb-ext:atomic-incf (car **opened**)))))
     (tell (lambda () (list "opens" number "unfinished" (beginning-of (funcall text)))))
     number))
 
 (defun evaluate-telling (form text show)
   "Evaluate FORM, call SHOW with the list of its values, and return the values of SHOW. Report to
-the server how FORM changed the image, or that it was left before its end. If FORM can have changed
-how values are printed, report it only after SHOW has printed the values. TEXT is a function that
-returns the source text of FORM."
+the server how FORM changed the image, or that FORM was left before its end. If FORM can have
+changed how values are printed, report this only after SHOW has printed the values. TEXT is a
+function that returns the source text of FORM."
   (let* ((package *package*) (home (package-name *package*)) (policy compiler-policy)
          (mark (ignore-errors (mark-before *readtable*))) (before *went-on-by*)
          (account (make-account)) (*seen* (ignore-errors (thread-settings))) (ended nil) (open nil))

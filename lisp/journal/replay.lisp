@@ -1,12 +1,12 @@
-;;;; Rebuilds a lost image from the forms that built it, which the server sends. Reports the forms
-;;;; that could not be evaluated, the forms that defined less than before, and a form after which
-;;;; the image does not work.
+;;;; Rebuilds a lost image from the forms that built it. The server sends these forms. The answer
+;;;; reports forms that could not be evaluated, forms that defined less than before, and a form
+;;;; after which the image does not work.
 
 (in-package "LIVE-LISP.JOURNAL")
 
 (defun failure-of (function)
-  "Call FUNCTION. Return NIL, or a text about a condition that nobody handled. Before giving up on a
-condition, invoke a restart of *CHOSEN-RESTARTS* if one is available."
+  "Call FUNCTION. Return NIL if it ends normally. Else return a text about the condition that nobody
+handled. For such a condition, first invoke a restart of *CHOSEN-RESTARTS* if one is available."
   (let* ((tag (list nil))
          (condition
           (catch tag
@@ -50,8 +50,8 @@ record its effects in EFFECTS. Return NIL, or a text that says why it could not 
                    :by (lambda () (shortened 80 (on-one-line text)))))))))))
 
 (defun works-p ()
-  "True when a form can be read, evaluated and printed with the session's variables. User code can
-run here."
+  "Return true if a form can be read, evaluated and printed with the current variables of the
+session. This can run user code."
   (flet ((works (text)
            (null (failure-of
                   (lambda ()
@@ -59,9 +59,9 @@ run here."
                      (lambda ()
                        (prin1-to-string (list (eval (read-from-string text)) "a" 12 1/3 1.5
                                               #\b)))))))))
-    ;; The result does not matter, as a readtable need not have #+. But if *FEATURES* is circular,
-    ;; for example, reading this text never ends, and the server learns from this which form broke
-    ;; the image.
+    ;; The result does not matter, since a readtable need not have #+. But reading this text may
+    ;; never end, for example if *FEATURES* is circular. The server then knows which form broke the
+    ;; image.
     (works "#+CL:NIL 1 CL:T")
     (or (works "(CL:QUOTE CL:T)") (works "(cl:quote cl:t)"))))
 

@@ -44,10 +44,10 @@ runs for each evaluated form, so it must be fast."
   (settings-now *style-variables*))
 
 (defun note-settings (form globals mark alone)
-  "Record in *EFFECTS* whether evaluating FORM changed settings. GLOBALS are the settings that all
-threads shared before FORM, and MARK is the MARK of the readtable at that time. Another job can have
-changed these. So a change of them counts only if ALONE is true, which says that no other job ran,
-or if FORM contains the name of a setting."
+  "Record in *EFFECTS* whether evaluating FORM changed settings. GLOBALS are the shared settings
+before FORM was evaluated, and MARK is the mark of the readtable at that time. Another job can also
+have changed shared settings. So a change of these counts only if ALONE is true, because no other
+job ran, or if FORM contains the name of a setting."
   (let ((same (settings-same-p *seen*))
         (shared (not (and (settings-same-p globals) (eq mark (readtable-mark *readtable*))))))
     (unless same (setf *seen* (thread-settings)))
