@@ -4,8 +4,8 @@
 (in-package "LIVE-LISP.TOOLS")
 
 (defstruct (tool-call (:constructor make-tool-call (number)))
-  "A call of a tool, for the thread that waits for its answer. NUMBER identifies the call to the
-server. The operation \"called\" stores the answer in the other slots, and signals the semaphore
+  "A call of a tool, and its answer. NUMBER identifies the call to the server. A thread waits for
+the answer. The operation \"called\" stores the answer in the other slots, and signals the semaphore
 ANSWERED."
   number
   (answered (sb-thread:make-semaphore :name "live-lisp tool call"))
@@ -44,10 +44,10 @@ list of the other members of the request."
     frame))
 
 (defun call-letting-load (function)
-  "Call FUNCTION, which waits for the tool *TOOL*. If *TOOL* is load_system, and this thread holds
-the lock for loading systems, release the lock meanwhile, because the other load needs it. For other
-tools keep the lock, because ASDF is not thread-safe. Take the lock again without interrupts, so
-that no throw can leave this thread without it."
+  "Call FUNCTION, which waits for the tool *TOOL*. This thread can hold the lock for loading
+systems. If *TOOL* is load_system, release the lock meanwhile, because the load needs it. For other
+tools keep it, because ASDF is not thread-safe. Take the lock again without interrupts, so that no
+throw can leave this thread without it."
   (if (and (string-equal (substitute #\_ #\- *tool*) "load_system")
            (sb-thread:holding-mutex-p **load-lock**))
       (sb-sys:without-interrupts
@@ -99,8 +99,7 @@ handler invokes the restart USE-VALUE, return the value that the handler passes 
 ;;; value.
 
 (defparameter *noted-texts* 50
-  "The number of values for which texts are kept at most. These are the values that were returned
-last.")
+  "The maximum number of values for which texts are kept. The texts of older values are dropped.")
 
 (sb-ext:defglobal **texts-lock** (sb-thread:make-mutex :name "live-lisp texts of tools")
   "The mutex that a thread holds while it changes **TEXTS**.")
@@ -123,8 +122,8 @@ returned, and TEXT is the tool's text for the value.")
              :test #'eq)))
 
 (defun told-by-tools (value)
-  "Return the text that was kept for VALUE. If VALUE is a list of values that all have a kept text,
-return these texts together. Else return NIL."
+  "Return the text that was kept for VALUE, which a tool returned. If VALUE is a list, and a text
+was kept for each of its elements, return these texts together. Else return NIL."
   (when (typep value '(or cons hash-table))
     (or (text-noted value)
         (let ((texts (and (consp value)

@@ -1,5 +1,5 @@
 ;;;; Converts values of user code to arguments of tools. The JSON is written while the values are
-;;;; traversed, so that arguments that are too large are noticed early.
+;;;; traversed, so arguments that are too large are noticed early.
 
 (in-package "LIVE-LISP.TOOLS")
 
@@ -24,7 +24,7 @@ TOOL-ERROR-MESSAGE the reason."))
 it. TOOL-ERROR-TOOL is the tool's name. The report says how to make the call so that the human is
 asked. Nothing was done. The restart USE-VALUE returns another value instead."))
 
-(defconstant +depth-limit+ 100 "The number of levels to which arguments may be nested at most.")
+(defconstant +depth-limit+ 100 "The maximum number of levels to which arguments may be nested.")
 
 (defun exact-p (integer)
   "True when a double float holds INTEGER exactly. All numbers of the server are double floats."

@@ -1,5 +1,5 @@
-;;;; Registers tools, and sends each registered tool to the server. The server's own tools are
-;;;; represented in the image by proxies with handlers that call the server.
+;;;; Registers tools, and sends each registered tool to the server. For each tool of the server
+;;;; itself, the image has a proxy: a tool with a handler that calls the server.
 ;;;;
 ;;;; Lisp code sees the tools in *AGENT-Q-REGISTRY*. An offer in **OFFERED** is a tool as the server
 ;;;; knows it. REGISTER-TOOL makes the offer first, and stores the tool only if the server accepts
@@ -19,15 +19,15 @@ server's order.")
                                                  (parameters (live-lisp:tool-parameters tool)))))
   "A TOOL that was sent to the server, with the HANDLER and PARAMETERS that it had then.
 REGISTRATION is the number of the registration. CLIENT-NAME is the name by which clients call the
-tool. BEFORE is the OFFER that this OFFER replaced, or NIL: late calls can still be for the replaced
-one."
+tool. BEFORE is NIL, or the OFFER that this one replaced: late calls can still be for the older
+tool."
   tool handler parameters registration client-name before)
 
 (sb-ext:defglobal **offered** (make-hash-table :test 'equal :synchronized t)
   "A hash table from the name of a tool to its last OFFER.")
 
 (sb-ext:defglobal **offer-lock** (sb-thread:make-mutex :name "live-lisp offer")
-  "The mutex that a thread holds while it sends a tool to the server, so that the server and
+  "The mutex that a thread holds while it sends a tool to the server. It makes the server and
 **OFFERED** get tools in the same order.")
 
 (sb-ext:defglobal **registrations** (list 0)
@@ -38,8 +38,8 @@ one."
   (1+ (sb-ext:atomic-incf (car **registrations**))))
 
 (defun store-tool (registry tool)
-  "Store TOOL in the hash table REGISTRY under its name. If there is a tool of the same name,
-replace it, and give TOOL its place in the order."
+  "Store TOOL in the hash table REGISTRY under its name. If it replaces a tool of the same name,
+TOOL gets the position of this tool in lists. Else it comes last."
   (let ((old (gethash (live-lisp:tool-name tool) registry)))
     (setf (tool-order tool)
           (or (and (typep old 'live-lisp:tool) (tool-order old)) (next-registration)))
@@ -95,17 +95,19 @@ and keep the last accepted tool of the same name."
         (live-lisp:tool-error-message failure)))))
 
 (defun offered (name registration)
-  "Return the OFFER of the tool NAME with the registration number REGISTRATION, if it is the last
-one or the one before. Else return NIL. If REGISTRATION is NIL, return the last OFFER."
+  "Return the OFFER of the tool NAME that has the registration number REGISTRATION. Only the last
+OFFER and the one before are known, so return NIL for an older number. If REGISTRATION is NIL,
+return the last OFFER."
   (loop for offer = (gethash name **offered**) then (offer-before offer)
         while offer
         when (member registration (list nil (offer-registration offer)))
           return offer))
 
 (defun live-lisp:register-tool (registry tool)
-  "Put TOOL into REGISTRY, an EQUAL hash table, under its name, and return TOOL. It replaces a tool
-of the same name. If REGISTRY is *AGENT-Q-REGISTRY*, clients can call TOOL from then on. If the
-server itself has a tool of this name, they see TOOL as lisp_NAME. Signals an INVALID-TOOL."
+  "Put TOOL into REGISTRY, an EQUAL hash table, under its name, and return TOOL. TOOL replaces an
+earlier tool of the same name. If REGISTRY is *AGENT-Q-REGISTRY*, clients can call TOOL from then
+on. If the server itself has a tool of this name, clients see TOOL as lisp_NAME. Signals an
+INVALID-TOOL."
   (check-tool tool)
   (unless (and (hash-table-p registry) (member (hash-table-test registry) '(equal equalp)))
     (refuse-tool (live-lisp:tool-name tool)

@@ -4,11 +4,12 @@
 (in-package "LIVE-LISP.TOOLS")
 
 (defparameter *result-limit* 100000
-  "The number of characters of a result that are printed at most.")
+  "The maximum number of characters of a result that are printed.")
 
 (defun float-format (value)
-  "Return the *READ-DEFAULT-FLOAT-FORMAT* with which the floats in VALUE, a number or a nested list,
-print without exponent markers. If VALUE has floats of several formats, return DOUBLE-FLOAT."
+  "VALUE is a number or a nested list. Return the value of *READ-DEFAULT-FLOAT-FORMAT* with which
+the floats in it print without exponent markers. If there are floats of several formats, return
+DOUBLE-FLOAT."
   (let ((left (list value)) (format nil))
     (loop repeat 10000
           while (and left (not (eq format 'double-float)))
@@ -60,9 +61,9 @@ it can be converted. The member \"text\" is VALUE as text, unless VALUE is a str
           (t (object "text" (result-text value))))))
 
 (defun call-handler (handler arguments)
-  "Call HANDLER, the handler of a tool, with ARGUMENTS, and return its result as a JSON object. If
-the second value of HANDLER is a string or a condition, the call has failed. Then the first value is
-included as the result that the tool returned in spite of the failure."
+  "Call HANDLER, the handler of a tool, with ARGUMENTS, and return its result as a JSON object. The
+call has failed if the second value of HANDLER is a string or a condition. In this case, the object
+also has the first value, as the result that the tool returned in spite of the failure."
   (destructuring-bind (&optional value failure &rest more)
       (multiple-value-list (call-user-code (lambda () (funcall handler arguments))))
     (declare (ignore more))
@@ -74,8 +75,9 @@ included as the result that the tool returned in spite of the failure."
         (t (result-object value))))))
 
 (defun with-whole-numbers (arguments parameters)
-  "Return the hash table ARGUMENTS. For each of PARAMETERS that is an integer, replace a float in
-the table by the integer: JSON writes integers of more than 21 digits with an exponent."
+  "Return the hash table ARGUMENTS. If one of PARAMETERS has the type :INTEGER and its argument is a
+float, replace it by the integer: the server writes integers of more than 21 digits with an
+exponent, so they are read as floats."
   (loop for parameter in parameters
         for name = (getf parameter :name)
         for value = (gethash name arguments)
@@ -104,8 +106,8 @@ registration of the tool that the server knows."
    (error :initarg :error :initform nil :accessor live-lisp:tool-result-error))
   (:documentation
   "The outcome of a call of a tool. If SUCCESS is true, RESULT is the text for a model. Else ERROR
-is the reason of the failure, and RESULT is the text of the result that the tool returned in spite
-of it, or NIL. ID is the id of the call."))
+is the reason of the failure, and RESULT is NIL, or the text of the result that the tool returned in
+spite of the failure. ID is the id of the call."))
 
 (defmethod print-object ((result live-lisp:tool-result) stream)
   (print-unreadable-object (result stream :type t)

@@ -69,12 +69,12 @@ KEYWORD)."
     (if (consp items) (and (proper-list-p items) (evenp (length items)) (getf items :type)) items)))
 
 (defun keyword-text (keywords)
-  "Return KEYWORDS as text, separated by commas."
+  "Return the list KEYWORDS as text, such as \":SAFE, :CAUTIOUS\"."
   (format nil "~{:~A~^, ~}" keywords))
 
 (defun check-parameter (parameter known refuse)
-  "If PARAMETER is not valid, or its name is in the list KNOWN, call the function REFUSE with a
-format control and arguments for it."
+  "Check PARAMETER, a property list. If it is not valid, or its name is in the list KNOWN, call the
+function REFUSE with a format control and its arguments."
   (unless (and (proper-list-p parameter) (evenp (length parameter)) (stringp (getf parameter :name))
                (plusp (length (getf parameter :name))))
     (funcall
@@ -102,8 +102,8 @@ format control and arguments for it."
                         (keyword-text *parameter-keys*)))))
 
 (defun check-parameters (parameters required refuse)
-  "If one of PARAMETERS is not valid, or a name in REQUIRED is not the name of a parameter, call the
-function REFUSE with a format control and arguments for it."
+  "Check the list PARAMETERS, and REQUIRED, a list of names of required parameters. If one of them
+is not valid, call the function REFUSE with a format control and its arguments."
   (let ((names '()))
     (dolist (parameter parameters)
       (check-parameter parameter names refuse)
