@@ -3,23 +3,23 @@
 
 (in-package "LIVE-LISP.GUARD")
 
-(defun tell-written ()
+(defun send-written ()
   "Send the server the output that each job has written so far, because the image is about to end."
   (loop for id being the hash-keys of **jobs**
         for written = (job-written id)
         when written do (send (object "id" id "written" written))))
 
-(defun told-before-exit (exit &rest options)
+(defun output-sent-before-exit (exit &rest options)
   "Hook: send the output of the jobs to the server. Then call EXIT, the original function, with
 OPTIONS."
-  (apart (tell-written) (wait-until-read))
+  (apart (send-written) (wait-until-read))
   (apply exit options))
 
-(define-hook sb-ext:exit told-before-exit)
+(define-hook sb-ext:exit output-sent-before-exit)
 
 (defun tell-before-exit ()
   "Install the hook by which every call of EXIT first sends the output of the jobs to the server."
-  (install-hooks 'told-before-exit))
+  (install-hooks 'output-sent-before-exit))
 
 ;;; Exit hooks do not notice every exit: user code can remove the hooks, and a thread that a signal
 ;;; reaches just after it has begun runs no exit hooks.

@@ -66,7 +66,7 @@ and the keys of **GROWERS**."
   (union (remove-if-not #'job-interruptible (jobs-now))
          (loop for key being the hash-keys of **growers** collect key)))
 
-(defun put-down-growth (usage)
+(defun charge-growth (usage)
   "USAGE is the number of octets of the heap that are in use now. Charge the growth since the
 previous collection to the job or thread whose allocation caused this collection. If this was the
 agent, charge each job that runs code, and each job and thread in **GROWERS**. If it was a thread of
@@ -166,7 +166,7 @@ filled much, because nobody waits for them."
 collection begins. Return a list of the jobs and threads to end."
   (let ((usage (heap-use)))
     (bound-nursery usage)
-    (put-down-growth usage)
+    (charge-growth usage)
     (growers-to-end usage)))
 
 (defun judge-fairly ()

@@ -44,7 +44,7 @@ removed before."
   (unless (sb-ext:compare-and-swap (symbol-value '**stopped**) nil t)
     (setf **keeps-spare** nil
           **on-peer-gone** (constantly nil))
-    (tell-written)
+    (send-written)
     (dolist (*channel* **channels**)
       (send (object "stopped" t))
       (wait-until-read))

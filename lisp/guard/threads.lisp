@@ -18,7 +18,7 @@ debugger."
   "A hash table from a thread to the job that started it. For threads that the reader thread started
 to run jobs, the value is :AGENT.")
 
-(defun start-thread-for-job (function &rest arguments)
+(defun starter-noted (function &rest arguments)
   "Hook: call FUNCTION, which makes a thread, with ARGUMENTS. Record the job that starts the thread.
 If this thread was itself started by a job, record that job."
   (let ((starter (or *job*
@@ -28,7 +28,7 @@ If this thread was itself started by a job, record that job."
     (when starter (setf (gethash thread **starters**) starter))
     thread))
 
-(define-hook sb-thread:make-thread start-thread-for-job)
+(define-hook sb-thread:make-thread starter-noted)
 
 (defvar *of-job* nil "True in a thread that a job started, or another thread that a job started.")
 
@@ -139,7 +139,7 @@ threads."
 
 (defun note-threads ()
   "Install the hook that records, for each new thread, the job that makes it."
-  (install-hooks 'start-thread-for-job))
+  (install-hooks 'starter-noted))
 
 (defun guard-threads ()
   "Install the hook that guards each new thread. In an image that somebody else runs, timers and

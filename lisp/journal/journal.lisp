@@ -27,7 +27,7 @@ a list of the declarations in a LOCALLY, which hold for all of these. For anothe
                                   (cdr form))))
          (values body (- (length form) (length body)) (ldiff (cdr form) body)))))))
 
-(defun put-down (form path account effects)
+(defun add-effects (form path account effects)
   "Add EFFECTS, the effects of FORM, to ACCOUNT. PATH is a list of indexes, innermost first, that
 leads from the outermost form to FORM."
   (when (effects-damages effects) (setf (account-damages account) t))
@@ -45,7 +45,7 @@ its effects to ACCOUNT as effects of FORM. PATH is a list of indexes, innermost 
 from the outermost form to FORM."
   (let ((effects (make-effects)))
     (unwind-protect (evaluate-noting whole effects)
-      (put-down form path account effects))))
+      (add-effects form path account effects))))
 
 (defun evaluate-parts (form path account)
   "Evaluate FORM as EVAL does. If it has PARTS-OF, such as a PROGN, evaluate these one by one.
@@ -122,9 +122,9 @@ members as a property list. Send nothing when FUNCTION returns NIL or signals an
       (send (object "built" (make-json-object members) "job" (job-id *job*))))))
 
 (sb-ext:defglobal **opened** (list 0)
-  "A list of one number: the number of forms that TELL-OPEN has reported.")
+  "A list of one number: the number of forms that REPORT-OPEN has reported.")
 
-(defun tell-open (text)
+(defun report-open (text)
   "Report to the server that a form has changed the image and is still running, because the form may
 never end. TEXT is a function that returns the source text of the form. Return a number, which the
 report of the end of the form must have as the member \"closes\"."
@@ -147,7 +147,7 @@ function that returns the source text of FORM."
                                                 (restarts-until before))
                                  (closes))))))
              (closes () (and open (list "closes" open)))
-             (open-it () (unless open (setf open (tell-open text))))
+             (open-it () (unless open (setf open (report-open text))))
              (when-held ()
                (when (or (account-builds account) (and *effects* (effects-builds *effects*)))
                  (open-it))

@@ -84,7 +84,7 @@ constants."
   "A hash table with the packages of the system as keys: KEYWORD, and the packages that were locked
 when the agent was loaded.")
 
-(defun told-name-p (name)
+(defun showable-name-p (name)
   "Return true if answers may show the function name NAME: its symbol belongs to the program, or is
 external in a package of SBCL."
   (and (plain-name-p name)

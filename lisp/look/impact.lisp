@@ -94,7 +94,7 @@ is from no file. FILE is the native name of the file, FORM the number of the top
 DATE the date of the version of the file that had this form."
   (if (top-form-p user)
       (let ((source (top-form-source user)))
-        (list (told-file (file-load-name source)) (top-form-number user)
+        (list (native-file (file-load-name source)) (top-form-number user)
               (file-load-read source)))
       (destructuring-bind (&optional file offset form created &rest more)
           (function-place (user-function user))

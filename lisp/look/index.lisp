@@ -122,7 +122,7 @@ When one of these packages is renamed, the order is no longer right."
           when (and (typep uses 'uses) (/= (length uses) (1+ (aref uses 0))))
             do (setf (gethash name table) (subseq uses 0 (1+ (aref uses 0)))))))
 
-(defun all-heard-p ()
+(defun all-recorded-p ()
   "Return true if this SBCL has hooks that record all new code and names in **NEWS**."
   (and **listening** +name-check+))
 
@@ -131,7 +131,7 @@ When one of these packages is renamed, the order is no longer right."
 recorded too much, if a package was renamed, or if most users were added after INDEX was built."
   (or (null index)
       (and (eq t **news**)
-           (or (all-heard-p) (null next-serial) (/= next-serial (use-index-serial index))))
+           (or (all-recorded-p) (null next-serial) (/= next-serial (use-index-serial index))))
       (> (length (use-index-users index)) (* 2 (use-index-sorted index)))
       (loop for (package . name) in (use-index-packages index)
               thereis (not (eq name (package-name package))))))
@@ -140,7 +140,7 @@ recorded too much, if a package was renamed, or if most users were added after I
   "Return a new index of the whole image. Code and names that other threads define meanwhile are
 added to **NEWS** by the hooks."
   (setf **news-count** 0
-        **news** (if (all-heard-p) '() t))
+        **news** (if (all-recorded-p) '() t))
   (let ((index (make-use-index)))
     (setf (use-index-serial index) next-serial)
     (add-users index (sort (all-users index) #'user-before-p))

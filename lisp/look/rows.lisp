@@ -5,7 +5,7 @@
 
 ;;; Finding the users that still exist
 
-(defun free-p (code name)
+(defun shown-itself-p (code name)
   "CODE is a code object from no file that uses NAME. Return true if an answer must show CODE itself
 as a user. Return NIL if CODE was compiled to run once and has run. Return NIL also if an answer
 shows a top-level form in its place: **CLAIMED** says that CODE was made by a current form, or
@@ -46,7 +46,7 @@ collection can show this, throw to DOUBTFUL."
         (:own t)
         (:loose (let ((code (user-code user)))
                   (and code
-                       (free-p code name)
+                       (shown-itself-p code name)
                        (or (not (doubtful-p code)) (throw 'doubtful nil)))))
         (t (reached-p user)))))
 
@@ -172,7 +172,7 @@ file, the name that it defines. POSSIBLE is true if the form only has the name t
 in its data."
   (let ((source (top-form-source place)) (name (top-form-name place)))
     (if source
-        (multiple-value-bind (file date) (told-file (file-load-name source))
+        (multiple-value-bind (file date) (native-file (file-load-name source))
           (make-json-object
            (list* "file" file
                   "form" (top-form-number place)

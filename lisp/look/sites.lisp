@@ -8,16 +8,17 @@ NIL if it signals an error or does not exist."
   (let ((function (contrib-function "SB-INTROSPECT" name)))
     (and function (ignore-errors (apply function arguments)))))
 
-(defvar *told-files* nil
-  "NIL, or a hash table that caches the results of TOLD-FILE during one answer: from names of source
-files to lists (NATIVE-NAME DATE).")
+(defvar *native-files* nil
+  "NIL, or a hash table that caches the results of NATIVE-FILE during one answer, from names of
+source files to lists (NATIVE-NAME DATE).")
 
-(defun told-file (name)
-  "Return the native name of the source file NAME, and its current date. *TOLD-FILES* caches them."
+(defun native-file (name)
+  "Return the native name of the source file NAME, and its current date. *NATIVE-FILES* caches
+both."
   (values-list
-   (or (and *told-files* (gethash name *told-files*))
+   (or (and *native-files* (gethash name *native-files*))
        (let* ((native (translated name)) (known (list native (date-of native))))
-         (when *told-files* (setf (gethash name *told-files*) known))
+         (when *native-files* (setf (gethash name *native-files*) known))
          known))))
 
 (defun function-place (function)
@@ -31,7 +32,7 @@ OFFSETS: the octet offsets of all top-level forms."
          (source (and code (information-source (code-information code))))
          (name (and source (source-name source))))
     (when (stringp name)
-      (multiple-value-bind (file date) (told-file name)
+      (multiple-value-bind (file date) (native-file name)
         (let ((form (form-number (compiled-debug (function-debug (simple-function function)))))
               (offsets (source-offsets source)))
           (list file (form-offset offsets form) form (source-date source) date offsets))))))

@@ -70,4 +70,4 @@ of a name in these files.")
   "Return true if answers show uses of a name in FILE: it is in the table *WITHIN*, or *WITHIN* is
 NIL. FILE is the name of a source file, or NIL."
   (or (null *within*)
-      (and (stringp file) (gethash (told-file file) *within*) t)))
+      (and (stringp file) (gethash (native-file file) *within*) t)))

@@ -166,7 +166,7 @@ only, unless the form just adds a method."
                (dolist (name names)
                  (unless (or (equal name (user-name user))
                              (member name known :test #'equal)
-                             (and mixed (not (told-name-p name))))
+                             (and mixed (not (showable-name-p name))))
                    (note-use index name number (if certain kind 6))))))
         (note called 5)
         (note mentioned 6)))))

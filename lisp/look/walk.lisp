@@ -159,7 +159,7 @@ symbols of the program in its quoted data, and VARIABLES the variables that it u
 Return NIL if they use none."
   (let ((found (make-form-uses)))
     (flet ((note (kind name)
-             (when (and (told-name-p name)
+             (when (and (showable-name-p name)
                         (not (and *scratch* (eq *scratch* (symbol-package (name-symbol name))))))
                (case kind
                  (:call (pushnew name (form-uses-calls found) :test #'equal))

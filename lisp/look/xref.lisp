@@ -24,7 +24,7 @@ runs macros of the program, so it is done without the lock."
     (sb-thread:with-mutex (**index-lock**)
      (let ((*collected* nil)
            (*may-read-spans* nil)
-           (*told-files* (make-hash-table :test 'equal))
+           (*native-files* (make-hash-table :test 'equal))
            (,index (current-index)))
         ,@body))))
 
@@ -86,7 +86,7 @@ function of USER, a USER structure."
              (eql form (top-form-number place))
              (member (user-name user) (form-uses-data (top-form-uses place)) :test #'equal)))))
 
-(defun said-p (place users name)
+(defun redundant-p (place users name)
   "Return true if an answer about NAME that shows USERS need not show PLACE too, a USER or TOP-FORM
 structure that uses NAME. This is so if PLACE is a top-level form that defines one of USERS and does
 not itself call NAME."
@@ -103,7 +103,7 @@ top-level forms that define a user in NAMED."
     (flet ((place-of (user) (if (top-form-p user) user (user-code user))))
       (mapcar #'list (stable-sort (remove-if (lambda (place)
                                                (or (member (place-of place) codes :test #'eq)
-                                                   (said-p place users name)))
+                                                   (redundant-p place users name)))
                                              (remove-duplicates places :key #'place-of))
                                   #'form-before-p)))))
 
@@ -151,7 +151,7 @@ GROUPS without those whose names OTHERS has too."
         (remove-if (lambda (group) (gethash (or (name-of (first group)) (first group)) names))
                    groups))))
 
-(defun tell-rows (name rows kinds more possible)
+(defun row-blocks (name rows kinds more possible)
   "Return a list of two blocks of answer rows about uses of NAME. A block is a cons (FUNCTION .
 ITEMS). FUNCTION takes an item and a boolean, true to include source locations, and returns the row
 for the item. In the first block, the items are the FUNCTIONS of ROWS, a ROWS structure. In the
@@ -238,13 +238,13 @@ these functions, since they are definitions of no name."
                        (push (make-user nil :own function) users))))
     users))
 
-(defun tell-own (index name)
+(defun own-block (index name)
   "Return a block of answer rows, a cons (FUNCTION . ITEMS) as in ROW-BLOCKS, for the functions of
 SBCL without a name that call NAME. INDEX is the index of uses."
   (cons (lambda (user sites) (user-data (list user) name '(:calls) :sites sites))
         (own-users index name)))
 
-(defun tell-functions (name kind word users)
+(defun function-block (name kind word users)
   "Return a block of answer rows, a cons (FUNCTION . ITEMS) as in ROW-BLOCKS, for the functions
 among USERS. They use the variable NAME as KIND, such as :SETS. Answers show the string WORD for
 this kind."
@@ -327,10 +327,10 @@ looked up in PACKAGE, or in CL-USER if PACKAGE is NIL (contract S3.3)."
       (with-index (index)
         (let* ((calls (rows-for (users-of index target #b0100001) target))
                (mentions (mentioned-rows index target (if (fboundp target) "" "FUNCTION") calls))
-               (callers (tell-rows target calls '(:calls :macroexpands)
-                                   (macro-uses (users-of index target #b10)) nil))
-               (others (append callers (and internals (list (tell-own index target)))))
-               (possible (tell-rows target mentions '() '() t))
+               (callers (row-blocks target calls '(:calls :macroexpands)
+                                    (macro-uses (users-of index target #b10)) nil))
+               (others (append callers (and internals (list (own-block index target)))))
+               (possible (row-blocks target mentions '() '() t))
                (unrecorded (unrecorded-text target))
                (place (and setf (not (fboundp target)) (expander :setf symbol)))
                (unseen (and (or (zerop (rows-count others)) (equal "slot" unrecorded))
@@ -376,7 +376,7 @@ those that only have NAME in their data. If SITES is true, add the source locati
       (let* ((uses (rows-for (users-of index target #b11100) target))
              (mentions (mentioned-rows index target "VARIABLE" uses))
              (functions (loop for (kind bit word) in *reference-kinds*
-                              collect (tell-functions target kind word
+                              collect (function-block target kind word
                                                       (users-of index target bit))))
              (outside (make-rows))
              (possible '()))
@@ -386,8 +386,8 @@ those that only have NAME in their data. If SITES is true, add the source locati
               (rows-places outside) (append (rows-places uses) (rows-places mentions))
               (rows-places mentions) '()
               (rows-others mentions) '()
-              possible (tell-rows target mentions '() '() t))
-        (let ((others (tell-rows target outside (mapcar #'first *reference-kinds*) '() nil)))
+              possible (row-blocks target mentions '() '() t))
+        (let ((others (row-blocks target outside (mapcar #'first *reference-kinds*) '() nil)))
           (make-json-object
            (list* "name" (name-text target)
                   "total" (rows-count (append functions others possible))

@@ -17,7 +17,7 @@ function without arguments. If a form cannot be read, end the operation with an 
     (when unreadable (fail-lookup "unreadable" unreadable "in" code))
     (compile nil `(lambda () ,form))))
 
-(defun told-values (values &optional (limit *measured-characters*))
+(defun shown-values (values &optional (limit *measured-characters*))
   "Return JSON data for VALUES, a list of the values of a form, in about LIMIT characters."
   (let ((*value-budget* limit))
     (printing-values (call-user-code (lambda () (values-data values))))))
@@ -31,7 +31,7 @@ CODE."
   (let* ((function (if code (prepared-form code) (lambda () (sleep seconds) (values))))
          (values (multiple-value-list
                   (call-observed observation (lambda () (call-user-code function))))))
-    (and code (list "values" (list (told-values values *value-characters*))))))
+    (and code (list "values" (list (shown-values values *value-characters*))))))
 
 (defun calls-members (observation types limit compare)
   "Return a plist for a JSON object about the calls that OBSERVATION has recorded: the last LIMIT
@@ -84,7 +84,7 @@ before, to get its values."
                              (multiple-value-setq (runs taken)
                                (call-user-code (lambda () (call-repeatedly function mode seconds))))
                              (sleep seconds))))
-    (list "values" (and code (list (told-values values)))
+    (list "values" (and code (list (shown-values values)))
           "observed" (make-json-object
                       (list* "runs" (and code runs)
                              "first" (and taken (* 1000 first))
@@ -132,5 +132,5 @@ for the case of an error: \"form\" for CODE, \"against\" for AGAINST."
                                                    (mapcar (lambda (each)
                                                              (mark-of each *value-parts*))
                                                            values)))
-                                "values" (mapcar #'told-values values)))))))
+                                "values" (mapcar #'shown-values values)))))))
         (list* "at" at members)))))

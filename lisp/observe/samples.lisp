@@ -198,7 +198,7 @@ in which the program ran."
                                 (< (cdr caller) (spot-total spot))
                                 (round (* 100 (cdr caller)) (spot-total spot)))))))
 
-(defun told-spots (spots top samples)
+(defun chosen-spots (spots top samples)
   "Return a list of TOP elements of SPOTS: three fourths of them are those with the highest SELF,
 the others those with the highest TOTAL. Leave out functions that are in fewer than one of 2000
 samples. SAMPLES is the number of samples in which the program ran."
@@ -229,6 +229,6 @@ samples were taken, or NIL if it is unknown."
                        (< 0 all (sample-limit mode))
                        (large-objects-p octets all))
           "spots" (and (plusp samples)
-                       (loop for spot in (told-spots spots top samples)
+                       (loop for spot in (chosen-spots spots top samples)
                              collect (spot-row spot samples)))
           "found" (count-if #'plusp spots :key #'spot-self))))

@@ -18,7 +18,7 @@
 ;;; Pairs of values. If their texts do not show how they differ, only the first parts that differ
 ;;; are shown.
 
-(defun telling-p (one other)
+(defun difference-shown-p (one other)
   "ONE and OTHER are the texts of two values. Return true if they show how the values differ: they
 are not the same, are short, and contain no #<."
   (and (string/= one other)
@@ -34,7 +34,7 @@ SEVERAL is true, ONE and OTHER are lists of the values of a form."
       (two-texts (first one) (first other))
       (destructuring-bind (first second)
           (mapcar (if several #'values-text #'value-text) (list one other))
-        (if (telling-p first second)
+        (if (difference-shown-p first second)
             (values first second nil)
             (multiple-value-bind (part other-part path)
                 (difference-texts one other (home-of (result-name *result*)))
@@ -44,13 +44,13 @@ SEVERAL is true, ONE and OTHER are lists of the values of a form."
                   (values part other-part path)
                   (values first second nil)))))))
 
-(defstruct (said (:constructor make-said (text plain)))
+(defstruct (brief (:constructor make-brief (text plain)))
   "An object to print in place of another object in a message or a form. PRIN1 prints it as the
 string TEXT, and PRINC as the string PLAIN."
   text plain)
 
-(defmethod print-object ((object said) stream)
-  (write-string (if *print-escape* (said-text object) (said-plain object)) stream))
+(defmethod print-object ((object brief) stream)
+  (write-string (if *print-escape* (brief-text object) (brief-plain object)) stream))
 
 ;;; Showing only the argument with the difference in a long form
 
@@ -61,7 +61,7 @@ string TEXT, and PRINC as the string PLAIN."
 (defun part-alone (form index)
   "Return a copy of FORM, a call of LIST or VECTOR, in which dots replace all arguments except
 number INDEX, counted from 0. Return FORM if there is no such argument."
-  (let ((dots (make-said "..." "...")) (parts (rest form)))
+  (let ((dots (make-brief "..." "...")) (parts (rest form)))
     (if (< -1 index (length parts))
         `(,(first form)
           ,@(and (plusp index) (list dots))
@@ -131,7 +131,7 @@ this."
             ((evident-p other) (list :got (at-path first path) :expected second))
             (t (list :got (at-path (format nil "~A and ~A" first second) path)))))))
 
-(defun said-of-check (check form noted)
+(defun check-failure-arguments (check form noted)
   "Return a plist of keyword arguments for NOTE-FAILURE about a failed check that tests whether FORM
 is true. CHECK is the form to show. NOTED is an alist from arguments of FORM to their values. If the
 value of an argument is neither in NOTED nor evident, return NIL."
@@ -150,7 +150,7 @@ value of an argument is neither in NOTED nor evident, return NIL."
   "Return the form that the form CHECK tests: FORM if CHECK is (NOT FORM), else CHECK itself."
   (if (typep check '(cons (eql not) (cons cons null))) (second check) check))
 
-(defun compared (check expected got &optional several)
+(defun comparison-arguments (check expected got &optional several)
   "The form CHECK, a failed check, returned GOT, and EXPECTED was expected. Return a plist of
 keyword arguments for NOTE-FAILURE. If SEVERAL is true, GOT and EXPECTED are lists of the values of
 the form."
@@ -165,23 +165,23 @@ the form."
 
 ;;; Messages of test frameworks. Long objects in them are shortened.
 
-(defun said-briefly (object)
+(defun brief-object (object)
   "Return OBJECT if its text is short and contains no #<, since printing it then calls no print
-method of the program. Else return a SAID structure that prints as a short text."
+method of the program. Else return a BRIEF structure that prints as a short text."
   (let ((text (value-text object)))
     (if (and (<= (length text) *value-characters*) (not (search "#<" text)))
         object
-        (make-said text (if (stringp object) (shortened *value-characters* object) text)))))
+        (make-brief text (if (stringp object) (shortened *value-characters* object) text)))))
 
-(defun said-together (objects)
-  "Return a list of the objects to print in a message for OBJECTS, with SAID structures in place of
-long objects. If OBJECTS are two objects that differ in one part, return SAID structures for the two
-parts, and the path to them as second value."
+(defun brief-objects (objects)
+  "Return a list of the objects to print in a message for OBJECTS, with BRIEF structures in place of
+long objects. If OBJECTS are two objects that differ in one part, return BRIEF structures for the
+two parts, and the path to them as second value."
   (multiple-value-bind (one other path)
       (and (= 2 (length objects)) (two-texts (first objects) (second objects)))
     (if path
-        (values (list (make-said one one) (make-said other other)) path)
-        (mapcar #'said-briefly objects))))
+        (values (list (make-brief one one) (make-brief other other)) path)
+        (mapcar #'brief-object objects))))
 
 (defun message-text (control arguments)
   "Return the text of a format CONTROL with a list of ARGUMENTS, printed in the package of the
@@ -189,6 +189,6 @@ current test. Return NIL if formatting fails."
   (apart-from-tests
     (flet ((text (arguments) (ignore-errors (apply #'format nil control arguments))))
       (with-brief-printing ((home-of (result-name *result*)))
-        (multiple-value-bind (brief path) (said-together arguments)
-          ;; A directive such as ~D needs the object itself, not a SAID structure.
+        (multiple-value-bind (brief path) (brief-objects arguments)
+          ;; A directive such as ~D needs the object itself, not a BRIEF structure.
           (let ((text (text brief))) (if text (at-path text path) (text arguments))))))))

@@ -45,12 +45,12 @@ true, enter the debugger, else record the error. Then call ORIGINAL with ARGUMEN
     (note-failure package "error" :condition (first arguments)))
   (apply original arguments))
 
-(defun clunit-said (check expected got)
+(defun clunit-failure-arguments (check expected got)
   "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, the form of a failed check,
 which returned GOT. EXPECTED is the form of the expected value, since CLUnit does not keep the
 value."
   (if (evident-p expected)
-      (compared check (evident-value expected) got)
+      (comparison-arguments check (evident-value expected) got)
       (list :check check :got (value-text got))))
 
 (defun clunit-note (package condition)
@@ -62,7 +62,8 @@ CLUnit."
           ((of-class-p "ASSERTION-FAILED")
            (note-checks 1)
            (apply #'note-failure package "failure"
-                  (clunit-said (value "EXPRESSION") (value "EXPECTED") (value "RETURNED"))))
+                  (clunit-failure-arguments (value "EXPRESSION") (value "EXPECTED")
+                                            (value "RETURNED"))))
           ((of-class-p "ASSERTION-FAIL-FORCED")
            (note-checks 1)
            (note-failure package "failure"

@@ -32,19 +32,21 @@ first is a test. Record the result unless the test is a suite. PACKAGE is the pa
                           (when (home-call package "SKIPPED-P" (home-value package "*CONTEXT*"))
                             (incf (result-skipped *result*)))))))))
 
-(defun fiasco-said (form control arguments)
+(defun fiasco-failure-arguments (form control arguments)
   "Return a plist of keyword arguments for NOTE-FAILURE about FORM, a failed assertion such
 as (IS (= A B)). CONTROL and ARGUMENTS are the format control and arguments of its message. In a
 message of Fiasco itself, ARGUMENTS are (CALL PART VALUE PART VALUE) for a call with two arguments.
 For other calls, they are CALL and OUTCOME, followed by NUMBER, PART and VALUE for each argument."
   (let ((check (and (typep form '(cons t cons)) (second form))))
     (or (and (typep arguments '(cons t cons))
-             (said-of-check check (checked-form check)
-                            (if (= 5 (length arguments))
-                                (loop for (part value) on (rest arguments) by #'cddr
-                                      collect (cons part value))
-                                (loop for (nil part value) on (cddr arguments) by #'cdddr
-                                      collect (cons part value)))))
+             (check-failure-arguments
+              check
+              (checked-form check)
+              (if (= 5 (length arguments))
+                  (loop for (part value) on (rest arguments) by #'cddr
+                        collect (cons part value))
+                  (loop for (nil part value) on (cddr arguments) by #'cdddr
+                        collect (cons part value)))))
         (and control (list :text (message-text control arguments))))))
 
 (defun fiasco-note (package type arguments)
@@ -65,7 +67,7 @@ stands for the failure, and ARGUMENTS are its initargs. PACKAGE is the package o
                           (list :expected
                                 (format nil "a condition of type ~A"
                                         (value-text expected-condition-type))))
-                     (fiasco-said form format-control format-arguments))))))
+                     (fiasco-failure-arguments form format-control format-arguments))))))
 
 (defun fiasco-note-failure (framework package type arguments)
   "Record a failure that FRAMEWORK, \"fiasco\" or \"stefil\", reports. TYPE is the class name of its

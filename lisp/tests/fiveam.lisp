@@ -25,13 +25,13 @@ not FiveAM's own, return NIL."
                   (loop for each in (remove part (rest form) :test #'equal :count 1)
                         collect (cons each other)))))))
 
-(defun fiveam-said (check control arguments)
+(defun fiveam-failure-arguments (check control arguments)
   "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, the form of a failed check.
 CONTROL and ARGUMENTS are the format control and arguments of the failure message. If the message
 shows no part of the form, as when the author of the test wrote it, the plist has both message and
 form."
   (let* ((form (checked-form check)) (values (fiveam-values form arguments)))
-    (or (and values (said-of-check check form values))
+    (or (and values (check-failure-arguments check form values))
         (list* :text (message-text control arguments)
                (and (typep check '(cons symbol))
                     (notany (lambda (part) (member part arguments :test #'equal))
@@ -45,7 +45,7 @@ message here, within limits, since FiveAM's own printing of a value may never en
   (declare (ignore package))
   (destructuring-bind (check &optional control &rest more) arguments
     (if (and *result* (stringp control))
-        (let ((*fiveam-failing* (fiveam-said check control more)))
+        (let ((*fiveam-failing* (fiveam-failure-arguments check control more)))
           (funcall original check "~A" (message-text control more)))
         (apply original arguments))))
 

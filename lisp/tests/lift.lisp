@@ -40,7 +40,7 @@ two long values, the report has only the parts that differ. PACKAGE is the packa
                    do (setf (slot-value condition slot) value))))
       (apart-from-tests
         (let ((values (loop for slot in slots collect (slot-value condition slot))))
-          (multiple-value-bind (said path) (said-together values)
+          (multiple-value-bind (said path) (brief-objects values)
             (put said)
             (unwind-protect (at-path (report-text 600 condition) path)
               (put values))))))))

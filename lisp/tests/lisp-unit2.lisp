@@ -11,9 +11,9 @@ package of lisp-unit2."
            (let ((failure (home-call package "FAILURE" condition)))
              (note-checks 1)
              (apply #'note-failure package "failure"
-                    (compared (home-call package "FORM" failure)
-                              (home-call package "EXPECTED" failure)
-                              (home-call package "ACTUAL" failure) t))))
+                    (comparison-arguments (home-call package "FORM" failure)
+                                          (home-call package "EXPECTED" failure)
+                                          (home-call package "ACTUAL" failure) t))))
           ((not (typep condition 'error)))
           (*hold* (invoke-debugger condition))
           (t (note-checks 1)

@@ -34,15 +34,15 @@ debugger if *HOLD* is true, or else record the error. PACKAGE is the package of 
   "Call FUNCTION, which runs TEST, and record the result. PACKAGE is the package of Parachute."
   (call-as-test "parachute" (parachute-name package test) function))
 
-(defun parachute-said (package result)
+(defun parachute-failure-arguments (package result)
   "Return a plist of keyword arguments for NOTE-FAILURE about RESULT, Parachute's result object for
 a failed check. PACKAGE is the package of Parachute."
   (flet ((value (name) (home-call package name result)))
     (if (and (home-type-p package "COMPARISON-RESULT" result)
              (slot-boundp result (home-symbol package "VALUE")))
         (list* :text (value "DESCRIPTION")
-               (compared (value "EXPRESSION") (value "EXPECTED") (value "VALUE")
-                         (home-type-p package "MULTIPLE-VALUE-RESULT" result)))
+               (comparison-arguments (value "EXPRESSION") (value "EXPECTED") (value "VALUE")
+                                     (home-type-p package "MULTIPLE-VALUE-RESULT" result)))
         (list :text (apart-from-tests (home-call package "FORMAT-RESULT" result :extensive))))))
 
 (defun parachute-note-check (package result errors)
@@ -52,7 +52,8 @@ of errors that the current test had before the check. PACKAGE is the package of 
   (case (home-call package "STATUS" result)
     (:skipped (incf (result-skipped *result*)))
     (:failed (when (= errors (result-errors *result*))
-               (apply #'note-failure package "failure" (parachute-said package result))))))
+               (apply #'note-failure package "failure"
+                      (parachute-failure-arguments package result))))))
 
 (defun parachute-check (package result function)
   "Call FUNCTION, which makes a check, and record the outcome. RESULT is Parachute's result object

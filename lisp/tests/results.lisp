@@ -87,7 +87,7 @@ CHECK-PLACE returns it."
 
 ;;; Reporting results to the server
 
-(defun tell-part (part)
+(defun send-part (part)
   "Send PART, a JSON object, to the server as a part of the answer of this job. The server gets it
 before the answer itself."
   (when *job* (apart-from-tests (send (object "part" part "id" (job-id *job*))))))
@@ -193,7 +193,7 @@ result. If the run skips this test, or a fresh image would not have it, do not c
     (incf (run-seen *run*))
     (unless (or (member text (run-skip *run*) :test #'string=) (former-p name text))
       (push result (run-results *run*))
-      (tell-part (object "began" text "framework" framework))
+      (send-part (object "began" text "framework" framework))
       (unwind-protect (multiple-value-prog1
                           (call-noting-reached
                            (lambda ()
@@ -203,7 +203,7 @@ result. If the run skips this test, or a fresh image would not have it, do not c
                         (setf done t))
         (setf (result-left result) (not done)
               (result-milliseconds result) (milliseconds-since began))
-        (tell-part (result-data result))))))
+        (send-part (result-data result))))))
 
 (defparameter *found-definitions* 50
   "The maximum number of failed tests in a run whose definitions are looked up.")

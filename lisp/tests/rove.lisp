@@ -20,7 +20,7 @@ argument is a name, the call runs a test, so record its result. Else it runs a g
   "Return the value of the slot NAME of CHECK, an object of Rove."
   (slot-value check (home-symbol (find-package "ROVE/CORE/RESULT") name)))
 
-(defun rove-said (check)
+(defun rove-failure-arguments (check)
   "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, a failed check: the groups
 around it, its form, and values of arguments. The form of a negated check is shown as (NOT FORM)."
   (let ((groups (remove (bare-text (result-name *result*))
@@ -32,7 +32,7 @@ around it, its form, and values of arguments. The form of a negated check is sho
     (list* :text (let ((said (remove nil (append groups (list (rove-slot check "DESC"))))))
                    (and said (format nil "~{~A~^: ~}" said)))
            (let ((check (if (rove-slot check "NEGATIVE") `(not ,form) form)))
-             (or (said-of-check check form (reverse values)) (list :check check))))))
+             (or (check-failure-arguments check form (reverse values)) (list :check check))))))
 
 (defun rove-note-check (package check)
   "Record the outcome of CHECK. Record no error if *HOLD* is true, since the debugger is going to
@@ -44,7 +44,7 @@ hold it. PACKAGE is the package of Rove."
       (cond ((home-type-p results "PENDING" check) (incf (result-skipped *result*)))
             ((not (home-type-p results "FAILED" check)))
             ((typep reason 'condition) (note-failure package "error" :condition reason))
-            (t (apply #'note-failure package "failure" (rove-said check)))))))
+            (t (apply #'note-failure package "failure" (rove-failure-arguments check)))))))
 
 (defun rove-quietly (package original arguments)
   "Wrapper around functions of Rove that print a report: call ORIGINAL with ARGUMENTS. In a test,

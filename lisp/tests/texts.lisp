@@ -4,7 +4,7 @@
 
 (defparameter *form-characters* 72
   "The approximate number of characters shown of a form. The reader can see the rest in its file.")
-(defparameter *said-characters* 160
+(defparameter *message-characters* 160
   "The maximum number of characters shown of a condition's report or of a test framework's
 message.")
 
@@ -35,12 +35,12 @@ message.")
     (on-one-line (print-safely limit object))))
 
 (defun both-ends (text)
-  "Return TEXT. If it is longer than *SAID-CHARACTERS*, return its beginning and its end: together
-this many characters, two thirds of them from the beginning."
-  (let ((tail (floor *said-characters* 3)))
-    (if (<= (length text) *said-characters*)
-        (shortened *said-characters* text)
-        (concatenate 'string (shortened (- *said-characters* tail) text)
+  "Return TEXT, or its beginning and its end if it is longer than *MESSAGE-CHARACTERS*. Together
+they have this many characters, two thirds of them from the beginning."
+  (let ((tail (floor *message-characters* 3)))
+    (if (<= (length text) *message-characters*)
+        (shortened *message-characters* text)
+        (concatenate 'string (shortened (- *message-characters* tail) text)
                      (subseq text (- (length text) tail))))))
 
 ;;; Forms. In a long form, each part is shortened by itself, so that one long part does not hide the

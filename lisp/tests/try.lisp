@@ -13,7 +13,7 @@ package of Try."
       (with-output-to-string (stream)
         (home-call package "WRITE-EVENT" event stream :terse t :ctx t)))))
 
-(defun try-said (package event)
+(defun try-failure-arguments (package event)
   "Return a plist of keyword arguments for NOTE-FAILURE about EVENT, the condition for a failed
 check. PACKAGE is the package of Try."
   (flet ((value (name) (slot-value event (home-symbol package name))))
@@ -25,8 +25,9 @@ check. PACKAGE is the package of Try."
                ;; an argument.
                (loop for (part nil several) in captures
                      never (or several (not (member part (rest form)))))
-               (said-of-check form (checked-form form)
-                              (loop for (part value) in captures collect (cons part value))))
+               (check-failure-arguments form (checked-form form)
+                                        (loop for (part value) in captures
+                                              collect (cons part value))))
           (list :text (try-text package event))))))
 
 (defun try-note (package condition)
@@ -38,7 +39,8 @@ package of Try."
            (cond ((of-class-p "SKIP") (incf (result-skipped *result*)))
                  ((of-class-p "SUCCESS"))
                  ((of-class-p "EXPECTED") (note-failure package "expected" :place nil))
-                 (t (apply #'note-failure package "failure" (try-said package condition)))))
+                 (t (apply #'note-failure package "failure"
+                           (try-failure-arguments package condition)))))
           ((of-class-p "UNHANDLED-ERROR")
            (note-failure package "error"
                          :condition (home-call package "NESTED-CONDITION" condition)))

@@ -121,7 +121,7 @@ returned, and TEXT is the tool's text for the value.")
   (cdr (find value **texts** :key (lambda (entry) (sb-ext:weak-pointer-value (car entry)))
              :test #'eq)))
 
-(defun told-by-tools (value)
+(defun kept-text (value)
   "Return the text that was kept for VALUE, which a tool returned. If VALUE is a list, and a text
 was kept for each of its elements, return these texts together. Else return NIL."
   (when (typep value '(or cons hash-table))
@@ -133,7 +133,7 @@ was kept for each of its elements, return these texts together. Else return NIL.
                                   value))))
           (and texts (notany #'null texts) (format nil "~{~A~^~2%~}" texts))))))
 
-(setf **told-as** 'told-by-tools)
+(setf **told-as** 'kept-text)
 
 (defun package-of-code ()
   "Return the name of *PACKAGE* in the running code, or NIL if that is COMMON-LISP-USER or no usable
