@@ -14,10 +14,11 @@ Only tests read it.")
 
 (sb-ext:defglobal **first-modes** (float-modes) "The floating-point modes of a fresh SBCL.")
 
-(sb-ext:defglobal **nowhere** (make-broadcast-stream) "A stream that writes nothing.")
+(sb-ext:defglobal **nowhere** (make-broadcast-stream)
+  "A stream that discards what is written to it.")
 
 (defun note-kept-away (condition)
-  "Count CONDITION in **KEPT-AWAY**."
+  "Add 1 to **KEPT-AWAY** for CONDITION, which a handler of the program would have seen."
   (declare (ignore condition))
   (setf **kept-away** (logand most-positive-fixnum (1+ **kept-away**))))
 

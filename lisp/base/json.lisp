@@ -4,7 +4,7 @@
 (in-package "LIVE-LISP.BASE")
 
 (deftype octets ()
-  "A simple vector of octets."
+  "Vectors of octets, as frames and files have them. Their type lets SBCL access elements quickly."
   '(simple-array (unsigned-byte 8) (*)))
 
 (defstruct (json-object (:constructor make-json-object (members)))
@@ -41,7 +41,7 @@ value NIL are not written."
 
 (declaim (inline put))
 (defun put (code buffer)
-  "Append the octet CODE to BUFFER."
+  "Append the octet CODE to BUFFER. The buffer grows when it is full."
   (declare (type buffer buffer) (type (unsigned-byte 8) code))
   ;; Test for room inline: a call of RESERVE for each octet would take longer than all the rest.
   (when (= (buffer-fill buffer) (length (buffer-octets buffer))) (reserve buffer 1))

@@ -153,8 +153,8 @@ NIL until the load of the file ends."
 (define-internal remove-subclassoid (classoid super)
   "Remove CLASSOID from the subclasses of the classoid SUPER." ("SB-KERNEL" "REMOVE-SUBCLASSOID"))
 
-;;; Structures and conditions, whose accessors and documentation SBCL keeps apart from those of other
-;;; classes
+;;; Structures and conditions, whose accessors and documentation SBCL keeps apart from those of
+;;; other classes
 
 (define-ability "class descriptions"
                 "class_slots tells no accessors of structures and no documentation of conditions")

@@ -96,7 +96,8 @@ lacks one of the names."
 (define-internal-type heap-exhausted "Errors that report an exhausted heap."
                       ("SB-KERNEL" "HEAP-EXHAUSTED-ERROR"))
 (define-internal-variable collection-inhibited
-  "True while garbage collection is inhibited." ("SB-KERNEL" "*GC-INHIBIT*"))
+  "True while garbage collection is inhibited, as within WITHOUT-GCING."
+  ("SB-KERNEL" "*GC-INHIBIT*"))
 (define-internal-name +after-collection+
   "The name of the function that a thread calls after it has collected garbage."
   ("SB-KERNEL" "POST-GC"))

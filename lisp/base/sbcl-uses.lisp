@@ -233,7 +233,7 @@ has no such cells."
                  (map-named-code visit))
 
 (defun all-code ()
-  "Return a list of all code objects in the heap."
+  "Return a list of all code objects in the heap. Try again if another thread disturbs the walk."
   (flet ((look ()
            (let ((found '()))
              (walk-code (lambda (code) (push code found)))
@@ -245,7 +245,8 @@ has no such cells."
           finally (return (look)))))
 
 (defun map-code (visit)
-  "Call VISIT with each code object in the heap."
+  "Call VISIT with each code object in the heap. Unlike WALK-CODE, this works while other threads
+allocate memory."
   (mapc visit (all-code)))
 
 (defun map-functions (visit)

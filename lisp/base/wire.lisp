@@ -95,8 +95,8 @@ this function when it has sent its frame."
 (defun send-frame (buffer)
   "Send the frame in BUFFER on *CHANNEL*. Interrupts wait until the whole frame is sent. If the
 server is gone, call **ON-PEER-GONE** with 3. If the channel is closed, send nothing. The reader
-thread never waits for other threads that send. If it did, it would read nothing meanwhile, and the
-server might take nothing from those threads until its own message is read."
+thread never waits for other threads that send, because it must go on reading: a server that is
+sending something may read nothing from those threads until this is read."
   (let ((channel *channel*))
     (sb-sys:without-interrupts
       (if *reading*
@@ -126,7 +126,7 @@ it has not read."
         do (sleep 0.005)))
 
 (defun send (message)
-  "Send MESSAGE, a JSON object."
+  "Send MESSAGE, a JSON object, to the server of *CHANNEL*."
   (send-frame (frame-octets message)))
 
 (defun receive-octets (count)

@@ -32,8 +32,8 @@ KEY identifies the wrapper. The wrapper stays when the program replaces the func
                       do (loop for (key) in wrappers do (unwrap name key)))))
 
 (defun wrap-again (name wrappers)
-  "Wrap the function NAME again in WRAPPERS, lists (KEY FUNCTION), except those that UNWRAP has
-removed meanwhile. Do nothing if NAME has no function."
+  "Wrap the function NAME again in WRAPPERS, lists (KEY FUNCTION). Leave out wrappers that UNWRAP
+has removed in the meantime. If NAME has no function, do nothing."
   (loop for wrapper in wrappers
         for (key function) = wrapper
         when (fboundp name)

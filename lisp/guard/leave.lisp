@@ -60,7 +60,7 @@ MARK."
                 "/proc/" :files nil :classify-symlinks nil :errorp nil)
     found))
 
-(defconstant +kill+ 9 "The signal SIGKILL.")
+(defconstant +kill+ 9 "The number of the signal SIGKILL, which no process can handle.")
 
 (defun end-descendants ()
   "Kill the processes that this image started, and the processes that those started. All of them

@@ -1,6 +1,6 @@
 ;;;; Finds the job or thread that fills the heap. A garbage collection runs in the thread that found
-;;;; no more room, so the octets that survive it are charged to the job of that thread. The job that
-;;;; grew most is ended before a collection could find no room.
+;;;; no more room. So the octets that survive it are charged to the job of that thread. The job that
+;;;; grew most is ended early enough that collections never run out of room.
 
 (in-package "LIVE-LISP.GUARD")
 
@@ -32,7 +32,7 @@ the lock can be waiting for the end of this collection."
   (loop for job being the hash-values of **jobs** collect job))
 
 (defun running-job-p (job)
-  "True while JOB runs."
+  "True while JOB is among the running jobs."
   (eq job (gethash (job-id job) **jobs**)))
 
 (defun own-thread-p (thread)
@@ -229,7 +229,7 @@ garbage of ended jobs."
   "The value of BYTES-CONSED-BETWEEN-GCS before the heap was guarded, or NIL.")
 
 (defun leave-memory ()
-  "Stop guarding the heap."
+  "Stop guarding the heap, and give SBCL its earlier number of octets between collections again."
   (setf **before-jobs** (remove #'prepare-heap **before-jobs**)
         sb-ext:*after-gc-hooks* (remove #'guard-heap sb-ext:*after-gc-hooks*))
   (when **nursery-before**

@@ -148,7 +148,7 @@ interrupts of jobs are guarded too."
   (when **attached** (install-hooks 'timer-made 'interrupting-apart)))
 
 (sb-ext:defglobal **own-threads** '()
-  "A list of the threads that the agent needs.")
+  "A list of the threads that the agent needs. User code cannot end them.")
 
 (defun refusing-for-own (function &rest arguments)
   "Call FUNCTION, which ends or interrupts a thread, with ARGUMENTS, the first of which is the

@@ -82,7 +82,7 @@ innermost first, that leads from the outermost form to FORM."
 ;;; Reporting
 
 (defun beginning-of (text)
-  "Return the first 200 characters of TEXT, on one line."
+  "Return the first 200 characters of TEXT, on one line, to name a form in a report."
   (on-one-line (shortened 200 text)))
 
 (defun built-members (form text account package home mark policy restarts)

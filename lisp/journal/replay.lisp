@@ -5,8 +5,9 @@
 (in-package "LIVE-LISP.JOURNAL")
 
 (defun failure-of (function)
-  "Call FUNCTION. Return NIL if it ends normally. Else return a text about the condition that nobody
-handled. For such a condition, first invoke a restart of *CHOSEN-RESTARTS* if one is available."
+  "Call FUNCTION. When a condition is not handled, invoke a restart of *CHOSEN-RESTARTS* if one is
+available. Else end FUNCTION, and return a text about the condition. Return NIL if FUNCTION ends
+normally."
   (let* ((tag (list nil))
          (condition
           (catch tag

@@ -139,10 +139,10 @@ program as #<CLASS>, since such a method can fail or never end."
          ,@body))))
 
 (defun code-text (limit copy code)
-  "Return CODE as one line of at most LIMIT characters. The function COPY makes the copy to print.
-*CONSES-LEFT* limits it to 2 * LIMIT conses, which suffices: each cons prints as at least one
-character, except that of a QUOTE. The printer breaks lines in forms such as LOOP in spite of its
-settings, so join the lines."
+  "Return CODE as one line of at most LIMIT characters. The function COPY makes the copy to print,
+which *CONSES-LEFT* limits to 2 * LIMIT conses. This is enough, because each cons prints as at least
+one character, except that of a QUOTE. The printer breaks lines in forms such as LOOP in spite of
+its settings, so join the lines."
   (let* ((*conses-left* (* 2 limit))
          (text (print-safely limit (funcall copy code))))
     (if (find #\Newline text) (on-one-line text) text)))

@@ -19,9 +19,9 @@
     (and path (eql 0 (search "SYS:" (namestring path))) t)))
 
 (defun deciding-method (function methods)
-  "A program can replace the choice of methods by methods on the functions in *PROTOCOL*. Return the
-name of one of these functions that has a method of the program for the generic function FUNCTION or
-for one of METHODS. Return NIL if there is none."
+  "A program can define methods on the functions in *PROTOCOL*, and so choose methods by rules of
+its own. Return the name of one of these functions that has a method of the program for the generic
+function FUNCTION or for one of METHODS. Return NIL if there is none."
   (loop for name in *protocol*
         when (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                    for specializer = (first (sb-mop:method-specializers method))

@@ -50,8 +50,8 @@ NIL."
             "below" (and (eq mark :cut) (length (classes-below class))))))
 
 (defun up-members (class)
-  "Return a plist for a JSON object: the direct superclasses of CLASS, and all its superclasses. For
-a class that is not finalized, which has no precedence list, these are all known superclasses."
+  "Return a plist for a JSON object: the direct superclasses of CLASS, and all its superclasses. A
+class that is not finalized has no precedence list, so list all its known superclasses."
   (flet ((texts (classes)
            (loop for class in classes
                  collect (format nil "~A~:[~; (not defined)~]" (class-text class)

@@ -50,7 +50,7 @@ duplicates. Each is a function name, a list such as (FAST-METHOD F (T)), or :TOP
 ;;; The functions that a code object calls
 
 (defun map-constants (visit code)
-  "Call VISIT with each constant of the code object CODE. All functions in CODE share its
+  "Call VISIT with each constant of the code object CODE. The functions in CODE share its
 constants."
   (loop for index from (first-constant code) below (code-words code)
         do (funcall visit (code-word code index))))

@@ -61,9 +61,9 @@ folder as that of SYSTEM or in an enclosing one. Return NIL if NAME names SYSTEM
            (eql (length outer) (or (mismatch outer inner :test #'equal) (length outer)))))))
 
 (defun performs-test-p (system)
-  "Return true if the ASDF system SYSTEM seems to contain the tests of another system: it has a
-PERFORM method for TEST-OP, and depends on a system that is defined in the same or an enclosing
-folder."
+  "Return true if the ASDF system SYSTEM seems to contain the tests of another system: there is a
+PERFORM method for TEST-OP and SYSTEM, and SYSTEM depends on a system that is defined in the same or
+an enclosing folder."
   (let ((perform (contrib-function "ASDF" "PERFORM")) (operation (contrib-symbol "ASDF" "TEST-OP")))
     (and perform operation (find-class operation nil)
          (some (lambda (method)

@@ -1,5 +1,5 @@
-;;;; Makes the answer rows about the users of a name, which are functions and top-level forms: finds
-;;;; the users that still exist, and describes each as a JSON object.
+;;;; Makes the rows of answers about the users of a name. Finds the functions and top-level forms
+;;;; that still exist and use the name, and describes each as a JSON object.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -7,9 +7,9 @@
 
 (defun shown-itself-p (code name)
   "CODE is a code object from no file that uses NAME. Return true if an answer must show CODE itself
-as a user. Return NIL if CODE was compiled to run once and has run. Return NIL also if an answer
-shows a top-level form in its place: **CLAIMED** says that CODE was made by a current form, or
-during the load of a file in which a form uses NAME."
+as a user. It need not if CODE was compiled to run once and has run, or if the answer shows a
+top-level form in its place: the form that made CODE, or a form that uses NAME in the file during
+whose load CODE was made. **CLAIMED** has the makers of code."
   (let ((claim (gethash code **claimed**)))
     (not (or (run-p code)
              (typecase claim
@@ -109,7 +109,7 @@ large heap, collect only new objects. For all questions of one evaluation, colle
   (catch 'doubtful
     (return-from users-of (users-now index name kinds)))
   (let ((evaluation (asking-evaluation)))
-    ;; Otherwise an evaluation that asks about many names would collect garbage for each name.
+    ;; Collect garbage only once during an evaluation, which may ask about many names.
     (unless (and evaluation (eql evaluation **collected-in**))
       ;; The garbage collector would mistake words left on this stack for references to the code.
       (clear-stack)

@@ -53,7 +53,8 @@ slots of these readers directly, without calls of their setters. EXPANSION-RECOR
 element when the compiler records the expansion, which may never happen. A lock is not needed, since
 only one thread uses the compiler at a time.")
 
-(defparameter *most-set-in-place* 100 "The maximum length of *SET-IN-PLACE*.")
+(defparameter *most-set-in-place* 100
+  "The maximum length of *SET-IN-PLACE*. Older elements are dropped.")
 
 (defun slot-expanded (function place environment)
   "Hook: call FUNCTION with PLACE and ENVIRONMENT. SETF and similar macros call it to find out

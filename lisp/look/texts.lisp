@@ -11,8 +11,8 @@ after it. The file may have defined this syntax only at compile time."
   (doubtful (list 'progn (read stream t nil t))))
 
 (defun without-effect-p (form)
-  "Return true if FORM can be evaluated again without effect. It then calls only functions of Common
-Lisp without side effects, and passes them no functions that they could call."
+  "Return true if evaluating FORM once more has no effect: FORM calls only functions of Common Lisp
+without side effects, and passes them no functions that they could call."
   (cond ((symbolp form) (boundp form))
         ((atom form) t)
         ((eq (first form) 'quote) (consp (second form)))

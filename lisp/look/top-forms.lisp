@@ -44,8 +44,8 @@ for a form in a file."
   "A hash table from names to lists of the TOP-FORM structures for forms that use them.")
 
 (sb-ext:defglobal **definers** (make-hash-table :test 'equal :synchronized t)
-  "A hash table from DEFINER-KEY lists, such as (DEFVAR *X*), to TOP-FORM structures. These are for
-forms outside files that may be definitions.")
+  "A hash table from DEFINER-KEY lists, such as (DEFVAR *X*), to the TOP-FORM structures for forms
+outside files that may be definitions.")
 
 (defun place-there-p (place)
   "Return true if PLACE, a TOP-FORM structure, is current. It is outdated if its file was loaded

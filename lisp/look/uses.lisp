@@ -125,8 +125,8 @@ name."
 
 (defun note-xrefs (index number user called mentioned)
   "Add to INDEX the uses in the cross references of USER, a USER structure with position NUMBER in
-INDEX. The code of USER has the function names in the list CALLED, and in its data the symbols in
-the list MENTIONED."
+INDEX. CALLED lists the functions that the code of USER names, and MENTIONED the symbols in its
+data."
   (dolist (function (functions-of user))
     (let ((xrefs (packed-xrefs function)))
       (when xrefs

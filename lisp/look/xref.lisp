@@ -6,7 +6,7 @@
 (defun kept-p (symbol)
   "Return true if this SBCL records cross references for SYMBOL (contract S3.12 in
 docs/develop/contracts.md)."
-  ;; SBCL's predicate takes a name or a list of names, and NIL is an empty list for it.
+  ;; SBCL's predicate also takes a list of names, and would take NIL for an empty list.
   (or (null symbol)
       (not (without-xrefs-p symbol))))
 

@@ -33,7 +33,7 @@ the operating system does not say."
     (if spent (/ (float (the internal-time (second spent)) 1d0) 1000d0) 0d0)))
 
 (defparameter *waited-limit* 15d0
-  "The maximum number of seconds by which waiting for a CPU prolongs a measurement.")
+  "The maximum number of seconds of waiting for a CPU that are not counted in a measurement.")
 
 (defun over-p (passed limit waited)
   "PASSED is the number of seconds since a measurement began. Return true if it is more than LIMIT,

@@ -39,7 +39,7 @@ SEVERAL is true, ONE and OTHER are lists of the values of a form."
             (multiple-value-bind (part other-part path)
                 (difference-texts one other (home-of (result-name *result*)))
               ;; An empty path means that the values differ as a whole, so return their whole texts.
-              ;; If these are equal, the texts of the parts still show the difference.
+              ;; If the whole texts are equal, the texts of the parts still show the difference.
               (if (and path (or (string/= "" path) (string= first second)))
                   (values part other-part path)
                   (values first second nil)))))))

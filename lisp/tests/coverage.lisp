@@ -266,7 +266,8 @@ around it. In (f (g) a b), with (g) at 3 to 6, the atom b has (6 11 1)."
           (let* ((own (span around))
                  (before (position-if #'consp around :end element :from-end t))
                  (last (if before (span (nth before around)) (and own (list 0 (1+ (first own)))))))
-            ;; A list without a recorded position of its own has that of the list around it.
+            ;; SPAN returns, for a list without a recorded position, the position of the list around
+            ;; it. Such a LAST does not say where the atom is.
             (and own last (< (second last) (second own))
                  (list (second last) (second own) (- element (if before (1+ before) 0)))))))))
 

@@ -84,8 +84,8 @@ of the framework."
                            #'note))))))
 
 (defun fiasco-record (package original arguments)
-  "Wrapper around Fiasco's RECORD-FAILURE: record the failure, and call ORIGINAL with ARGUMENTS.
-These are the class name of a condition and its initargs."
+  "Wrapper around Fiasco's RECORD-FAILURE: record the failure, and call ORIGINAL with ARGUMENTS, the
+class name of a condition and its initargs. PACKAGE is the package of Fiasco."
   (fiasco-note-failure "fiasco" package (first arguments) (rest arguments))
   (apply original arguments))
 

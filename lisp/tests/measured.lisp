@@ -46,10 +46,11 @@ loaded. NIL if they are unknown.")
   "False while a form is processed that the compiler now reads differently than when the file was
 loaded. A form that sets a reader macro can cause this: it is left out now.")
 (defvar *left-names* '()
-  "A list of the names of tests. The coverage of a function that is a test is not measured: it has
-such a name, and a macro of a test framework defines it.")
+  "A list of the names of tests. A function with such a name that is defined by a macro of a test
+framework is a test, so its coverage is not measured.")
 (defvar *frameworks-homes* '()
-  "A list of the packages of the loaded test frameworks, by which their macros are recognized.")
+  "A list of the packages of the loaded test frameworks. Macros of a framework are recognized by
+these packages.")
 (defvar *framework-made* nil
   "True while the expansion of a macro of a test framework is processed.")
 

@@ -88,8 +88,8 @@ the number of its tests in ENTRIES."
     (call-user-code (entry-runner entry))))
 
 (defun test-system (name)
-  "Test the ASDF system NAME by its TEST-OP. Return NIL. If a system is missing, return the list
-about it from NEEDED-SYSTEM."
+  "Test the ASDF system NAME by its TEST-OP, and return NIL. If another system is missing for this,
+return the list about it from NEEDED-SYSTEM."
   (call-noting
    (lambda (&aux (*tested-systems* (list name)))
      (call-user-code
@@ -130,9 +130,9 @@ systems that could not be tested because another system is missing. If no tests 
                                                        (unloaded-users systems root)))))))))))))
 
 (defun call-measuring (folder root systems function)
-  "FUNCTION runs tests, and returns a plist for a JSON object. Call it, and return the plist. If
-FOLDER, the name of a directory for fasls, is not NIL, measure the coverage of files of SYSTEMS and
-of files below ROOT meanwhile, and add it to the plist. FUNCTION takes one argument: NIL, or a
+  "FUNCTION runs tests, and returns a plist for a JSON object. Call FUNCTION, and return this plist.
+If FOLDER, the name of a directory for fasls, is not NIL, also measure the coverage of files of
+SYSTEMS and of files below ROOT, and add it to the plist. FUNCTION takes one argument: NIL, or a
 function that it must call to begin measuring."
   (if (null folder)
       (funcall function nil)

@@ -35,8 +35,8 @@ the result of the check. PACKAGE is the package of PTester."
   "The words in PTester's report about a group of checks that an error has ended.")
 
 (defun ptester-finish (output)
-  "Record the groups of checks that an error has ended. Only OUTPUT, the output of the run, shows
-them."
+  "Record the groups of checks that were ended by an error. PTester reports them only in OUTPUT, the
+output of the run."
   (loop for place = (search *ptester-abortion* output)
                   then (search *ptester-abortion* output :start2 (1+ place))
         while place

@@ -68,8 +68,8 @@ record its outcome."
       (home-call package "CALL-WITH-SUITE" function))))
 
 (defun rove-entries (package)
-  "Return a list of ENTRY structures for all tests and suites of Rove. The name of a suite is that
-of its package. PACKAGE is the package of Rove."
+  "Return a list of ENTRY structures for all tests and suites of Rove. A suite has the name of its
+package. PACKAGE is the package of Rove."
   (let ((suites (find-package "ROVE/CORE/SUITE/PACKAGE")))
     (loop for suite in (and (home-symbol package "DEFTEST") (home-call suites "ALL-SUITES"))
           collect (let ((suite suite))

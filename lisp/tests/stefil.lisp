@@ -25,8 +25,8 @@ ORIGINAL with ARGUMENTS."
   (apply original arguments))
 
 (defun stefil-record (package original arguments)
-  "Wrapper around Stefil's RECORD/FAILURE*: record the failure, and call ORIGINAL with ARGUMENTS.
-These are the class name of a condition and keyword arguments."
+  "Wrapper around Stefil's RECORD/FAILURE*: record the failure, and call ORIGINAL with ARGUMENTS,
+the class name of a condition and keyword arguments. PACKAGE is the package of Stefil."
   (destructuring-bind (type &key description-initargs &allow-other-keys) arguments
     (let ((condition (getf description-initargs :condition)))
       (fiasco-note-failure "stefil" package type

@@ -86,8 +86,8 @@ exponent, so they are read as floats."
   arguments)
 
 (define-operation ("run-tool" :members t) (name registration arguments)
-  "Call the handler of the tool NAME with ARGUMENTS, a hash table. REGISTRATION is the number of the
-registration of the tool that the server knows."
+  "Call the handler of the tool NAME with ARGUMENTS, a hash table. If the tool was registered more
+than once, REGISTRATION is the number of the registration that the server means."
   (let ((offer (offered name registration)))
     (if (null offer)
         (list "value" (object "missing" name "replaced" (and (gethash name **offered**) t)))

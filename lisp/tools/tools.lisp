@@ -1,4 +1,4 @@
-;;;; Tools as Lisp objects with seven parts, and the checks of these parts.
+;;;; Defines tools as Lisp objects, and checks that their parts are valid.
 
 (in-package "LIVE-LISP.TOOLS")
 
@@ -45,7 +45,7 @@ TOOL-ERROR-MESSAGE the reason."))
 (defparameter *levels* '(:safe :cautious :dangerous) "The safety levels, lowest first.")
 
 (defparameter *types* '(:string :boolean :number :integer :object :array)
-  "The types of parameters.")
+  "The types that a parameter of a tool can have.")
 
 (defparameter *parameter-keys* '(:name :type :description :enum :default :items :minimum :maximum)
   "The keys that the property list of a parameter can have.")
