@@ -82,8 +82,8 @@ value NIL are not written."
   "Append CODE, a character code above #xFFFF, to BUFFER as two \\uXXXX escapes. If CODE is no valid
 character code, append the escape of U+FFFD: an uninitialized string, such as an argument of a stack
 frame, can hold such codes."
-  ;; This is a separate function because of the test: where the compiler sees a call of CHAR-CODE,
-  ;; it assumes that the code is in range, and would drop the test.
+  ;; Keep this apart from the caller: where the compiler sees that CODE comes from CHAR-CODE, it
+  ;; assumes that CODE is valid, and would drop the test.
   (declare (type fixnum code))
   (let ((rest (- code #x10000)))
     (cond ((< rest #x100000)
@@ -237,7 +237,7 @@ SBCL's reader is not used, because it rounds denormalized doubles down."
          (value (* digits (expt 10 (- (parse-integer text :start (1+ e)) (- e dot 1))))))
     (if (>= (abs value) (rational least-positive-normalized-double-float))
         ;; Round only once. If the value were rounded to an integer first, as below, this could make
-        ;; a tie that is none.
+        ;; a tie where there is none.
         (coerce value 'double-float)
         (scale-float (coerce (round (* value (expt 2 1074))) 'double-float) -1074))))
 

@@ -61,8 +61,8 @@ CORE-SOURCE of that code. SBCL then numbers subforms within this form, not withi
 (define-ability "locals" "errors tell fewer local variables")
 
 (define-internal-variable thread-clock
-  "The number of the clock that measures a thread's CPU time, or NIL when it is unknown. It differs
-between operating systems."
+  "The number of the clock that measures a thread's CPU time, or NIL when it is unknown. Operating
+systems have different numbers for it."
   ("SB-UNIX" "CLOCK-THREAD-CPUTIME-ID"))
 (define-internal debug-variables
                  (function)

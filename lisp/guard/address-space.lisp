@@ -55,7 +55,7 @@ success."
                                                                (function sb-alien:int)))))))))
 
 (defun limit-address-space (megabytes)
-  "Limit the address space of this process to what it uses now plus MEGABYTES. Do this only on
+  "Limit the address space of this process to the octets in use now plus MEGABYTES. Do this only on
 Linux, which enforces the limit, and only if MEGABYTES is not NIL."
   (let ((before (make-array 2 :element-type '(unsigned-byte 64)))
         (used (and megabytes (find :linux *features*) (address-space))))

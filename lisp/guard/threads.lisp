@@ -52,10 +52,10 @@ the person who runs this image."
 
 (defun run-guarded (call of-job channel session)
   "The outermost function of a thread that the program has made. CALL is a cons of the function that
-the program gave, and its arguments. Call it with *OF-JOB*, *CHANNEL* and *SESSION* bound to the
-other arguments. An unhandled condition ends the thread, even if the program has set the global
-debugger hook. At the end, prepare the stack for the next thread that gets it: protect the guard
-page again, and clear old words that would look like live pointers."
+the program passed to MAKE-THREAD, and its arguments. Call this function with *OF-JOB*, *CHANNEL*
+and *SESSION* bound to the other arguments. An unhandled condition ends the thread, even if the
+program has set the global debugger hook. At the end, prepare the stack for the next thread that
+gets it: protect the guard page again, and clear old words that would look like live pointers."
   (guard-stacks)
   (let* ((sb-ext:*invoke-debugger-hook* #'thread-debugger-hook)
          (*of-job* of-job) (*channel* channel) (*session* session)

@@ -69,10 +69,10 @@ SB-INTROSPECT such as :FUNCTION."
                 collect (specializer-text specializer))))
 
 (sb-ext:defglobal **evaluation-of** (constantly nil)
-  "A function that finds the evaluation which made a definition. It takes a name or a method, and
-keywords for kinds of definitions, such as :FUNCTION. It returns a JSON object about the evaluation
-that made the current definition of one of these kinds. It returns NIL if no evaluation is known to
-have made it.")
+  "A function that finds the evaluation by which something was defined. It takes a name or a method,
+and keywords for kinds of definitions, such as :FUNCTION. It returns a JSON object about the
+evaluation that made the current definition of one of these kinds, or NIL if it was not made by an
+evaluation.")
 
 (defun evaluation-data (name &rest kinds)
   "Return a JSON object about the evaluation that made the current definition of NAME, a name or a

@@ -191,8 +191,8 @@ BEHIND-CHECK-P is true."
                               thereis (member (car rest) lambda-list-keywords))))))))
 
 (defun method-alone-p (code)
-  "Return true if all functions in the code object CODE belong to one method, except perhaps code
-that makes the function of this method."
+  "Return true if the code object CODE is of one method alone: all its named functions belong to
+this method, and any other code in it only makes the function of the method."
   (let ((roots (remove :top-level (roots-in code))))
     (and (null (rest roots))
          (typep (first roots) '(cons symbol))

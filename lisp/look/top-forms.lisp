@@ -20,8 +20,8 @@ structure of the file, that such code calls the functions NAMES."
     (dolist (name names) (setf (gethash name made) t))))
 
 (defun made-call-p (load name)
-  "Return true if code that was compiled by forms of a file while they ran calls the function NAME.
-LOAD is the FILE-LOAD structure of the file, or NIL."
+  "Forms of a file can compile code while they run. Return true if such code calls the function
+NAME. LOAD is the FILE-LOAD structure of the file, or NIL."
   (let ((made (and load (file-load-made load))))
     (and made (gethash name made))))
 

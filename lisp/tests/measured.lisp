@@ -44,7 +44,7 @@ now, or NIL while none run.")
 loaded. NIL if they are unknown.")
 (defvar *as-loaded* t
   "False while a form is processed that the compiler now reads differently than when the file was
-loaded. A form that sets a reader macro can cause this: it is left out now.")
+loaded. The reason is a form that sets a reader macro: the copy of the file lacks such forms.")
 (defvar *left-names* '()
   "A list of the names of tests. A function with such a name that is defined by a macro of a test
 framework is a test, so its coverage is not measured.")
