@@ -1,13 +1,11 @@
-/** Finds a top-level form of an older text of a file in its current text, or the form there that defines a
- *  name. */
+/** Finds, in the current text of a file, a form of an older text, or the form that defines a name. */
 
 import { within } from './form.ts';
 import { type Head, headOf, namesIn } from './heads.ts';
 import { headNameOf, partsOfName } from './qualified.ts';
 import type { TopLevelForms } from './top-level.ts';
 
-/** A definition whose text is not known. NAME is `PACKAGE::NAME`, METHOD the qualifiers and specializers of a
- *  method. */
+/** A definition whose text is not known. NAME is `PACKAGE::NAME`, METHOD its qualifiers and specializers. */
 export interface Definition {
   name: string;
   method?: string | undefined;
@@ -22,9 +20,9 @@ interface Entry {
 
 const outlines = new WeakMap<TopLevelForms, Entry[]>();
 
-/** Returns the offset in NOW of the form that begins at START in BEFORE. The match is certain when exactly
- *  one form in each text has the same operator and name; or else the same operator, name, qualifiers and
- *  specializers; or else the same text. Returns undefined when no match is certain. */
+/** Returns the offset in NOW of the form that begins at START in BEFORE. Forms match by operator and name, if
+ *  need be by qualifiers and specializers too, or by text. Returns undefined unless exactly one form of each
+ *  text matches. */
 export function formAgain(start: number, before: TopLevelForms, now: TopLevelForms): number | undefined {
   const [olds, news] = [outlineOf(before), outlineOf(now)];
   const old = olds.find((each) => each.start === start);
@@ -45,7 +43,7 @@ function hasName({ head }: Entry, wanted: Head | undefined): boolean {
   return head !== undefined && head.operator === wanted?.operator && head.name === wanted.name;
 }
 
-/** Returns the offset of the form of NOW that defines DEFINITION; undefined when there is none, or several. */
+/** Returns the offset of the form of NOW that defines DEFINITION; undefined for none or several. */
 export function formDefining({ name, method }: Definition, now: TopLevelForms): number | undefined {
   const naming = [...now.mentioning([partsOfName(name).symbol])]
     .map(({ form }) => ({ start: form.start, head: headOf(form) }))

@@ -5,8 +5,7 @@ import { nextToken } from './lexer.ts';
 
 /** What is wrong with a text. Line numbers are 1-based. */
 export interface Imbalance {
-  /** 'open': a list is not closed. 'string': a string or |symbol| is not closed. 'closed': a closing
-   *  parenthesis closes nothing. */
+  /** 'open' and 'string': a list, or a string or |symbol|, is not closed. 'closed': a `)` closes nothing. */
   kind: 'open' | 'string' | 'closed';
   /** The line in which the top-level form or the string begins. */
   began: number;
@@ -18,7 +17,7 @@ export interface Imbalance {
   swallowed?: number;
 }
 
-/** An edit at INDEX of the text: removes REMOVED parentheses, all of them SIGN; or, when REMOVED is 0, inserts TEXT. */
+/** An edit at INDEX: removes REMOVED parentheses, all of them SIGN, or inserts TEXT if REMOVED is 0. */
 export interface Repair {
   index: number;
   removed: number;
@@ -38,32 +37,27 @@ interface Region {
   next: Element | undefined;
 }
 
-/** A possible repair of a region. */
 interface Candidate extends Repair {
   line: number;
-  /** Cost of the edit itself, added to the cost of the resulting indentation. */
+  /** Cost of the edit itself. The cost of the resulting indentation is added to it. */
   unlikely: number;
-  /** The repair as a change of the region's elements: PUT replaces the elements with the indices FROM to TO -
-   *  1. */
+  /** The elements that replace those with the indices FROM to TO - 1 of the region. */
   put: Element[];
   from: number;
   to: number;
   /** Columns by which the rest of the line moves. */
   moved: number;
-  /** Whether the element at index TO begins its line after the repair; undefined when the repair does not
-   *  change that. */
+  /** Whether the element at index TO then begins its line; undefined when the repair does not change that. */
   leads?: boolean;
 }
 
-/** Regions with more elements than this are not searched for a repair. So large a form is most likely a table
- *  of data. */
+/** Larger regions are not searched for a repair: they are most likely tables of data. */
 const ELEMENTS = 30_000;
 
-/** The fault is searched for in this many lines before the first line whose indentation contradicts the nesting. */
+/** How many lines before the first contradicted line (see Indented) are searched for the fault. */
 const LINES_BACK = 250;
 
-/** A search ends once the tried repairs have read about this many elements. Each try reads the rest of the
- *  form, so this bounds the time of a search. */
+/** Limit of the elements that all tries of a search read. Each try reads the rest of the form. */
 const LOOKS = 600_000;
 
 /** Added cost of a repair that inserts or removes an opening parenthesis, so that a repair of closing ones is
@@ -112,7 +106,7 @@ function* elementsOf(text: string): Generator<Element> {
       lineStart = nextLine + 1;
     }
     if (kind === 'end') return;
-    // Counts columns from the line's last element on: counting from the line's beginning each time is quadratic.
+    // Counts on from the line's last element: counting from the line's beginning is quadratic.
     const counted = measured >= lineStart;
     column = width(text, counted ? measured : lineStart, start, counted ? column : 0);
     measured = start;
@@ -125,8 +119,7 @@ function* elementsOf(text: string): Generator<Element> {
   }
 }
 
-/** Returns the number of line breaks in TEXT from index FIRST to END. FIRST is the index of a line break, or -1 when
- *  there is none. */
+/** Returns the number of line breaks in TEXT before END. FIRST is the index of the first one, or -1. */
 function lineEndsIn(text: string, first: number, end: number): number {
   let count = 0;
   for (let at = first; at !== -1 && at < end; at = text.indexOf('\n', at + 1)) count++;
@@ -146,15 +139,13 @@ function width(text: string, start: number, end: number, column: number): number
   return columns;
 }
 
-/** Returns the imbalance of TEXT, which ends within a string or |symbol|; START is where to look for the fault. After a
- *  stray quotation mark, code is read as strings and strings as code. So the fault is probably not the last string but
- *  the first one that contains a form at the left margin. */
+/** Returns the imbalance of TEXT, which ends within a string or |symbol|. START is the likely fault: after a
+ *  stray quotation mark code is read as strings, so it is the first string with a form at the left margin. */
 function openString(text: string, start: number): Imbalance {
   const line = text.slice(0, start).split('\n').length;
   return { kind: 'string', began: line, line };
 }
 
-/** True when the element begins a line at column 0, as a top-level form does. */
 function atMargin({ leads, column, sort }: Element): boolean {
   return leads && column === 0 && sort !== 'close';
 }
@@ -172,13 +163,11 @@ class RegionSearch {
   #depth = 0;
   /** Whether more lists were closed than opened. */
   #closed = false;
-  /** The region to report if the open lists are never closed. It ends at the first form at the left margin
-   *  inside them. */
+  /** The region to report if the open lists are never closed, up to the first form at the left margin. */
   #open: Region | undefined;
   /** A region with too many closing parentheses, once its end was reached. */
   #found: Region | undefined;
 
-  /** Processes PART, the next element of the text. */
   take(part: Element): void {
     if (this.#found !== undefined) return;
     const begins = atMargin(part);
@@ -217,7 +206,6 @@ class RegionSearch {
   }
 }
 
-/** Returns the repair of REGION with the least cost; undefined when there is none. */
 function bestRepair({ parts, excess }: Region): Candidate | undefined {
   const contradicted = wholeOf(parts).contradicted ?? parts.at(-1)?.line ?? 0;
   const last = parts.findLastIndex(({ line }) => line <= contradicted);
@@ -260,9 +248,8 @@ function readBefore(parts: readonly Element[], from: number, last: number): Inde
   return known;
 }
 
-/** Returns the indentation cost of PARTS with CANDIDATE applied, and as LOOKS the number of elements read to compute
- *  it. BEFORE is the state before the first element that CANDIDATE replaces. Reading stops when the cost exceeds LIMIT,
- *  so a returned cost above LIMIT is only a lower bound. */
+/** Returns the cost of PARTS with CANDIDATE applied, and how many elements were read (LOOKS). BEFORE is the
+ *  state before the replaced elements. A cost above LIMIT is a lower bound: reading stops there. */
 function costOf(
   { put, to, moved, leads, line }: Candidate,
   before: Indented,
@@ -303,7 +290,6 @@ function repairsAt(parts: readonly Element[], index: number, excess: number, clo
   ];
 }
 
-/** Returns the repair that inserts COUNT closing parentheses after PART, which has index INDEX. */
 function closedAfter(index: number, part: Element, count: number): Candidate {
   const close: Element = { ...part, sort: 'close', leads: false, line: part.endLine };
   return {
@@ -312,8 +298,8 @@ function closedAfter(index: number, part: Element, count: number): Candidate {
   };
 }
 
-/** Returns the repair that removes COUNT parentheses, the first of which is PART, at index INDEX. If PART begins its
- *  line, the element behind the removed ones then begins the line, in PART's column. */
+/** Returns the repair that removes COUNT parentheses from PART, at INDEX, on. If PART begins its line, the
+ *  element behind them then begins the line, in PART's column. */
 function without(index: number, part: Element, count: number): Candidate {
   const opens = part.sort === 'open';
   return {
@@ -323,7 +309,6 @@ function without(index: number, part: Element, count: number): Candidate {
   };
 }
 
-/** Returns the repair that inserts an opening parenthesis before PART, which has index INDEX. */
 function openedBefore(index: number, part: Element): Candidate {
   const open: Element = { ...part, sort: 'open', paren: part.column };
   return {

@@ -9,8 +9,8 @@ import type { SourceText } from './text.ts';
 import { isName, isSymbol, type Used } from './uses.ts';
 import { walkSource } from './walk.ts';
 
-/** A call or other mention of a function, which begins at offset START. It has either ARGS, when it is a call whose
- *  arguments can be checked, or HOW, a text such as 'as a name' that says how the function is mentioned. */
+/** A call or other mention of a function, which begins at offset START. ARGS are the arguments of a call,
+ *  if they can be checked. Otherwise HOW says how the function is mentioned, such as 'as a name'. */
 export interface Mention {
   start: number;
   /** Start of the #'NAME or of the SETF place within the call, when the function is named there. */
@@ -24,8 +24,8 @@ export interface Mention {
 /** Common Lisp operators that bind local functions and macros. */
 const LOCAL: readonly string[] = ['FLET', 'LABELS', 'MACROLET'];
 
-/** A function or macro to find the mentions of. MACRO is true for a macro. Then (setf (NAME ...) value)
- *  expands the macro NAME, so it counts as a mention. For a function it calls (SETF NAME) instead. */
+/** A function or macro to find the mentions of. A macro NAME is mentioned by (setf (NAME ...) value),
+ *  which expands it. For a function that form calls (SETF NAME) instead. */
 export type Callee = Used & { macro?: boolean | undefined };
 
 interface Walk extends Callee {
@@ -34,7 +34,7 @@ interface Walk extends Callee {
   seen: Set<number>;
 }
 
-/** Returns the mentions of CALLEE in SOURCE under FEATURES. */
+/** Returns the mentions of CALLEE in SOURCE, read under FEATURES. */
 export function mentionsIn(source: SourceText, features: ReadonlySet<string>, callee: Callee): Mention[] {
   const found: Mention[] = [];
   const tops: Form[] = [];
@@ -50,8 +50,7 @@ export function mentionsIn(source: SourceText, features: ReadonlySet<string>, ca
   return found;
 }
 
-/** Returns the mentions in TOPS, the top-level forms of TEXT that contain the name, in which a FORMAT
- *  directive ~/NAME/ calls the function NAME. */
+/** Returns the mentions in TOPS, forms of TEXT, in which a FORMAT directive ~/NAME/ calls the callee. */
 function formatMentions(text: string, { name, packages }: Callee, tops: readonly Form[]): Mention[] {
   let form = 0;
   return formatCalls(text).flatMap(({ start, written, home }) => {
@@ -62,8 +61,8 @@ function formatMentions(text: string, { name, packages }: Callee, tops: readonly
   });
 }
 
-/** Returns those of ELEMENTS, the elements of a form, in which the name can mean the callee. It cannot in the scope of
- *  a local function or macro with that name. */
+/** Returns those of ELEMENTS, the elements of a form, that are outside the scope of a local function or macro
+ *  with the callee's name. */
 function unshadowed(elements: readonly Form[], state: Walk, data: boolean): readonly Form[] {
   const operator = operatorOf(elements[0]);
   if (!LOCAL.includes(operator)) return elements;
@@ -82,8 +81,7 @@ function withoutPlaces(elements: readonly Form[], parts: readonly Form[], state:
   });
 }
 
-/** Adds FORM, a list of ELEMENTS, to the mentions in STATE if FORM itself calls or names the callee. DATA is
- *  true when FORM is quoted or in a backquote. */
+/** Notes FORM in STATE if it calls or names the callee itself. DATA is true in quotes and backquotes. */
 function note(form: Form, elements: readonly Form[], state: Walk, data: boolean): void {
   const [first, second] = elements;
   const { start } = form;

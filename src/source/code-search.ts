@@ -10,9 +10,9 @@ export type Occurrence = [start: number, end: number];
 /** Number of tokens after which a search pauses, so that other requests can run. */
 const SLICE = 4096;
 
-/** Returns a function that finds PATTERN, one or more Lisp tokens, in a text. White space between tokens does not
- *  matter, and an unqualified symbol matches that name in all packages. The generator yields undefined after every
- *  SLICE tokens, so that its caller can let other requests run. Returns undefined when PATTERN has no token. */
+/** Returns a function that finds PATTERN, Lisp tokens, in a text. White space does not matter, and an
+ *  unqualified symbol matches that name in all packages. The generator yields undefined after every SLICE
+ *  tokens, so that other requests can run. Returns undefined when PATTERN has no token. */
 export function codeFinder(
   pattern: string,
 ): ((text: string) => Generator<Occurrence | undefined>) | undefined {
@@ -53,9 +53,8 @@ function readOn(words: Int32Array, bits: Int32Array, last: number): boolean {
   return ((words[words.length - 1] ?? 0) & last) !== 0;
 }
 
-/** Returns a function that compares a token of a text with WANTED, the tokens of PATTERN. That function
- *  returns words of BITS bits, in which bit N is set when the token equals token N of PATTERN, or undefined
- *  when it equals none. */
+/** Returns a function that compares a token with WANTED, the tokens of PATTERN. It returns words of BITS
+ *  bits, with bit N set when the token equals token N of PATTERN; undefined when it equals none. */
 function bitsIn(wanted: readonly Token[], pattern: string) {
   const [exact, bareOnes] = [new Map<string, Int32Array>(), new Map<string, Int32Array>()];
   for (const [index, token] of wanted.entries()) {
@@ -74,8 +73,7 @@ function bitsIn(wanted: readonly Token[], pattern: string) {
   };
 }
 
-/** True when TOKEN of PATTERN is a qualified symbol or a literal, which matches exactly. An unqualified
- *  symbol matches that name in all packages. */
+/** True when TOKEN of PATTERN is a qualified symbol or a literal, and so must match exactly. */
 function isWhole({ kind, start, end }: Token, pattern: string): boolean {
   const name = nameOf(kind, pattern.slice(start, end));
   return name.includes(MARK) || (kind === 'atom' && name === '');
@@ -84,8 +82,8 @@ function isWhole({ kind, start, end }: Token, pattern: string): boolean {
 /** The beginning of a number with a radix prefix, such as #x1F. */
 const RADIX = /^#\d*[brox]/i;
 
-/** Returns a key that equal tokens share. The key of a symbol has its package, unless IS_BARE. Strings, characters and
- *  the like have no name, so their text is the key. */
+/** Returns a key that equal tokens share: a symbol's name with its package, unless IS_BARE, or the text of a
+ *  string, character or the like. */
 function keyOf(token: Token, text: string, isBare: boolean): string {
   const { kind, start, end } = token;
   const written = text.slice(start, end);
@@ -98,9 +96,9 @@ function keyOf(token: Token, text: string, isBare: boolean): string {
 /** `brokenCall` does not return calls longer than this many characters. */
 const LONGEST = 1000;
 
-/** Returns the call whose parenthesis or operator is at START of TEXT, if it spans several lines: FROM is its
- *  start, CALL its text on one line and without comments. Returns undefined for a call on a single line, and
- *  for one longer than LONGEST characters. */
+/** Returns the call whose parenthesis or operator is at START of TEXT, if the call spans several lines.
+ *  FROM is its start, CALL its text on one line without comments. Returns undefined for a call on a single
+ *  line, and for one longer than LONGEST characters. */
 export function brokenCall(text: string, start: number): { from: number; call: string } | undefined {
   const from = text[start] === '(' ? start : start - 1;
   if (text[from] !== '(') return undefined;

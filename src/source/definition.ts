@@ -12,18 +12,16 @@ export interface Definition {
   lambdaList?: LambdaList;
   /** Bare names of the slots of a class or structure. */
   slots?: string[];
-  /** Bare names of the other functions that the form defines: readers, writers, and a structure's copier and
-   *  predicate. */
+  /** Bare names of the other functions that the form defines: readers, writers, copier and predicate. */
   accessors?: string[];
   /** The bare name of the structure that a structure includes. */
   include?: string;
-  /** Keywords that initialize the slots of a class. */
   initargs?: string[];
   /** The superclasses of a class as they are written. */
   superclasses?: string[];
   /** The keywords of the default initargs of a class. */
   defaults?: string[];
-  /** The constructors of a structure, with their lambda lists; undefined when a lambda list cannot be determined. */
+  /** A structure's constructors with lambda lists; undefined when a list cannot be determined. */
   constructors?: Map<string, LambdaList | undefined>;
 }
 
@@ -58,7 +56,7 @@ export function definitionOf(text: string, features: ReadonlySet<string>): Defin
     : undefined;
 }
 
-/** Returns the elements of FORM, a slot or an option, when it is a list; else FORM alone. */
+/** Returns the elements of FORM, a slot or an option, or only FORM when it is no list. */
 function partsOf(form: Form): readonly Form[] {
   return form.kind === 'cons' ? elementsOf(form) : [form];
 }
@@ -88,7 +86,6 @@ function classParts(slots: Form | undefined): Partial<Definition> {
   return { slots: names, accessors, initargs, constructors: new Map() };
 }
 
-/** Returns the keywords in the :DEFAULT-INITARGS option among OPTIONS, the options of a class. */
 function defaultInitargs(options: readonly Form[]): string[] {
   const given = options.map(elementsOf);
   const [, ...values] = given.find(([key]) => bareName(key) === 'DEFAULT-INITARGS') ?? [];
@@ -130,7 +127,7 @@ function structureParts(name: string, options: readonly Form[], body: readonly F
   };
 }
 
-/** Returns the name in the structure option OPTION: USUAL when the option is absent or empty, '' when it is NIL. */
+/** Returns the name in a structure's OPTION: USUAL when it is absent or empty, '' when it is NIL. */
 function nameOr(option: readonly (Form | undefined)[] | undefined, usual: string): string {
   const form = option?.[1];
   if (form === undefined) return usual;
@@ -141,13 +138,11 @@ function nameOr(option: readonly (Form | undefined)[] | undefined, usual: string
 /** Operators of definitions whose lambda list shows how to write a call. */
 const DEFINERS: readonly string[] = ['DEFUN', 'DEFMACRO', 'DEFTYPE'];
 
-/** Tokens that make the reader skip, compute or share a part of a form. The text of such a form does not show
- *  what was defined. */
+/** Tokens that make the reader skip, compute or share parts of a form, so that its text shows too little. */
 const CONDITIONAL: readonly string[] = ['#+', '#-', '#.', '#=', '##'];
 
-/** Returns the name and lambda list that the form at index START of SOURCE defines. The name has no package; a setf
- *  function is `(SETF NAME)`. The lambda list is on one line, without comments. Returns undefined for other forms, and
- *  when the list has a token of CONDITIONAL. */
+/** Returns the name, bare or `(SETF NAME)`, and the lambda list, on one line without comments, that the form
+ *  at START of SOURCE defines; undefined for other forms and lists with a CONDITIONAL token. */
 export function definedLambdaList(
   source: string,
   start: number,
@@ -161,8 +156,7 @@ export function definedLambdaList(
   return name && lambdaList ? { name: setf ? `(SETF ${name})` : name, lambdaList } : undefined;
 }
 
-/** Returns the text of LIST on one line, without comments; undefined when LIST is not closed or has a token
- *  of CONDITIONAL. */
+/** Returns LIST on one line without comments; undefined when it is not closed or has a CONDITIONAL token. */
 function listText({ tree, at, behind }: Form): string | undefined {
   for (let token = at; token < behind; token++) if (CONDITIONAL.includes(tree.kind(token))) return undefined;
   return tree.behind(at) === undefined ? undefined : tree.line(at, behind);

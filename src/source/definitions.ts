@@ -1,5 +1,4 @@
-/** Finds the definitions in a Lisp text by the shape of its forms: an operator, a name, and the elements
- *  behind them. */
+/** Finds the definitions in a Lisp text by the shape of its forms: operator, name, further elements. */
 
 import { elementsOf, type Form, namedBy } from './form.ts';
 import { headOf } from './heads.ts';
@@ -7,7 +6,7 @@ import { MARK } from './lexer.ts';
 import type { Extent, TopLevelForms } from './top-level.ts';
 import type { Span } from './tree.ts';
 
-/** How deep definitions are searched for within forms that have no name, as in (eval-when (...) (defun name ...)). */
+/** How deep definitions are searched for in nameless forms, as in (eval-when (...) (defun ...)). */
 const DEPTH = 3;
 
 /** Yields FORM, with its DEPTH, when it is a list with an operator and a name behind the operator. When a
@@ -35,7 +34,7 @@ function* namedFormsOf(forms: readonly Form[], depth: number): ReturnType<typeof
   for (const form of forms) yield* namedForms(form, depth);
 }
 
-/** A form that names something, as an outline of its file shows it. */
+/** A form that defines a name, as listed in the outline of a file. */
 export interface Defined {
   /** UTF-16 indices where the form begins and ends. */
   start: number;
@@ -71,16 +70,15 @@ function definedBy(form: Form, depth: number): Defined {
   return { start, end, depth, ...written, list, documentation };
 }
 
-/** Returns the text of the first list in REST, the elements behind a name, with up to two qualifiers before it. Returns
- *  undefined when there is no such list. */
+/** Returns the first list in REST, behind a name, with up to two qualifiers before it; undefined if none. */
 function listAfter(rest: Form[]): string | undefined {
   const at = rest.findIndex(({ kind, mark }) => kind === 'cons' || mark === '(');
   const parts = at === -1 || at > 2 ? [] : rest.slice(0, at + 1).map((part) => part.line);
   return parts.length > 0 && parts.every((part) => !part.startsWith('"')) ? parts.join(' ') : undefined;
 }
 
-/** Returns the first line of the docstring in REST, the elements behind the name: the string in (:documentation ...),
- *  or the first string unless it is the only element, and so a value. */
+/** Returns the first line of the docstring in REST, the elements behind the name: the string in
+ *  (:documentation ...), or the first string unless it is the only element, and so a value. */
 function documentationIn(rest: Form[]): string | undefined {
   const strings = rest.slice(0, 3).filter(({ isString }) => isString);
   const option = rest.find((part) => part.mark === '(' && part.first?.name === `${MARK}DOCUMENTATION`);
@@ -89,9 +87,8 @@ function documentationIn(rest: Form[]): string | undefined {
   return line || undefined;
 }
 
-/** Returns the span of the list that defines SYMBOL in the top-level form at START of FORMS. Returns the span
- *  of the whole form unless exactly one list in it has SYMBOL as its name; undefined when no form begins at
- *  START. */
+/** Returns the span of the only list that defines SYMBOL in the top-level form at START of FORMS; the span of
+ *  the whole form when no list or several do; undefined when no form begins at START. */
 export function innermostDefining(forms: TopLevelForms, start: number, symbol: string): Span | undefined {
   const whole = forms.at(start);
   if (whole === undefined || headOf(whole)?.name === symbol) return whole;
@@ -113,14 +110,12 @@ export interface Wanted {
   methods?: readonly string[];
 }
 
-/** A form that defines the name. */
 export interface Target extends Extent {
   /** Start of the top-level form that is or contains this form. */
   top: number;
   operator: string;
   /** The METHOD of the form's Head; '' when the form has no Head. */
   method: string;
-  /** The name as written. */
   written: string;
   /** The package in which the form is read. */
   home: string;
@@ -128,8 +123,8 @@ export interface Target extends Extent {
   head: string;
 }
 
-/** Returns the forms that WANTED most likely means: only definitions if there are any, and of a generic function and its
- *  methods only the generic function. */
+/** Returns the forms that WANTED most likely means: definitions rather than other forms, and a generic
+ *  function rather than its methods. */
 export function targetsNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
   const all = allNamed(forms, wanted);
   const { operator, methods } = wanted;
@@ -158,7 +153,6 @@ function isDefining({ operator }: Target): boolean {
   return operator.startsWith('DEF');
 }
 
-/** Returns those of TARGETS that are in none of the others. */
 function outermost(targets: readonly Target[]): Target[] {
   let end = 0;
   return targets.filter((target) => {

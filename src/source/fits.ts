@@ -3,8 +3,7 @@
 import { bareName, elementsOf, type Form, readForm, spineOf } from './form.ts';
 import { MARK } from './lexer.ts';
 
-/** What a lambda list accepts: how many required and optional arguments, any number of further ones when REST
- *  is true, and keywords. */
+/** How many required and optional arguments a lambda list accepts. REST: any number of further ones. */
 export interface LambdaList {
   required: number;
   optional: number;
@@ -80,8 +79,7 @@ function keyOf(form: Form | undefined): string {
   return bareName(keyword ?? variable);
 }
 
-/** Returns what the lambda list TEXT accepts; undefined when TEXT is no lambda list. MACRO is true for the
- *  lambda list of a macro. */
+/** Returns what the lambda list TEXT accepts; undefined if TEXT is no list. MACRO: TEXT is of a macro. */
 export function parsedLambdaList(
   text: string,
   features: ReadonlySet<string> = new Set(),
@@ -100,10 +98,10 @@ export function argumentOf(form: Form): Argument {
   return kind === 'atom' && name.startsWith(MARK) && name.length > 1 ? { keyword: name.slice(1) } : {};
 }
 
-/** Whether a call fits: true, a string that says why it does not, or undefined when that cannot be determined. */
+/** Whether a call fits: true, the reason why not, or undefined when that cannot be determined. */
 export type Fit = string | true | undefined;
 
-/** Returns whether ARGS fit LIST. */
+/** Returns whether ARGS fit LIST, see Fit. */
 export function fitOf(list: LambdaList, args: readonly Argument[]): Fit {
   if (args.some(({ unknown }) => unknown)) return undefined;
   const positional = list.required + list.optional;
@@ -139,8 +137,7 @@ function counted(count: number): string {
   return `${count} ${count === 1 ? 'argument' : 'arguments'}`;
 }
 
-/** Returns why the lambda list METHOD of a method is not congruent with LIST, that of its generic function; undefined
- *  when it is. */
+/** Returns why a METHOD's lambda list is not congruent with LIST of its generic function, or undefined. */
 export function disagreement(list: LambdaList, method: LambdaList): string | undefined {
   if (method.required !== list.required)
     return `${method.required} required, the generic function has ${list.required}`;

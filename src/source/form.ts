@@ -1,5 +1,4 @@
-/** Reads forms from the tree of a Lisp text: either those that the SBCL reader would build under a set of
- *  features, or everything that is written. */
+/** Reads forms from the tree of a Lisp text, as SBCL's reader would, or everything that is written. */
 
 import { bare, MARK, nextToken } from './lexer.ts';
 import { isFeature, isPrefix, RADIX, Tree, treeOf } from './tree.ts';
@@ -7,8 +6,7 @@ import { isFeature, isPrefix, RADIX, Tree, treeOf } from './tree.ts';
 /** Feature names: 'SBCL' for a keyword, otherwise 'PACKAGE::NAME'. */
 export type Features = ReadonlySet<string>;
 
-/** By prefix: the operator of the list that the reader builds, as QUOTE in (QUOTE X) for 'X. The operator of
- *  a backquote is no symbol. */
+/** By prefix: the operator of the list that the reader builds, as QUOTE for 'X; '' for a backquote. */
 const OPERATORS = new Map([
   ["'", 'QUOTE'],
   ["#'", 'FUNCTION'],
@@ -31,9 +29,9 @@ export class Form {
   readonly #reading: Reading;
   /** Number of the first token, which identifies the form within its text. */
   readonly at: number;
-  /** Kind of the first token, with two exceptions. 'operator' is the operator that a prefix stands for.
-   *  'broken', only under features, is a form that does not end: its `kind` is 'atom', but `within` still
-   *  yields the forms in it. */
+  /** Kind of the first token, with two exceptions: 'operator' is the QUOTE or FUNCTION that a prefix
+   *  stands for, and 'broken' (only under features) is a form that does not end. The `kind` of a broken
+   *  form is 'atom', but `within` still yields the forms in it. */
   readonly mark: string;
   readonly start: number;
   readonly end: number;
@@ -63,8 +61,8 @@ export class Form {
     if (inner !== undefined) inner.around = this;
   }
 
-  /** 'cons': a list that has elements, also the (QUOTE X) that 'X stands for. 'comma' and 'made' (#.): a
-   *  prefix, with the form behind it as INNER. 'label': a reference such as #1#. 'atom': anything else. */
+  /** 'cons': a list with elements, also the (QUOTE X) that 'X stands for. 'comma' and 'made' (#.): a
+   *  prefix, with the form behind it as `inner`. 'label': a reference such as #1#. 'atom': anything else. */
   get kind(): 'atom' | 'cons' | 'comma' | 'label' | 'made' {
     if (this.mark === '(') return this.#reading.isEmpty(this) ? 'atom' : 'cons';
     if (OPERATORS.has(this.mark)) return 'cons';
@@ -103,7 +101,7 @@ export class Form {
     return this.mark === 'atom' && this.tree.text.charAt(this.start) === '"';
   }
 
-  /** The kind of its first token. */
+  /** The kind of the first token of the form. */
   get token(): string {
     return this.tree.kind(this.at);
   }
@@ -112,18 +110,16 @@ export class Form {
     return this.tree.text.slice(this.start, this.end);
   }
 
-  /** Its text on one line, without comments. */
+  /** The text of the form on one line, without comments. */
   get line(): string {
     return this.tree.line(this.at, this.behind);
   }
 
-  /** The tree of the whole text. */
   get tree(): Tree {
     return this.#reading.tree;
   }
 
-  /** The name that the form designates: the contents of a string, or the name of a symbol in any package;
-   *  undefined for anything else. */
+  /** The contents of a string, or the name of a symbol in any package; undefined for other forms. */
   get designated(): string | undefined {
     return this.isString ? this.text.slice(1, -1).replace(/\\(.)/gs, '$1') : this.bare || undefined;
   }
@@ -133,14 +129,12 @@ export class Form {
     return this.mark === '`';
   }
 
-  /** The first element. Does not read the other elements unless a prefix or feature expression comes
-   *  first. */
+  /** The first element. Reads the others only if a prefix or feature expression comes first. */
   get first(): Form | undefined {
     return (this.#items === undefined && this.#reading.firstIn(this)) || this.elements[0];
   }
 
-  /** The elements of a list or vector, or of the list that a prefix stands for; without the form behind a
-   *  dot. */
+  /** The elements of a list or vector, or of the list that a prefix stands for, without a dotted tail. */
   get elements(): readonly Form[] {
     return this.#read().elements;
   }
@@ -172,9 +166,8 @@ interface Prefix {
   lead: number | undefined;
 }
 
-/** Reads forms from a tree as the SBCL reader would under FEATURES. Without FEATURES, reads everything that
- *  is written: also what #+ excludes. Dots are then elements, unclosed lists are lists, and prefixes are
- *  marks of the forms behind them. */
+/** Reads forms as the SBCL reader would under FEATURES. Without FEATURES, reads everything that is written,
+ *  also what #+ excludes: dots are elements, unclosed lists are lists, prefixes are marks of forms. */
 export class Reading {
   readonly tree: Tree;
   readonly #features: Features | undefined;
@@ -198,9 +191,8 @@ export class Reading {
     return new Form(this, 'broken', first, this.tree.count());
   }
 
-  /** Yields all top-level forms. A reading under features stops at a `)` too many; a reading of everything
-   *  goes on behind it. This is a generator so that the memory of one form can be freed before the next is
-   *  read. */
+  /** Yields all top-level forms. A reading under features stops at a surplus `)`; a reading of everything
+   *  goes on behind it. A generator, so that the memory of one form can be freed before the next is read. */
   *forms(): Generator<Form, void> {
     for (let at = 0; this.tree.kind(at) !== 'end'; ) {
       const form = this.form(at);
@@ -210,8 +202,7 @@ export class Reading {
     }
   }
 
-  /** Returns the form at or after the token FROM; undefined at the end of a list or of the text, and when no
-   *  form follows a prefix. */
+  /** Returns the form at or after the token FROM; undefined when a list or the text ends first. */
   #read(from: number): Form | undefined {
     if (FIRST.has(this.tree.kind(from))) return this.#plain(from);
     let prefixes: Prefix[] | undefined;
@@ -320,17 +311,15 @@ export class Reading {
     return at;
   }
 
-  /** Returns the first element of FORM, a list, when neither a prefix nor a feature expression stands before it. */
+  /** Returns the first element of the list FORM, unless a prefix or feature expression is before it. */
   firstIn({ mark, at }: Form): Form | undefined {
     return mark === '(' && FIRST.has(this.tree.kind(at + 1)) ? this.#plain(at + 1) : undefined;
   }
 
-  /** Whether FORM, a list, has no elements. */
   isEmpty(form: Form): boolean {
     return !FIRST.has(this.tree.kind(form.at + 1)) && form.elements.length === 0;
   }
 
-  /** Returns the elements and the tail of FORM. */
   itemsOf(form: Form): Items {
     if (form.inner !== undefined && OPERATORS.has(form.mark)) {
       const operator = new Form(this, 'operator', form.at, form.at + 1);
@@ -377,39 +366,35 @@ export function* within(form: Form): Generator<Form, void> {
   }
 }
 
-/** Returns the symbol in FORM, the name of a definition: FORM itself, the first element of a list, or NAME in
- *  (setf NAME). SETF is true for (setf NAME). */
+/** Returns the symbol in FORM, the name of a definition: FORM, its first element, or NAME in (setf NAME). */
 export function namedBy(form: Form | undefined): { symbol: Form | undefined; setf: boolean } {
   const parts = elementsOf(form);
   const setf = parts.length === 2 && bareName(parts[0]) === 'SETF';
   return { symbol: setf ? parts[1] : (parts[0] ?? form), setf };
 }
 
-/** Returns the form at or after INDEX of SOURCE, read under FEATURES, or without them as a Reading of
- *  everything. */
+/** Returns the form at or after INDEX of SOURCE, read under FEATURES, else as everything that is written. */
 export function readForm(source: string, index: number, features?: Features): Form | undefined {
   const tree = treeOf(source);
   const number = tree.tokenAt(index);
-  // If a reader macro consumed what looks like the start of a string, the tokens of the whole text are wrong.
-  // The tokens counted from INDEX on are right.
+  // If a reader macro consumed what looks like a string, only the tokens counted from INDEX on are right.
   const { start } = nextToken(source, index);
   const known = start === tree.start(number) && (number === 0 || tree.end(number - 1) <= index);
   return new Reading(known ? tree : new Tree(source, index), features).form(known ? number : 0);
 }
 
-/** Returns the name of the symbol FORM without its package. */
+/** Returns the name of the symbol FORM without its package; '' when FORM is no symbol or number. */
 export function bareName(form: Form | undefined): string {
   return bare(form?.resolved.name ?? '');
 }
 
-/** Returns the name of FORM, usually an operator, as `nameOf` returns it: with its package when that is
- *  written, unless it is COMMON-LISP. Returns '' when FORM is a list or missing. */
+/** Returns the name of FORM, usually an operator, as `nameOf` returns it: with the package if it is
+ *  written and not COMMON-LISP. Returns '' when FORM is a list or missing. */
 export function operatorOf(form: Form | undefined): string {
   return form?.resolved.name ?? '';
 }
 
-/** Returns the elements of the list FORM, labels resolved; [] when FORM is no list. A list behind a dot
- *  continues the list. */
+/** Returns the elements of the list FORM, dotted tails included, labels resolved; [] when FORM is no list. */
 export function elementsOf(form: Form | undefined): Form[] {
   return spineOf(form).elements.map((element) => element.resolved);
 }

@@ -12,7 +12,7 @@ export interface FormatCall {
 }
 
 const PARAMETER = String.raw`(?:[-+]?\d+|'.|[v#])?`;
-/** The first alternative matches the directive ~~, which prints a tilde: its second tilde begins no directive. */
+/** The first alternative matches ~~, which prints a tilde: its second tilde begins no directive. */
 const DIRECTIVE = new RegExp(`~~|(~${PARAMETER}(?:,${PARAMETER})*[:@]*/)([^\\s/"]+)/`, 'gis');
 
 /** Returns the calls by FORMAT directives in TEXT. */

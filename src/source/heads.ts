@@ -3,8 +3,7 @@
 import { bareName, elementsOf, type Form, namedBy } from './form.ts';
 import { bare, MARK, nameOf, type Token, tokensOf, upperCase } from './lexer.ts';
 
-/** The head of a form: its operator, the name after it, which is `NAME` or `SETF NAME`, and a method's qualifiers and
- *  specializers. */
+/** The head of a form: its operator, `NAME` or `SETF NAME`, and a method's qualifiers and specializers. */
 export interface Head {
   operator: string;
   name: string;
@@ -24,9 +23,8 @@ export function headOf(form: Form): Head | undefined {
   return { operator: operator.name, name, method: [...qualifiers, ...specializers].join(' ') };
 }
 
-/** Returns the methods that a user may mean by FORM, each as the METHOD of a Head. The list in FORM can
- *  be a lambda list, or a list of only specializers: (defmethod area (circle)) means `T` or `CIRCLE`. Returns [] when
- *  no list follows the name. */
+/** Returns the methods that FORM may mean, each as the METHOD of a Head; [] when no list follows the name.
+ *  The list can be a lambda list or only specializers: (defmethod area (circle)) means `T` or `CIRCLE`. */
 export function methodsMeant(form: Form): string[] {
   const rest = elementsOf(form).slice(2);
   const list = rest.findIndex((part) => part.kind === 'cons');
@@ -42,22 +40,22 @@ function nameIn(part: Form | undefined): string {
   return `${setf ? 'SETF ' : ''}${bareName(symbol)}`;
 }
 
-/** Returns the specializer of PARAMETER, of a method: `CLASS`, `EQL OBJECT`, or T. */
+/** Returns the specializer of a method's PARAMETER: `CLASS`, `EQL OBJECT`, or T. */
 function specializerOf(parameter: Form): string {
   const specializer = elementsOf(parameter)[1];
   return specializer === undefined ? 'T' : namesIn(specializer.text);
 }
 
-/** Returns the names (without packages) and the literals in METHOD, joined by spaces. METHOD has the qualifiers and
- *  specializers of a method, as SBCL prints them or as they stand in a text. Methods with equal results can be the same. */
+/** Returns the names (without packages) and literals in METHOD, the qualifiers and specializers of a method
+ *  as SBCL or a text has them, joined by spaces. Methods with equal results can be the same. */
 export function namesIn(method: string): string {
   const names: string[] = [];
   for (const token of tokensOf(method)) if (!/^[()']$/.test(token.kind)) names.push(wordOf(token, method));
   return names.filter((name) => name !== 'QUOTE').join(' ');
 }
 
-/** Returns TOKEN's name without package, but with the mark of a keyword or uninterned symbol; for a literal its
- *  text. */
+/** Returns TOKEN's name without its package. A keyword or uninterned symbol keeps its mark; a literal is
+ *  returned as its text. */
 function wordOf(token: Token, text: string): string {
   const written = text.slice(token.start, token.end);
   const name = token.kind === 'atom' ? nameOf(token.kind, written) : '';
@@ -66,8 +64,8 @@ function wordOf(token: Token, text: string): string {
   return mark + bare(name);
 }
 
-/** Returns TEXT, a literal such as a string, number or character, in a spelling that equal literals share. The reader
- *  ignores the case of a character's name; SBCL prints the character for a space as `#\ `. */
+/** Returns TEXT, a literal, in a spelling that equal literals share. The reader ignores the case of a
+ *  character's name; SBCL prints the character for a space as `#\ `. */
 function literalWord(text: string): string {
   if (text === '#\\ ') return '#\\SPACE';
   const exact = text.startsWith('"') || (text.startsWith('#\\') && [...text].length === 3);

@@ -27,12 +27,11 @@ interface Open {
   readonly columns: Columns;
   /** The columns of the elements that begin a line. */
   readonly leading: Columns;
-  /** The column of the second element of the list. */
   readonly second: number | undefined;
   readonly around: Open | undefined;
 }
 
-/** The state after some elements of a text. It is immutable, so that callers can keep one for each element. */
+/** The state after some elements of a text: immutable, so that callers can keep one for each element. */
 export interface Indented {
   /** Sum of the costs so far: 0 when each line fits. */
   readonly cost: number;
@@ -41,12 +40,10 @@ export interface Indented {
   readonly open: Open | undefined;
   /** Number of open lists. */
   readonly depth: number;
-  /** Whether the last element was a prefix, such as '. A prefix and the element behind it count once, as the
-   *  prefix. */
+  /** Whether the last element was a prefix, such as '. It counts as one with the element behind it. */
   readonly prefixed: boolean;
 }
 
-/** The state before the first element. */
 export const NOTHING_READ: Indented = {
   cost: 0,
   contradicted: undefined,
@@ -55,13 +52,13 @@ export const NOTHING_READ: Indented = {
   prefixed: false,
 };
 
-/** Cost of a line that cannot be right: at or left of the parenthesis of its list, or indented at top level. */
+/** Cost of an impossible line: at or left of its list's parenthesis, or indented at top level. */
 const CONTRADICTION = 10;
 
 /** At most this many elements of a list are compared with the column of a line. */
 const COMPARED = 200;
 
-/** Returns the state after PART, given the state BEFORE it. */
+/** Returns the state after PART. BEFORE is the state before it. */
 export function readOn(before: Indented, part: Element): Indented {
   const { open, depth, cost, contradicted } = before;
   if (part.sort === 'close') {
@@ -89,7 +86,6 @@ function newList(paren: number, around: Open | undefined): Open {
   return { paren, call: false, columns: undefined, leading: undefined, second: undefined, around };
 }
 
-/** Returns LIST with one more element. */
 function entered(list: Open, { sort, column, leads }: Element): Open {
   const { paren, around, columns, leading } = list;
   return {
@@ -111,9 +107,8 @@ function has(columns: Columns, column: number): boolean {
   return false;
 }
 
-/** Returns the cost of a line that begins in COLUMN within LIST, or at top level when LIST is undefined: 0
- *  for columns that editors indent to, 1 for less common ones, 3 for others, CONTRADICTION for impossible
- *  ones. */
+/** Returns the cost of a line that begins in COLUMN within LIST, or at top level without LIST: 0 for columns
+ *  that editors indent to, 1 for less common ones, 3 for others, CONTRADICTION for impossible ones. */
 function lineCost(list: Open | undefined, column: number): number {
   if (list === undefined) return column === 0 ? 0 : CONTRADICTION;
   const { paren, call, columns, leading, second } = list;

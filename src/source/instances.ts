@@ -1,5 +1,4 @@
-/** Finds where a source file makes instances of classes, with the initargs that it passes, and where it names
- *  slots. */
+/** Finds where a source file makes instances, with which initargs, and where it names slots. */
 
 import { argumentOf } from './fits.ts';
 import { bareName, elementsOf, type Form, operatorOf } from './form.ts';
@@ -7,15 +6,15 @@ import type { SourceText } from './text.ts';
 import { isSymbol, type Used } from './uses.ts';
 import { walkSource } from './walk.ts';
 
-/** What to look for, all by bare names: classes that change, and the initargs and slots that they lose. */
+/** What to look for, by bare names: classes that change, and the initargs and slots that they lose. */
 export interface Sought {
   classes: readonly Used[];
   initargs: readonly string[];
   slots: readonly string[];
 }
 
-/** A form that makes an instance of the class NAME with the initargs KEYS, or that names a SLOT. HOW is the
- *  reason when it is uncertain that the form makes such an instance. */
+/** A form that makes an instance of the class NAME with the initargs KEYS, or that names a SLOT. HOW says
+ *  why it is uncertain that the form makes such an instance. */
 export interface InstanceUse {
   start: number;
   name?: string;
@@ -38,7 +37,7 @@ const READERS: ReadonlySet<string> = new Set([
   'SLOT-EXISTS-P',
 ]);
 
-/** Returns the uses of SOUGHT in SOURCE under FEATURES. */
+/** Returns the uses of SOUGHT in SOURCE, read under FEATURES. */
 export function instanceUsesIn(
   source: SourceText,
   features: ReadonlySet<string>,
@@ -85,9 +84,8 @@ function makingIn(
   return { keys, how: 'its class is computed' };
 }
 
-/** Returns the class that the form with ELEMENTS quotes and the initargs behind it, when the form seems to
- *  pass them on to make an instance, as in (apply #'make-instance 'name ...). Returns undefined for other
- *  forms. */
+/** Returns the class that the form with ELEMENTS quotes and the initargs behind it, if the form seems to pass
+ *  them on to make an instance, as in (apply #'make-instance 'name ...); else undefined. */
 function passedIn(
   elements: readonly Form[],
   classes: readonly Used[],
@@ -117,7 +115,6 @@ function keywordsIn(forms: readonly Form[]): string[] {
   return forms.flatMap((form) => argumentOf(form).keyword ?? []);
 }
 
-/** Returns the bare names of the slots that a form with these elements names. */
 function slotsNamed([operator, second, third]: readonly Form[]): string[] {
   const name = operatorOf(operator);
   if (READERS.has(name)) return [quotedIn(third)].filter((slot) => slot !== undefined).map(bareName);

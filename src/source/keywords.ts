@@ -1,5 +1,4 @@
-/** Finds the keywords that must be renamed together with a symbol: the keywords of parameters and initargs
- *  that have its name, in definitions and in calls. */
+/** Finds the keywords that must be renamed with a symbol: of parameters and initargs, also in calls. */
 
 import { bareName, type Form, namedBy } from './form.ts';
 import { atomsIn, formsMentioning } from './mentioning.ts';
@@ -18,30 +17,27 @@ export function noTakers(): Takers {
   return { functions: new Set(), classes: new Set(), structures: new Set() };
 }
 
-/** Common Lisp functions that initialize instances. A keyword parameter of one of their methods is an initarg of the
- *  class on which the method specializes. */
+/** Functions that initialize instances. A keyword parameter of a method is an initarg of its class. */
 const INITIALIZING = new Set(['INITIALIZE-INSTANCE', 'REINITIALIZE-INSTANCE', 'SHARED-INITIALIZE']);
 
-/** True when PART is the variable of a keyword parameter with a keyword of the same name, as X in (&key (x 1)). */
+/** True when PART is a parameter variable whose keyword has the same name, as X in (&key (x 1)). */
 export function namesKeyword(part: Form): boolean {
   return lambdaListOf(part) !== undefined;
 }
 
-/** Returns the lambda list in which PART is a keyword parameter, with or without a default; undefined when
- *  there is none. */
+/** Returns the lambda list that has PART as a keyword parameter, with or without a default, if any. */
 function lambdaListOf(part: Form): Form | undefined {
   if (isParameter(part)) return part.around;
   const { around } = part;
   return part.index === 0 && around !== undefined && isParameter(around) ? around.around : undefined;
 }
 
-/** True when PART is an element of a lambda list behind &KEY, such as (X 1). False for a form inside such an
- *  element. */
+/** True when PART is an element behind &KEY in a lambda list, such as (X 1), not a form inside one. */
 export function isParameter(part: Form): boolean {
   return sectionOf(part) === '&KEY';
 }
 
-/** For each lambda list, an entry per element: the last lambda list keyword before the element, such as &KEY, or ''. */
+/** By lambda list, for each element: the last lambda list keyword before it, such as &KEY, or ''. */
 const sections = new WeakMap<Form, readonly string[]>();
 
 function sectionOf({ around, index }: Form): string {
@@ -60,8 +56,8 @@ function sectionsOf({ elements }: Form): string[] {
   });
 }
 
-/** Adds to TAKERS the functions and classes that TEXT defines with SYMBOL as a keyword parameter, or as a slot with an
- *  initarg of the same name. NAMED returns true for a part that is the symbol. */
+/** Adds to TAKERS the functions and classes that TEXT defines with SYMBOL as a keyword parameter, or as a
+ *  slot with an initarg of that name. NAMED is true for a part that is the symbol. */
 export function noteTakers(
   text: string,
   symbol: string,
@@ -109,13 +105,12 @@ export function takesKeyword(part: Form, takers: Takers): boolean {
   return isInCall(part, list, takers);
 }
 
-/** Whether PART is the keyword behind :INITARG. */
 function isInitarg(part: Form): boolean {
   return part.around?.elements[part.index - 1]?.bare === 'INITARG' && part.text.startsWith(':');
 }
 
-/** True when PARAMETER, a list that begins with a keyword, declares a keyword parameter of one of TAKERS: (:name type)
- *  in an FTYPE, or (:name variable) in ((:name variable) default). */
+/** True when the list PARAMETER declares a keyword parameter of one of TAKERS: (:name type) in an FTYPE, or
+ *  (:name variable) in ((:name variable) default). */
 function isDeclared(parameter: Form, { functions, ...takers }: Takers): boolean {
   const { around } = parameter;
   if (isParameter(parameter)) {
@@ -141,7 +136,7 @@ function isInCall(part: Form, list: Form, takers: Takers): boolean {
   return called.includes('CALL-NEXT-METHOD') && takesInDefinition(definitionAround(list), takers);
 }
 
-/** True when DEFINITION defines one of the functions in TAKERS, or a method that initializes one of the classes. */
+/** True when DEFINITION defines a function in TAKERS, or a method that initializes one of the classes. */
 function takesInDefinition(definition: Definition | undefined, { functions, classes }: Takers): boolean {
   if (definition === undefined) return false;
   const ofClass = classInitialized(definition);
@@ -152,7 +147,6 @@ function isOfClass(definition: Definition | undefined, { classes }: Takers): boo
   return definition !== undefined && classes.has(definition.name);
 }
 
-/** A form that defines NAME. */
 interface Definition {
   name: string;
   form: Form;
@@ -165,7 +159,7 @@ function classInitialized({ name, form }: Definition): string | undefined {
   return lambdaList?.elements[0]?.elements[1]?.bare;
 }
 
-/** Returns the innermost definition around the list INNER: a list whose operator begins with DEF, a local function, or
+/** Returns the innermost definition around INNER: a list whose operator begins with DEF, a local function, or
  *  a :CONSTRUCTOR option of a structure. */
 function definitionAround(inner: Form): Definition | undefined {
   for (let form = inner.around; form !== undefined; form = form.around) {

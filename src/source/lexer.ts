@@ -1,16 +1,15 @@
 /** Splits Lisp source text into the tokens of SBCL's standard readtable. */
 
-/** A token. KIND is 'atom', 'end', or the macro character, such as '(' or '#+', without the number of a dispatch macro;
- *  '::' is the prefix in `package::(form)`, which only sets the package for the form. START and END are UTF-16
- *  indices. */
+/** A token. KIND is 'atom', 'end', or the macro character, such as '(' or '#+', without the number of a
+ *  dispatch macro. '::' is the prefix in `package::(form)`. START and END are UTF-16 indices. */
 export interface Token {
   kind: string;
   start: number;
   end: number;
 }
 
-/** Separates package and name in a token's name. The package COMMON-LISP is left out. A keyword begins with one MARK,
- *  an uninterned symbol with two. The character is not ':', so that the symbol |:quote| differs from :quote. */
+/** Separates package and name in a token's name. COMMON-LISP is left out. Keywords begin with one MARK,
+ *  uninterned symbols with two. MARK is not ':', so that the symbol |:quote| differs from :quote. */
 export const MARK = '\0';
 
 /** Returns NAME, the name of a token, without its package. */
@@ -36,8 +35,7 @@ const NOT_ASCII = /[^\0-\x7f]/;
 const RUN_OR_CHARACTER = /[\0-\x7f]+|./gsu;
 const COMMENT_BOUND = /#\||\|#/g;
 
-/** Returns the token of SOURCE at or after index FROM. Its kind is 'end' when there is none or when the text
- *  cuts it off. */
+/** Returns the token of SOURCE at or after FROM, of the kind 'end' if there is none or it is cut off. */
 export function nextToken(source: string, from: number): Token {
   const start = skipBlank(source, from);
   const token = source.charAt(start) === '#' ? dispatchToken(source, start) : plainToken(source, start);
@@ -126,9 +124,9 @@ function endOfSymbol(source: string, start: number): number {
   }
 }
 
-/** Returns the name of the token WRITTEN, of KIND. For a symbol or number that is its name as the reader
- *  interns it, with the package as described at MARK. For a dispatch macro it is its number. For anything
- *  else, such as a string or #x1F, it is ''. */
+/** Returns the name of the token WRITTEN, of KIND. The name of a symbol or number is the one that the
+ *  reader interns, with the package as described at MARK. The name of a dispatch macro is its number.
+ *  Anything else, such as a string or #x1F, has the name ''. */
 export function nameOf(kind: string, written: string): string {
   if (kind.startsWith('#')) return /^#(\d*)/.exec(written)?.[1] ?? '';
   if (kind !== 'atom' || written.startsWith('"')) return '';
@@ -138,7 +136,6 @@ export function nameOf(kind: string, written: string): string {
   return name && MARK + MARK + name;
 }
 
-/** Returns the name of the symbol or number WRITTEN. */
 function symbolName(written: string): string {
   if (!/[\\|:]/.test(written)) return upperCase(written);
   let name = '';
@@ -169,13 +166,12 @@ export function upperCase(name: string): string {
   if (same && !whole.includes('\u03a3')) return whole;
   return normal.replace(RUN_OR_CHARACTER, (part) => {
     const upper = part.toUpperCase();
-    // SBCL keeps a character whose upper case is more than one character, or has another character as its lower case.
+    // SBCL keeps a character whose upper case has several characters, or another lower case.
     return upper.length === part.length && upper.toLowerCase() === part.toLowerCase() ? upper : part;
   });
 }
 
-/** Returns NAME, the name of a symbol, in lower case; unchanged when the reader would read the lower case as
- *  another name. */
+/** Returns a symbol's NAME in lower case; unchanged when the reader would read that as another name. */
 export function lowerCase(name: string): string {
   const lower = name.toLowerCase();
   return upperCase(lower) === name ? lower : name;

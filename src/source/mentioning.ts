@@ -1,5 +1,4 @@
-/** Finds the texts and top-level forms that may contain a name, without reading them, so that the others need
- *  not be read. */
+/** Finds, by a quick search, the texts and forms that may contain a name, so that others are not parsed. */
 
 import { type Form, Reading, within } from './form.ts';
 import { upperCase } from './lexer.ts';

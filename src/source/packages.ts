@@ -1,12 +1,10 @@
-/** Determines which package a name in a text means, and whether that package contains a symbol to rename.
- *  Knows the packages of the image and those that texts define. */
+/** Determines which package a name in a text means, and whether that package has a symbol to rename. */
 
 import { type Form, Reading, within } from './form.ts';
 import { spread } from './top-level.ts';
 import { treeOf } from './tree.ts';
 
-/** A symbol to rename from FROM to TO. PACKAGES are the proper names of the packages that contain it,
- *  EXPORTERS those of the packages that export it. */
+/** A symbol to rename from FROM to TO, and the proper names of packages that contain and export it. */
 export interface Renaming {
   from: string;
   to: string;
@@ -32,22 +30,20 @@ export class Packages {
   readonly #local = new Map<string, string>();
   readonly #planned = new Map<string, Planned>();
 
-  /** NAMES pairs each name or nickname of a package with its proper name. LOCAL has triples: a package, a local
+  /** NAMES pairs names and nicknames of packages with proper names. LOCAL has triples: a package, a local
    *  nickname in it, and the package that the nickname means. */
   constructor(names: readonly [string, string][], local: readonly [string, string, string][]) {
     this.#names = new Map(names);
     for (const [within, nickname, actual] of local) this.#local.set(`${within}\0${nickname}`, actual);
   }
 
-  /** Returns the proper name of the package that NAME means; NAME itself when it is unknown. WITHIN is the
-   *  current package, whose local nicknames are considered. */
+  /** Returns the proper name of the package that NAME means in the package WITHIN, or NAME if unknown. */
   proper(name: string, within?: string): string {
     const home = within === undefined ? undefined : (this.#names.get(within) ?? within);
     return this.#local.get(`${home}\0${name}`) ?? this.#names.get(name) ?? name;
   }
 
-  /** True when NAME is the name or nickname of a package in the image, or the name of a package that a text
-   *  defines. */
+  /** True when NAME is the name or nickname of a package in the image, or of one that a text defines. */
   knows(name: string): boolean {
     return this.#names.has(name) || this.#planned.has(name);
   }
@@ -62,8 +58,7 @@ export class Packages {
     }
   }
 
-  /** Returns whether the package NAME contains the symbol of RENAMING; undefined when the package is not
-   *  known. WITHIN is the current package, as in `proper`. */
+  /** Returns whether the package NAME, see `proper`, has the symbol of RENAMING; undefined if unknown. */
   has(renaming: Renaming, name: string, within?: string): boolean | undefined {
     const proper = this.proper(name, within);
     if (renaming.packages.has(proper)) return true;
@@ -78,7 +73,7 @@ export class Packages {
   }
 
   /** Returns whether PART, in an option of a package definition, names the symbol of RENAMING. Returns
-   *  undefined when PART is not in such an option, and 'deeper' when it is in a list nested in one. */
+   *  undefined when PART is in no such option, and 'deeper' when it is in a list within an option. */
   inDefinition(part: Form, renaming: Renaming): boolean | 'deeper' | undefined {
     if (!isInDefinition(part)) return undefined;
     const option = listAround(part);
@@ -94,8 +89,7 @@ export class Packages {
   }
 }
 
-/** Returns the list that contains PART. A list behind a dot is part of the list with the dot: (:export a .
- *  #1=(b)). */
+/** Returns the list that contains PART. A list behind a dot belongs to the list with the dot. */
 function listAround({ around }: Form): Form | undefined {
   let list = around;
   while (list !== undefined && isRest(list)) list = list.around;
@@ -111,7 +105,6 @@ function isRest(list: Form): boolean {
 /** By list: whether the list is a package definition or inside one. */
 const definitions = new WeakMap<Form, boolean>();
 
-/** True when a package definition contains PART. */
 function isInDefinition({ around }: Form): boolean {
   const passed: Form[] = [];
   let list = around;
@@ -129,7 +122,6 @@ function isPackageDefinition(form: Form): boolean {
   return form.first?.bare.search(DEFINING) === 0;
 }
 
-/** Yields the package definitions in TEXT, and the names that they define. */
 function* packagesDefined(text: string): Generator<{ name: string; form: Form }, void> {
   if (!mayDefinePackage(text)) return;
   for (const top of new Reading(treeOf(text)).forms())
@@ -139,8 +131,7 @@ function* packagesDefined(text: string): Generator<{ name: string; form: Form },
     }
 }
 
-/** Returns the names of the packages that TEXT defines with one of HOMES in their options, for example as a used
- *  package. */
+/** Returns the packages that TEXT defines with one of HOMES in their options, for example as used package. */
 export function packagesUsing(text: string, homes: readonly string[]): string[] {
   const named = (option: Form) =>
     [...within(option)].some(({ designated = '' }) => homes.includes(designated));

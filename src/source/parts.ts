@@ -1,11 +1,9 @@
-// Names the part of a definition that contains an offset, when that part runs outside of named functions,
-// such as a slot initform.
+// Names the part of a definition around an offset, if it runs outside of functions, as an initform does.
 
 import { readForm } from './form.ts';
 import type { TopLevelForm } from './top-level.ts';
 
-/** A list that contains the offset. OPERATOR is the first symbol in the list, LAST the last one before the
- *  offset, BEHIND the symbol directly before the list. */
+/** A list around the offset: its first symbol, the last before the offset, and the one before the list. */
 interface Around {
   operator: string;
   last: string;
@@ -30,7 +28,7 @@ export function hasParts(operator: string): boolean {
   return PARTS.has(operator);
 }
 
-/** Returns the name of the part of FORM, in SOURCE, that contains index AT; undefined when that part has no name. */
+/** Returns the name of the part of FORM, in SOURCE, around index AT; undefined when it has none. */
 export function partAt(source: string, form: TopLevelForm, at: number): string | undefined {
   const lists: Around[] = [];
   let list = readForm(source, form.start);

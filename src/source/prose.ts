@@ -2,8 +2,7 @@
 
 import { lowerCase, upperCase } from './lexer.ts';
 
-/** Matches a character that can be part of a symbol's name. A period is left out: at the end of a word it
- *  usually ends a sentence. */
+/** Matches a character of a symbol's name, but no period: behind a word it usually ends a sentence. */
 const BESIDE = String.raw`[\p{L}\p{N}*+\-%$&!?<>=/_~^@\\|]`;
 
 /** A mention in prose, by UTF-16 indices. */
@@ -19,8 +18,7 @@ export function spokenOf(text: string, name: string, start = 0, end = text.lengt
   const pattern = patternOf(name);
   const plainWord = /^\p{L}+$/u.test(name);
   const found: Spoken[] = [];
-  // The pattern looks at up to two characters behind a match, which can be behind END. Searching all of TEXT
-  // would be slow.
+  // The pattern looks at two characters behind a match, perhaps behind END. Searching all of TEXT is slow.
   const area = text.slice(0, end + 2);
   pattern.lastIndex = start;
   for (let match = pattern.exec(area); match !== null; match = pattern.exec(area)) {
@@ -34,8 +32,7 @@ export function spokenOf(text: string, name: string, start = 0, end = text.lengt
   return found;
 }
 
-/** The pattern for the last name asked for, kept because compiling a pattern takes longer than searching a
- *  short comment. */
+/** The last pattern, kept because compiling it takes longer than searching a short comment. */
 let last: [name: string, pattern: RegExp] | undefined;
 
 function patternOf(name: string): RegExp {

@@ -1,10 +1,9 @@
-/** Parses and writes names as the image prints them: `PACKAGE::NAME`, or `PACKAGE::(SETF NAME)` for a setf function. */
+/** Parses and writes names as the image prints them: `PACKAGE::NAME` or `PACKAGE::(SETF NAME)`. */
 
 import { bare, MARK } from './lexer.ts';
 import { inBars, spelled } from './symbol-text.ts';
 
-/** A name in parts: HOME is its package, or '' when it has none. SYMBOL is the symbol's name. SETF is true
- *  for a setf function. */
+/** A name in parts: its package HOME ('' for none), and SYMBOL. SETF is true for a setf function. */
 export interface QualifiedName {
   home: string;
   symbol: string;
@@ -36,8 +35,7 @@ export function setfName(name: string): string {
   return `${home}::(SETF ${symbol})`;
 }
 
-/** Returns the name of a definition of the qualified SYMBOL, as the image prints it. NATURE is the kind of
- *  the definition. */
+/** Returns the name of SYMBOL's definition of the kind NATURE, as the image prints it. */
 export function definedName(symbol: string, nature: string): string {
   return nature === 'SETF FUNCTION' ? setfName(symbol) : symbol;
 }
@@ -54,8 +52,7 @@ export function readableName({ symbol, setf }: Pick<QualifiedName, 'symbol' | 's
   return setf ? `(setf ${inBars(symbol)})` : inBars(symbol);
 }
 
-/** Returns NAME, a token's name as described at MARK, as `PACKAGE::NAME`. HOME is the package of an
- *  unqualified name. */
+/** Returns the token name NAME (see MARK) as `PACKAGE::NAME`; HOME is the package of an unqualified name. */
 export function qualified(name: string, home: string): string {
   const setf = /^\(SETF (.*)\)$/s.exec(name)?.[1];
   const symbol = setf ?? name;

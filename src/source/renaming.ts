@@ -24,7 +24,6 @@ export interface Task {
   prose: boolean;
 }
 
-/** A replacement of the text from START to END by TEXT. */
 export interface Edit {
   start: number;
   end: number;
@@ -36,8 +35,8 @@ export interface Edit {
   how: 'symbol' | 'name' | 'keyword' | 'prose';
 }
 
-/** A place that keeps the old name, and why. 'package definition': the place is in a list nested in an option
- *  of a package definition, so its meaning is unknown. */
+/** A place that keeps the old name, and why. 'package definition' means a list within an option of a
+ *  package definition, where the meaning of the name is unknown. */
 export interface Kept {
   start: number;
   why: 'prose' | 'string' | 'keyword' | 'word of LOOP' | 'unknown package' | 'package definition';
@@ -80,15 +79,14 @@ export function scanFor(text: string, task: Task): Scan {
   return scan;
 }
 
-/** What the text of a top-level form may contain. Deciding this once per form is much faster than for each
- *  part. */
+/** What the text of a top-level form may contain, decided once per form, since per part it is slow. */
 interface May {
   definePackage: boolean;
   takeKeys: boolean;
 }
 
-/** Adds to SCAN the edit of PART, or the reason why PART stays. PART is a symbol or string with the old name
- *  of RENAMING. CURRENT is the current package there. */
+/** Adds to SCAN the edit of PART, or the reason why PART keeps its name. PART is a symbol or string with
+ *  the old name of RENAMING. CURRENT is the current package there. */
 function atName(part: Form, renaming: Renaming, task: Task, scan: Scan, current: string, may: May): void {
   const { start, end } = part;
   const token = part.text;
@@ -124,8 +122,7 @@ const BEFORE_FORMS = new Set(
   ).split(' '),
 );
 
-/** By word of LOOP: what a later AND joins. In (for x in a and y in b) it joins variables, in (when a collect
- *  b and collect c) clauses. */
+/** What a later AND joins, by word of LOOP: variables, as in (for x in a and y in b), or clauses. */
 const JOINED = new Map(
   ['FOR', 'AS', 'WITH', 'IF', 'WHEN', 'UNLESS'].map((word, index) => [
     word,
@@ -135,8 +132,7 @@ const JOINED = new Map(
 
 const loopWords = new WeakMap<Form, ReadonlySet<Form>>();
 
-/** True when PART is a word of a LOOP, such as FOR, and not a form or variable that happens to have that
- *  name. */
+/** True when PART is a word of LOOP, such as FOR, not a form or variable that has the same name. */
 function isLoopWord(part: Form): boolean {
   const { around, bare } = part;
   if (!LOOP_WORDS.has(bare) || around?.first?.bare !== 'LOOP') return false;
@@ -145,8 +141,7 @@ function isLoopWord(part: Form): boolean {
   return words.has(part);
 }
 
-/** Returns the elements of a LOOP that are words of its syntax. An element after a word that takes a form or
- *  a variable is no such word, whatever its name. */
+/** Returns the elements that are words of LOOP, not forms or variables that have the name of a word. */
 function wordsOfLoop({ elements }: Form): ReadonlySet<Form> {
   const words = new Set<Form>();
   let joined: string | undefined;
@@ -163,15 +158,14 @@ function wordsOfLoop({ elements }: Form): ReadonlySet<Form> {
   return words;
 }
 
-/** Returns TOKEN, the text of a symbol or string, with its name replaced. Keeps a package prefix and the case. */
+/** Returns TOKEN, a symbol or string, with its name replaced, and its package prefix and case kept. */
 function renamed(token: string, { to }: Renaming): string {
   if (token.startsWith('"')) return `"${to.replace(/["\\]/g, '\\$&')}"`;
   const { base } = writtenSymbol(token);
   return token.slice(0, base) + spelled(to, token.slice(base));
 }
 
-/** Returns the edit that renames the symbol PART. PLAIN is true when the keyword of a parameter need not be
- *  kept. */
+/** Returns the edit that renames PART, a symbol. PLAIN is true when no parameter keyword must be kept. */
 function symbolEdit(part: Form, renaming: Renaming, plain: boolean): Edit {
   const { start, end, text: token } = part;
   const edit: Edit = {
@@ -181,7 +175,7 @@ function symbolEdit(part: Form, renaming: Renaming, plain: boolean): Edit {
     from: renaming.from,
     how: 'symbol',
   };
-  // In (&key old), OLD names the keyword and the variable. To keep the keyword for callers, write ((:old new)).
+  // In (&key old), OLD names keyword and variable. To keep the keyword for callers, write ((:old new)).
   if (plain || !namesKeyword(part)) return edit;
   const named = `(:${spelled(renaming.from, token)} ${edit.text})`;
   return { ...edit, text: part.around?.first === part && isParameter(part.around) ? named : `(${named})` };
@@ -203,8 +197,8 @@ function namedBeside(part: Form, renaming: Renaming, packages: Packages): boolea
   return outer !== undefined && (means(outer) || (isCall(outer) && outer.elements.some(means)));
 }
 
-/** Returns the second argument of the call around PART if PART is the first, and the first if PART is the second.
- *  Returns undefined for other parts, and in a list that is a definition or no call. */
+/** Returns the second argument of the call around PART if PART is the first, and the first if PART is the
+ *  second. Returns undefined otherwise, and when the list is a definition or no call. */
 function otherArgument(part: Form): Form | undefined {
   const { around } = part;
   if (around === undefined || !isCall(around) || around.first?.bare.startsWith('DEF')) return undefined;
@@ -230,9 +224,8 @@ const FORMATTING = new Set(
   ).split(' '),
 );
 
-/** Adds to SCAN the edits and kept places within the string PART. A string can mention the symbols of TASK in
- *  three ways: the whole string is a symbol with package prefix, a FORMAT directive ~/NAME/ calls a function,
- *  or the text mentions a symbol. */
+/** Adds to SCAN the edits and kept places within the string PART. The string can be a symbol with package
+ *  prefix, contain a FORMAT directive ~/NAME/, or mention a symbol in its text. */
 function inString(part: Form, task: Task, scan: Scan, current: string): void {
   const { start } = part;
   const inside = part.text.slice(1, -1);

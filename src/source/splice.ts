@@ -1,18 +1,15 @@
-/** Computes how a text changes when a form is inserted, replaced or removed, including comments, white space
- *  and line breaks. */
+/** Computes how a text changes when a form is inserted, replaced or removed. */
 
 import { Reading } from './form.ts';
 import type { Extent, TopLevelForms } from './top-level.ts';
 import { type Span, treeOf } from './tree.ts';
 
-/** A replacement of the text from START to END by TEXT. */
 export interface Splice extends Span {
   text: string;
 }
 
-/** Returns how many line breaks to put between a form and a new form beside it: the number in the first of
- *  BLANKS that has any, at most 2, or 2 when none has any. BLANKS are the runs of white space around the
- *  form, the preferred one first. */
+/** Returns how many line breaks, 1 or 2, to put between a form and a new one beside it: as in the first of
+ *  BLANKS with any, else 2. BLANKS are the runs of white space around the form, the preferred one first. */
 function breaksBetween(...blanks: string[]): number {
   const counts = blanks.map((blank) => blank.split('\n').length - 1);
   return Math.min(2, counts.find((count) => count > 0) ?? 2);
@@ -41,7 +38,7 @@ export function splicedBefore(forms: TopLevelForms, extent: Extent, added: strin
   return { start: at, end: at, text: `${added}${eol.repeat(breaks)}${alone ? indentation : ''}` };
 }
 
-/** Returns the start of the comment lines right above the form at EXTENT of FORMS; its LEAD when there are none. */
+/** Returns the start of the comment lines right above the form at EXTENT of FORMS, else its LEAD. */
 export function commentedStart(forms: TopLevelForms, extent: Extent): number {
   const { text } = forms.source;
   const lineStart = text.lastIndexOf('\n', extent.lead - 1) + 1;
@@ -73,8 +70,7 @@ function commentStart(text: string, lineStart: number, floor: number): number {
   return start;
 }
 
-/** Returns the splice that inserts ADDED, a text without final line break, behind the form at EXTENT and behind a
- *  comment on the same line. */
+/** Returns the splice that inserts ADDED behind the form at EXTENT, and behind a comment on its line. */
 export function splicedAfter(text: string, { lead, end }: Extent, added: string, eol: string): Splice {
   const lineStart = text.lastIndexOf('\n', lead - 1) + 1;
   const indentation = /^[ \t]*/.exec(text.slice(lineStart, lead))?.[0] ?? '';
@@ -83,13 +79,12 @@ export function splicedAfter(text: string, { lead, end }: Extent, added: string,
   return { start: at, end: at, text: `${breaks}${indentation}${added}${commentBreak(text, at, added, eol)}` };
 }
 
-/** Returns the splice that replaces the form at EXTENT of TEXT by ADDED. It keeps a #+ or #- before the form. */
+/** Returns the splice that replaces the form at EXTENT of TEXT by ADDED. A #+ or #- before it stays. */
 export function splicedOver(text: string, { start, end }: Extent, added: string, eol: string): Splice {
   return { start, end, text: added + commentBreak(text, end, added, eol) };
 }
 
-/** Returns EOL when ADDED may end in a comment that would swallow code: code that follows on the same line,
- *  at index AT of TEXT. Returns '' otherwise. */
+/** Returns EOL if ADDED may end in a comment that would swallow code behind AT of TEXT, else ''. */
 function commentBreak(text: string, at: number, added: string, eol: string): string {
   const follows = /^[ \t]*[^ \t\r\n]/.test(text.slice(at));
   const lastLine = added.slice(added.lastIndexOf('\n') + 1);
@@ -131,8 +126,7 @@ export function spliced(text: string, splices: readonly Splice[]): string | Spli
   return result + text.slice(at);
 }
 
-/** Returns the 1-based line of TEXT in which an incomplete form begins; undefined when all forms are
- *  complete. */
+/** Returns the 1-based line of TEXT in which an incomplete form begins; undefined when there is none. */
 export function unfinishedLine(text: string, features: ReadonlySet<string>): number | undefined {
   const whole = `${text}\n()`;
   const reading = new Reading(treeOf(whole), features);
@@ -148,18 +142,18 @@ export function unfinishedLine(text: string, features: ReadonlySet<string>): num
   }
 }
 
-/** Compares the forms of a text BEFORE and after SPLICES, which are sorted and do not overlap; NOW are the
- *  forms after. Returns as CHANGED the forms of NOW that a splice inserted or changed, and as NUMBERS, for
- *  each form of NOW, its number in BEFORE, or null for a changed form. If the splices changed how any other
- *  form is read, as an unclosed string would, returns only LOST: the start of such a form in BEFORE. */
+/** Compares the forms of a text BEFORE with those NOW, after SPLICES, which are sorted and do not overlap.
+ *  CHANGED are the forms of NOW that a splice inserted or changed. NUMBERS has, for each form of NOW, its
+ *  number in BEFORE, or null for a changed form. If the splices changed how another form is read, as an
+ *  unclosed string would, returns only LOST: the start of such a form in BEFORE. */
 export function changedForms(
   before: TopLevelForms,
   now: TopLevelForms,
   splices: readonly Splice[],
 ): { changed: Span[]; numbers: (number | null)[] } | { lost: number } {
   const kept = new Map<number, { number: number; end: number }>();
-  // NEXT is the index of the first splice that ends after the start of the form. SHIFT is the number of characters by
-  // which the earlier splices move the form.
+  // NEXT is the index of the first splice that ends after the start of the form. SHIFT is the number of
+  // characters by which earlier splices move the form.
   let [next, shift] = [0, 0];
   for (const [number, { start, end, lead }] of before.all().entries()) {
     for (let splice = splices[next]; splice && splice.end <= lead; splice = splices[++next])

@@ -2,8 +2,8 @@
 
 import { bare, lowerCase, nameOf, nextToken, upperCase } from './lexer.ts';
 
-/** The text of a symbol, parsed. PREFIX is the package prefix: '' for a keyword, '#' for an uninterned symbol, and
- *  undefined when the text has none. BASE is the index in the text of the first character of the symbol's name. */
+/** A parsed symbol. PREFIX is the package prefix: '' for a keyword, '#' for an uninterned symbol, undefined
+ *  when there is none. BASE is the index at which the name begins. */
 export interface Written {
   prefix?: string;
   base: number;
@@ -17,7 +17,6 @@ export function writtenSymbol(token: string): Written {
   return { prefix: packageOf(home), base: home.length + colons.length };
 }
 
-/** Returns the name of the package that the prefix TEXT names. */
 function packageOf(text: string): string {
   return text === '' ? '' : nameOf('atom', text);
 }
@@ -30,16 +29,14 @@ export function inBars(name: string): string {
   return `|${name.replace(/[\\|]/g, '\\$&')}|`;
 }
 
-/** Returns the symbol NAME, without package, in the spelling of BASE, the text that it replaces: in vertical
- *  bars, in upper case or in lower case. */
+/** Returns the symbol NAME in the spelling of BASE, which it replaces: in bars, upper or lower case. */
 export function spelled(name: string, base: string): string {
   const plain = name !== '' && name === upperCase(name) && !NOT_PLAIN.test(name);
   if (!plain || /^\|.*\|$/s.test(base)) return inBars(name);
   return /[A-Z]/.test(base) && !/[a-z]/.test(base) ? name : lowerCase(name);
 }
 
-/** Returns the name and, if it has one, the package prefix of the symbol TEXT; undefined when TEXT is not one
- *  symbol. */
+/** Returns the name and any package prefix of the symbol TEXT; undefined when TEXT is not one symbol. */
 export function symbolIn(text: string): { name: string; prefix?: string } | undefined {
   const { kind, start, end } = nextToken(text, 0);
   const token = text.slice(start, end);

@@ -1,5 +1,5 @@
-/** Knows which lists in Common Lisp forms are not forms themselves, such as bindings, clauses and
- *  declarations. The first element of such a list is no operator. Knows also which are places that a form sets. */
+/** Finds the lists in Common Lisp forms that are no forms, such as bindings, clauses and declarations, so
+ *  that their first element is no operator; also the places that a form sets. */
 
 import { bareName, elementsOf, type Form, operatorOf } from './form.ts';
 import { MARK } from './lexer.ts';
@@ -7,11 +7,10 @@ import { MARK } from './lexer.ts';
 /** Lists that are not forms, each with the forms in it that are evaluated. */
 type Parts = Map<Form, Form[]>;
 
-/** Returns those of ELEMENTS, the elements of a form, that are lists but not forms. */
+/** Does the work of `nonForms` for the forms of one operator. */
 type Syntax = (elements: readonly Form[]) => Parts;
 
-/** Returns those of ELEMENTS, the elements of a form, that are lists but not forms, each with the forms in it that are
- *  evaluated. */
+/** Returns those of a form's ELEMENTS that are lists but no forms, each with the evaluated forms in it. */
 export function nonForms(elements: readonly Form[]): Parts {
   const name = operatorOf(elements[0]);
   // A method in a DEFGENERIC has no name.
@@ -49,19 +48,18 @@ const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
   ...each('LOOP', behindWords),
 ]);
 
-/** Returns the entries of SYNTAX for OPERATORS, names separated by spaces. All SYNTAXES apply to each
- *  operator. */
+/** Returns the entries for OPERATORS, names separated by spaces, to each of which all SYNTAXES apply. */
 function each(operators: string, ...syntaxes: Syntax[]): [string, Syntax][] {
   const syntax: Syntax = (elements) => new Map(syntaxes.flatMap((one) => [...one(elements)]));
   return operators.split(' ').map((operator) => [operator, syntax]);
 }
 
-/** Returns the syntax in which the element at INDEX is not a form; FORMS returns the evaluated forms in it. */
+/** Returns the syntax in which the element at INDEX is no form; FORMS returns the evaluated forms in it. */
 function at(index: number, forms: (part: Form) => Form[]): Syntax {
   return (elements) => parts(elements.slice(index, index + 1), forms);
 }
 
-/** Returns the syntax in which no element from INDEX on is a form; FORMS returns the evaluated forms in each. */
+/** Returns the syntax in which no element from INDEX on is a form; FORMS is as for `at`. */
 function from(index: number, forms: (part: Form) => Form[]): Syntax {
   return (elements) => parts(elements.slice(index), forms);
 }
@@ -71,12 +69,11 @@ function parts(lists: readonly Form[], forms: (part: Form) => Form[]): Parts {
   return new Map(lists.filter((list) => list.resolved.kind === 'cons').map((list) => [list, forms(list)]));
 }
 
-/** For lists in which no form is evaluated. */
+/** Returns no forms, for lists in which nothing is evaluated. */
 function nothing(): Form[] {
   return [];
 }
 
-/** Returns the elements of LIST behind the first one, which is a name. */
 function behindName(list: Form | undefined): Form[] {
   return elementsOf(list).slice(1);
 }
@@ -86,8 +83,8 @@ function eachOf(forms: (part: Form) => Form[]): (list: Form) => Form[] {
   return (list) => elementsOf(list).flatMap(forms);
 }
 
-/** Returns the evaluated forms in the DEFINITION of a local function, or in a clause with a lambda list: the defaults
- *  of parameters, and the body. */
+/** Returns the evaluated forms in the DEFINITION of a local function, or in a clause with a lambda list:
+ *  parameter defaults and the body. */
 function inFunction(definition: Form): Form[] {
   const [, list, ...body] = elementsOf(definition);
   return [...defaultsIn(list), ...body];
@@ -96,7 +93,6 @@ function inFunction(definition: Form): Form[] {
 /** The lambda list keywords whose parameters can have default values. */
 const OPTIONAL: readonly string[] = ['&OPTIONAL', '&KEY', '&AUX'];
 
-/** Returns the default forms of the parameters in the lambda list LIST. */
 function defaultsIn(list: Form | undefined): Form[] {
   const defaults: Form[] = [];
   const lists = [list];
@@ -124,8 +120,7 @@ function methodList(elements: readonly Form[], first = 2): Parts {
   return new Map([[list, [...evaluated, ...defaultsIn(list)]]]);
 }
 
-/** Returns the evaluated forms in OPTION of a DEFSTRUCT: the defaults of a constructor or of included slots,
- *  or the value of another option. */
+/** Returns the forms evaluated in OPTION of a DEFSTRUCT: defaults of parameters or slots, or its value. */
 function structureOption(option: Form): Form[] {
   const [name, of, ...rest] = elementsOf(option);
   if (bareName(name) === 'INCLUDE') return rest.flatMap(behindName);
@@ -163,8 +158,7 @@ const SET: ReadonlyMap<string, Choice> = new Map([
   ['SHIFTF', BUT_LAST],
 ]);
 
-/** Operators of places that contain places, with the arguments that are places: (setf (values a b) ...) sets
- *  a and b. */
+/** Operators of places that contain places, as in (setf (values a b) ...), and which arguments those are. */
 const SET_WITHIN: ReadonlyMap<string, Choice> = new Map([
   ['VALUES', ALL],
   ['GETF', FIRST],

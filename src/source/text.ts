@@ -1,8 +1,6 @@
-/** Converts between UTF-16 indices, lines and columns in the text of a source file, characters, and octets of
- *  the file. */
+/** Converts between UTF-16 indices, lines and columns, characters, and octets of a source file. */
 
-/** A 1-based LINE and COLUMN (in code points). TEXT is the line, trimmed; of a long line, only a part from a
- *  little before the column on. */
+/** A 1-based LINE and COLUMN, in code points. TEXT is the trimmed line, or a part of a long one. */
 export interface SourcePosition {
   line: number;
   column: number;
@@ -21,8 +19,7 @@ export class SourceText {
   readonly file: string | undefined;
   /** Start of each line, as a UTF-16 index. */
   readonly #starts: readonly number[];
-  /** Start of each line, as an octet of the file. The same array as #starts when every character is one
-   *  octet. */
+  /** Start of each line, as an octet. The same array as #starts when every character is one octet. */
   readonly #octets: readonly number[];
   /** Indices of the surrogate pairs; computed on first use. */
   #pairs: readonly number[] | undefined;
@@ -36,8 +33,7 @@ export class SourceText {
     this.#octets = singleOctets ? this.#starts : lineOctets(text, this.#starts);
   }
 
-  /** Returns the index of the first character that begins at OCTET of the file or later. SBCL 2.2.9 records
-   *  positions in octets. */
+  /** Returns the index of the first character that begins at or after OCTET. SBCL 2.2.9 counts octets. */
   indexOfOctet(octet: number): number {
     const line = lastUpTo(this.#octets, octet);
     let index = this.#starts[line] ?? 0;
@@ -61,8 +57,7 @@ export class SourceText {
     return Math.min(index, this.text.length);
   }
 
-  /** Returns the 0-based number of the character at INDEX. SBCL counts characters; some are two UTF-16
-   *  units. */
+  /** Returns the 0-based number of the character at INDEX, counting a surrogate pair once, as SBCL does. */
   characterOf(index: number): number {
     return index - this.#pairsBefore(index);
   }
@@ -72,7 +67,6 @@ export class SourceText {
     return lastUpTo(this.#starts, index) + 1;
   }
 
-  /** Returns the position of the character at INDEX. */
   positionAt(index: number): SourcePosition {
     const line = lastUpTo(this.#starts, index);
     const start = this.#starts[line] ?? 0;
@@ -82,14 +76,12 @@ export class SourceText {
     return { line: line + 1, column, text: this.text.slice(from, Math.min(end, from + LONG)).trim() };
   }
 
-  /** Returns the number of surrogate pairs before INDEX. */
   #pairsBefore(index: number): number {
     const pairs = this.#twoUnits();
     const first = pairs[0];
     return first === undefined || first >= index ? 0 : lastUpTo(pairs, index - 1) + 1;
   }
 
-  /** Returns the indices of the surrogate pairs. */
   #twoUnits(): readonly number[] {
     this.#pairs ??= [...this.text.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)].map((pair) => pair.index);
     return this.#pairs;

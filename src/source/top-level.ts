@@ -1,5 +1,4 @@
-/** Finds the top-level forms of a Lisp text: their positions, what they define, and the package in which each
- *  is read. */
+/** Finds the top-level forms of a Lisp text: their extents, what they define, and their packages. */
 
 import { bareName, elementsOf, type Features, type Form, namedBy, Reading, readForm } from './form.ts';
 import { mayHave } from './mentioning.ts';
@@ -13,8 +12,8 @@ export interface Extent {
   lead: number;
 }
 
-/** A top-level form. OPERATOR and NAME are its first two elements, as the reader interns them, with
- *  OPERATOR unqualified; NAME of a setf function is `(SETF NAME)`. HOME is the package in which the form is read. */
+/** A top-level form. OPERATOR (without package) and NAME are its first elements as the reader interns them; a
+ *  setf function is `(SETF NAME)`. HOME is the package in which the form is read. */
 export interface TopLevelForm {
   start: number;
   operator: string;
@@ -22,8 +21,7 @@ export interface TopLevelForm {
   home: string;
 }
 
-/** The package assumed for a file without IN-PACKAGE. Wrong when another package is current during the
- *  load. */
+/** The package assumed for a file without IN-PACKAGE, though another may be current during the load. */
 const USUAL_PACKAGE = 'COMMON-LISP-USER';
 
 /** Operators whose subforms are top-level forms too. */
@@ -55,8 +53,7 @@ export class TopLevelForms {
 
   /** Returns the extent of the Nth form (0-based), or undefined past the last. */
   nth(n: number): Extent | undefined {
-    // No Reading is kept here, because it would keep a tree that `treeOf` drops when its text was not used
-    // lately.
+    // No Reading is kept: it would keep a tree that `treeOf` drops when its text was not used lately.
     const known = this.#done || this.#read.length > n;
     const reading = known ? undefined : new Reading(treeOf(this.source.text), this.#features);
     while (reading && !this.#done && this.#read.length <= n) this.#take(reading.form(this.#at));
@@ -81,14 +78,12 @@ export class TopLevelForms {
     for (let n = 0; this.nth(n) !== undefined; n += FORMS) await turn();
   }
 
-  /** Returns the extents of all forms. */
   all(): readonly Extent[] {
     this.nth(Number.POSITIVE_INFINITY);
     return this.#read;
   }
 
-  /** Yields the forms that may contain one of SYMBOLS, each with its extent as PLACE and its package as
-   *  `packageAt` returns it. */
+  /** Yields the forms that may contain one of SYMBOLS, with extent (PLACE) and package as in `packageAt`. */
   *mentioning(
     symbols: readonly string[],
   ): Generator<{ form: Form; place: Extent; current: string | undefined }, void> {
@@ -110,13 +105,11 @@ export class TopLevelForms {
     return this.all().findLast(({ start }) => start <= index);
   }
 
-  /** The features under which the text is read. */
   get features(): Features {
     return this.#features;
   }
 
-  /** True when FEATURES has the same names as the features under which the text was read, so that the forms
-   *  read remain valid. */
+  /** True when FEATURES equals the features of this reading, so that the forms read remain valid. */
   holdUnder(features: Features): boolean {
     if (this.#features === features) return true;
     const same =
@@ -130,8 +123,8 @@ export class TopLevelForms {
     return readForm(this.source.text, index, this.#features);
   }
 
-  /** Returns the packages that forms of the text enter, each with the index FROM which on it is current. The
-   *  first has no NAME: it is current at the start of the text. */
+  /** Returns the packages that IN-PACKAGE forms make current, each with the index FROM which on it is
+   *  current. The first has no NAME: it is current at the start of the text. */
   packages(): { from: number; name: string | undefined }[] {
     this.all();
     const { ends, names } = this.#entered;
@@ -143,8 +136,7 @@ export class TopLevelForms {
     return this.packageAt(index) ?? USUAL_PACKAGE;
   }
 
-  /** Returns the current package at INDEX; undefined when it is not known because no form before INDEX enters
-   *  one. */
+  /** Returns the current package at INDEX; undefined when no form before INDEX enters one. */
   packageAt(index: number): string | undefined {
     while ((this.#read.at(-1)?.start ?? -1) < index && this.nth(this.#read.length) !== undefined);
     return this.#entered.names[lastUpTo(this.#entered.ends, index)];
@@ -170,8 +162,7 @@ export function* spread(form: Form): Generator<Form, void> {
   }
 }
 
-/** Returns the package that FORM, a top-level form, makes current for the forms behind it; undefined when it does not
- *  change the package. */
+/** Returns the package that FORM, a top-level form, makes current for later forms; undefined if none. */
 function packageEntered(form: Form): string | undefined {
   let entered: string | undefined;
   for (const each of spread(form))

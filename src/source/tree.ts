@@ -1,6 +1,5 @@
-/** Keeps the tree of a Lisp text: its tokens, and which parentheses match. A tree has everything that is
- *  written, whatever the features. `form.ts` reads forms from it. The trees of recently used texts are
- *  kept. */
+/** Keeps the tree of a Lisp text: its tokens, and which parentheses match, whatever the features. `form.ts`
+ *  reads forms from it. The trees of recently used texts are kept. */
 
 import { nameOf, nextToken } from './lexer.ts';
 
@@ -14,12 +13,11 @@ export interface Span {
  *  is 'end' past the last token, and where the text cannot be read any further. */
 export class Tree {
   readonly text: string;
-  // An object for each token, or an array of JavaScript's own numbers, would take several times as much memory.
+  // An object for each token, or an array of JavaScript's numbers, would take several times the memory.
   readonly #kinds = new Numbers();
   readonly #starts = new Numbers();
   readonly #ends = new Numbers();
-  /** By number of an opening parenthesis: the number of the token behind the closing one. 0 for other
-   *  tokens. */
+  /** By number of an opening parenthesis: the number of the token behind the closing one; else 0. */
   readonly #behind = new Numbers();
   /** Tokens that open the lists still open where reading stopped. */
   readonly #open: number[] = [];
@@ -90,14 +88,12 @@ export class Tree {
     return nameOf(this.kind(number), this.text.slice(this.start(number), this.end(number)));
   }
 
-  /** Returns the number of the first token after the list that the token NUMBER opens; undefined when the
-   *  text does not close the list. */
+  /** Returns the number of the token after the list that NUMBER opens; undefined if it is not closed. */
   behind(number: number): number | undefined {
     while (this.kind(number) !== 'end' && !this.#behind.at(number) && this.read(1));
     return this.#behind.at(number) || undefined;
   }
 
-  /** Returns the number of tokens. */
   count(): number {
     this.read(Number.POSITIVE_INFINITY);
     return this.#kinds.length;
@@ -109,8 +105,7 @@ export class Tree {
     return this.#at < this.text.length ? this.#at : undefined;
   }
 
-  /** Returns the number of the last label #N= before the token NUMBER, which is #N#, in the same top-level
-   *  form; undefined when there is none. */
+  /** Returns the last label #N= before NUMBER, which is #N#, in its top-level form; undefined if none. */
   labelOf(number: number): number | undefined {
     if (this.#labels === undefined) {
       this.#labels = new Map();
@@ -158,12 +153,10 @@ class Numbers {
     this.#numbers[this.length++] = number;
   }
 
-  /** Frees the memory reserved for further numbers. */
   trim(): void {
     this.#numbers = this.#numbers.slice(0, this.length);
   }
 
-  /** Returns the number at INDEX; undefined past the last. */
   at(index: number): number | undefined {
     return index < this.length ? this.#numbers[index] : undefined;
   }
@@ -196,7 +189,6 @@ function firstFrom(sorted: Pick<readonly number[], 'at' | 'length'>, limit: numb
   return low;
 }
 
-/** Matches the kind of a radix prefix. */
 export const RADIX = /^#[brox]$/;
 
 /** Whether a token of KIND is #+ or #-. */
@@ -213,11 +205,10 @@ export function isPrefix(kind: string): boolean {
 
 /** Limit of the total size of the texts whose trees are kept. */
 const KEPT = 2 * 1024 * 1024;
-/** Added to the number of characters of a text for its size, so that many short texts reach the limit too. */
+/** The size of a text is its number of characters plus this, so that many short texts reach the limit too. */
 const EACH = 1000;
 
-// Two generations, because a single map would be slow: deleting the oldest entry each time has to skip all
-// entries deleted before.
+// Two generations, because deleting the oldest entry of one map skips all those deleted before: too slow.
 let [young, old, size] = [new Map<string, Tree>(), new Map<string, Tree>(), 0];
 
 /** Returns the tree of TEXT, the same object for a text used recently. */

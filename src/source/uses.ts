@@ -1,5 +1,4 @@
-/** Finds the uses of a name in a form. A use of a function is a call, #'F or 'F; a use of a variable is any
- *  mention of it. */
+/** Finds uses of a name in a form: for a function a call, #'F or 'F; for a variable any mention. */
 
 import { elementsOf, type Features, type Form, operatorOf, within } from './form.ts';
 import { MARK } from './lexer.ts';
@@ -14,7 +13,6 @@ export interface Used {
   name: string;
   /** Whether the name is `(setf NAME)`. */
   setf?: boolean;
-  /** Whether the name is that of a variable. */
   variable?: boolean;
   /** The names and nicknames of all packages in which the name means the symbol; undefined when unknown. */
   packages?: ReadonlySet<string> | undefined;
@@ -45,8 +43,7 @@ export function isName(form: Form | undefined, used: Used): boolean {
   return operatorOf(setf) === 'SETF' && isSymbol(symbol, used);
 }
 
-/** A list to search for uses. DEPTH is the number of backquotes around it minus the number of commas; DATA is true in
- *  a quoted form. */
+/** A list to search. DEPTH: backquotes around it minus commas. DATA is true in a quoted form. */
 interface Left {
   list: Form;
   depth: number;
@@ -82,16 +79,15 @@ export function usesIn(form: Form, used: Used): number[] {
   return [...(found.code.size > 0 ? found.code : found.templates)].sort((one, other) => one - other);
 }
 
-/** Returns the offsets where LIST itself, apart from the lists in it, uses USED; a setf function is used by the places
- *  that LIST sets. WHOLE is as for `useIn`. */
+/** Returns the offsets where LIST itself, without the lists in it, uses USED. The places that LIST sets
+ *  count as uses of their setf functions. WHOLE is as for `useIn`. */
 function usesOf(list: Form, used: Used, whole: boolean): number[] {
   const calls = used.setf && !namesUsed(list, used) ? placesIn(elementsOf(list)) : [list];
   return calls.flatMap((call) => useIn(call, used, whole) ?? []);
 }
 
-/** Returns the offset where LIST uses USED, apart from the lists in it: the start of LIST, or the start of the
- *  variable when USED is a variable and LIST is the WHOLE form. Returns undefined when LIST does not use USED.
- *  A place (NAME ...) counts as a use of (setf NAME). */
+/** Returns where LIST itself uses USED: its start, or that of the variable if USED is one and LIST is the
+ *  WHOLE form. A place (NAME ...) counts as a use of (setf NAME). Returns undefined for no use. */
 function useIn(list: Form, used: Used, whole: boolean): number | undefined {
   if (!used.variable)
     return namesUsed(list, used) || namesSymbol(list.first?.resolved.name, used) ? list.start : undefined;
@@ -123,7 +119,7 @@ export interface KnownUses {
   inside: number;
 }
 
-/** Returns the positions in the text of FORM of the KNOWN uses of USED. */
+/** Returns where in the text of FORM the KNOWN uses of USED are. */
 export function spotsIn(form: Form, { at, whole, inside }: KnownUses, used: Used): Spot[] {
   const itself = whole && usesOf(form, used, true).includes(form.start);
   const exact = new Set(itself ? [form.start, ...at] : at);
@@ -132,8 +128,8 @@ export function spotsIn(form: Form, { at, whole, inside }: KnownUses, used: Used
     const list = lists.get(start);
     if (list === undefined || useIn(list, used, list === form) !== undefined)
       return { starts: [start], sure: true };
-    // SBCL records a use in code that a macro call only copies at the position of the macro call. The use
-    // itself is deeper in that list, and its position is known if the list has only one use.
+    // When a macro call only copies code, SBCL records a use in that code at the position of the macro call.
+    // The use itself is deeper in that list, and its position is known if the list has only one use.
     const [only = start, ...more] = usesIn(list, used).filter((each) => !exact.has(each));
     return { starts: [more.length > 0 ? start : only], sure: true };
   });
@@ -144,8 +140,7 @@ export function spotsIn(form: Form, { at, whole, inside }: KnownUses, used: Used
   return inside > 0 ? [...spots, { starts: [], sure: false, inside: true }] : spots;
 }
 
-/** Returns the lists in FORM that begin at STARTS, by start. When several begin at the same index, returns the
- *  outermost. */
+/** Returns the lists in FORM that begin at STARTS, by start; the outermost of those at one index. */
 function listsAt(form: Form, starts: ReadonlySet<number>): ReadonlyMap<number, Form> {
   const found = new Map<number, Form>();
   for (const list of within(form))
@@ -160,8 +155,7 @@ export interface Mention {
   called: boolean;
 }
 
-/** Returns the uses in FORM of NAME, a symbol of any package, and the number of definitions of NAME in
- *  FORM. */
+/** Returns the uses in FORM of NAME, of any package, and how many definitions of NAME are in FORM. */
 export function mentionsOf(form: Form | undefined, name: string): { uses: Mention[]; definitions: number } {
   const uses: Mention[] = [];
   let definitions = 0;
@@ -183,13 +177,12 @@ export function mentionsOf(form: Form | undefined, name: string): { uses: Mentio
   return { uses, definitions };
 }
 
-/** Returns the element before PART in its list; undefined when PART is the first element or stands behind a
- *  prefix. */
+/** Returns the element before PART in its list; undefined if PART is the first or behind a prefix. */
 function elementBefore({ around, index }: Form): Form | undefined {
   return around?.inner === undefined ? around?.elements[index - 1] : undefined;
 }
 
-/** Returns the offsets of the symbol USED in SOURCE under FEATURES, except where the operator DEFINER defines it. */
+/** Returns where SOURCE, under FEATURES, has the symbol USED, except where DEFINER defines it. */
 export function symbolsIn(source: SourceText, features: Features, used: Used, definer: string): number[] {
   const found: number[] = [];
   if (!canHave(source.text, [used.name])) return found;

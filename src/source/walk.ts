@@ -10,15 +10,13 @@ import { TopLevelForms } from './top-level.ts';
 export interface Visitor {
   /** Called with each FORM and its ELEMENTS. DATA is true when the form is quoted or in a backquote. */
   visit: (form: Form, elements: readonly Form[], data: boolean) => void;
-  /** Returns which parts of a form with ELEMENTS to walk. DATA is as for `visit`. Without this callback, all
-   *  elements are walked. */
+  /** Returns the parts of a form with ELEMENTS to walk; by default all elements. DATA is as for `visit`. */
   within?: (elements: readonly Form[], data: boolean) => readonly Form[];
 }
 
 /** Walks the top-level forms of SOURCE under FEATURES that contain one of WORDS, names without packages.
- *  VISITOR_FOR returns the callbacks for a top-level form. It takes that form, its package if known, and the
- *  set of token numbers of the forms seen in it. The walk adds each form to this set, and skips forms that
- *  are in it. */
+ *  VISITOR_FOR takes such a form, its package if known, and the token numbers of the forms seen in it, and
+ *  returns the callbacks. The walk adds each form to this set, and skips forms that are in it. */
 export function walkSource(
   source: SourceText,
   features: ReadonlySet<string>,
@@ -32,8 +30,7 @@ export function walkSource(
   }
 }
 
-/** A form to walk. DEPTH is the number of backquotes around it minus the number of commas; QUOTED is true
- *  inside a QUOTE. */
+/** A form to walk. DEPTH: backquotes around it minus commas. QUOTED is true inside a QUOTE. */
 interface Left {
   form: Form;
   depth: number;
@@ -42,7 +39,6 @@ interface Left {
   mute?: true;
 }
 
-/** Walks the form TOP and its parts. */
 function walk(top: Form, visitor: Visitor, seen: Set<number>): void {
   const left: Left[] = [{ form: top, depth: 0, quoted: false }];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
@@ -76,8 +72,7 @@ function partsToWalk({ form, depth, quoted }: Left, visitor: Visitor): Left[] {
   const isQuoted = quoted || (inner === 0 && operatorOf(elements[0]) === 'QUOTE');
   return [
     ...parts.map((part) => ({ form: part, depth: inner, quoted: isQuoted })),
-    // Lists that are no forms come last, so that forms that were walked as parts are not visited again in
-    // them.
+    // Lists that are no forms come last, so that forms walked as parts are not visited again.
     ...[...lists.keys()].map((list) => ({ form: list, depth: 0, quoted: false, mute: true as const })),
   ];
 }
