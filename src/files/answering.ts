@@ -1,5 +1,5 @@
 // Times out operations on file systems that do not answer, such as network file systems. Only files on local
-// disks are used in ways that block the main thread.
+// disks are accessed synchronously, which blocks the main thread.
 
 import { lstatSync, type Stats } from 'node:fs';
 import { access, lstat, realpath, stat } from 'node:fs/promises';
@@ -15,16 +15,13 @@ export class UnreadableFile extends Error {
 
 /** Milliseconds between two polls of a pending file operation. */
 const POLL_MS = 100;
-/** A file operation is given up after this many polls. Polls are counted instead of time, because a busy main
- *  thread cannot see the answer. */
+/** Polls until an operation is given up. Time is not counted: a busy main thread cannot see the answer. */
 const POLL_LIMIT = 30;
 
-/** While this many operations are given up but pending, no other begins: each of them blocks one of Node's
- *  four file threads. */
+/** At this many given-up operations no other begins: each blocks one of Node's four file threads. */
 const GIVEN_UP_LIMIT = 2;
 
-/** The folders of operations that were given up but are still pending. A folder occurs once for each
- *  operation. */
+/** The folders of operations that are given up but pending, once for each operation. */
 const givenUp: string[] = [];
 
 /** All pending operations: those being awaited and those given up. */
@@ -84,8 +81,7 @@ export async function withFileTimeout<Value>(folder: string, step: () => Promise
   }
 }
 
-/** Returns the result of STEP, which uses files. If a file system does not answer, throws a SetupError that
- *  names the folder. */
+/** Returns the result of STEP. If a file system does not answer, throws a SetupError with the folder. */
 export async function orSetupError<Value>(step: () => Promise<Value>): Promise<Value> {
   try {
     return await step();
@@ -129,10 +125,8 @@ function canBeAsked(path: string, ask: (path: string) => Promise<unknown>): Prom
 
 /** At exit, milliseconds between two polls of pending operations. */
 const LAST_POLL_MS = 20;
-/** Maximum number of polls at exit. */
 const LAST_POLL_LIMIT = 10;
 
-/** True when the process is about to exit. */
 let exiting = false;
 
 /** Waits at most 200 ms for pending operations, and lets no new one begin. Returns whether some are still
@@ -156,8 +150,7 @@ export function isOnLocalDisk(file: string): boolean {
   return localStats(file) !== undefined;
 }
 
-/** Returns the stats of FILE if it is on a local disk, or 'none' when it does not exist there. Returns
- *  undefined for a link, and for a file elsewhere. */
+/** Returns FILE's stats if on a local disk, 'none' if absent there; undefined for a link or elsewhere. */
 export function localStats(file: string): Stats | 'none' | undefined {
   if (!localFolders.has(dirname(file))) return undefined;
   try {
@@ -187,8 +180,7 @@ async function isOnBlockDevice(folder: string): Promise<boolean> {
   }
 }
 
-/** Returns the real path of FILE, with all links resolved. Returns FILE itself when its file system fails or
- *  does not answer. */
+/** Returns the real path of FILE, or FILE itself when its file system fails or does not answer. */
 export async function realPathOf(file: string): Promise<string> {
   return withFileTimeout(dirname(file), () => realpath(file)).catch(() => file);
 }

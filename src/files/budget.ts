@@ -1,13 +1,11 @@
 // Limits how many directory entries a search reads, and how long it takes.
 
-/** The wall-clock limit of a search as a multiple of its CPU time limit, because other processes may use the
- *  CPU. */
+/** The wall-clock limit of a search, as a multiple of the limit of its CPU time. */
 const WALL_CLOCK_FACTOR = 3;
 
 /** What a search may still use, and whether it needed more (EXCEEDED). */
 export interface Budget {
   entries: number;
-  /** Returns the milliseconds that are left. */
   remainingMs: () => number;
   exceeded?: boolean;
 }
@@ -17,16 +15,14 @@ export function budgetOf(entries: number, ms: number): Budget {
   return { entries, remainingMs: remainingTime(ms) };
 }
 
-/** Returns a function that returns how many of MS milliseconds of CPU time are left, so that a search loses
- *  no time while other processes use the CPU. After WALL_CLOCK_FACTOR times MS of wall-clock time, nothing is
- *  left. */
+/** Returns a function that returns how many of MS milliseconds of CPU time are left: other processes that use
+ *  the CPU cost a search no time. At WALL_CLOCK_FACTOR times MS of wall-clock time, nothing is left. */
 export function remainingTime(ms: number): () => number {
   const cpuDeadline = cpuMs() + ms;
   const wallDeadline = performance.now() + WALL_CLOCK_FACTOR * ms;
   return () => Math.min(cpuDeadline - cpuMs(), wallDeadline - performance.now());
 }
 
-/** Returns the CPU time of this process so far, in milliseconds. */
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

@@ -6,7 +6,7 @@ import { type FileText, lineEnds, linesOf, unusualStorage } from './text.ts';
 
 /** Number of characters of a line that a person can be expected to see. */
 const VISIBLE_LENGTH = 200;
-/** A tab is taken as this many columns. */
+/** A tab counts as eight columns. */
 const TAB = ' '.repeat(8);
 /** Maximum number of line numbers in a note on lines that may hold more than a person sees. */
 const NOTE_LIMIT = 10;
@@ -42,7 +42,6 @@ function range(start: number, lines: number): QuestionLine {
   return questionLine`${lines === 0 ? start - 1 : start},${lines}`;
 }
 
-/** Numbers of added and removed lines. */
 interface LineCounts {
   added: number;
   removed: number;
@@ -84,8 +83,7 @@ export function filesSummary(changes: readonly Change[]): QuestionLine {
   return questionLine`${files}, ${countsText({ added: sum('added'), removed: sum('removed') })}`;
 }
 
-/** Returns the lines to show first of CHANGES, which change the files NAMES. If there are several, a line
- *  with the file name precedes each change. */
+/** Returns the lines to show first of CHANGES, each below its file name if there are several. */
 export function changesLines(changes: readonly Change[], names: readonly string[]): QuestionLine[] {
   return changes.flatMap(({ lines, summary }, index) => [
     // This head cannot be mistaken for a diff line: no diff line begins with a letter.
@@ -94,8 +92,7 @@ export function changesLines(changes: readonly Change[], names: readonly string[
   ]);
 }
 
-/** Returns a phrase with the number of the first line that HUNKS change, and how many lines they add and
- *  remove. */
+/** Returns a phrase with the first line that HUNKS change, and how many they add and remove. */
 function summaryOf(hunks: readonly Hunk[]): QuestionLine {
   const [first] = hunks;
   const counts = countsText(countsOf(hunks));
@@ -118,21 +115,18 @@ function countsText({ added, removed }: LineCounts): QuestionLine {
   return questionLine`+${added} \u2212${removed}`;
 }
 
-/** Returns LINES of hunks from the first changed line to the last, with the context lines and hunk heads
- *  between them, which show where each change is. */
+/** Returns LINES of hunks from the first changed line to the last, with all lines between them. */
 function changedLines(lines: readonly QuestionLine[]): QuestionLine[] {
   const changes = ({ text }: QuestionLine) => !text.startsWith(' ');
   const first = lines.findIndex((line, index) => index > 0 && changes(line));
   return lines.slice(first, lines.findLastIndex(changes) + 1);
 }
 
-/** Returns HUNKS as lines to show to a person. */
 function hunkLines(hunks: readonly Hunk[]): QuestionLine[] {
   return hunks.flatMap((hunk) => [hunkHead(hunk)].concat(hunk.lines.map(markedLine)));
 }
 
-/** Returns LINE of a hunk as it is shown to a person. A line that begins with a backslash is never from the
- *  file. */
+/** Returns LINE of a hunk as a person sees it. A line that begins with a backslash is not from the file. */
 function markedLine(line: string): QuestionLine {
   if (line.startsWith('\\')) return questionLine`\\ No newline at end of file`;
   return marked(line.startsWith('+') ? '+' : line.startsWith('-') ? '-' : ' ', line.slice(1));
@@ -157,8 +151,7 @@ function isOutOfSight(line: string): boolean {
   );
 }
 
-/** Returns a note with OUT_OF_SIGHT, the numbers of lines that may hold more than a person sees; undefined
- *  without lines. */
+/** Returns a note on OUT_OF_SIGHT, lines that may hold more than a person sees; undefined without any. */
 function sightNote(outOfSight: readonly number[]): QuestionLine | undefined {
   const numbers = outOfSight.slice(0, NOTE_LIMIT).map((number) => questionLine`${number}`);
   if (numbers.length === 0) return undefined;
@@ -175,8 +168,7 @@ export function newFile(name: string, after: FileText): Change {
   return { ...change, summary: questionLine`new file, ${change.summary}` };
 }
 
-/** Returns a change that shows all lines of AFTER as added, below HEAD. Used for files without an earlier
- *  text to compare with. */
+/** Returns a change that adds all lines of AFTER, below HEAD, for files without an earlier text. */
 export function wholeContent(head: QuestionLine, after: FileText): Change {
   const { text } = after;
   // If the file mixes line ends, a CR at a line end is shown like any other control character.

@@ -1,5 +1,4 @@
-// Holds a directory open, so that a file opened in it is in this very directory, even if the directory's path
-// has changed.
+// Holds a directory open, so that files are opened in this very one, even if its path changes.
 
 import { constants, existsSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, rmdir, stat } from 'node:fs/promises';
@@ -7,9 +6,8 @@ import { join } from 'node:path';
 import { withFileTimeout } from './answering.ts';
 import { openRegular } from './regular.ts';
 
-/** Whether the system has a path for an open directory, as Linux does. Names below this path are in that very
- *  directory. On other systems the real path is used, and checked again after each use, except after the
- *  rename that completes a write. */
+/** Whether the system has a path for an open directory, as Linux does, that always leads into it. On other
+ *  systems the real path is checked after each use, except after the rename that completes a write. */
 const HAS_DESCRIPTOR_PATHS = existsSync('/proc/self/fd');
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 
@@ -19,7 +17,6 @@ export interface OpenFile {
   stats: Stats;
 }
 
-/** An open directory. */
 export class Folder {
   readonly #handle: FileHandle;
   /** Real path of the directory. */
@@ -30,8 +27,7 @@ export class Folder {
     this.path = path;
   }
 
-  /** Opens the directory at PATH, which must not be a link. Links among its parents are followed, so the
-   *  caller must check `path`. */
+  /** Opens the directory PATH, which must be no link. Its parents may be links, so callers check `path`. */
   static async open(path: string): Promise<Folder> {
     const handle = await withFileTimeout(path, () => open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     try {
@@ -50,8 +46,7 @@ export class Folder {
     return HAS_DESCRIPTOR_PATHS ? `/proc/self/fd/${this.#handle.fd}/${name}` : join(this.path, name);
   }
 
-  /** Opens NAME for reading. Returns undefined when it does not exist, and only the stats when it is no
-   *  regular file. */
+  /** Opens NAME for reading. Returns undefined when it does not exist; only stats for no regular file. */
   async openFile(name: string): Promise<OpenFile | { stats: Stats } | undefined> {
     const found = await withFileTimeout(this.path, () => lstat(this.at(name))).catch(
       (error: NodeJS.ErrnoException) => {
@@ -70,8 +65,7 @@ export class Folder {
     return handle === undefined ? { stats } : { handle, stats };
   }
 
-  /** Opens the directory NAME in this directory. If it does not exist, creates it and returns CREATED as
-   *  true. */
+  /** Opens the directory NAME in this one. If it does not exist, creates it, and CREATED is true. */
   async openOrMake(name: string): Promise<{ folder: Folder; created: boolean }> {
     const created = await mkdir(this.at(name)).then(
       () => true,
@@ -83,7 +77,6 @@ export class Folder {
     return { folder: await Folder.open(this.at(name)), created };
   }
 
-  /** Removes the directory NAME in this directory, if it is empty. */
   async removeEmpty(name: string): Promise<void> {
     await rmdir(this.at(name)).catch(() => {});
   }

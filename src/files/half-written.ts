@@ -9,8 +9,7 @@ const NAME = /^\.live-lisp-[0-9a-f]{16}\.(?:tmp|old)$/;
 /** A temporary file that is older than this belongs to no running write. */
 const STALE_MS = 60 * 60 * 1000;
 
-/** Returns a new name for a temporary file: kind `tmp` for a file that is being written, `old` for the copy
- *  of a file that is being replaced. */
+/** Returns a new name: `tmp` for a file being written, `old` for the copy of a file being replaced. */
 export function temporaryName(kind: 'tmp' | 'old' = 'tmp'): string {
   return `.live-lisp-${randomBytes(8).toString('hex')}.${kind}`;
 }

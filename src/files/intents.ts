@@ -1,5 +1,4 @@
-// Records on the disk which files are being replaced together, so that after a kill the next server can roll
-// back.
+// Records on the disk which files are being replaced together, for a rollback after a kill.
 
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
@@ -23,8 +22,7 @@ const LIMIT = 16 * 1024 * 1024;
 
 const NAME = /^(\d+)-[0-9a-f]{16}\.json$/;
 
-/** Records on the disk of the replacements that servers of this user are about to make. Their folder holds
- *  nothing else. */
+/** Records of the replacements that this user's servers are making, in a folder of their own. */
 export class Intents {
   readonly #folder: string;
 
@@ -32,8 +30,7 @@ export class Intents {
     this.#folder = folder;
   }
 
-  /** Records that FILES are being replaced. Returns a function that removes the record. Throws when the
-   *  record cannot be written. */
+  /** Records that FILES are being replaced. Returns a function to remove the record. Throws if it cannot. */
   async begin(files: readonly IntendedFile[]): Promise<() => Promise<void>> {
     makeFolder(this.#folder, 0o700);
     const path = join(this.#folder, `${process.pid}-${randomBytes(8).toString('hex')}.json`);
@@ -48,8 +45,7 @@ export class Intents {
   /** Returns the records of servers that have ended, each with a function that removes it. */
   async unfinished(): Promise<{ files: IntendedFile[]; remove: () => Promise<void> }[]> {
     const names = await readdir(this.#folder).catch(() => []);
-    // A record with this process's id comes from an earlier process with the same id, since `begin` is called
-    // only after `unfinished`.
+    // `begin` comes after `unfinished`, so a record with our process id is from an earlier process.
     const isGone = (pid: number) => pid === process.pid || !isRunning(pid);
     const gone = names.filter((name) => NAME.test(name) && isGone(Number(NAME.exec(name)?.[1])));
     const found = [];

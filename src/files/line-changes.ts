@@ -20,18 +20,15 @@ interface Run {
 /** The line of a diff that follows a last line without a line break. */
 const NOT_ENDED = '\\ No newline at end of file';
 
-/** Lines of context before and after a change. */
 const CONTEXT = 3;
 
-/** A minimal diff is searched for up to this many changed lines. The time of the search grows with the square
- *  of their number. */
+/** A minimal diff is searched for up to this many changed lines; the time grows with their square. */
 const CHANGE_LIMIT = 500;
 
 /** Maximum number of times that the lines between two anchors are divided again by further anchors. */
 const DIVISION_LIMIT = 4;
 
-/** Returns the hunks of the unified diff from BEFORE to AFTER. The diff is minimal unless very many lines
- *  changed. */
+/** Returns the hunks of the unified diff from BEFORE to AFTER, minimal unless very many lines changed. */
 export function hunksBetween(before: string, after: string): Hunk[] {
   const steps = { remaining: CHANGE_LIMIT ** 2 };
   return hunksOf(runsBetween(piecesOf(before), piecesOf(after), steps, 0));
@@ -119,8 +116,7 @@ function changedRuns(
   return [...runs, ...runsBetween(old.slice(from), updated.slice(to), steps, divisions + 1)];
 }
 
-/** Returns the indexes, in OLD and in UPDATED, of lines that occur once in each: the longest sequence of such
- *  lines that has the same order in both. */
+/** Returns the longest common sequence of lines that are unique in OLD and in UPDATED, as index pairs. */
 function anchorsOf(old: readonly string[], updated: readonly string[]): [number, number][] {
   const updatedIndices = uniqueIndices(updated);
   const pairs: [number, number][] = [];
@@ -141,8 +137,7 @@ function uniqueIndices(lines: readonly string[]): Map<string, number> {
   return places;
 }
 
-/** Returns the longest subsequence of PAIRS in which the second numbers ascend. In PAIRS, the first numbers
- *  already ascend. */
+/** Returns the longest subsequence of PAIRS with ascending second numbers. Their first numbers ascend. */
 function longestAscending(pairs: readonly [number, number][]): [number, number][] {
   // ends[n] is the index of the last pair of a subsequence of n + 1 pairs with ascending second numbers.
   // Among all such subsequences, it is one in which the last of these numbers is lowest.
@@ -165,7 +160,6 @@ function longestAscending(pairs: readonly [number, number][]): [number, number][
   return longest.reverse();
 }
 
-/** Returns the hunks of RUNS. */
 function hunksOf(runs: readonly Run[]): Hunk[] {
   const hunks: Hunk[] = [];
   let [oldLine, newLine, context] = [1, 1, [] as readonly string[]];

@@ -18,8 +18,7 @@ import { dirname } from 'node:path';
 import { isInside } from '../paths.ts';
 import { UnreadableFile, withFileTimeout } from './answering.ts';
 
-/** O_NONBLOCK is needed because a FIFO, which would block the opening, can replace the file after the
- *  check. */
+/** O_NONBLOCK, because a FIFO, which blocks the opening, can replace the file after the check. */
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** Folders with files that are interfaces of the kernel, of processes or of devices. */
@@ -30,8 +29,7 @@ const HAS_DESCRIPTORS = existsSync('/proc/self/fd');
 /** Folder of shared memory. Its files are like files on a disk. */
 const SHARED_MEMORY = '/dev/shm';
 
-/** True when REAL, a real path, is an interface of the kernel or a device: it is in one of SYSTEM_FOLDERS,
- *  and not in SHARED_MEMORY. */
+/** True when REAL, a real path, is in one of SYSTEM_FOLDERS and not in SHARED_MEMORY. */
 export function isSystemFile(real: string): boolean {
   return SYSTEM_FOLDERS.some((folder) => isInside(folder, real)) && !isInside(SHARED_MEMORY, real);
 }
@@ -54,8 +52,7 @@ export interface RegularFile {
 
 /** Returns the regular file to which PATH leads. Throws an UnreadableFile, or an error of the system. */
 export function readRegular(path: string, bounds: Bounds): RegularFile {
-  // Check before opening: opening a device can start something, and opening a FIFO wakes the process that
-  // writes to it.
+  // Check before opening, which can start a device, and wakes the process that writes to a FIFO.
   checkKind(statSync(path));
   const descriptor = openSync(path, FLAGS);
   try {
@@ -102,8 +99,7 @@ export function readIfRegular(path: string, bounds: Bounds): RegularFile | undef
   }
 }
 
-/** Opens the file at PATH, which must not be a link, for reading. Returns only STATS when it is no regular
- *  file. */
+/** Opens the file at PATH, which must be no link. Returns only STATS when it is no regular file. */
 export async function openRegular(path: string): Promise<{ handle?: FileHandle; stats: Stats }> {
   const handle = await open(path, FLAGS | constants.O_NOFOLLOW);
   const stats = await handle.stat();
@@ -132,14 +128,12 @@ function checkKind(stats: Stats): void {
   if (!stats.isFile()) throw new UnreadableFile('it is not a regular file');
 }
 
-/** Returns the real path of the open file DESCRIPTOR, which was opened as PATH. Without /proc, returns the
- *  path to which PATH leads now. */
+/** Returns the real path of the open file DESCRIPTOR; without /proc, where PATH leads now. */
 function realNameOf(descriptor: number, path: string): string {
   return HAS_DESCRIPTORS ? readlinkSync(`/proc/self/fd/${descriptor}`) : realpathSync(path);
 }
 
-/** Returns at most LIMIT octets of the open file DESCRIPTOR. Its stats do not give the size: the file can
- *  grow, and files in /proc have size 0. */
+/** Returns at most LIMIT octets. Stats do not give the size: files grow, and those in /proc have size 0. */
 function readSome(descriptor: number, limit: number): Buffer {
   const parts: Buffer[] = [];
   for (let remaining = limit; remaining > 0; ) {

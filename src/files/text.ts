@@ -1,5 +1,4 @@
-// Converts the bytes of a file to text and back. Handles UTF-8 or else Latin-1, byte order marks and line
-// ends.
+// Converts the bytes of a file to text and back: UTF-8 or else Latin-1, byte order mark, line ends.
 
 import { CallError } from '../errors.ts';
 
@@ -25,8 +24,7 @@ export function decode(bytes: Uint8Array, partial = false): FileText {
   }
 }
 
-/** Returns the bytes of a text. Throws a CallError, which names the file NAME, when the encoding cannot
- *  represent the text. */
+/** Returns the bytes of a text. Throws a CallError with NAME when the encoding lacks a character. */
 export function encode({ text, encoding, bom }: FileText, name: string): Buffer {
   const surrogate = /\p{Surrogate}/u.exec(text)?.[0];
   if (surrogate !== undefined) {
@@ -42,8 +40,7 @@ export function encode({ text, encoding, bom }: FileText, name: string): Buffer 
   );
 }
 
-/** Returns the kind of a file that begins with BYTES; undefined for text. As in git, a file with a NUL is
- *  binary. */
+/** Returns the kind of a file with this beginning; undefined for text. As in git, a NUL means binary. */
 export function binaryKind(bytes: Uint8Array): 'UTF-16 text' | 'a binary file' | undefined {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return 'UTF-16 text';
@@ -71,8 +68,7 @@ type Unusual =
   | 'mixed LF and CRLF line ends'
   | 'no newline at the end';
 
-/** Returns what is unusual about how a text is stored. Usual is UTF-8 without a byte order mark, in lines
- *  that end with LF. */
+/** Returns what is unusual in how a text is stored; usual is UTF-8 without byte order mark, lines with LF. */
 export function unusualStorage(
   { encoding, bom }: Omit<FileText, 'text'>,
   ends: LineEnds,
@@ -86,8 +82,7 @@ export function unusualStorage(
   ].filter((part) => part !== false);
 }
 
-/** Returns the lines of TEXT without their line ends. Lines end with LF or CRLF, or only with END if
- *  given. */
+/** Returns the lines of TEXT without their ends: LF or CRLF, or only END if given. */
 export function linesOf(text: string, end?: '\n'): string[] {
   // This is eight times as fast as a split at a regular expression.
   const lines = end === undefined ? text.replaceAll('\r\n', '\n').split('\n') : text.split(end);

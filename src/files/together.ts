@@ -20,8 +20,7 @@ import {
   writeTemporary,
 } from './write.ts';
 
-/** A replacement of the file at PATH by BYTES. CONFIRM takes the file as it is right before, and throws if it
- *  is not as expected. */
+/** A replacement of PATH by BYTES. CONFIRM checks the file right before, and throws to prevent it. */
 export interface Replacement {
   path: string;
   bytes: Uint8Array;
@@ -33,8 +32,7 @@ interface OpenReplacement extends Replacement, Target {
   base: string;
 }
 
-/** A replacement with the new content in a temporary file, and with a second name, OLD, for the old
- *  content. */
+/** A replacement with the new content in a temporary file and, as OLD, a second name for the old one. */
 interface Prepared extends OpenReplacement {
   temporary: string;
   old: string;
@@ -77,7 +75,6 @@ async function withTargets<Value>(
   });
 }
 
-/** Calls USE. If it fails, throws an error that names the file of the replacement. */
 async function nameFileOnFailure<Value>({ path }: Replacement, use: () => Promise<Value>): Promise<Value> {
   try {
     return await use();
@@ -148,8 +145,7 @@ async function prepare(replacement: OpenReplacement, isNew: boolean): Promise<Pr
   }
 }
 
-/** Renames the new contents of all PREPARED into place. If a rename fails, restores the files that were
- *  renamed before. */
+/** Renames the new contents of PREPARED into place. If one rename fails, restores all files. */
 async function renameAll(prepared: readonly Prepared[]): Promise<void> {
   const renamed: Prepared[] = [];
   for (const replacement of prepared) {

@@ -1,5 +1,4 @@
-// Lists the files of the workspace that a search reads. Skips the files of tools, such as version control,
-// and installed libraries.
+// Lists the files of the workspace that a search reads.
 
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -10,8 +9,7 @@ import { Folder } from './folder.ts';
 import { isTemporary } from './half-written.ts';
 import type { Workspace } from './workspace.ts';
 
-/** Directories without source of the project, such as those of version control, installed packages and
- *  caches. */
+/** Directories without source of the project: of version control, installed packages, caches. */
 const SKIPPED_FOLDERS = new Set(
   '.git .hg .svn .bzr .jj _darcs CVS node_modules .qlot ocicl quicklisp .venv venv __pycache__ .cache'.split(
     ' ',

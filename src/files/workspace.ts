@@ -21,7 +21,6 @@ export interface Location {
   missing: string[];
 }
 
-/** The directories of a workspace. */
 export interface WorkspaceFolders {
   /** Directories that may be read and written. Relative paths start at the first. */
   roots: readonly string[];
@@ -29,8 +28,7 @@ export interface WorkspaceFolders {
   start?: string;
   /** Directories that may only be read. */
   readRoots?: readonly string[];
-  /** Returns the real paths of further directories that may be read at present. Called only for paths outside
-   *  all roots. */
+  /** Returns the real paths of further readable directories. Called only for paths outside all roots. */
   sources?: () => Promise<string[]>;
   /** True when the sandbox hides the file at REAL from the image. */
   hides?: (real: string) => boolean;
@@ -50,11 +48,9 @@ export interface FileEditors {
   changed: (real: string) => void;
 }
 
-/** Milliseconds for which a result of `sources` is kept. Kept at all because a search asks for each of its
- *  files. */
+/** Milliseconds for which `sources` is cached, because a search needs it for each of its files. */
 const SOURCES_MS = 2000;
 
-/** The reason for refusing a file that the sandbox hides. */
 const HIDDEN = 'the sandbox hides it from the image';
 
 /** Length, in bytes, of the longest path that any system opens. */
@@ -94,7 +90,6 @@ export class Workspace {
     return this.#roots[0] ?? this.#start;
   }
 
-  /** The real paths of the roots. */
   get realRoots(): readonly string[] {
     return this.#realRoots;
   }
@@ -105,8 +100,7 @@ export class Workspace {
     throw new CallError(`There is no workspace to search. ${this.#noRootsText()}`);
   }
 
-  /** Returns the name of REAL, a real path, as shown to people: relative to the first root if REAL is inside
-   *  it. */
+  /** Returns the name of REAL, a real path, for people: relative to the first root if inside it. */
   name(real: string): string {
     const [root] = this.#realRoots;
     return root !== undefined && isInside(root, real) ? relative(root, real) || '.' : real;
@@ -271,8 +265,7 @@ export class Workspace {
     }
   }
 
-  /** Calls CHANGE while no other change runs. Otherwise one change could happen between the last check and
-   *  the rename of another. */
+  /** Calls CHANGE while no other change runs: none may come between its last check and its rename. */
   async exclusively<Value>(change: () => Promise<Value>): Promise<Value> {
     const result = this.#changes.then(change);
     this.#changes = result.catch(() => {});

@@ -71,8 +71,7 @@ export interface Target {
   names: string[];
 }
 
-/** Calls USE with the target of PATH in WORKSPACE, whose folder is held open. Throws a CallError when no file
- *  could be written there. */
+/** Calls USE with the target of PATH, its folder held open. Throws a CallError for an unwritable target. */
 export async function withTarget<Value>(
   workspace: Workspace,
   path: string,
@@ -103,16 +102,14 @@ export async function withTarget<Value>(
   }
 }
 
-/** Throws a CallError when SIGNAL is aborted. Needed because a call that is reported as failed must not
- *  change anything. */
+/** Throws a CallError when SIGNAL is aborted: a call reported as failed must not change anything. */
 export function checkNotCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted) {
     throw new CallError('The call was cancelled before the file was changed; nothing was written.');
   }
 }
 
-/** Returns the present state of the file that NAMES lead to from FOLDER, a folder of WORKSPACE. PATH names
- *  the file in errors. */
+/** Returns the present state of the file to which NAMES lead from FOLDER. PATH names it in errors. */
 export async function presentIn(
   workspace: Workspace,
   folder: Folder,
@@ -143,8 +140,7 @@ export async function presentIn(
   }
 }
 
-/** Throws a CallError for a file that its owner has made read-only, even if its directory allows replacing
- *  the file. */
+/** Throws a CallError for a read-only file, even if its directory allows replacing it. */
 async function checkWritable(folder: Folder, base: string, { mode }: Stats, path: string): Promise<void> {
   const denied = await access(folder.at(base), W_OK).then(
     () => false,
@@ -174,8 +170,7 @@ async function contentOf(
   return { digest: hash.digest('hex'), size };
 }
 
-/** Calls USE with the directory of the last of NAMES. Creates missing directories, and removes these if USE
- *  fails. */
+/** Calls USE with the directory of the last of NAMES. Removes created directories if USE fails. */
 async function inParent(
   folder: Folder,
   [name = '', ...more]: readonly string[],
@@ -214,8 +209,7 @@ async function replaceIn(
   await folder.sync();
 }
 
-/** Writes BYTES to a temporary file beside BASE in FOLDER, with the owner and mode of BASE. Returns the
- *  temporary name. */
+/** Writes BYTES to a temporary file beside BASE, with BASE's owner and mode. Returns the file's name. */
 export async function writeTemporary(folder: Folder, base: string, bytes: Uint8Array): Promise<string> {
   const temporary = temporaryName();
   const existing = await lstat(folder.at(base)).catch(() => undefined);
