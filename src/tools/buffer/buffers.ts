@@ -1,5 +1,4 @@
-// Finds buffers. A buffer is a file of the workspace, named by its path, or by a base name that only one file
-// has.
+// Finds buffers: files of the workspace, named by a path, or by a base name that is unique.
 
 import { lstat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -17,7 +16,6 @@ import { visibleName } from '../../visible.ts';
 export interface TextBuffer {
   /** The buffer's name for people. */
   name: string;
-  /** A note for the reader of the answer. */
   note?: string;
   /** Diffs of edits of the buffer that still wait for a human's approval. */
   pending: string[];
@@ -43,13 +41,11 @@ export function pendingSection(pending: readonly string[], text: string): string
   );
 }
 
-/** Maximum number of directory entries to read in the search for a base name. */
+/** Limits of the search for a base name: number of directory entries, and milliseconds. */
 const FIND_ENTRIES = 50_000;
-/** Maximum duration of the search for a base name, in milliseconds. */
 const FIND_MS = 3000;
-/** Maximum number of directory entries to read in a search of all files. */
+/** Limits of a search of all files: number of directory entries, and milliseconds. */
 const SEARCH_ENTRIES = 100_000;
-/** Maximum duration of a search of all files, in milliseconds. */
 const SEARCH_MS = 10_000;
 
 /** Returns a new budget for a search of all files. */
@@ -70,8 +66,7 @@ export class WorkspaceBuffers {
     this.#pendingEdits = pendingEdits;
   }
 
-  /** Returns the buffer NAME. Throws a CallError that lists names when no file has the name, or several have
-   *  it. */
+  /** Returns the buffer NAME. Throws a CallError with names when no file or several are named so. */
   async find(name: string): Promise<TextBuffer> {
     const { real, missing } = await this.#workspace.locate(name, 'read');
     if (missing.length === 0) return this.#withNotes(real, name);
@@ -100,8 +95,7 @@ export class WorkspaceBuffers {
     return { ...this.#buffer(real, path), ...(notes.length > 0 && { note: notes.join(' ') }) };
   }
 
-  /** Throws a CallError when nothing exists at PATH. The error lists similar names, if the workspace can be
-   *  searched. */
+  /** Throws a CallError when nothing is at PATH, with similar names if the workspace can be searched. */
   async confirmExists(path: string): Promise<void> {
     const { missing } = await this.#workspace.locate(path, 'read');
     if (missing.length === 0) return;
@@ -139,8 +133,7 @@ export class WorkspaceBuffers {
     return paths.map((path) => visibleName(this.#workspace.name(path))).join(', ');
   }
 
-  /** Yields the buffers in the directory FOLDER, or all buffers, within BUDGET. Resolves to undefined when
-   *  there is no such directory. */
+  /** Yields the buffers in the directory FOLDER, or all, within BUDGET; undefined if it does not exist. */
   async below(folder: string | undefined, budget: Budget): Promise<AsyncIterable<TextBuffer> | undefined> {
     if (folder === undefined) return this.#buffersIn(this.#workspace.rootFolders(), budget);
     const { real, missing } = await this.#workspace.locate(folder, 'read');

@@ -8,8 +8,7 @@ import { remainingTime } from '../../files/budget.ts';
 const MATCH_MS = 3000;
 
 /** A JavaScript regular expression can run forever, so it runs in a thread that can be terminated. The code
- *  of the thread is a string, because the program is one bundled file, and a thread cannot run only a part of
- *  it. */
+ *  is a string, because a thread cannot run a part of the one bundled file. */
 const THREAD = `
 const { parentPort, workerData } = require('node:worker_threads');
 const pattern = new RegExp(workerData.source, workerData.flags);
@@ -29,12 +28,10 @@ export interface Matches {
   found: [start: number, end: number][];
 }
 
-/** Maximum number of characters of a pattern. Compiling a longer pattern takes long, and every answer repeats
- *  the pattern. */
+/** Maximum number of characters of a pattern. A longer one compiles slowly, and answers repeat it. */
 const PATTERN_LIMIT = 10_000;
 
-/** Returns the regular expression for PATTERN. Throws a CallError when PATTERN is empty, too long or
- *  invalid. */
+/** Returns the regular expression for PATTERN. Throws a CallError if it is empty, too long or invalid. */
 export function searchPattern(pattern: string, regex: boolean, caseSensitive: boolean): RegExp {
   if (pattern === '') throw new CallError("Parameter 'pattern' must not be empty.");
   if (pattern.length > PATTERN_LIMIT) {
@@ -49,8 +46,7 @@ export function searchPattern(pattern: string, regex: boolean, caseSensitive: bo
   try {
     return new RegExp(source, `${flags}u`);
   } catch {
-    // Tries without the flag u: many patterns have escapes that only the older syntax allows, such as \- and
-    // \".
+    // Without the flag u, because many patterns have escapes of the older syntax, such as \- and \".
   }
   try {
     return new RegExp(source, flags);
@@ -62,8 +58,7 @@ export function searchPattern(pattern: string, regex: boolean, caseSensitive: bo
   }
 }
 
-/** Searches texts for one pattern in a thread, which `stop` ends. The search of each text may take MATCH_MS
- *  milliseconds, as `remainingTime` counts them. */
+/** Searches texts for one pattern in a thread, which `stop` ends, each for at most MATCH_MS of CPU time. */
 export class Searcher {
   readonly #pattern: RegExp;
   #thread: Worker | undefined;
@@ -120,7 +115,6 @@ export class Searcher {
     return this.#signal?.aborted === true;
   }
 
-  /** Ends the thread. */
   async stop(): Promise<void> {
     await this.#thread?.terminate();
   }

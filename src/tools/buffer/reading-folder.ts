@@ -78,8 +78,7 @@ function folderText(
   ]);
 }
 
-/** Returns HEAD, then the texts of as many of the first ENTRIES as fit into one answer, then a list of the
- *  other files. */
+/** Returns HEAD, the texts of the first ENTRIES that fit into one answer, and a list of the others. */
 function fittingTexts(head: string, entries: readonly FileEntry[]): string[] {
   for (let count = entries.length; ; count -= 1) {
     const texts = [

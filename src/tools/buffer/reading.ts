@@ -1,5 +1,4 @@
-// The tools read_file and read_buffer, which show lines of a file unchanged. One line about the file precedes
-// them.
+// The tools read_file and read_buffer, which show lines of a file below one line about it.
 
 import { CallError } from '../../errors.ts';
 import { type Excerpt, readLines } from '../../files/lines.ts';
@@ -145,8 +144,7 @@ function rangeOf(args: RangeArguments, { forData = false }: CallContext): Range 
   return { first, last, limit, whole: forData };
 }
 
-/** Returns those lines of EXCERPT, a part of the file NAME, that RANGE requests and that fit into one
- *  answer. */
+/** Returns those lines of EXCERPT, of the file NAME, that RANGE requests and one answer can hold. */
 function excerptResult(
   name: string,
   excerpt: Excerpt | string,

@@ -82,7 +82,6 @@ export function searchInBuffer(buffers: WorkspaceBuffers, matchMs?: number) {
   });
 }
 
-/** True when PATTERN has characters with a special meaning in regular expressions. */
 function isSpecial(pattern: string): boolean {
   return /[\\^$.*+?()[\]{}|]/.test(pattern);
 }
@@ -112,12 +111,10 @@ async function runSearch(
   }
 }
 
-/** Finds the matches of one pattern in texts. CODE: only Lisp code is searched, without comments and
- *  strings. */
+/** Finds one pattern in texts; with CODE, only in Lisp code without comments and strings. */
 type Finder = Pick<Searcher, 'search' | 'ended' | 'stop'> & { code?: boolean };
 
-/** Maximum number of characters of a code pattern. At each token of a text, all tokens of the pattern may
- *  have to be compared. */
+/** Maximum number of characters of a code pattern. Each token of a text may be compared with all of it. */
 const CODE_LIMIT = 2000;
 
 type SearchArguments = ArgumentsFor<typeof SEARCH_IN_BUFFER>;
@@ -166,7 +163,6 @@ function codeFinderFor(pattern: string): NonNullable<ReturnType<typeof codeFinde
   );
 }
 
-/** Yields the Lisp source files of BUFFERS. */
 async function* lispBuffers(buffers: AsyncIterable<TextBuffer>): AsyncGenerator<TextBuffer> {
   for await (const buffer of buffers) if (isLispFile(buffer.name)) yield buffer;
 }
@@ -217,9 +213,8 @@ async function searchText(
   for (const match of matchesIn(file, text, lines, places, callAt)) found.matches.push(match);
 }
 
-/** Returns PLACES, which are in the order of TEXT, as matches with lines and columns (from 1) and the text of
- *  the line. CALL_AT returns the call at an index if it spans several lines; the match then has the text of
- *  the whole call. */
+/** Returns PLACES, in text order, as matches with lines and columns (from 1). A match has the text of its
+ *  line, or of the whole call if CALL_AT returns a call over several lines. */
 function matchesIn(
   file: string,
   text: string,

@@ -1,5 +1,4 @@
-// Renders search results: each file, and below it the lines with matches, each after the columns of its
-// matches.
+// Renders search results: each file, and below it the matching lines, each after its columns.
 
 import {
   beyondNote,
@@ -19,7 +18,6 @@ export interface Match {
   file: string;
   line: number;
   column: number;
-  /** The line in which the match ends. */
   endLine: number;
   /** The column after the last character of the match. */
   endColumn: number;
@@ -42,8 +40,8 @@ export interface SearchResults {
   edited: string[];
 }
 
-/** Returns the answer for PATTERN (as it is shown), with the matches FOUND in BUFFER, or in many files.
- *  STOPPED: some files were not searched. */
+/** Returns the answer for PATTERN with the matches FOUND in BUFFER, or in many files without it. STOPPED:
+ *  some files were not searched. */
 export function searchResult(
   pattern: string,
   found: SearchResults,
@@ -107,8 +105,7 @@ interface Row {
   matches: number;
 }
 
-/** Returns MATCHES as rows, one for each line. With WITH_FILES, the name of each file precedes its first
- *  row. */
+/** Returns MATCHES as rows, one for each line. WITH_FILES puts each file before its first row. */
 function rowsOf(matches: readonly Match[], withFiles: boolean): Row[] {
   const rows: Row[] = [];
   let start = 0;

@@ -73,7 +73,6 @@ function encodedContent(args: ArgumentsFor<typeof WRITE_FILE>): { path: string; 
   return { path, bytes: encode({ text: content, encoding: 'UTF-8', bom: false }, visibleName(path)) };
 }
 
-/** Returns the change to show when BYTES, a text, are to replace PRESENT. */
 function changeFor({ name, size, bytes: old }: Present, bytes: Buffer): Change {
   const after = decode(bytes);
   if (size === undefined) return newFile(name, after);

@@ -43,7 +43,6 @@ const PROPOSE_FILE_EDIT = {
 
 type EditArguments = ArgumentsFor<typeof PROPOSE_FILE_EDIT>;
 
-/** At most this many lines of the diff are in the answer. */
 const DIFF_LINES = 200;
 
 export function proposeFileEdit(workspace: Workspace) {
@@ -117,8 +116,7 @@ function sizeText({ name }: Present, bytes: number, text: string, broken: boolea
   return `${size} and ${forms} top-level ${forms === 1 ? 'form' : 'forms'}`;
 }
 
-/** Returns the text of PRESENT before and after the edit in ARGS. Throws a CallError that says why the edit
- *  is impossible. */
+/** Returns the text of PRESENT before and after the edit in ARGS. Throws a CallError if impossible. */
 function editOf(
   present: Present,
   args: EditArguments,
@@ -149,8 +147,7 @@ function editOf(
   return { before, after: { ...before, text: replaced(file, before.text, normalized) } };
 }
 
-/** Returns TEXT, of FILE, with the only occurrence of ORIGINAL replaced; all other characters stay as they
- *  are. */
+/** Returns TEXT, of FILE, with the only occurrence of ORIGINAL replaced, and no other change. */
 function replaced(
   file: string,
   text: string,
