@@ -4,8 +4,7 @@ import { CallError } from '../errors.ts';
 import { inputSchema, readArguments } from '../kernel/schema.ts';
 import type { McpTool } from './mcp-tool.ts';
 
-/** The signature of call_tool. No registry has this tool: the named tool is validated, gated and answered as
- *  if called directly. */
+/** The signature of call_tool. No registry has call_tool: the tool that it names is checked instead. */
 export const CALL_TOOL = {
   name: 'call_tool',
   parameters: [

@@ -32,11 +32,9 @@ export class Catalog implements ReadonlyMap<string, ToolMetadata> {
   #revision: number | undefined;
   #entries: ReadonlyMap<string, ToolMetadata> = new Map();
   #ranking: Ranking | undefined;
-  /** Cache of the metadata of each tool. */
   readonly #metadata = new WeakMap<Tool, ToolMetadata>();
 
-  /** The catalog reads REGISTRY again when its revision changes. SPELLING maps a registered name to the name
-   *  that clients see. */
+  /** Reads REGISTRY again when its revision changes. SPELLING maps a registered name to what clients see. */
   constructor(registry: ToolSource, spelling: Spelling = (name) => name) {
     this.#registry = registry;
     this.#spelling = spelling;
@@ -60,7 +58,6 @@ export class Catalog implements ReadonlyMap<string, ToolMetadata> {
     return metadata;
   }
 
-  /** The search index of the current tools. */
   get ranking(): Ranking {
     const tools = this.#current.values();
     this.#ranking ??= new Ranking(tools);
@@ -104,7 +101,6 @@ export class Catalog implements ReadonlyMap<string, ToolMetadata> {
 
 export interface CatalogSummary {
   totalTools: number;
-  /** How many tools each of the ten categories has. */
   byCategory: Record<ToolCategory, number>;
 }
 

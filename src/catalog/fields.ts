@@ -2,8 +2,8 @@
 
 import type { ToolMetadata } from './metadata.ts';
 
-/** WEIGHT is the weight of one word in a field, in a text of USUAL words. LENGTH, from 0 to 1, says how
- *  strongly a longer text reduces the weight. */
+/** The weight of one word of a field that has USUAL words, the average. LENGTH, from 0 to 1, says how much
+ *  less each word weighs in a longer field. */
 interface Weight {
   readonly weight: number;
   readonly length: number;
@@ -24,7 +24,7 @@ export const FIELDS = {
 } as const satisfies Record<string, Weight>;
 export type Field = keyof typeof FIELDS;
 
-/** The fields in which stop words count: they are short, and "who" or "use" tells one of their tools from another. */
+/** The short fields, in which stop words count: words such as "who" and "use" distinguish tools. */
 export const WITH_STOP_WORDS: ReadonlySet<string> = new Set<Field>(['name', 'keywords']);
 
 const FIRST_SENTENCE = /^[\s\S]*?[.!?](?=\s|$)/;
@@ -46,7 +46,7 @@ export function fieldsOf(tool: ToolMetadata): Record<Field, string> {
   };
 }
 
-/** Returns the description in a parameter's SCHEMA; '' when absent. In a foreign catalog SCHEMA can be anything. */
+/** Returns the description in SCHEMA; '' when absent. In a foreign catalog SCHEMA can be anything. */
 function textOf(schema: unknown): string {
   const { description } = (schema ?? {}) as { description?: unknown };
   return typeof description === 'string' ? description : '';

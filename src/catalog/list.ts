@@ -7,7 +7,6 @@ import { getSearchToolsDefinition, SEARCH_TOOLS } from './search-tools.ts';
 
 export type ListMode = 'full' | 'lightweight' | 'summary' | 'search';
 
-/** A tool in the lightweight list. */
 export interface LightweightTool {
   name: string;
   description: string;
@@ -40,7 +39,6 @@ function otherTools(mode: ListMode, catalog: Tools): McpTool[] {
   }
 }
 
-/** Returns the tools of CATALOG other than search_tools and call_tool. */
 function unlistedTools(catalog: Tools): ToolMetadata[] {
   const listed: readonly string[] = [SEARCH_TOOLS.name, CALL_TOOL.name];
   return [...catalog.values()].filter(({ name }) => !listed.includes(name));

@@ -23,8 +23,7 @@ export function normalizedName(name: string): string {
   return name.toLowerCase().replaceAll('-', '_');
 }
 
-/** Returns the texts of TOOL, with its name normalized. Only the first MOST_KEYWORDS keywords are included
- *  (C27). */
+/** Returns the texts of TOOL, the name normalized, with the first MOST_KEYWORDS keywords (C27). */
 export function literalTexts(tool: ToolMetadata): LiteralTexts {
   const [short, full] = [tool.shortDescription.toLowerCase(), tool.fullDescription.toLowerCase()];
   const keywords = tool.keywords.slice(0, MOST_KEYWORDS).map((keyword) => keyword.toLowerCase());
@@ -37,8 +36,7 @@ export function literalTexts(tool: ToolMetadata): LiteralTexts {
   };
 }
 
-/** Returns the points of a tool with TEXTS for QUERY (S1.2). QUERY is given in lower case (TEXT) and
- *  normalized as a name (NAME). */
+/** Returns the points of TEXTS for QUERY (S1.2), given in lower case (TEXT) and normalized (NAME). */
 export function literalScore(texts: LiteralTexts, query: { text: string; name: string }): number {
   const { name, keywords, short, full, fullBeginsWithShort } = texts;
   const { text } = query;

@@ -13,7 +13,6 @@ const MCP_DEFAULTS = {
 
 type Hints = typeof MCP_DEFAULTS;
 
-/** A tool as MCP lists it. */
 export interface McpTool {
   name: string;
   description: string;
@@ -22,7 +21,7 @@ export interface McpTool {
   _meta?: { [key: string]: unknown };
 }
 
-/** The assumed effects of a tool by its level, unless it declares others. A cautious tool can run any code. */
+/** The effects of a tool by level, unless it declares others. A cautious tool can run any code. */
 const EFFECTS: Record<SafetyLevel, Effects> = {
   safe: { destructive: false, idempotent: true, openWorld: false },
   cautious: { destructive: true, idempotent: false, openWorld: true },
@@ -43,7 +42,7 @@ function hintsOf({ safetyLevel, effects }: ToolMetadata): Partial<Hints> {
   return Object.fromEntries(telling);
 }
 
-/** Maximum number of octets of the keywords listed for the search of Claude Code, so that `_meta` has 51. */
+/** Limit, in octets, of the keywords listed for the search of Claude Code; `_meta` then has 51. */
 const HINT_OCTETS = 24;
 
 /** Returns as many of the first KEYWORDS as fit into HINT_OCTETS, separated by commas. */

@@ -31,7 +31,6 @@ const REGISTRY_CATEGORIES = [
   'packages',
 ] as const;
 
-/** All values of the filter `category`. */
 export const CATEGORY_FILTERS = [...TOOL_CATEGORIES, ...REGISTRY_CATEGORIES] as const;
 export type CategoryFilter = (typeof CATEGORY_FILTERS)[number];
 
@@ -48,20 +47,17 @@ const CATALOG_CATEGORY: ReadonlyMap<string, ToolCategory> = new Map<string, Tool
   ['settings', 'utility'],
 ]);
 
-/** Further words under which search_tools finds a built-in tool, by the tool's name. Clients do not see
- *  them. */
+/** By built-in tool: further words under which search_tools finds it. Clients do not see them. */
 const SEARCH_WORDS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries(WORDS).map(([name, line]) => [name, line.split(' ')]),
 );
 
-/** Number of tokens of a tool's definition plus an answer: MIN with its smallest answer, MAX with its largest
- *  typical answer. */
+/** Tokens of a tool's definition plus its smallest answer (MIN) or largest typical answer (MAX). */
 export interface TokenCost {
   min: number;
   max: number;
 }
 
-/** The catalog entry of a tool. */
 export interface ToolMetadata {
   readonly name: string;
   readonly shortDescription: string;
@@ -122,8 +118,7 @@ function deepFreeze<Value extends object>(value: Value): Value {
   return Object.freeze(value);
 }
 
-/** Returns the cost of a tool without measured answers: its DESCRIPTION and SCHEMA alone, at four characters a
- *  token. */
+/** Returns the cost of a tool without measured answers: DESCRIPTION and SCHEMA, 4 characters a token. */
 export function schemaCost(description: string, schema: object): TokenCost {
   const tokens = Math.ceil((description.length + JSON.stringify(schema).length) / 4);
   return { min: tokens, max: tokens };

@@ -18,7 +18,6 @@ export interface ForeignTool {
   inputSchema?: object;
   keywords?: readonly string[];
   category?: string;
-  /** The server that has the tool. */
   server?: string;
   /** The unique key of the tool. By default SERVER/NAME, or the name alone without a server. */
   id?: string;
@@ -28,7 +27,6 @@ export interface ForeignTool {
 export class OpenCatalog extends Map<string, ToolMetadata> {
   #ranking: Ranking | undefined;
 
-  /** The search index of the present tools. */
   get ranking(): Ranking {
     this.#ranking ??= new Ranking(this.values());
     return this.#ranking;
@@ -49,7 +47,8 @@ export class OpenCatalog extends Map<string, ToolMetadata> {
     super.clear();
   }
 
-  /** Adds TOOL, or replaces the tool with its id, and returns its entry. Throws a CallError when TOOL is invalid. */
+  /** Adds TOOL, or replaces the one with its id. Returns its entry. Throws a CallError for an invalid
+   *  TOOL. */
   add(tool: ForeignTool): ToolMetadata {
     const metadata = foreignMetadata(tool);
     this.set(keyOf(metadata), metadata);
@@ -80,7 +79,6 @@ export function readCatalog(text: string): OpenCatalog {
 /** One empty list shared by all tools, since there can be many. */
 const NONE: readonly string[] = [];
 
-/** Returns the catalog entry of TOOL. Throws a CallError when TOOL is invalid. */
 function foreignMetadata(tool: ForeignTool): ToolMetadata {
   const {
     name,
@@ -118,8 +116,7 @@ function foreignMetadata(tool: ForeignTool): ToolMetadata {
 
 const PROPERTIES = ['name', 'description', 'inputSchema', 'keywords', 'category', 'server', 'id'] as const;
 
-/** Returns the properties of TOOL that a search reads; null is taken as absent. Throws a CallError for an
- *  invalid property. */
+/** Returns the properties of TOOL that a search reads, null as absent. Throws a CallError for a wrong one. */
 function validated(tool: ForeignTool): ForeignTool {
   if (!isObject(tool)) throw new CallError('It must be an object.');
   const fields = Object.fromEntries(
@@ -146,7 +143,7 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the token cost of the definition of a tool. Throws a CallError when SCHEMA cannot be written as JSON. */
+/** Returns the token cost of a definition. Throws a CallError when SCHEMA cannot be written as JSON. */
 function costOf(description: string, schema: object): TokenCost {
   try {
     return schemaCost(description, schema);

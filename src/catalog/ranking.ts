@@ -15,28 +15,23 @@ export function keyOf({ id, name }: ToolMetadata): string {
 const SATURATION = 1.2;
 /** The weight from which on a tool covers a term in full. A term in a minor field is covered only in part. */
 const FULL_COVERAGE_WEIGHT = 1.6;
-/** Added to the number of tools in the IDF, so that a rare word counts more than a common one in a small
- *  catalog too. */
+/** Added to the number of tools in the IDF, so that rare words count more in small catalogs too. */
 const FURTHER_TOOLS = 100;
-/** The number of tools with a term, in the IDF, for a term that no tool has. */
+/** In the IDF, the number of tools that have a term, if no tool has it. */
 const UNKNOWN_HOLDERS = 0.0122;
 
-/** A tool that the ranking found. COVERAGE, from 0 to 1, says how much of the request's subject the tool
- *  covers. */
+/** A tool that the ranking found. COVERAGE, 0 to 1: how much of the request's subject it covers. */
 export interface Ranked {
   tool: ToolMetadata;
   coverage: number;
 }
 
-/** A search index of tools. */
 export class Ranking {
   readonly #tools: readonly ToolMetadata[];
-  /** The literal texts of each tool. */
   readonly #texts: readonly ReturnType<typeof literalTexts>[];
   /** By term: the tools that have it, by index, with the weight of the term in each. */
   readonly #postings = new Map<string, Map<number, number>>();
 
-  /** Indexes TOOLS. */
   constructor(tools: Iterable<ToolMetadata>) {
     this.#tools = [...tools];
     this.#texts = this.#tools.map(literalTexts);
@@ -49,8 +44,7 @@ export class Ranking {
     }
   }
 
-  /** Returns the tools that share a term with QUERY, the best first; tools of equal score in the order of the
-   *  catalog. */
+  /** Returns the tools that share a term with QUERY, the best first, equal ones in catalog order. */
   rank(query: string): Ranked[] {
     const scores = new Map<number, { at: number; score: number; covered: number }>();
     let subject = 0;
@@ -81,8 +75,7 @@ export class Ranking {
     return this.#tools.filter((tool, at) => this.#texts[at]?.name === normalized || keyOf(tool) === name);
   }
 
-  /** Returns the literal hits of QUERY with their points (S1.2), the most points first; hits of equal points
-   *  in the order of the catalog (S1.4). */
+  /** Returns the literal hits of QUERY (S1.2), the most points first, else in catalog order (S1.4). */
   literal(query: string): LiteralHits {
     const normalized = { text: query.toLowerCase(), name: normalizedName(query) };
     const hits = this.#tools.map((tool, at): [ToolMetadata, number] => [
@@ -93,7 +86,6 @@ export class Ranking {
   }
 }
 
-/** Returns the weight of each term in TOOL. */
 function termWeights(tool: ToolMetadata): Map<string, number> {
   const weights = new Map<string, number>();
   for (const [field, text] of Object.entries(fieldsOf(tool))) {

@@ -5,7 +5,6 @@ import { isContentWord, stem, words } from './terms.ts';
 /** Maximum number of characters of a request that are read. */
 export const QUERY_LIMIT = 1000;
 
-/** A term of a request. */
 export interface RequestTerm {
   term: string;
   /** The weight of the term. A plain word that occurs once has weight 1. */
@@ -17,14 +16,13 @@ export interface RequestTerm {
 /** Weights of a word in one of NAMES, and of a word from PATTERNS. */
 const NAME_PART = 0.25;
 const PATTERN_WORD = 0.4;
-/** Weight of a stop word, which decides between tools that have the other words alike. */
+/** Weight of a stop word: so low that it decides only between tools with the same other words. */
 const STOP_WORD = 0.15;
-/** Weights in the subject of the request: of a word that no tool has (it may be a name), and of one from PATTERNS. */
+/** Weights in the request's subject: of a word that no tool has, perhaps a name; of one from PATTERNS. */
 const UNKNOWN = 0.5;
 const PATTERN_SUBJECT = 2;
 
-/** Matches names in programs: PACKAGE:NAME, FOLDER/FILE.EXTENSION, names-with-hyphens and with_underscores,
- *  *NAME*. */
+/** Matches names in programs: PACKAGE:NAME, FOLDER/FILE.EXTENSION, with-hyphens, with_underscores, *NAME*. */
 const NAMES = /(?<!\w)(?:[\w.*+-]{0,80}::?[\w*+-]+|(?:[\w.~-]+\/)*\w+\.[\w.]+|\w+(?:[-_]\w+)+)|\*[\w-]+\*/g;
 
 /** Patterns in a request, and the words that each adds to it. */
@@ -39,9 +37,8 @@ const PATTERNS: readonly [RegExp, string][] = [
   [/\+\w[\w-]*\+/, 'constant'],
 ];
 
-/** Returns the terms of QUERY, each once, with those that PATTERNS add. IS_KNOWN says whether a tool has a term. Stop words
- *  are left out beside terms that no tool has (C32). Beside known terms they count little, and a request without other
- *  words is about them. */
+/** Returns the terms of QUERY, each once, with those that PATTERNS add. IS_KNOWN says whether a tool has a
+ *  term. Stop words count in full alone, a little beside known terms, else not at all (C32). */
 export function readRequest(query: string, isKnown: (term: string) => boolean): RequestTerm[] {
   const text = query.slice(0, QUERY_LIMIT).normalize('NFKC');
   const names = new Set<string>();
@@ -76,7 +73,6 @@ export function readRequest(query: string, isKnown: (term: string) => boolean): 
   return [...terms.values()];
 }
 
-/** Returns the words that PATTERNS add for TEXT, each once. */
 function patternWords(text: string): Set<string> {
   return new Set(PATTERNS.flatMap(([pattern, meaning]) => (pattern.test(text) ? meaning.split(' ') : [])));
 }

@@ -49,11 +49,9 @@ export interface SearchToolsResult {
   note?: string;
 }
 
-/** Note of a search with cemcpOnly. */
 const FROM_CODE =
   'Code in the image calls these as (live-lisp:call-tool "NAME" :parameter value ...), which returns the data, all of it when no limit is given. An eval_form that filters it costs less than calls that list it.';
 
-/** Note of a search with only weak matches. */
 const ALL_WEAK =
   'All matches are weak: they share only some words with the query, so look at one before you call it.';
 /** Note of an unfiltered search that finds nothing. */
@@ -114,7 +112,6 @@ export const SEARCH_TOOLS = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool search_tools, which searches CATALOG. */
 export function searchToolsTool(catalog: Searchable): Tool {
   return defineTool({
     ...SEARCH_TOOLS,
@@ -127,8 +124,7 @@ export function searchToolsTool(catalog: Searchable): Tool {
   });
 }
 
-/** Returns the answer of search_tools to ARGS over CATALOG (S1.5 to S1.11, S1.15). Throws a CallError that names an
- *  invalid argument (S1.17). */
+/** Returns the answer of search_tools over CATALOG (S1.5 to S1.11, S1.15). Throws a CallError (S1.17). */
 export function executeSearchTools(args: SearchToolsArgs, catalog: Searchable): SearchToolsResult {
   const options = readArguments(SEARCH_TOOLS, args);
   const { limit, query } = options;
@@ -170,13 +166,11 @@ export function executeSearchTools(args: SearchToolsArgs, catalog: Searchable): 
   };
 }
 
-/** True when OPTIONS filter tools by anything besides the query. */
 function isFiltered({ category, complexity, cemcpOnly }: ToolSearchOptions): boolean {
   return category !== undefined || complexity !== undefined || cemcpOnly === true;
 }
 
-/** Returns the definition of search_tools for MCP (S1.1). With ALWAYS_LOAD, clients that load tools on demand load this
- *  one at start. */
+/** Returns the MCP definition of search_tools (S1.1). ALWAYS_LOAD has clients load it at start. */
 export function getSearchToolsDefinition(alwaysLoad = false): McpTool {
   return toMCPTool({ ...metadataOf(searchToolsTool(new Map())), alwaysLoad });
 }

@@ -35,7 +35,6 @@ export interface ToolSearchResult {
   more?: string[];
   /** How many tools were found, before the limit. */
   totalCount: number;
-  /** How many of the tools found are in each category. */
   categories: Record<ToolCategory, number>;
   query?: string;
 }
@@ -53,7 +52,6 @@ const MORE_LIMIT = 15;
 /** The coverage below which a match is weak. */
 const LEAST_COVERAGE = 0.48;
 
-/** A tool that a search found, and why. */
 interface Hit {
   tool: ToolMetadata;
   matchInfo?: { searchScore: number } | { match: 'ranked' | 'weak' };
@@ -67,8 +65,7 @@ interface SearchOutcome {
   categories: Record<ToolCategory, number>;
 }
 
-/** Returns the tools of CATALOG for OPTIONS: sorted by score with a query, by name without one (S1.2 to S1.8,
- *  S1.15). */
+/** Returns the tools for OPTIONS: by score with a query, else by name (S1.2 to S1.8, S1.15). */
 export function searchTools(options: ToolSearchOptions, catalog: Searchable): ToolSearchResult {
   const { query, includeSchema = false } = options;
   const { hits, more, total, categories } = query
@@ -98,8 +95,8 @@ function listTools(options: ToolSearchOptions, catalog: Searchable): SearchOutco
   return { hits, more: [], total: all.length, categories: countCategories(all) };
 }
 
-/** Returns the tools that QUERY names, then literal hits, then ranked tools. All of CATALOG is searched; the filters of
- *  OPTIONS only select from what was found (C27, C32). */
+/** Returns the tools that QUERY names, then literal hits, then ranked tools. The filters of OPTIONS only
+ *  select from what the search of all of CATALOG found (C27, C32). */
 function findTools(query: string, options: ToolSearchOptions, catalog: Searchable): SearchOutcome {
   const ranking = catalog.ranking ?? new Ranking(catalog.values());
   const literal = ranking.literal(query);
@@ -134,12 +131,10 @@ function rankedHit({ tool, coverage }: Ranked): Hit {
 
 /** Matches a word that can only be a name: it has a punctuation mark or digit inside, or is in camelCase. */
 const LOOKS_LIKE_NAME = /[\w-][-_.:/\d][\w-]|\p{Ll}\p{Lu}/u;
-/** Separators of names, tried in turn: none, list punctuation, and any character that does not occur in names
- *  in programs. */
+/** Separators of names, tried in turn: none, list punctuation, characters that are in no name. */
 const NAME_SEPARATORS = [/(?!)/, /[,;\n]/, /[^\p{L}\p{M}\p{N}_.:/-]+/u];
 
-/** Returns the tools that QUERY names (C27). If QUERY also has other words, only words that look like names
- *  are considered. */
+/** Returns the tools that QUERY names (C27). Among other words, only words that look like names count. */
 function namedTools(query: string, ranking: Ranking): Set<ToolMetadata> {
   const named = new Set<ToolMetadata>();
   for (const separator of NAME_SEPARATORS) {

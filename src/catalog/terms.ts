@@ -7,17 +7,14 @@ import STOP from './stop-words.json' with { type: 'json' };
 const STOP_WORDS: ReadonlySet<string> = new Set(STOP.words.split(' '));
 
 interface Patterns {
-  /** Matches a run in a script without spaces between words, or in Hangul, where particles are attached to
-   *  words. */
+  /** Matches a run in a script without spaces, or in Hangul, where particles are attached to words. */
   unspaced: RegExp;
-  /** Matches a run of letters and numbers. */
   run: RegExp;
 }
 
 let cachedPatterns: Patterns | undefined;
 
-/** Returns the patterns of `words`. They are made at the first search instead of at the start, because
- *  resolving Unicode properties is slow. */
+/** Returns the patterns of `words`, made at the first search: resolving Unicode properties is slow. */
 function patterns(): Patterns {
   if (cachedPatterns !== undefined) return cachedPatterns;
   const unspaced =
@@ -27,8 +24,8 @@ function patterns(): Patterns {
   return cachedPatterns;
 }
 
-/** Returns the words of TEXT in lower case. A camelCase name yields the whole and its parts; a run in a script without
- *  spaces yields the whole and each two adjacent characters. */
+/** Returns the words of TEXT in lower case. A camelCase name also yields its parts, and a run in a script
+ *  without spaces each two adjacent characters. */
 export function words(text: string): string[] {
   const { unspaced, run: anyRun } = patterns();
   return (text.normalize('NFKC').match(anyRun) ?? []).flatMap((run) => {
