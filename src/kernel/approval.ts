@@ -13,12 +13,10 @@ export interface Question {
   preview: RenderedPreview;
 }
 
-/** A question that is not answered yet. */
 export interface OpenQuestion extends Question {
   /** True when an approval can also cover later calls of the session. */
   allowsSession: boolean;
-  /** Records in the audit log that the question closed without approval, why (WHY), and by which AUTHORITY.
-   *  Never throws. */
+  /** Records in the audit log that AUTHORITY closed the question without approval, and WHY. Never throws. */
   recordRefusal: (authority: Authority, why: string) => void;
   /** The error text for a question that is not answered in time. */
   timeoutText: string;
@@ -42,8 +40,7 @@ export type Verdict =
   | { kind: 'unanswered' }
   | { kind: 'void'; why: string };
 
-/** Returns the refusal of a call when no human can be asked (C20). For a call from CODE, advises calling the
- *  tool directly, since a human can then be asked. */
+/** Returns the refusal if no human can be asked (C20). For CODE, it advises to call the tool directly. */
 export function refusalText(question: QuestionSubject, code: boolean): string {
   const { tool } = question;
   const needs = `Tool ${tool.name} is ${tool.safetyLevel} and needs a human's approval`;
@@ -53,8 +50,7 @@ export function refusalText(question: QuestionSubject, code: boolean): string {
   return `${needs}, and here nobody can be asked. Nothing was done. ${allowanceText(question)}`;
 }
 
-/** Returns the refusal of a call when a human was asked but did not answer (C29). LATE is true when the time
- *  to answer has run out. */
+/** Returns the refusal when a human was asked but did not answer (C29). LATE: the time to answer ran out. */
 export function unansweredText(question: QuestionSubject, late = false): string {
   const { name, safetyLevel } = question.tool;
   const nobody = late ? 'Nobody answered in time' : 'Nobody answered the question';
@@ -76,13 +72,12 @@ export function deniedHint(
 /** Maximum number of files to name one by one. */
 const MAX_NAMED_FILES = 3;
 
-/** Returns the sentence that says how a person allows such calls in advance, with a rule for each file
- *  concerned. */
+/** Returns a sentence on how a person allows such calls in advance, with a rule for each file. */
 function allowanceText({ tool, requiredTools, ...about }: QuestionSubject): string {
   if (tool.approvedAs !== undefined) {
     return `A person can allow it when the file that they start the server with defines it: --init FILE --allow ${tool.name}`;
   }
-  // GLOB stands for a name that a shell would expand to a rule that allows more.
+  // If a shell expanded the name of a file, the rule could allow other files too. GLOB is shown instead.
   const isLiteral = (place: string) => /^[\w./-]+$/.test(place);
   const places = placesOf(about).map((place) =>
     place === undefined ? '' : `:${isLiteral(place) ? place : 'GLOB'}`,

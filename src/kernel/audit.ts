@@ -37,7 +37,6 @@ export interface AuditedEnd {
 }
 
 export interface AuditTrail {
-  /** Records that CALL is about to run, and returns a function that records its end. Throws when it cannot
-   *  record. */
+  /** Records that CALL is about to run. Returns a function that records its end. Throws if it cannot. */
   begin(call: AuditedCall, authority: Authority): (end: AuditedEnd) => void;
 }

@@ -1,5 +1,4 @@
-// Lets code in the image call a tool: matches the names of the tool and of its parameters, converts NIL, and
-// shapes the answer.
+// Lets code in the image call a tool: matches names, converts NIL, and shapes the answer.
 
 import { messageOf } from '../errors.ts';
 import type { Executor } from './executor.ts';
@@ -51,13 +50,11 @@ export async function callFromCode(
   }
 }
 
-/** Maximum number of characters of the text that goes with the data: the limit of one answer minus the
- *  characters that an evaluation adds to the text. */
+/** Limit, in characters, of the text with the data: that of an answer minus what an evaluation adds. */
 const TEXT_LIMIT = 38_900;
 
-/** Returns ARGS under the names of TOOL's parameters. Adds HOME as the package when ARGS name none. Unknown
- *  names stay, and are refused later. When a parameter is given several times, under several names, the first
- *  value is taken. */
+/** Returns ARGS under the names of TOOL's parameters, with HOME as the package if ARGS name none. Unknown
+ *  names stay, and are refused later. Of several values for one parameter, the first is taken. */
 function argumentsFor(tool: Tool, args: Arguments, home: string | undefined): Arguments {
   const given = new Map<string, unknown>();
   for (const [name, value] of Object.entries(args)) {

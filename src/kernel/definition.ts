@@ -28,8 +28,7 @@ export function definitionOf(tool: Tool): Definition {
   return { name, description, parameters, required, safetyLevel, categories };
 }
 
-/** Returns DATA as a definition. Throws a CallError that names the mistake. Checks only what defineTool does
- *  not check later. */
+/** Returns DATA as a definition. Throws a CallError for mistakes that defineTool does not find later. */
 export function readDefinition(data: unknown): Definition {
   const { name, description, parameters, required, safetyLevel, categories } = fieldsOf(data);
   const toolError = toolErrorFor(printable(textOf(name)));
@@ -85,8 +84,7 @@ const OPTIONS: { readonly [field: string]: readonly [(value: unknown) => boolean
   maximum: [isNumber, 'a number'],
 };
 
-/** Matches names of parameters that model providers accept. A single other name makes them refuse all tools
- *  of the client. */
+/** Matches parameter names that model providers accept. One tool with another name makes them refuse all. */
 const PARAMETER_NAME = /^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$/;
 
 /** Returns DATA as a parameter. checkTool later checks the type, and that the name is present. */

@@ -1,5 +1,4 @@
-// Runs one call: finds the tool, validates the arguments, decides whether to ask, then asks or runs, and
-// returns the outcome. Never throws.
+// Runs one call: finds the tool, validates the arguments, then asks a human or runs. Never throws.
 
 import { ArgumentError, CallError, ImageError, messageOf, SetupError } from '../errors.ts';
 import { deniedHint, refusalText, unansweredText, type Verdict } from './approval.ts';
@@ -72,8 +71,7 @@ export class Executor {
     return { ...outcome, notices: [...changes, ...notes, ...notices] };
   }
 
-  /** Calls the tool NAME for code in the image. Returns no notices: they wait for an answer that a model
-   *  reads. */
+  /** Calls the tool NAME for code in the image. Notices wait for an answer that a model reads. */
   async executeForCode(name: string, args: unknown, context: CallContext = {}): Promise<Outcome> {
     const alone = { ...context, canAsk: false };
     const outcome = await this.#run(name, args, { context: alone, caller: 'code', verdict: undefined });
@@ -129,16 +127,14 @@ export class Executor {
     return this.#perform(withFingerprint(call, preview), authority);
   }
 
-  /** Returns the tools that standing approvals must cover for CALL. If `raisedBy` raised the level of the
-   *  tool, and the tool needs an approval at its registered level too, both forms of the tool must be
-   *  covered. */
+  /** Returns the tools that standing approvals must cover for CALL: also the tool at its registered level, if
+   *  `raisedBy` raised the level and the registered one needs an approval too. */
   #requiredTools({ tool, registered }: Call): Tool[] {
     const registeredRuns =
       tool === registered || decide(registered.safetyLevel, this.#options.ask ?? 'dangerous') === 'run';
     return registeredRuns ? [tool] : [tool, registered];
   }
 
-  /** True when standing approvals cover CALL with the files of PREVIEW. */
   #isStandingApproved(call: Call, preview: Preview): boolean {
     const { standing } = this.#options;
     return this.#requiredTools(call).every((tool) =>
@@ -161,7 +157,6 @@ export class Executor {
     }
   }
 
-  /** Returns the outcome of CALL, whose VERDICT is no approval. */
   async #notApproved(call: Call, verdict: Exclude<Verdict, { args: unknown } | { session?: boolean }>) {
     const { tool } = call;
     if (verdict.kind === 'void') return this.#refuse(call, 'nobody', verdict.why);
@@ -173,8 +168,7 @@ export class Executor {
     return { ...this.#refuse(call, 'denied', DENIED), hint: deniedHint(about, verdict) };
   }
 
-  /** Returns a failure with the question whether CALL may do what PREVIEW shows. Records the refusal when no
-   *  human can be asked. */
+  /** Returns a failure with a question about PREVIEW. Records a refusal if no human can be asked. */
   #questionOutcome(call: Call, preview: RenderedPreview): BareOutcome {
     const { tool, args, caller, context } = call;
     const about = { ...preview, tool, requiredTools: this.#requiredTools(call) };
@@ -194,7 +188,6 @@ export class Executor {
     };
   }
 
-  /** True when an approval of what PREVIEW shows can also cover later calls of the session. */
   #canHoldForSession(preview: RenderedPreview): boolean {
     return this.#options.standing?.canHoldForSession(...placesOf(preview)) === true;
   }
@@ -252,11 +245,9 @@ async function previewOf({ tool, args, context }: Call): Promise<Preview> {
     : argumentsPreview(args, approvedAs(tool));
 }
 
-/** Maximum number of characters to keep of each argument in the record of an open question, because many
- *  questions can be open for a long time. */
+/** Limit, in characters, of each argument in the record of an open question: many can be open for long. */
 const VALUE_LIMIT = 2000;
 
-/** Returns ARGS with long values cut off. */
 function withBoundedValues(args: Arguments): Arguments {
   const bounded = Object.entries(args).map(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
@@ -265,13 +256,11 @@ function withBoundedValues(args: Arguments): Arguments {
   return Object.fromEntries(bounded);
 }
 
-/** Returns a text that says which arguments the approving human has changed (C29). */
 function changesText(names: string[]): string {
   if (names.length === 0) return 'The user approved the call as it was.';
   return `The user approved this with changes of theirs: ${names.join(', ')}. What was asked for was not done, what they changed it to was.`;
 }
 
-/** Returns the names of the arguments that differ between BEFORE and AFTER. */
 function changedNames(before: Arguments, after: Arguments): string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));

@@ -12,8 +12,7 @@ export class Mirror {
   /** The tools as clients see them, by the image's own names. */
   readonly #tools = new Map<string, Tool>();
 
-  /** IS_TAKEN returns whether a tool of the server has the name that it is given. ON_CHANGE is called after
-   *  each change. */
+  /** IS_TAKEN says whether a tool of the server has a name. ON_CHANGE is called after each change. */
   constructor(isTaken: (name: string) => boolean, onChange: () => void) {
     this.#isTaken = isTaken;
     this.#onChange = onChange;

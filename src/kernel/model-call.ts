@@ -7,8 +7,7 @@ import type { Outcome } from './outcome.ts';
 import { kindOf } from './schema.ts';
 import type { CallContext } from './tool.ts';
 
-/** A tool call, as a model makes it. ARGUMENTS may also be the JSON text of an object, since some providers
- *  send that. */
+/** A tool call, as a model makes it. ARGUMENTS may be JSON text, which some providers send. */
 export interface ToolCall {
   id?: string;
   name: string;
@@ -23,8 +22,7 @@ export type ToolResult = { id: string | null } & (
 );
 
 export interface ToolCallOptions extends Pick<CallContext, 'signal' | 'onProgress'> {
-  /** Asks a human for an approval. Without this function, a call that needs an approval is refused (S2.11,
-   *  C20). */
+  /** Asks a human for an approval. Without it, calls that need an approval are refused (S2.11, C20). */
   approve?: (question: Question) => Promise<Verdict> | Verdict;
 }
 
@@ -81,7 +79,6 @@ async function verdictOf(
   }
 }
 
-/** Throws a CallError unless CALL, an unchecked value, has the form of a ToolCall. */
 function checkCall(call: unknown): asserts call is ToolCall {
   if (typeof call !== 'object' || call === null) {
     throw new CallError(
@@ -94,7 +91,6 @@ function checkCall(call: unknown): asserts call is ToolCall {
   }
 }
 
-/** Throws a CallError unless OPTIONS, from a program, are valid. */
 function checkOptions(options: unknown): asserts options is ToolCallOptions {
   if (typeof options !== 'object' || options === null) {
     throw new CallError(
@@ -111,8 +107,7 @@ function checkOptions(options: unknown): asserts options is ToolCallOptions {
 
 const VERDICTS: readonly unknown[] = ['approved', 'modified', 'denied', 'unanswered'];
 
-/** Throws a CallError unless VERDICT is valid. A program returned it in the name of a human, so nothing runs
- *  when it is invalid. */
+/** Throws a CallError unless VERDICT, which a program gives for a human, is valid: else nothing may run. */
 function checkVerdict(verdict: unknown): asserts verdict is Verdict {
   const kind =
     typeof verdict === 'object' && verdict !== null && 'kind' in verdict ? verdict.kind : undefined;
@@ -130,8 +125,7 @@ function toolResultOf(outcome: Outcome) {
     : { success: false as const, error: withNotices(outcome.error), ...modified };
 }
 
-/** Returns the arguments in GIVEN. Text that is not JSON is returned unchanged, and later refused because it
- *  is no object. */
+/** Returns the arguments in GIVEN, or text that is not JSON unchanged, to be refused later. */
 function readArguments(given: unknown): unknown {
   if (typeof given !== 'string') return given;
   if (given.trim() === '') return {};

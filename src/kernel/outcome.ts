@@ -1,30 +1,26 @@
-// Defines the outcome of a call, converts the values of handlers to results, and decides which outcomes carry
-// notices.
+// Defines outcomes of calls, converts handlers' values to results, and decides which carry notices.
 
 import type { OpenQuestion } from './approval.ts';
 import type { Result } from './tool.ts';
 
-/** How a call ended. */
+/** How a call ended. `note`, `structured` and `result` are as in Result. */
 export type BareOutcome = {
   /** Names of the arguments that a human changed. */
   changed?: string[];
   /** Advice that follows a denial. A client that runs without a human may have denied by itself. */
   hint?: string;
-  /** See Result. */
   note?: string;
 } & (
   | {
       success: true;
       text: string;
       data: unknown;
-      /** See Result. */
       structured?: boolean;
     }
   | {
       success: false;
       error: string;
       data?: unknown;
-      /** See Result. */
       result?: string;
       /** Why the call did not run, if it did not: its arguments are wrong, or there is no image. */
       cause?: 'usage' | 'image';
@@ -42,9 +38,8 @@ export function carriesNotices(outcome: BareOutcome): boolean {
   return outcome.success ? !outcome.structured : outcome.question === undefined;
 }
 
-/** Returns VALUE, which a handler returned, as a Result (S2.8, C22). Its text is the string itself for a
- *  string, `nil` for an absent value or false, an s-expression for a list, the digits for a number, JSON for
- *  another object. */
+/** Returns VALUE, which a handler returned, as a Result (S2.8, C22). Its text is a string itself, `nil` for
+ *  an absent value or false, an s-expression for a list, JSON for other objects. */
 export function toResult(value: unknown): Result {
   if (isResult(value)) return value;
   return { data: value ?? null, text: typeof value === 'string' ? value : valueText(value) };

@@ -16,21 +16,17 @@ export interface Parameter {
   openEnum?: boolean;
   /** The value that the handler receives when the argument is absent. */
   default?: string | number | boolean;
-  /** The default is only documentation: when the argument is absent, the handler receives no value and
-   *  applies a default itself. */
+  /** The default is only documentation: without the argument, the handler itself applies a default. */
   defaultOnlyDocumented?: boolean;
   /** For an array: the type of its items and, for items that are objects, their members. */
   items?: { type: ParameterType; properties?: readonly Parameter[]; required?: readonly string[] };
-  /** Bounds of a number. They are checked, and an error names them, but they are not in the schema that
-   *  clients see. */
+  /** Bounds of a number, checked and named in errors, but not in the schema that clients see. */
   minimum?: number;
   maximum?: number;
-  /** The argument is the package in which Lisp names are read. In a call from code that leaves it out, it is
-   *  the package of the code. */
+  /** The package in which Lisp names are read. In calls from code, it defaults to the package of the code. */
   readsNames?: true;
 }
 
-/** Arguments by parameter name. */
 export type Arguments = { readonly [name: string]: unknown };
 
 /** Maps the type of a parameter to the TypeScript type of its argument. */
@@ -43,7 +39,6 @@ interface Values {
   array: readonly unknown[];
 }
 
-/** The TypeScript type of the argument for a parameter. */
 type ValueOf<Param extends Parameter> = Param extends { openEnum: true }
   ? Values[Param['type']]
   : Param extends { enum: readonly (infer Value)[] }
@@ -98,8 +93,7 @@ export function checkRequired(required: unknown, toolError: MakeToolError): asse
   }
 }
 
-/** Throws an error made by TOOL_ERROR unless PARAMETERS and REQUIRED are valid for a tool (S2.3, S2.5,
- *  S2.6). */
+/** Throws an error made by TOOL_ERROR unless PARAMETERS and REQUIRED are valid (S2.3, S2.5, S2.6). */
 export function checkParameters(parameters: unknown, required: unknown, toolError: MakeToolError): void {
   const names = new Set<string>();
   for (const parameter of parameterList<Parameter | null>(parameters, toolError)) {

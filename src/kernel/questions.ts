@@ -13,14 +13,12 @@ const SERVER_ENDS = 'Nobody had answered when the server ended, so nothing was d
 /** Maximum number of questions open at once. A new question then closes the oldest. */
 const LIMIT = 100;
 
-/** The fields of a question that are kept until it is answered. The arguments and the full preview are not
- *  kept, because they can be large. */
+/** The fields kept of an open question, without the arguments and full preview, which can be large. */
 export interface PendingQuestion extends Pick<OpenQuestion, 'tool' | 'recordRefusal' | 'timeoutText'> {
   preview: Omit<RenderedPreview, 'whole' | 'lines'>;
   /** The messages that the human has not seen yet. */
   pages: readonly string[];
-  /** A phrase for the calls that an approval for the session would cover; absent when no such approval is
-   *  possible. */
+  /** A phrase for the calls that an approval for the session would cover; absent if none is possible. */
   sessionScope?: string;
   /** The same question in the human's editors, if there are any. */
   editor?: EditorQuestion;
@@ -30,8 +28,7 @@ export interface PendingQuestion extends Pick<OpenQuestion, 'tool' | 'recordRefu
 
 interface OpenEntry {
   question: PendingQuestion;
-  /** Digest of the call that the question is about. An answer is valid only for a call with the same
-   *  digest. */
+  /** Digest of the call in question. An answer is valid only for a call with the same digest. */
   subject: string;
   deadline: number;
   timer: NodeJS.Timeout;
@@ -74,8 +71,7 @@ export class OpenQuestions {
     this.#end(id);
   }
 
-  /** True when the question with this ID is open. Closes it first if its time has run out, because the timer
-   *  can be late. */
+  /** True when the question ID is open. Closes it if its time has run out: the timer can be late. */
   isOpen(id: string): boolean {
     const open = this.#open.get(id);
     if (open !== undefined && open.deadline <= Date.now()) this.expire(id);
@@ -87,7 +83,7 @@ export class OpenQuestions {
     for (const id of [...this.#open.keys()]) this.#end(id, SERVER_ENDS);
   }
 
-  /** Closes the question with this ID and records WHY, the reason. Without WHY, records that the question timed out. */
+  /** Closes the question ID, and records the reason WHY or, without WHY, that the question timed out. */
   #end(id: string, why?: string): void {
     const question = this.#close(id)?.question;
     question?.onClose();
@@ -96,8 +92,7 @@ export class OpenQuestions {
     else question?.recordRefusal('nobody', why);
   }
 
-  /** Closes the question with this ID and returns it. Throws a CallError unless it was open and about
-   *  SUBJECT. */
+  /** Closes the question ID and returns it. Throws a CallError unless it was open and about SUBJECT. */
   take(id: string, subject: string): PendingQuestion {
     const open = this.isOpen(id) ? this.#close(id) : undefined;
     if (open === undefined) {

@@ -6,7 +6,6 @@ import { nearest } from './nearest.ts';
 import { kindOf, printable } from './schema.ts';
 import { checkTool, SAFETY_LEVELS, type SafetyLevel, type Tool } from './tool.ts';
 
-/** A filter for tools. */
 export interface ToolFilter {
   maxSafetyLevel?: SafetyLevel;
   categories?: readonly string[];
@@ -14,7 +13,6 @@ export interface ToolFilter {
 
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
-  /** The tools that the contract does not count. */
   readonly #uncounted = new Map<string, Tool>();
   /** The tools of the image, which come and go with it (C19). */
   readonly mirror: Mirror;
@@ -47,9 +45,8 @@ export class ToolRegistry {
     return this.#add(tool, this.#tools);
   }
 
-  /** Adds TOOL, but not to the tools that the contract counts, and returns it. Clients find and call it like
-   *  any other tool, but the contract's lists leave it out (C5). If a counted tool has the same name, returns
-   *  that one instead. */
+  /** Adds TOOL as one that the contract does not count, and returns it, or the counted tool of that name.
+   *  Clients find and call it like any other, but the contract's lists leave it out (C5). */
   registerUncounted(tool: Tool): Tool {
     checkTool(tool);
     return this.#tools.get(tool.name) ?? this.#add(tool, this.#uncounted);
@@ -73,14 +70,13 @@ export class ToolRegistry {
     return own ?? this.mirror.tools().find((tool) => tool.name === name) ?? null;
   }
 
-  /** Returns the names of the tools that the contract counts, in the order of registration; the tools of the
-   *  image come last (S4.4). */
+  /** Returns the names of the counted tools in order of registration, those of the image last (S4.4). */
   listRegisteredTools(): string[] {
     return this.#counted().map(({ name }) => name);
   }
 
-  /** Returns all tools: those that the contract counts, then the others of the server, then those of the
-   *  image, each group in the order of registration. */
+  /** Returns all tools, each group in order of registration: those that the contract counts, the others of
+   *  the server, those of the image. */
   tools(): Tool[] {
     return [...this.#tools.values(), ...this.#uncounted.values(), ...this.mirror.tools()];
   }

@@ -1,10 +1,8 @@
 // Limits the length of answers, and lays out lists and sections. No other module cuts text.
 
-/** Maximum number of characters of one text. At about 50,000, clients begin to cut texts or to store them in
- *  files. */
+/** Maximum number of characters of a text. At about 50,000, clients begin to cut or store texts. */
 const TEXT_LIMIT = 40_000;
-/** Maximum number of characters of the rows of a list. The rest of TEXT_LIMIT is for the text around the
- *  list. */
+/** Maximum number of characters of a list's rows, which leaves room for the text around the list. */
 const LIST_LIMIT = 38_000;
 
 /** Maximum number of characters of an answer that is JSON, which cannot be cut. */
@@ -71,8 +69,7 @@ function lengthInList(row: string): number {
   return row.length + 3;
 }
 
-/** Returns TEXT. If it has more than LIMIT lines, or too many for one answer, returns the first lines and the
- *  number of the others. */
+/** Returns TEXT, or as many first lines as LIMIT and one answer allow, with the number of the others. */
 export function boundLines(text: string, limit: number): string {
   const lines = text.split('\n');
   const shown = fittingRows(lines.slice(0, limit));
@@ -82,8 +79,7 @@ export function boundLines(text: string, limit: number): string {
     : `${shown.join('\n')}\n... ${hiddenCount} more ${hiddenCount === 1 ? 'line' : 'lines'}`;
 }
 
-/** Returns ROWS as a list, each row indented by two spaces. If there are MORE rows, the list ends with `...`
- *  (C13). */
+/** Returns ROWS as a list, indented by two spaces. It ends with `...` if there are MORE (C13). */
 export function listText(rows: string[], more: boolean): string {
   return [...rows, ...(more ? ['...'] : [])].map((row) => `  ${row}`).join('\n');
 }
@@ -100,8 +96,7 @@ export function hasMore({ offset, shown, total }: Page): boolean {
   return offset + shown < total;
 }
 
-/** Returns a note for a PAGE that begins after the last row of a list of WHAT, else false. The note follows
- *  the header of the list (C13). */
+/** Returns a note, to follow the header, if PAGE begins behind the end of a list of WHAT, or false (C13). */
 export function beyondNote({ offset, shown, total }: Page, what: string): string | false {
   if (shown > 0 || total === 0) return false;
   const all = total === 1 ? 'there is only one' : `there are ${total} ${what}`;
@@ -124,8 +119,8 @@ export function pagedList(rows: string[], offset: number, total: number, what: s
   return [listText(shown, hasMore(page)), pageNote(page, what)].filter(Boolean).join('\n');
 }
 
-/** Returns ROWS as lists, one for each header. If there are MORE rows, the last list ends with `...`. Returns
- *  only HEADER when there are no rows. */
+/** Returns ROWS as lists, one for each header. The last list ends with `...` if there are MORE rows. Without
+ *  rows, returns only HEADER. */
 export function listsText(rows: { header: string; text: string }[], more: boolean, header = ''): string {
   if (rows.length === 0) return `${header}\n`;
   const headers = [...new Set(rows.map((row) => row.header))];
@@ -152,7 +147,7 @@ export function joinSections(sections: (string | undefined | false)[]): string {
   return sections.filter((section) => section).join('\n\n');
 }
 
-/** Returns TEXT with every line indented by COUNT spaces. */
+/** Returns TEXT with each line that is not empty indented by COUNT spaces. */
 export function indent(text: string, count: number): string {
   return text.replace(/^(?=.)/gm, ' '.repeat(count));
 }

@@ -149,8 +149,7 @@ export function kindOf(value: unknown): string {
   return `a ${typeof value}`;
 }
 
-/** Returns TEXT, which a client sent, as one short line without control characters, for use within a
- *  sentence. */
+/** Returns TEXT, from a client, as one short line without control characters, for use in a sentence. */
 export function printable(text: string): string {
   const plain = text.replace(/[\p{C}\p{Z}]/gu, ' ');
   return plain.length > 80 ? `${plain.slice(0, 80)}...` : plain;

@@ -1,12 +1,10 @@
-// Renders the preview of a call for the human who decides. Makes hidden characters visible, and limits the
-// length.
+// Renders the preview of a call for a human: shows hidden characters, and limits the length.
 
 import { marked, type QuestionLine, questionLine } from '../question-line.ts';
 import { visible } from '../visible.ts';
 import type { Arguments } from './parameter.ts';
 import type { Preview } from './tool.ts';
 
-/** A preview, rendered for a human. */
 export interface RenderedPreview extends Omit<Preview, 'summary' | 'text'> {
   summary?: QuestionLine;
   /** What the call would do. The middle of a long text is left out. */
@@ -35,8 +33,7 @@ export function previewLines(text: Preview['text']): readonly QuestionLine[] {
   return typeof text === 'string' ? text.split('\n').map((line) => marked('|', ` ${line}`)) : text;
 }
 
-/** Returns the preview of a call with ARGS, for a tool without a preview of its own. FINGERPRINT becomes its
- *  fingerprint. */
+/** Returns the preview of a call with ARGS and FINGERPRINT, for a tool that has none of its own. */
 export function argumentsPreview(args: Arguments, fingerprint: string): Preview {
   const lines = argumentsLines(args);
   return { text: lines.length === 0 ? [questionLine`It takes no arguments.`] : lines, fingerprint };

@@ -1,5 +1,4 @@
-// Keeps the standing approvals, which let calls run without a question. Some are given when the server
-// starts, others for the session.
+// Keeps the standing approvals, given at start or for the session, which let calls run unasked.
 
 import picomatch from 'picomatch';
 import type { Preview } from './tool.ts';
@@ -23,8 +22,7 @@ export class StandingApprovals {
   readonly #rules: { tool: string; matches: (place: string) => boolean }[] = [];
   readonly #executedFiles: readonly string[];
 
-  /** EXECUTED_FILES are the files that live-lisp itself runs, such as the start file (--init), by their names
-   *  in the workspace. */
+  /** EXECUTED_FILES: files that live-lisp itself runs, such as that of --init, as named in the workspace. */
   constructor(rules: readonly StandingApproval[] = [], executedFiles: readonly string[] = []) {
     this.#executedFiles = executedFiles;
     for (const rule of rules) this.allow(rule);
@@ -65,8 +63,7 @@ export class StandingApprovals {
 
 const LISP_SOURCE = /\.(?:lisp|lsp|cl)$/i;
 
-/** Matches hidden files and folders, where shells, editors, git and agents keep what they run, and init files
- *  of a Lisp. */
+/** Matches hidden files and folders, where programs keep what they run, and init files of a Lisp. */
 const OBEYED = /(?:^|\/)\.(?!\.?(?:\/|$))|(?:^|[/._-])(?:init|setup|site|\w*rc)\.\w+$/i;
 
 /** True when OTHER is in the same folder as the file at PLACE, and has the same extension. */
@@ -74,7 +71,7 @@ function isSameKind(place: string, other: string): boolean {
   return folderOf(other) === folderOf(place) && extensionOf(other) === extensionOf(place);
 }
 
-/** Returns the folder of the file at PLACE. */
+/** Returns the folder of the file at PLACE; '.' when PLACE has none. */
 export function folderOf(place: string): string {
   const end = place.lastIndexOf('/');
   return end === -1 ? '.' : place.slice(0, end);

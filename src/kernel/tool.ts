@@ -14,8 +14,7 @@ import {
 export const SAFETY_LEVELS = ['safe', 'cautious', 'dangerous'] as const;
 export type SafetyLevel = (typeof SAFETY_LEVELS)[number];
 
-/** What a call can do. Clients use this to decide whether to ask their human. Our own approvals depend on the
- *  level instead. */
+/** What a call can do, by which clients decide whether to ask. Our own approvals go by the level. */
 export interface Effects {
   /** The call can change or remove something, instead of only adding. */
   destructive: boolean;
@@ -40,7 +39,6 @@ export interface CallContext {
   forData?: boolean;
   /** The fingerprint of the approved preview. The handler does nothing if the current preview has another. */
   fingerprint?: string;
-  /** A human replaced the arguments. */
   changedByHuman?: boolean;
 }
 
@@ -49,23 +47,18 @@ export const MOST_KEYWORDS = 8;
 
 /** What a human is shown before a call that needs an approval, and which calls the approval covers. */
 export interface Preview {
-  /** What the call would do, in a few words, such as the lines changed in a file, or the things that would be
-   *  lost. Names come last. */
+  /** What the call would do or lose, in a few words, such as the lines changed. Names come last. */
   summary?: QuestionLine | string;
-  /** What the call would do, for a person to read; for a file, a diff. A plain string is marked as text from
-   *  outside. */
+  /** What the call would do, for a person: for a file, a diff. A string is shown as text from outside. */
   text: readonly QuestionLine[] | string;
   /** The most important lines, shown first where there is little room. By default the lines of TEXT. */
   lines?: readonly QuestionLine[];
-  /** The file that the call concerns, by its name in the workspace. The globs of standing approvals match
-   *  this name. */
+  /** The file that the call concerns, as named in the workspace and matched by standing approvals. */
   place?: string;
-  /** Further files that the call concerns. */
   otherPlaces?: readonly string[];
   /** True when no question is needed, because everything that the call could lose is lost already. */
   free?: boolean;
-  /** A text that changes whenever the call would no longer do what was shown, such as a digest of the
-   *  file. */
+  /** Changes whenever the call would no longer do what was shown, such as a digest of the file. */
   fingerprint: string;
 }
 
@@ -75,18 +68,15 @@ export interface Result {
   text: string;
   /** The call did not do what was requested. TEXT says why (C8). */
   failed?: boolean;
-  /** Text for a model that the call returned although it failed. Code receives it together with TEXT
-   *  (C17). */
+  /** Text for a model that the call returned although it failed. Code gets it with TEXT (C17). */
   result?: string;
-  /** TEXT says that something does not exist. For a model this is an answer (C8), for code that reads the
-   *  data a failure. */
+  /** TEXT says that something does not exist: for a model an answer (C8), for code a failure. */
   absent?: boolean;
   /** The image does not have what was requested, perhaps because nothing is loaded yet. */
   unfound?: boolean;
   /** A note for the model about the call itself, besides TEXT. */
   note?: string;
-  /** TEXT is the JSON of DATA, which is an object. A client receives both, and some clients show their model
-   *  only DATA. */
+  /** TEXT is the JSON of DATA, an object. Clients get both; some show their model only DATA. */
   structured?: boolean;
 }
 
@@ -95,14 +85,12 @@ export interface Tool {
   readonly description: string;
   readonly parameters: readonly Parameter[];
   readonly required: readonly string[];
-  /** By required parameter: other parameters, one of which may be given instead. The handler then receives no
-   *  value for the required one. */
+  /** By required parameter: those that may be given instead. The handler then gets no value for it. */
   readonly instead?: { readonly [name: string]: readonly string[] };
   readonly safetyLevel: SafetyLevel;
   /** The level that the author of the tool declared, if the server assumes a higher level. */
   readonly declaredLevel?: SafetyLevel;
-  /** The tool's name in standing approvals, if it differs from NAME. An approval of NAME then does not cover
-   *  the tool. */
+  /** The tool's name in standing approvals, if not NAME. Approvals of NAME then do not cover it. */
   readonly approvedAs?: string;
   readonly categories: readonly string[];
   /** The effects that differ from those that the level implies. */
@@ -120,8 +108,7 @@ export interface Tool {
   readonly allowedAs?: string;
   /** True when a call with ARGS changes nothing, so that it is treated as safe. */
   readonly isReadOnly?: (args: Arguments) => boolean;
-  /** Returns how a call with ARGS goes beyond other calls of the tool. The result is ignored unless its level
-   *  is higher. */
+  /** Returns how a call with ARGS exceeds other calls of the tool. Ignored unless its level is higher. */
   readonly raisedBy?: (args: Arguments) => Raised | undefined;
   /** True when code in the image cannot call the tool, because the tool would end the image and this code. */
   readonly refusesCode?: boolean;
@@ -145,8 +132,7 @@ export function withRaisedLevel(tool: Tool, args: Arguments): Tool {
 type Mandatory = 'name' | 'description' | 'parameters';
 type Typed = 'handler' | 'preview' | 'isReadOnly' | 'raisedBy';
 
-/** The definition of a tool. The types of its functions' arguments follow from the parameters LIST and from
- *  REQUIRED_NAMES. */
+/** The definition of a tool. LIST and REQUIRED_NAMES give the types of its functions' arguments. */
 export interface ToolDefinition<
   List extends readonly Parameter[] = readonly Parameter[],
   RequiredNames extends readonly string[] = readonly string[],
@@ -174,9 +160,8 @@ const LIMIT_MS = 120_000;
 
 const NAME = /^[a-z][a-z0-9_]*$/;
 
-/** Returns the tool that DEFINITION describes, with the defaults of the contract (S2.1). The default of its
- *  short description is the first sentence of its description. Throws a CallError that names a mistake (S2.2
- *  to S2.6). */
+/** Returns the tool that DEFINITION describes, with the contract's defaults (S2.1); the short description is
+ *  the first sentence of the description. Throws a CallError that names a mistake (S2.2 to S2.6). */
 export function defineTool<
   const List extends readonly Parameter[],
   const RequiredNames extends readonly string[] = readonly [],
