@@ -70,8 +70,7 @@ export class AuditLog implements AuditTrail {
   readonly #series = randomUUID();
   #count = 0;
 
-  /** Opens the log at PATH for a server of the workspace ROOT. Without TEXTS, digests of strings are logged
-   *  instead of the strings. */
+  /** Opens the log at PATH for the workspace ROOT. Without TEXTS, it has digests instead of strings. */
   constructor(path: string, root: string, texts = true) {
     this.#logsTexts = texts;
     this.#lines = new LineFile(path, FILES);
@@ -79,7 +78,6 @@ export class AuditLog implements AuditTrail {
     this.#rootText = JSON.stringify(root);
   }
 
-  /** Path of the current file. */
   get path(): string {
     return this.#lines.path;
   }
@@ -91,8 +89,7 @@ export class AuditLog implements AuditTrail {
     const when = `{"id":"${id}","time":"${timeText(Date.now())}","root":${this.#rootText},"event":"begin"`;
     const what = `"tool":${JSON.stringify(tool)},"level":"${level}","caller":"${caller}"`;
     const line = `${when},${what},"authority":"${authority}","arguments":${argumentsJson(args, this.#logsTexts)}}`;
-    // A written line survives the end of the process. The line of a dangerous call must also survive a crash
-    // of the machine.
+    // A written line survives the end of the process, that of a dangerous call also a crash of the machine.
     this.#lines.append(line, level === 'dangerous');
     return (end) => {
       try {

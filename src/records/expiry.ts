@@ -6,8 +6,7 @@ import { readRegular } from '../files/regular.ts';
 import { namesIn } from '../leftovers.ts';
 import { workspaceDigest } from './folder.ts';
 
-/** Paths of the records: the file of the audit log, the folder with all histories, and the folder with all
- *  journals. */
+/** Paths of the records: the file of the audit log, and the folders of all histories and journals. */
 export interface RecordPlaces {
   audit: string;
   histories: string;
@@ -62,8 +61,7 @@ export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   ];
 }
 
-/** Removes the lines of FILE for which KEEP is false, and returns their number. Keeps a line that another
- *  server adds meanwhile. */
+/** Removes the lines of FILE that KEEP refuses; returns their number. Keeps lines added meanwhile. */
 function keepLines(file: string, keep: (line: string) => boolean): number {
   const lines = linesOf(file);
   const kept = lines.filter(keep);

@@ -1,16 +1,13 @@
-// Names the records of a workspace, and limits the number of files in a folder that has one file per
-// workspace.
+// Names the records of a workspace, and limits the files in a folder with one file per workspace.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Maximum number of files in a folder that has one file per workspace. The least recently written files are
- *  removed. */
+/** Maximum number of files in a folder with a file per workspace. The least recently written are removed. */
 const FOLDER_LIMIT = 200;
 
-/** Returns a digest (24 hexadecimal digits) of the real path of ROOT. It is part of the names of this
- *  workspace's records. */
+/** Returns a digest (24 hexadecimal digits) of ROOT's real path, for the names of its records. */
 export function workspaceDigest(root: string): string {
   return createHash('sha256').update(realpathSync(root)).digest('hex').slice(0, 24);
 }

@@ -1,5 +1,4 @@
-// Stores the journal of an image on the disk. Each server has a folder, and the folders of the last few
-// servers are kept.
+// Stores the journal of an image on the disk, in a folder per server. The last few are kept.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +14,6 @@ import { parseLine, shapeOf } from './shorten.ts';
 
 /** Maximum number of journals of ended servers to keep for a workspace. */
 const JOURNAL_LIMIT = 5;
-/** Maximum number of workspaces with journals. */
 const WORKSPACE_LIMIT = 100;
 /** Limit, in bytes, of the entries that are written. */
 const ENTRIES_LIMIT = 64 * 1024 * 1024;

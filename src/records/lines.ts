@@ -36,8 +36,7 @@ export class LineFile {
   readonly #options: LineFileOptions;
   #descriptor: number | undefined;
   #inode = 0;
-  /** Part of the names of full files. It gives different names to two files that become full in the same
-   *  millisecond. */
+  /** Part of the names of full files: distinguishes two that become full in one millisecond. */
   #rotations = 1_000_000;
 
   constructor(path: string, options: LineFileOptions) {
@@ -57,8 +56,7 @@ export class LineFile {
 
   /** Yields all kept lines, newest first, including incomplete ones. */
   *newestFirst(): Generator<string> {
-    // Open the current file before listing the full files. If it becomes full meanwhile, it is in the list
-    // too; its inode shows this.
+    // Opened before the full files are listed: if it becomes full meanwhile, its inode shows that.
     const current = openToRead(this.path);
     const inode = current === undefined ? undefined : fstatSync(current).ino;
     const full = this.#full().reverse();
@@ -71,8 +69,7 @@ export class LineFile {
     }
   }
 
-  /** Returns a descriptor of the current file. First begins a new file when MORE bytes would exceed the
-   *  limit. */
+  /** Returns a descriptor of the current file, or of a new one if MORE bytes would exceed the limit. */
   #descriptorFor(more: number): number {
     if (this.#descriptor !== undefined && !this.#isCurrent()) this.#close();
     this.#descriptor ??= this.#openFile();
@@ -95,9 +92,8 @@ export class LineFile {
     return descriptor;
   }
 
-  /** Adds a newline to the file open as DESCRIPTOR if its last line has none, and returns DESCRIPTOR. A
-   *  crash, even of another server, or a full disk can have cut off the last line, and the next line must
-   *  stand alone. */
+  /** Ends the last line of the file DESCRIPTOR with a newline if it lacks one, and returns DESCRIPTOR. A
+   *  crash, even of another server, or a full disk can have cut off that line. The next must stand alone. */
   #endLastLine(descriptor: number, size: number): number {
     const last = Buffer.from([NEWLINE]);
     if (size > 0) readSync(descriptor, last, 0, 1, size - 1);
@@ -138,8 +134,7 @@ export class LineFile {
   }
 }
 
-/** Opens FILE with FLAGS. Throws unless it is a regular file, because records must not go through a link or
- *  into a device. */
+/** Opens FILE with FLAGS. Throws unless it is a regular file, so that no link or device gets records. */
 function openRegular(file: string, flags: number): number {
   const descriptor = openSync(file, flags | O_NOFOLLOW | O_NONBLOCK, 0o600);
   if (fstatSync(descriptor).isFile()) return descriptor;
@@ -155,8 +150,8 @@ function openToRead(file: string): number | undefined {
   }
 }
 
-/** Yields the non-empty lines of the file that is open as DESCRIPTOR, last line first. Only one chunk and one line are in
- *  memory. Closes the file at the end, also when the caller stops early. */
+/** Yields the non-empty lines of the file open as DESCRIPTOR, last line first, with one chunk and one line in
+ *  memory. Closes the file, also when the caller stops early. */
 function* linesBackwards(descriptor: number): Generator<string> {
   try {
     /** Parts of a line whose beginning has not been read yet. */

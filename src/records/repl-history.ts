@@ -15,7 +15,6 @@ const TEXT_LIMIT = 4000;
 /** Maximum number of evaluations to keep in memory when there is no file. */
 const MEMORY_LIMIT = 200;
 
-/** A recorded evaluation. */
 export interface Evaluation {
   /** ISO time when the evaluation ended. */
   time: string;
@@ -32,7 +31,6 @@ export interface Evaluation {
   milliseconds: number;
 }
 
-/** An evaluation before it is recorded. */
 type NewEvaluation = Omit<Evaluation, 'time' | 'server'>;
 
 const SHAPE = shapeOf({
@@ -46,8 +44,7 @@ const SHAPE = shapeOf({
   milliseconds: 'number',
 });
 
-/** Returns the file in FOLDER for the workspace ROOT. Different paths of the same workspace give the same
- *  file. */
+/** Returns the file in FOLDER for the workspace ROOT, the same for all paths of that workspace. */
 export function workspaceFile(folder: string, root: string): string {
   return join(folder, `${workspaceDigest(root)}.jsonl`);
 }
@@ -65,13 +62,11 @@ export class ReplHistory {
     this.#lines = path === undefined ? undefined : new LineFile(path, FILES);
   }
 
-  /** Path of the current file, if there is one. */
   get path(): string | undefined {
     return this.#lines?.path;
   }
 
-  /** True when another server, running or ended, requested EVALUATION, which then ran in the image of that
-   *  server. */
+  /** True when another server, running or ended, requested EVALUATION, so that it ran in another image. */
   isOfAnother({ server }: Evaluation): boolean {
     return server !== this.#server;
   }
@@ -95,13 +90,11 @@ export class ReplHistory {
     }
   }
 
-  /** Returns the notes for the user that were added since the last call. They say that evaluations cannot be
-   *  recorded. */
+  /** Returns the new notes for the user since the last call: evaluations cannot be recorded. */
   takeNotes(): string[] {
     return this.#notes.splice(0);
   }
 
-  /** Yields the recorded evaluations, newest first. */
   *newestFirst(): Generator<Evaluation> {
     for (const text of this.#lines?.newestFirst() ?? [...this.#memory].reverse()) {
       const line = parseLine<Evaluation>(text, SHAPE);
@@ -110,7 +103,6 @@ export class ReplHistory {
   }
 }
 
-/** Returns the line that records EVALUATION, which SERVER requested and which ends now. */
 function lineOf(evaluation: NewEvaluation, server: string): string {
   const texts = Object.entries(evaluation).map(([key, value]) => [
     key,

@@ -16,8 +16,7 @@ export function timeText(at: number): string {
   return `${cachedText}${String(milliseconds).padStart(3, '0')}Z`;
 }
 
-/** The fields of a line, each with its type or its possible values. `?` marks an optional field. Other fields
- *  are ignored. */
+/** The fields of a line, with types or possible values. `?` is for optional. Others are ignored. */
 type Fields = Readonly<Record<string, 'string' | 'string?' | 'number' | 'boolean' | readonly string[]>>;
 
 /** Returns whether a line has the right fields. Built once, because a log has many lines. */
@@ -36,8 +35,7 @@ export function shapeOf(fields: Fields): Shape {
   return (value) => checks.every((check) => check(value));
 }
 
-/** Returns the object in the line TEXT; undefined when the line is incomplete or none of SHAPES accepts
- *  it. */
+/** Returns the object in the line TEXT; undefined when it is incomplete or fits none of SHAPES. */
 export function parseLine<Line extends object>(text: string, ...shapes: Shape[]): Line | undefined {
   try {
     const value = (JSON.parse(text) ?? {}) as Record<string, unknown>;
@@ -53,8 +51,7 @@ export function digestText(text: string): string {
   return `[${text.length} characters, SHA-256 ${digest}]`;
 }
 
-/** Returns TEXT. If it is longer than LIMIT characters, returns its first LIMIT characters and a digest of
- *  the whole text, which identifies equal texts. */
+/** Returns TEXT, or its first LIMIT characters and a digest of all of it, which identifies equal texts. */
 export function truncate(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const digest = createHash('sha256').update(text).digest('hex');
