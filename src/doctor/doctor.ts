@@ -20,7 +20,6 @@ const WHAT_TO_DO = `Do what the answer above says, if it names a step. Else plea
 
 /** Inputs of the doctor besides the configuration. */
 export interface Surroundings {
-  /** The version of live-lisp. */
   version: string;
   /** The web page where issues are filed. */
   issues: string;
@@ -62,8 +61,7 @@ export async function diagnose(
   return findings.every(({ ok }) => ok) ? 0 : 1;
 }
 
-/** Returns a finding on the SBCL of CONFIG. Also returns the facts about this SBCL, if live-lisp supports
- *  it. */
+/** Returns a finding on the SBCL of CONFIG, and the facts about it if it is supported. */
 async function checkSbcl(config: Config): Promise<{ finding: Finding; facts?: SbclFacts }> {
   try {
     const { sandbox } = imageOptions(config);
@@ -92,8 +90,7 @@ function trialFindings({ results, greeting }: Trial): Finding[] {
   return [...findings, ...(line === undefined ? [] : [{ ok: true, text: line }])];
 }
 
-/** Returns a sentence on the cause of FAILURE. To find the cause, tries images of CONFIG without some parts
- *  of the agent. */
+/** Returns a sentence on the cause of FAILURE, found with images that lack parts of the agent. */
 async function causeOf({ name, lost }: Result, config: Config): Promise<string> {
   const helps = ({ results }: Trial) =>
     lost

@@ -6,9 +6,7 @@ import type { Lacking } from '../image/wire/messages.ts';
 import { homeFolder } from '../paths.ts';
 import type { Result } from './trial.ts';
 
-/** The facts known about an image that does not work. */
 export interface Trouble {
-  /** The version of live-lisp. */
   version: string;
   /** The web page where issues are filed. */
   issues: string;
@@ -34,7 +32,6 @@ export function reportText({ version, issues, facts, failure, cause, lacking }: 
   return `Report, for ${issues}:\n\n${withoutHome(lines.join('\n'))}`;
 }
 
-/** Returns TEXT with ~ instead of the path of the user's home. */
 function withoutHome(text: string): string {
   const home = homeFolder();
   return home === undefined || home === '/' ? text : text.replaceAll(home, '~');

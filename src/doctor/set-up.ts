@@ -1,5 +1,4 @@
-// Checks the environment of the image on this machine: the sandbox, folders and libraries. Also says how to
-// set up clients.
+// Checks what an image needs here: sandbox, folders, libraries. Also says how to set up clients.
 
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,8 +16,7 @@ import { shellLine } from '../install/program.ts';
 import type { Finding } from '../install/report.ts';
 import { HOME, sandboxOf, sandboxText } from '../sandboxing.ts';
 
-/** Returns a finding on the sandbox of CONFIG. It is not ok when a required sandbox does not work, because no
- *  image can start then. */
+/** Returns a finding on the sandbox of CONFIG; not ok if a required one fails, as no image starts. */
 export function checkSandbox(config: Config): Finding {
   const obstacle = config.sandbox === 'off' ? undefined : sandboxOf(config).obstacle();
   if (obstacle === undefined) return { ok: true, text: `sandbox: ${sandboxText(config)}` };
@@ -28,8 +26,7 @@ export function checkSandbox(config: Config): Finding {
 /** The consequence when the records of calls cannot be written, as a clause. */
 const NOTHING_RUNS = 'so no call runs that can change something';
 
-/** Returns findings on whether the server can write in its folders. A cache that cannot be used is no
- *  failure, because the server works without one. */
+/** Returns findings on the server's folders. An unusable cache is no failure: it works without one. */
 export function checkFolders({ state, audit, auditNamed, cache }: Config): Finding[] {
   const file = auditNamed ? obstacleToRecording(audit) : undefined;
   return [
@@ -93,8 +90,8 @@ export function checkLibraries(config: Config): Finding[] {
   ];
 }
 
-/** Returns a finding on the images that serve the workspace of CONFIG. It is not ok when a server would have to
- *  choose between several, because then it runs no call. */
+/** Returns a finding on the images that serve CONFIG's workspace: not ok when a server would have to choose
+ *  between several, because then it runs no call. */
 export async function checkServing(config: Config): Promise<Finding> {
   const { fitting, refusal } = await servingNow(config);
   const names = fitting.map(servedName).join(', ');

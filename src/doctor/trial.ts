@@ -37,7 +37,6 @@ interface Step {
   calls: (file: string) => Call[];
 }
 
-/** What the report says that a successful start of an image shows. */
 const STARTS = 'an image starts';
 
 const STEPS: readonly Step[] = [
@@ -93,19 +92,16 @@ const STEPS: readonly Step[] = [
   },
 ];
 
-/** Result of a step. FAILURE is the answer that did not match, if any. LOST is true when the image was lost
- *  in this step. */
+/** Result of a step. FAILURE is an answer that did not match. LOST: the image was lost in the step. */
 export interface Result extends Pick<Step, 'name' | 'shows'> {
   failure?: string;
   lost?: boolean;
 }
 
-/** Results of all steps with one image. */
 export interface Trial {
   /** The results of the steps, up to the first step in which the image was lost. */
   results: Result[];
-  /** The agent's greeting. It says what this SBCL lacks and what the agent does instead. Undefined when no
-   *  image started. */
+  /** The agent's greeting, with what this SBCL lacks and the fallbacks; undefined if no image started. */
   greeting?: Hello;
 }
 
@@ -114,8 +110,7 @@ export function failureOf({ results }: Trial): Result | undefined {
   return results.find(({ failure }) => failure !== undefined);
 }
 
-/** Runs all steps in one image of CONFIG, whose agent leaves out the parts named in WITHOUT. Does not touch
- *  the user's records. */
+/** Runs all steps in one image of CONFIG without the parts WITHOUT, and apart from the user's records. */
 export function tryImage(config: Config, without: readonly string[]): Promise<Trial> {
   return withTemporaryFolder(async (folder) => {
     const file = join(folder, 'doctor.lisp');
@@ -151,8 +146,7 @@ export function tryImage(config: Config, without: readonly string[]): Promise<Tr
   });
 }
 
-/** Returns CONFIG for a trial: with all records in FOLDER, which the image can read, and without the file of
- *  --init, libraries and standing approvals. */
+/** Returns CONFIG for a trial: records in FOLDER, no --init file, libraries or standing approvals. */
 function trialConfig(config: Config, folder: string): Config {
   return {
     ...config,
@@ -169,8 +163,7 @@ function trialConfig(config: Config, folder: string): Config {
   };
 }
 
-/** Makes CALLS through EXECUTOR. Returns the first answer that does not match its pattern, with its notices;
- *  undefined when all match. */
+/** Makes CALLS. Returns the first answer, with notices, that does not match; undefined if all match. */
 async function firstFailure(executor: Executor, calls: readonly Call[]): Promise<string | undefined> {
   for (const { tool, args, answer } of calls) {
     const outcome = await executor.execute(tool, args, { canAsk: false });

@@ -1,5 +1,4 @@
-// Finds the setting that lets a client run all our tools without asking its user, in each of the client's
-// configuration files.
+// Finds, in a client's files, the setting that lets it run all our tools without asking its user.
 
 import { dataOf } from './edit.ts';
 import { readText } from './file.ts';
@@ -30,15 +29,13 @@ export async function grantOf(settings: readonly Setting[]): Promise<Grant | und
   return undefined;
 }
 
-/** Returns the permission in the list FOUND that covers all tools, as one of WORDS does; undefined when there
- *  is none. */
+/** Returns the permission in FOUND that, like one of WORDS, covers all tools; undefined if none does. */
 function grantingWord(words: readonly string[], found: unknown): string | undefined {
   const wide = words.flatMap((word) => [word, `${word}__*`]).find((word) => isIn(word, found));
   return wide && JSON.stringify(wide);
 }
 
-/** Returns the member of FOUND, our entry in Codex or Gemini CLI, that lets every tool run without a
- *  question; undefined when there is none. */
+/** Returns the member of FOUND, our entry, that lets all tools run without a question; undefined if none. */
 function grantingMember(found: unknown): string | undefined {
   const { default_tools_approval_mode: mode, trust } = isData(found) ? found : {};
   if (mode === 'approve') return 'default_tools_approval_mode';

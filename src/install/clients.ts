@@ -8,7 +8,6 @@ import type { Data, Launch, Setting } from './settings.ts';
 /** The folders and the environment in which clients are searched for, and what the clients may do. */
 export interface Place {
   home: string;
-  /** Folder of the current project. */
   project: string;
   /** Folder in which live-lisp keeps data between runs. */
   state: string;
@@ -26,15 +25,12 @@ export interface Client {
   scopes: readonly Scope[];
   /** Returns the settings to write in a scope. The first is the entry for the server. */
   settings: (place: Place, scope: Scope) => Setting[];
-  /** Returns the entry that the client's own program writes for one user in one project. Install never writes
-   *  it. */
+  /** Returns the entry that the client's own program, never install, writes for a user and project. */
   local?: (place: Place) => Setting;
-  /** Paths that show that the client is installed if one of them exists. Finding PROGRAM on PATH shows it
-   *  too. */
+  /** Paths of which one shows that the client is installed. Finding PROGRAM on PATH shows it too. */
   traces: (place: Place) => string[];
   program?: string;
-  /** Returns the arguments with which the client's program adds the entry; undefined when it cannot do so in
-   *  SCOPE. */
+  /** Returns the arguments with which the client's program adds the entry in SCOPE; undefined if none do. */
   adds?: (scope: Scope, launch: Launch, trust: boolean) => string[] | undefined;
   /** True when the client by default asks its user before a tool that can change something. */
   asks?: boolean;
@@ -42,8 +38,8 @@ export interface Client {
   mute?: boolean;
   /** True when the client's program writes an incomplete entry. Install then completes it. */
   addsLess?: boolean;
-  /** Returns the arguments with which the client's program removes the entry. Used only for a file that the
-   *  client itself writes often. Other files are edited, because the programs leave empty tables. */
+  /** Returns the arguments with which the client's program removes the entry, for a file that the client
+   *  often writes. Other files are edited here, because the programs leave empty tables. */
   removes?: (scope: Scope) => string[] | undefined;
 }
 
@@ -63,8 +59,7 @@ function entryIn(file: string, keys: string, entry = plain, format: 'jsonc' | 't
   return { kind: 'entry', file, format, path: [keys, NAME], entry };
 }
 
-/** Returns the folder that the environment variable NAME of PLACE names, or OTHER when the variable has no
- *  absolute path. */
+/** Returns the folder in the environment variable NAME of PLACE, or OTHER if it has no absolute path. */
 export function folder({ environment }: Place, name: string, other: string): string {
   const named = environment[name];
   return named !== undefined && isAbsolute(named) ? named : other;
@@ -84,8 +79,7 @@ function applicationFolder(place: Place): string {
 /** The permission that lets Claude Code run all our tools without a question. */
 const CLAUDE_ALL = 'mcp__live-lisp';
 
-/** Returns the settings files of Claude Code that are in force in PLACE: the user's, the project's, and the
- *  user's for this project. */
+/** Returns Claude Code's settings files in PLACE: the user's, the project's, the user's for the project. */
 export function claudeSettingsFiles(place: Place): [string, string, string] {
   const own = folder(place, 'CLAUDE_CONFIG_DIR', join(place.home, '.claude'));
   const project = join(place.project, '.claude');
@@ -120,8 +114,7 @@ function claudeSettings(place: Place, scope: Scope): Setting[] {
 function codexSettings(place: Place, scope: Scope): Setting[] {
   const own = folder(place, 'CODEX_HOME', join(place.home, '.codex'));
   const file = join(scope === 'user' ? own : join(place.project, '.codex'), 'config.toml');
-  // Without this setting, Codex asks before tools with destructive hints, and refuses them when no user can
-  // answer.
+  // Without this setting, Codex asks before destructive tools, and refuses them if no user can answer.
   const mode = place.trust ? { default_tools_approval_mode: 'approve' } : {};
   const entry = (launch: Launch) => ({ ...plain(launch), ...mode });
   return [entryIn(file, 'mcp_servers', entry, 'toml')];

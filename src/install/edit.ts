@@ -5,7 +5,6 @@ import { messageOf, SetupError } from '../errors.ts';
 import { judge, type Standing } from './entry.ts';
 import { at, type Data, type Format, isEmpty, type Launch, type Setting, withValue } from './settings.ts';
 
-/** Loads and returns the editor for the format of SETTING. */
 async function formatOf({ format }: Pick<Setting, 'format'>): Promise<Format> {
   return format === 'toml' ? (await import('./toml.ts')).TOML : (await import('./jsonc.ts')).JSONC;
 }
@@ -27,17 +26,15 @@ export async function dataOf(
   }
 }
 
-/** The state of a setting in a file, its present value there (FOUND), and the TEXT of the file with the
- *  setting applied. */
+/** The state of a setting in a file, its present value (FOUND), and the TEXT with it applied. */
 export interface Applied {
   standing: Standing;
   found: unknown;
   text: string | undefined;
 }
 
-/** Compares TEXT, the text of SETTING's file, with SETTING for LAUNCH, and returns TEXT with SETTING applied.
- *  An entry that install did not write stays unchanged. Throws a SetupError when TEXT cannot be parsed or
- *  edited. */
+/** Compares TEXT, of SETTING's file, with SETTING for LAUNCH, and returns TEXT with SETTING applied. An entry
+ *  that install did not write stays. Throws a SetupError when TEXT cannot be parsed or edited. */
 export async function apply(setting: Setting, text: string | undefined, launch: Launch): Promise<Applied> {
   const data = await dataOf(setting, text);
   const { path } = setting;
@@ -84,8 +81,8 @@ function isOurs(setting: Setting, word: unknown): boolean {
   return setting.kind === 'permission' && setting.words.some((ours) => ours === word);
 }
 
-/** Returns TEXT without the containers of SETTING that are empty and that BEFORE, the data of ORIGINAL, does
- *  not have. A container with a comment stays. */
+/** Returns TEXT without SETTING's containers that are empty, except those that BEFORE, the data of ORIGINAL,
+ *  has. A container with a comment stays. */
 async function pruned(setting: Setting, text: string, before: Data, original: string | undefined) {
   let whole = text;
   for (let depth = setting.path.length; depth > 0; depth--) {
@@ -113,8 +110,7 @@ async function proven(setting: Setting, edit: (format: Format) => string, expect
   );
 }
 
-/** Returns DATA without the container of SETTING if it is empty, because a parent table in TOML disappears
- *  with its last child. */
+/** Returns DATA without SETTING's container if empty: TOML loses a parent table with its last child. */
 function bare(data: Data, { path }: Setting): Data {
   const container = path.slice(0, -1);
   return container.length > 0 && isEmpty(at(data, container)) ? withValue(data, container, undefined) : data;

@@ -7,8 +7,7 @@ import { type Data, isData, type Launch } from './settings.ts';
 /** File name of our script. An entry that starts a script with this name is ours. */
 export const SCRIPT_NAME = 'live-lisp.js';
 
-/** State of a client's entry. 'other copy': install wrote it for another script or another Node. 'foreign':
- *  install did not write it. */
+/** State of an entry. 'other copy': install wrote it for another script or Node. 'foreign': it did not. */
 export type Standing = 'absent' | 'same' | 'other copy' | 'foreign';
 
 /** Returns the command that ENTRY starts, as words; none when ENTRY has no command. */
@@ -30,8 +29,7 @@ export function saysSandbox(line: readonly string[]): boolean {
   return line.some((word) => /^--(?:no-)?sandbox(?:=|$)/.test(word));
 }
 
-/** Returns LAUNCH for a client that does not ask its user: with the flag that lets images start only in a
- *  sandbox. */
+/** Returns LAUNCH with the flag that requires a sandbox, for a client that does not ask its user. */
 export function trustedLaunch({ node, args: [script = ''] }: Launch): Launch {
   return { node, args: [script, '--sandbox', 'on'] };
 }

@@ -1,5 +1,4 @@
-// Reads and replaces a client's configuration. Replaces it atomically, never through a link that a project
-// could have planted, and keeps a backup in our own folder.
+// Reads and replaces a client's configuration: atomically, never through a project's link, with a backup.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, lstatSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -28,9 +27,8 @@ export function backupOf(file: string, { state }: Bounds): string {
   return join(state, 'configurations', digest);
 }
 
-/** Throws a SetupError when FILE belongs to a project and is reached through a link, because the link could
- *  lead to any file of the user. Links in the user's own configuration are followed, but must lead to a
- *  file. */
+/** Throws a SetupError when a project's FILE is reached through a link, which could lead to any file of the
+ *  user. Links in the user's own configuration are followed, but must lead to a file. */
 export function checkLinks(file: string, { project }: Bounds): void {
   const real = realPath(file);
   if (project !== undefined && real !== join(realPath(project), relative(project, file))) {
@@ -53,8 +51,7 @@ function isLink(path: string): boolean {
   }
 }
 
-/** Returns the text of FILE; undefined when FILE does not exist. Throws a SetupError when it cannot be
- *  read. */
+/** Returns the text of FILE; undefined if it does not exist. Throws a SetupError if unreadable. */
 export function readText(file: string): string | undefined {
   let octets: Buffer;
   try {
@@ -74,9 +71,8 @@ export function readText(file: string): string | undefined {
   }
 }
 
-/** Replaces the content of FILE by TEXT atomically, or removes FILE when TEXT is undefined. Keeps the owner
- *  and mode. If FILE is a link, the file behind it is replaced. Throws a SetupError when this fails, and FILE
- *  is then unchanged. */
+/** Replaces FILE, or the file behind a link, by TEXT atomically, with its owner and mode; removes it when
+ *  TEXT is undefined. If this fails, throws a SetupError, and FILE is unchanged. */
 export function replaceText(file: string, text: string | undefined): void {
   const real = realPath(file);
   // The name is random, so that nobody can have created a file with this name before.
@@ -101,8 +97,7 @@ export function replaceText(file: string, text: string | undefined): void {
   }
 }
 
-/** Returns the system's message in ERROR without the name of the failed system call, which varies with the
- *  version of Node. */
+/** Returns the system's message in ERROR without the system call, which varies between Node versions. */
 function reasonOf(error: unknown): string {
   return messageOf(error).replace(/, [a-z]+ '.*$/s, '');
 }
@@ -120,8 +115,7 @@ function removeIfThere(file: string): void {
   }
 }
 
-/** Saves TEXT, the present text of FILE, as a backup that only this user can read. Without TEXT, removes the
- *  backup, even an older one. */
+/** Saves TEXT, of FILE, as a backup for this user alone. Without TEXT, removes even an older one. */
 export function keepBackup(file: string, text: string | undefined, bounds: Bounds): void {
   const backup = backupOf(file, bounds);
   if (text === undefined) {

@@ -1,5 +1,4 @@
-// Checks that a client's command for a server works: starts the server as the client does, and requests its
-// tools.
+// Checks a client's command for a server: starts it as the client does, and requests its tools.
 
 import { messageOf } from '../errors.ts';
 import type { Place } from './clients.ts';
@@ -71,13 +70,11 @@ export async function greetingOf(
   return greeting;
 }
 
-/** Returns a phrase that says that a program cannot be run, with the reason WHY and a remedy. */
 function notRun(why: string): string {
   return `it cannot be run (${why}). Correct what that names, and run this again`;
 }
 
-/** Requests the name and version of the server with these streams, then its tools, and passes the result to
- *  RESOLVE. */
+/** Requests the server's name and version, then its tools, and passes the result to RESOLVE. */
 function converse(
   { stdin, stdout }: { stdin: NodeJS.WritableStream; stdout: NodeJS.ReadableStream },
   resolve: (greeting: Greeting) => void,

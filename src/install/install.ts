@@ -14,7 +14,6 @@ import { pluginOf } from './plugins.ts';
 import { findProgram, runProgram, shellLine } from './program.ts';
 import type { Launch, Setting } from './settings.ts';
 
-/** A request to install or uninstall. */
 export interface Request {
   client: ClientName;
   scope: Scope;
@@ -26,13 +25,11 @@ export interface Request {
 
 type Print = (text: string) => void;
 
-/** Returns the restrictions for the files of REQUEST. */
 function boundsOf({ scope, place }: Request): Bounds {
   return { state: place.state, ...(scope === 'project' && { project: place.project }) };
 }
 
-/** Returns the text of each file of SETTINGS; undefined where there is no file. Throws a SetupError when a
- *  file cannot be read or violates BOUNDS. */
+/** Returns the text of each file, if any. Throws a SetupError if one is unreadable or violates BOUNDS. */
 function textsOf(settings: readonly Setting[], bounds: Bounds): (string | undefined)[] {
   for (const { file } of settings) checkLinks(file, bounds);
   return settings.map(({ file }) => readText(file));
@@ -109,7 +106,6 @@ function isIn(setting: Setting, found: unknown): boolean {
   return Array.isArray(found) && setting.words.some((word) => found.includes(word));
 }
 
-/** Throws a SetupError when CLIENT has a plugin or an extension that starts live-lisp. */
 async function checkPlugin({ name, title }: Client, place: Place): Promise<void> {
   const plugin = await pluginOf(name, place);
   if (plugin === undefined) return;
@@ -182,8 +178,7 @@ function checkTrust([setting]: readonly Setting[], [entry]: readonly Applied[], 
   );
 }
 
-/** Returns the notes for the user before REQUEST is performed: a note when the project begins in a folder
- *  further up, else none. */
+/** Returns notes for the user before REQUEST: one, if the project begins in a folder further up. */
 function remarksBefore({ scope, place }: Request): string[] {
   const root = scope === 'project' ? rootAbove(place) : undefined;
   if (root === undefined) return [];
@@ -192,17 +187,15 @@ function remarksBefore({ scope, place }: Request): string[] {
   ];
 }
 
-/** Returns the folder in which the project of PLACE begins: the nearest folder with a repository, else the
- *  nearest with an .asd file. Returns undefined when there is none, or when it is the project's folder
- *  itself. */
+/** Returns the folder in which the project of PLACE begins: the nearest with a repository, else with an .asd
+ *  file; undefined if that is the project's folder itself, or there is none. */
 function rootAbove({ project, home }: Place): string | undefined {
   const folders = [project, ...foldersAbove(project, home)];
   const root = folders.find(hasRepository) ?? folders.find(hasSystem);
   return root === project ? undefined : root;
 }
 
-/** Returns the folders that contain FOLDER, nearest first. Stops before HOME and before the root of the file
- *  system. */
+/** Returns the folders that contain FOLDER, nearest first, up to but without HOME or the root folder. */
 function foldersAbove(folder: string, home: string): string[] {
   const parent = dirname(folder);
   return parent === home || parent === dirname(parent) ? [] : [parent, ...foldersAbove(parent, home)];
@@ -220,8 +213,7 @@ function hasSystem(folder: string): boolean {
   }
 }
 
-/** Returns a note that CLIENT still runs all tools without a question, because of GRANT. BOXED is true when
- *  code runs only in a sandbox. */
+/** Returns a note that CLIENT still runs all tools without a question, by GRANT. BOXED: code is sandboxed. */
 function keptText({ title }: Client, { what, file }: Grant, boxed: boolean): string {
   const where = boxed ? 'code runs in a sandbox only' : 'code can run without a sandbox';
   return `${title} asks before none of its tools, as before, and ${where}. To be asked before code runs, take ${what} out of ${file}.`;
@@ -258,8 +250,7 @@ async function runClient(
   return true;
 }
 
-/** Calls FIRST, replaces the text BEFORE of FILE by AFTER, and prints a line about it. A dry run only prints
- *  the diff. */
+/** Calls FIRST, replaces the text BEFORE of FILE by AFTER, and prints that. A dry run prints the diff. */
 function change(
   file: string,
   before: string | undefined,
@@ -278,7 +269,6 @@ function change(
   print(`${did} ${file}`);
 }
 
-/** Returns the Lisp code for the init file of Emacs that lets mcp.el start LAUNCH. */
 function emacsText({ node, args }: Launch): string {
   const words = args.map((arg) => JSON.stringify(arg)).join(' ');
   return `Add this to the init file of Emacs, which live-lisp does not edit; it is for mcp.el (https://github.com/lizqwerscott/mcp.el):

@@ -20,7 +20,6 @@ function readable(text: string): string {
   return text.replace(/^\uFEFF/, ' ');
 }
 
-/** Returns the offset of the end of NODE. */
 function endOf({ offset, length }: Node): number {
   return offset + length;
 }
@@ -49,8 +48,7 @@ function withItem(text: string, container: Node, depth: number, item: string): s
   return open + comments + before + item + eol + indent.repeat(depth) + text.slice(end);
 }
 
-/** Returns TEXT with VALUE at PATH. If both the old value and VALUE are objects, keeps members of the old
- *  value that VALUE lacks. */
+/** Returns TEXT with VALUE at PATH. If both values are objects, old members that VALUE lacks stay. */
 function withValueAt(text: string, path: readonly string[], value: unknown): string {
   const whole = text.trim() === '' ? '{}\n' : text;
   const root = parseTree(readable(whole), [], OPTIONS);

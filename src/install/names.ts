@@ -14,7 +14,6 @@ export const CLIENT_NAMES = [
 ] as const;
 export type ClientName = (typeof CLIENT_NAMES)[number];
 
-/** The scope of a configuration. 'user': this user, in all projects. 'project': all users, in this
- *  project. */
+/** Scopes of a configuration: this user in all projects, or all users in this project. */
 export const SCOPES = ['user', 'project'] as const;
 export type Scope = (typeof SCOPES)[number];

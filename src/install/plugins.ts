@@ -1,5 +1,4 @@
-// Determines whether a client also starts live-lisp through a plugin or an extension, besides the entry that
-// install writes.
+// Determines whether a client starts live-lisp by a plugin or extension too, besides the entry.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

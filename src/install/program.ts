@@ -15,8 +15,7 @@ export function findProgram(name: string | undefined, { environment }: Place): s
   return programsOf(name, environment['PATH'] ?? '')[0];
 }
 
-/** Runs PROGRAM with ARGS in the project of PLACE. When it fails, throws a SetupError with the program's
- *  output. */
+/** Runs PROGRAM with ARGS in the project of PLACE. Throws a SetupError with its output if it fails. */
 export function runProgram(program: string, args: readonly string[], place: Place): Promise<void> {
   const options = { cwd: place.project, env: place.environment, timeout: LIMIT_MS };
   return new Promise((resolve, reject) => {
@@ -33,8 +32,7 @@ export function runProgram(program: string, args: readonly string[], place: Plac
   });
 }
 
-/** Starts LINE, a program and its arguments, in the project of PLACE, with MORE as extra environment
- *  variables. */
+/** Starts a program with arguments in the project of PLACE, with MORE environment variables. */
 export function startProgram(
   [program = '', ...args]: readonly string[],
   more: NodeJS.ProcessEnv,
@@ -43,8 +41,7 @@ export function startProgram(
   return spawn(program, args, { cwd: project, env: { ...environment, ...more } });
 }
 
-/** Returns WORDS as a shell command in one line, with hidden characters made visible: a project can have
- *  written the words. */
+/** Returns WORDS as a one-line shell command that shows hidden characters, which a project can contain. */
 export function shellLine(words: readonly string[]): string {
   return visibleLine(
     words

@@ -20,8 +20,7 @@ export interface Finding {
   text: string;
 }
 
-/** Returns FINDING as text. Lines after the first are indented, so that none of them looks like another
- *  finding. */
+/** Returns FINDING as text. Further lines are indented, so that none looks like another finding. */
 export function findingText({ ok, text }: Finding): string {
   return `${ok ? 'ok  ' : 'FAIL'} ${text.replace(/\n(?=.)/g, '\n     ')}`;
 }
@@ -46,9 +45,8 @@ export function clientList(place: Place): string {
   ].join('\n');
 }
 
-/** Returns findings on live-lisp in the client NAMED at PLACE: its entry in each scope, its plugin, and
- *  whether these start. The text of a finding that is not ok says what the user must do. LAUNCH is the
- *  command that install writes. */
+/** Returns findings on live-lisp in the client NAMED: its entry in each scope, its plugin, and whether they
+ *  start. One that is not ok says what the user must do. LAUNCH is the command that install writes. */
 export async function clientFindings(named: ClientName, place: Place, launch: Launch): Promise<Finding[]> {
   const client = clientNamed(named);
   if (client === undefined || client.scopes.length === 0) {
@@ -69,15 +67,13 @@ export async function clientFindings(named: ClientName, place: Place, launch: La
   ];
 }
 
-/** The findings on one entry or plugin with which a client can start live-lisp. STARTS names the entry's
- *  file, or the plugin, if it starts live-lisp. */
+/** The findings on an entry or plugin. STARTS: its file or name, if it starts live-lisp. */
 interface Part {
   starts?: string;
   findings: Finding[];
 }
 
-/** Returns findings on what is wrong with STARTS, the entries and plugins with which CLIENT starts live-lisp:
- *  there are none, or there is a plugin as well as an entry. */
+/** Returns a finding if STARTS, what starts live-lisp in CLIENT, is empty or has both plugin and entry. */
 function countFindings({ title, name }: Client, starts: readonly string[]): Finding[] {
   if (starts.length === 0) {
     const text = `${title} starts no live-lisp: live-lisp install --client ${name} sets it up`;
@@ -90,8 +86,7 @@ function countFindings({ title, name }: Client, starts: readonly string[]): Find
   return [{ ok: false, text }];
 }
 
-/** Returns findings on the entry of CLIENT in SPOT: a scope, or 'local' for the entry that the client's own
- *  program writes. */
+/** Returns findings on CLIENT's entry in SPOT: a scope, or 'local' for the one by the client's program. */
 async function entryFindings(
   client: Client,
   spot: Scope | 'local',
@@ -134,8 +129,7 @@ async function entryFindings(
   }
 }
 
-/** The finding for an entry that doctor did not start, because the client would not start it without a
- *  question either. */
+/** For an entry that doctor did not start, because the client too would ask before it starts it. */
 const UNTRIED: Finding = {
   ok: true,
   text: 'it was not started, since the project can have written anything there: it is another than install writes',
@@ -150,7 +144,6 @@ function isOwn(client: Client, scope: Scope, place: Place, launch: Launch, found
   });
 }
 
-/** Returns the environment variables that ENTRY, an entry of a client, gives the server. */
 function environmentOf(entry: unknown): NodeJS.ProcessEnv {
   const { env, environment = env } = isData(entry) ? entry : {};
   const variables = Object.entries(isData(environment) ? environment : {});
@@ -170,7 +163,6 @@ async function greetingFinding(
     : { ok: false, text: `it was started, and does not work: ${greeting.failure}` };
 }
 
-/** Returns findings on our plugin or extension in CLIENT. */
 async function pluginFindings({ name, title }: Client, place: Place): Promise<Part> {
   try {
     const plugin = await pluginOf(name, place);
@@ -205,8 +197,7 @@ function wordFindings([node = '', script = '']: readonly string[]): Finding[] {
   return findings;
 }
 
-/** Returns a finding on when CLIENT asks its user, according to all files that apply to an entry in SCOPE.
- *  BOXED is true when code runs only in a sandbox. */
+/** Returns a finding on when CLIENT asks its user, by all its files for SCOPE. BOXED: code is sandboxed. */
 async function approvalFinding(client: Client, scope: Scope, place: Place, boxed: boolean): Promise<Finding> {
   const { title, name } = client;
   const grant = await grantOf(client.settings({ ...place, trust: true }, scope));

@@ -1,6 +1,5 @@
 // Defines the settings of a client, and the interface of the editors for the configuration formats.
 
-/** The data in a configuration. */
 export type Data = { [key: string]: unknown };
 
 /** The command that starts a server. */
@@ -18,8 +17,7 @@ export type Setting = {
   path: readonly string[];
 } & (
   | { kind: 'entry'; entry: (launch: Launch) => Data }
-  /** Permissions to run tools without asking the user. FILES: all files in which the client looks for
-   *  permissions, including FILE. */
+  /** Permissions to run tools without asking. FILES: all files with permissions that the client reads. */
   | { kind: 'permission'; files: readonly string[]; words: readonly string[] }
 );
 
@@ -33,8 +31,7 @@ export interface Format {
   add(text: string, path: readonly string[], word: string): string;
   /** Returns TEXT without the value at PATH. A number in PATH is the index of a list element. */
   remove(text: string, path: readonly (string | number)[]): string;
-  /** True when the value at PATH in TEXT is an empty container, and its removal would lose nothing, such as a
-   *  comment. */
+  /** True when the value at PATH is an empty container that can be removed without losing a comment. */
   isBare(text: string, path: readonly string[]): boolean;
 }
 

@@ -48,8 +48,7 @@ function remarksOf(lines: readonly string[], first: boolean, atEnd: boolean): st
   return [...within, ...gap];
 }
 
-/** Returns VALUE with plain objects instead of objects without a prototype, which isDeepStrictEqual never
- *  finds equal to plain ones. */
+/** Returns VALUE with plain objects, since isDeepStrictEqual refuses objects without a prototype. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (!isData(value) || value instanceof Date) return value;

@@ -1,5 +1,4 @@
-// Determines whether a client starts the servers in a project's configuration. This depends on the client's
-// record of the folders that the user trusts.
+// Determines whether a client starts a project's servers, which depends on the folders its user trusts.
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -71,7 +70,6 @@ async function trustOfGemini(place: Place): Promise<string | undefined> {
   return `Gemini CLI does not trust ${project} yet, so it starts no server there: start gemini there, and say that you trust the folder.`;
 }
 
-/** Returns the user's configuration file of the client NAMED. */
 function fileOf(named: ClientName, place: Place): string {
   return clientNamed(named)?.settings(place, 'user')[0]?.file ?? '';
 }
@@ -80,7 +78,6 @@ function dataIn(file: string, format: 'jsonc' | 'toml' = 'jsonc'): Promise<Data>
   return dataOf({ file, format }, readText(file));
 }
 
-/** Returns PATH and the folders that contain it, nearest first. */
 function withFoldersAbove(path: string): string[] {
   const parent = dirname(path);
   return parent === path ? [path] : [path, ...withFoldersAbove(parent)];
