@@ -8,7 +8,6 @@ import { type QuestionLine, questionLine } from '../question-line.ts';
 const APPROVE = 'approve';
 export const APPROVE_FOR_SESSION = 'approve for this session';
 export const DENY = 'deny';
-/** The choice of a human who wants to see the next page. */
 export const MORE = 'show more';
 
 /** Returns the form that asks QUESTION with MESSAGE. If QUESTION has a next page, the choice to show it is
@@ -42,8 +41,7 @@ export function decisionForm(
   };
 }
 
-/** Returns the choices that the form for a question offers, from the question's session scope and its further
- *  pages. */
+/** Returns the choices in the form for a question with this session scope and further pages. */
 export function choices({ sessionScope, pages }: Pick<PendingQuestion, 'sessionScope' | 'pages'>): string[] {
   if (pages.length > 0) return [MORE, APPROVE, DENY];
   return [APPROVE, ...(sessionScope === undefined ? [] : [APPROVE_FOR_SESSION]), DENY];

@@ -69,14 +69,13 @@ export class Approvals {
 
   constructor(options: ApprovalOptions) {
     this.#options = options;
-    // The codec counts whole seconds, and open questions count exact times, so the codec gets some seconds
-    // more.
+    // The codec counts whole seconds, open questions exact times, so the codec gets some seconds more.
     const ttlSeconds = options.questions.seconds + 2;
     this.#codec = createRequestStateCodec<{ id: string }>({ key: randomBytes(32), ttlSeconds });
   }
 
-  /** Returns the result that has a client of the modern era of MCP ask its human QUESTION, which is about the
-   *  call of the tool NAME with ARGS. ROOM is how much of a question the client shows. */
+  /** Returns the MCP result with which a client of the modern era of MCP asks its human QUESTION, about
+   *  the call of the tool NAME with ARGS. ROOM is how much of a question the client shows. */
   async ask(question: OpenQuestion, name: string, args: unknown, room: Room): Promise<InputRequiredResult> {
     return this.#request(this.#openFirst(question, subjectOf(name, args), room));
   }
@@ -148,9 +147,8 @@ export class Approvals {
     return verdict ?? { kind: 'unanswered' };
   }
 
-  /** Returns the human's verdict on the call of NAME with ARGS, or the request for the next form. Returns
-   *  undefined when the human was not asked yet. Throws a CallError when the answer in CONTEXT is not
-   *  valid. */
+  /** Returns the human's verdict on the call of NAME with ARGS, or the request for the next form; undefined
+   *  when the human was not asked yet. Throws a CallError when the answer in CONTEXT is invalid. */
   async verdict(
     name: string,
     args: unknown,
@@ -221,8 +219,7 @@ export class Approvals {
     return { kind: 'next', form, id, question };
   }
 
-  /** Reads the client's answer to QUESTION, which is about the call with the digest SUBJECT. Returns the
-   *  human's verdict, or the next form to show. */
+  /** Returns the verdict in a client's answer to QUESTION, about the call SUBJECT, or the next form. */
   #read(question: PendingQuestion, subject: string, { action, content = {} }: ClientAnswer): Answer {
     const decisions: unknown[] = choices(question);
     const { decision } = content;
@@ -272,8 +269,7 @@ export function canAsk(server: Server, context?: ServerContext): boolean {
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
-/** True when the request of CONTEXT is of the modern era of MCP, in which a result can ask the human a
- *  question. */
+/** True when the request of CONTEXT is of the modern era of MCP, where a result can ask the human. */
 export function isModern(context: ServerContext): boolean {
   return context.mcpReq.envelope !== undefined;
 }

@@ -3,10 +3,8 @@
 import { type CallToolResult, SERVER_INFO_META_KEY, type ServerContext } from '@modelcontextprotocol/server';
 import { isModern } from './approvals.ts';
 
-/** Icon: a pair of parentheses around a green dot. */
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#234"/><path d="M12 6q-7 10 0 20M20 6q7 10 0 20" fill="none" stroke="#fff" stroke-width="3"/><circle cx="16" cy="16" r="3" fill="#5d8"/></svg>`;
 
-/** Returns the name, title and version of the server. */
 function shortIdentity(version: string) {
   return { name: 'live-lisp', title: 'Live Common Lisp image', version };
 }

@@ -6,13 +6,11 @@ import { join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { makeOwnFolder } from '../own.ts';
 
-/** A file with a preview: its path, and a function that removes it. Or the reason why the file could not be
- *  written. Neither writing nor removing ever throws. */
+/** A file with a preview, or why it could not be written. Neither writing nor removing throws. */
 export type PreviewFile = { path: string; remove: () => void } | { why: string };
 
 const NAME = /^[0-9a-f]+\.diff$/;
-/** Number of random octets in a file name. There are few, because the name is shown in a question, which has
- *  little room. */
+/** Number of random octets in a file name: few, because a question, with little room, shows it. */
 const NAME_OCTETS = 2;
 /** Maximum number of names to try when a name is in use, perhaps by another server. */
 const TRY_LIMIT = 20;
@@ -22,8 +20,7 @@ export class PreviewFiles {
   readonly #maxAgeMs: number;
   readonly #open = new Set<string>();
 
-  /** FOLDER holds the files, and is created when needed. SECONDS is the longest time for which a question
-   *  stays open and needs its file. */
+  /** FOLDER, created when needed, has the files. SECONDS is the longest time that a question is open. */
   constructor(folder: string, seconds: number) {
     this.#folder = folder;
     // Twice that time, so that no file is removed whose question is still open in another server.

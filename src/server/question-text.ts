@@ -7,12 +7,10 @@ import { visibleLine } from '../visible.ts';
 import type { PreviewFile } from './preview-files.ts';
 import { fits, largest, type Message, messageIn, type Room, withBeginning } from './room.ts';
 
-/** Maximum number of pages of a question. If a preview needs more, the human sees its first page and the path
- *  of a file with the whole preview. The maximum is less than ten, because Claude Code ends a call that asks
- *  its user more than ten times. */
+/** Maximum number of pages of a question. For a longer preview, the human sees the first page and the path of
+ *  a file. Less than ten, because Claude Code ends a call that asks its user more than ten times. */
 const MAX_PAGES = 6;
 
-/** A question, split into pages. */
 export interface Pages {
   /** The messages, one for each page. Each message except the last offers to show the next. */
   pages: string[];
@@ -38,9 +36,8 @@ export function pagesOf(question: OpenQuestion, file: PreviewFile, room: Room, a
   return { pages: [first.message, ...more], whole: more.length > 0 };
 }
 
-/** Returns the pages after the first, for the question about the tool NAME. They show LINES, the last lines
- *  of a preview that has IN_ALL lines. Returns [] when the pages would be too many, or a line is longer than
- *  a page. */
+/** Returns the pages after the first, for the tool NAME. They show LINES, the last of a preview's IN_ALL
+ *  lines. Returns [] when there would be too many pages, or a line is longer than a page. */
 function furtherPages(name: string, lines: readonly string[], inAll: number, room: Room): string[] {
   const pages: string[] = [];
   for (let from = 0; from < lines.length; ) {
@@ -94,7 +91,6 @@ export function headOf({ tool, preview }: OpenQuestion, alsoIn?: string): Questi
   return questionLine`Approve ${tool.name} (${ownWords(tool.safetyLevel)}${author}${also})?${what}`;
 }
 
-/** Returns the path of FILE, with ~ for the home folder. */
 function placeOf(file: PreviewFile): string {
   if (!('path' in file)) return `not in a file (${visibleLine(file.why)})`;
   const home = homeFolder();

@@ -18,15 +18,13 @@ export interface Quirk {
   reason: string;
   /** Returns the result to send instead of RESULT. */
   adapt?: (result: CallToolResult) => CallToolResult;
-  /** How much of a question the client shows in the smallest terminal that people use, of 80 columns by 24
-   *  rows. */
+  /** How much of a question the client shows in the smallest usual terminal, 80 columns by 24 rows. */
   room?: Room;
 }
 
 /** The room that is assumed for a client without a quirk. Such a client may show its human less than this. */
 const DEFAULT_ROOM: Room = { rows: 100, columns: 76, sureRows: 13 };
 
-/** All known quirks. */
 export const QUIRKS: readonly Quirk[] = [
   {
     client: 'gemini-cli',
@@ -74,8 +72,7 @@ export function clientName(server: Server, context?: ServerContext): string {
   return String((envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion())?.name ?? '');
 }
 
-/** Returns RESULT. If its first text is JSON but not an object, the returned result also has all texts as
- *  structuredContent. */
+/** Returns RESULT, with its texts also as structuredContent if the first text is JSON but no object. */
 function withTextsAsStructure(result: CallToolResult): CallToolResult {
   const texts = result.content.flatMap((each) => (each.type === 'text' ? [each.text] : []));
   if (result.structuredContent !== undefined || !isJsonWithoutNames(texts[0] ?? '')) return result;

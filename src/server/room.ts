@@ -4,9 +4,7 @@ import { withoutIsolates } from '../visible.ts';
 
 /** How much of a message a client shows. */
 export interface Room {
-  /** Number of rows. */
   rows: number;
-  /** Number of columns of each row. */
   columns: number;
   /** How many of these rows the human surely sees; absent when the human sees all. */
   sureRows?: number;
@@ -15,7 +13,6 @@ export interface Room {
   joined?: true;
 }
 
-/** The lines of a message. */
 export interface Message {
   lines: readonly string[];
   /** The last line, written by live-lisp. It is not broken into rows, because people copy it. */
@@ -31,8 +28,7 @@ export function messageIn({ lines, footer }: Message, room: Room): string {
 /** True when ROOM has space for the whole message. */
 export function fits(message: Message, room: Room): boolean {
   const lines = message.footer === undefined ? message.lines : [...message.lines, message.footer];
-  // A character has at most two code units. So a text with far too many units is refused without computing
-  // its rows.
+  // A character has at most two code units, so a text with far too many is refused without more work.
   const maxUnits = 2 * room.rows * room.columns;
   return (
     lines.reduce((sum, { length }) => sum + length, 0) <= maxUnits && rowsOf(lines, room).length <= room.rows
@@ -55,8 +51,7 @@ export function withBeginning(message: Message, line: string, room: Room): Messa
   return count === 0 ? message : longer(count);
 }
 
-/** Returns the largest number up to LIMIT for which PREDICATE is true, or 0. If PREDICATE is true for a
- *  number, it must be true for all smaller ones. */
+/** Returns the largest number up to LIMIT for which PREDICATE, true for all smaller ones, is true; or 0. */
 export function largest(limit: number, predicate: (count: number) => boolean): number {
   let [low, high] = [0, limit];
   while (low < high) {
@@ -71,8 +66,7 @@ export function largest(limit: number, predicate: (count: number) => boolean): n
  *  line, its code is shown instead, so that no text can fake the end of a line. */
 const LINE_END = '\u23ce';
 
-/** Joins LINES into one line. The clients that need this do not show isolates (U+2066 to U+2069), so the code
- *  of each isolate replaces it. */
+/** Joins LINES. Clients that need one line show no isolates (U+2066 to U+2069), so these become codes. */
 function inOneLine(lines: readonly string[]): string {
   const shown = lines.map((line) => withoutIsolates(line).replaceAll(LINE_END, '<U+23CE>'));
   return shown.join(` ${LINE_END} `);

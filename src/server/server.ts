@@ -26,14 +26,12 @@ import { adaptedTo, clientName, roomOf } from './quirks.ts';
 
 export interface ServerOptions {
   registry: ToolRegistry;
-  /** The catalog of the registry's tools. */
   catalog: Catalog;
   executor: Executor;
   approvals: Approvals;
   /** The editors in which the human watches the calls. */
   editors: HumanEditors;
   version: string;
-  /** Web page about live-lisp. */
   homepage?: string;
   /** Mode of tools/list. */
   list: ListMode;
@@ -51,8 +49,7 @@ export function createServer(options: ServerOptions): Server {
   const server = new Server(identity(options.version, options.homepage), {
     capabilities: { tools: { listChanged: true } },
     instructions: instructions(options.list),
-    // performCall itself asks the questions of legacy clients, because the SDK's shim does not know what a
-    // missing answer means.
+    // performCall itself asks legacy clients: the SDK's shim does not know what a missing answer means.
     inputRequired: { legacyShim: false },
   });
   server.setRequestHandler('tools/list', async () =>
@@ -175,8 +172,7 @@ async function performApproved(
   }
 }
 
-/** Performs a call of the tool call_tool with ARGS. ARGS contain the name and the arguments of the tool that
- *  PERFORM then calls (contract S1.16). */
+/** Handles a call of call_tool: PERFORM calls the tool that ARGS name, with its arguments (S1.16). */
 async function throughCallTool(
   options: ServerOptions,
   args: unknown,
@@ -207,8 +203,7 @@ async function registeredName(
   return registry.getTool(wanted)?.name;
 }
 
-/** Returns the MCP result for OUTCOME. The tool's text comes first, alone and unchanged. Notices follow as
- *  further texts. */
+/** Returns the MCP result for OUTCOME: first the tool's text, alone and unchanged, then notices. */
 function toResult(outcome: Outcome): CallToolResult {
   const { hint } = outcome;
   const ownText = outcome.success ? outcome.text : outcome.error;

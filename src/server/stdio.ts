@@ -12,8 +12,7 @@ export interface StdioLife extends ServerOptions {
   onReady: () => void;
   /** True while calls wait for an image to start. */
   starting: () => boolean;
-  /** Called before the process exits. The exit waits for the promise, which resolves when running calls were
-   *  interrupted. */
+  /** Called before the exit, which waits for the promise: it resolves when running calls are interrupted. */
   onEnd: () => Promise<void>;
 }
 

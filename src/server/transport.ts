@@ -22,7 +22,7 @@ const BUFFER_LIMIT = 128 * 1024 * 1024;
 const NOTIFICATION_LIMIT = 1024 * 1024;
 /** Time to answer the calls that still run when stdin has ended. */
 const LAST_ANSWERS_MS = 600;
-/** While calls wait for an image to start, LAST_ANSWERS_MS is waited again, at most this many times. */
+/** While calls wait for an image to start, LAST_ANSWERS_MS begins again, at most this many times. */
 const STARTING_ROUNDS = 8;
 /** Time to write the answers of the calls that were ended because LAST_ANSWERS_MS were over. */
 const WRITTEN_MS = 100;
@@ -36,8 +36,7 @@ export interface StdioOptions {
   onFirstAnswer: () => void;
   /** True while calls wait for an image to start. */
   starting: () => boolean;
-  /** Called when calls still run some time after stdin has ended. Ends these calls, so that each is
-   *  answered. */
+  /** Called when calls still run some time after stdin has ended. Ends them, so that each is answered. */
   onOverdue: () => Promise<void>;
   /** Maximum number of octets to buffer, instead of BUFFER_LIMIT. */
   bufferLimit?: number;
@@ -209,9 +208,8 @@ function refusal(id: string | number, why: string): JSONRPCMessage {
   };
 }
 
-/** True when MESSAGE is a tool call without optional members, as nearly all calls are. Such a call skips
- *  parseJSONRPCMessage, which takes longer and finds no error in such a call. The SDK repeats this check
- *  later. */
+/** True when MESSAGE is a tool call without optional members, as nearly all are. It skips
+ *  parseJSONRPCMessage, which is slower and would find no error. The SDK repeats this check later. */
 function isPlainCall(message: unknown): message is JSONRPCRequest {
   const { jsonrpc, id, method, params, ...more } = Object(message) as { [member: string]: unknown };
   return (
@@ -237,8 +235,7 @@ function idAtEnd([first, last]: readonly [string, string]): string | number | un
   return found === undefined ? undefined : (JSON.parse(found) as string | number);
 }
 
-/** Returns the id of the request in LINE, which is not a valid message; undefined when there is no valid
- *  id. */
+/** Returns the id of the request in LINE, which is no valid message; undefined if it has no valid id. */
 function requestId(line: string): string | number | undefined {
   try {
     const { id, method } = Object(JSON.parse(line)) as { id?: unknown; method?: unknown };
