@@ -1,5 +1,4 @@
-// Checks which calls of a function fit a lambda list. The calls come from SBCL's cross references and from
-// source text.
+// Checks which calls of a function, from SBCL's cross references and from source, fit a lambda list.
 
 import type { Caller, Place } from '../../image/wire/data.ts';
 import type { WhoCallsData } from '../../image/wire/operations.ts';
@@ -10,8 +9,7 @@ import type { Places } from '../places.ts';
 import { holderAt, outside } from './outside.ts';
 import { bySite, inOneForm, usedOf } from './sites.ts';
 
-/** A call, or a possible call: the function that contains it, its place, the line of text, and a remark
- *  (WHY). */
+/** A call, or a possible call, at the place AT in the function CALLER. TEXT is its line, WHY a remark. */
 export interface CheckedCall {
   caller?: string;
   at: string;
@@ -34,8 +32,7 @@ export interface CheckedCalls {
 /** Where calls of a function are searched for, besides its recorded uses. */
 export interface Elsewhere {
   files: readonly string[];
-  /** Places of functions whose code calls this function, directly or in inlined code. DESCRIPTION of such a
-   *  place is the name of the calling function. */
+  /** Places of functions whose code calls this one, also inlined. Their DESCRIPTION is the caller's name. */
   naming: readonly Place[];
 }
 
@@ -153,8 +150,7 @@ class Checks {
     this.#report(this.#result.unknown, { caller, ...this.#places.site(place), why });
   }
 
-  /** Checks further calls in forms with only one caller, because SBCL records only the first call of an
-   *  inlined function in a form. */
+  /** Checks the calls that SBCL omits: of an inlined function it records only the first call in a form. */
   #furtherCalls(): void {
     for (const [file, mentions] of this.#files) {
       for (const mention of distinctMentions(mentions)) {
@@ -186,8 +182,7 @@ class Checks {
     if (this.#places.definitionsIn(file, form.start).some((each) => isOf(each.name, name))) return;
     const query = { used: name, setf, packages: this.#packages, sites: true, variable: false };
     const user = outside(row, query, this.#places, new Set());
-    // In a definition such as DEFCLASS only some parts are code. The other parts name accessors without
-    // calling them.
+    // In a DEFCLASS and the like, the parts that are not code only name accessors and do not call them.
     if (user === undefined || (hasParts(form.operator) && !user.part)) return;
     const { calls: _, ...lists } = this.#result;
     const known = new Set(Object.values(lists).flatMap((list) => list.map(({ at }) => at)));
@@ -200,9 +195,8 @@ class Checks {
         });
   }
 
-  /** Records a use that is in a macro expansion of the form at INDEX of FILE. If this form is a whole
-   *  definition, SBCL does not know the place of the use, and the calls in the definition are checked
-   *  later. */
+  /** Records a use in a macro expansion of the form at INDEX of FILE. If that form is a whole definition,
+   *  SBCL does not know where the use is, and the calls in the definition are checked later. */
   #checkInExpansion(caller: string, file: string, index: number, mentions: Mentions): void {
     const distinct = distinctMentions(mentions);
     // The expansion calls a function that the form only passes on, for example to MAPCAR.
@@ -249,8 +243,7 @@ class Checks {
   }
 
   #unclaimed(file: string, mention: Mention): void {
-    // SBCL records no uses of macros in top-level forms, so a form that looks like a call of a macro counts
-    // as one.
+    // SBCL records no uses of macros in top-level forms, so what looks like a macro call counts as one.
     if (this.#callee.macro && mention.args !== undefined && !mention.how) {
       this.#check(this.#holder(file, mention), file, mention);
       return;

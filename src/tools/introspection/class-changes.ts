@@ -1,5 +1,4 @@
-// Finds what a new definition of a class or structure breaks: uses of its functions, and code that creates
-// instances.
+// Finds what a new definition of a class or structure breaks: uses of its functions, and instances.
 
 import type { ImpactData } from '../../image/wire/introspection.ts';
 import type { Definition } from '../../source/definition.ts';
@@ -9,8 +8,8 @@ import { bareOf } from '../../source/qualified.ts';
 import type { Places } from '../places.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 
-/** A function that a new definition changes, with its calls. GONE: the definition removes the function;
- *  otherwise the function takes other arguments. KEPT: the function remains for other classes. */
+/** A function that a new definition removes (GONE) or gives other arguments, with its calls. KEPT is true
+ *  when a removed function remains for other classes. */
 export interface ChangedFunction extends CheckedCalls {
   name: string;
   gone: boolean;
@@ -48,8 +47,7 @@ export async function changedFunctions(
     const list = below ? withoutKeys(arglist, goneSlots) : constructors?.get(bare);
     const checked = await check(name, gone ? ACCEPTS_NOTHING : list);
     if (checked === undefined || (!gone && checked.unfit.length === 0)) continue;
-    // A setf function, or an accessor of an including structure, is listed only when it is used: other rows
-    // imply its change.
+    // A setf function, or an including structure's accessor, is listed only if used: other rows imply it.
     if ((slot !== undefined || bare.startsWith('(SETF ')) && usesOf(checked).length === 0) continue;
     found.push({ name, gone, ...(kept && { kept }), ...checked });
   }
@@ -75,8 +73,7 @@ export function hasOtherSuperclasses(
   return now !== undefined && sorted(old) !== sorted(now);
 }
 
-/** True when DEFINITION gives the structure in FACTS another layout: other slots, another order of slots, or
- *  another included structure. */
+/** True when DEFINITION gives the structure in FACTS other slots, another slot order or another :INCLUDE. */
 export function hasOtherLayout(
   { slots = [], include = '' }: ImpactData,
   definition: Definition | undefined,

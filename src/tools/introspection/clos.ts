@@ -109,7 +109,6 @@ function slotText(slot: SlotData): string {
   return documentation ? `${line}\n    ${documentation}` : line;
 }
 
-/** Returns the lines with the name, the kind and the state of a class. */
 function headLines({ name, properName, kind, finalized }: ClassHead): (string | false)[] {
   const defined = kind !== 'FORWARD-REFERENCED CLASS';
   return [

@@ -1,5 +1,4 @@
-// Finds and renders the methods that a call of a generic function runs, and parses the arguments of that
-// call.
+// Finds and renders the methods that a generic function runs for given arguments.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -16,8 +15,7 @@ const NUMBER =
   /^[+-]?(\d+(\.|\/0*[1-9]\d*)?|\d*\.\d+([esfdl][+-]?\d{1,3})?|\d+(\.\d*)?[esfdl][+-]?\d{1,3})$/i;
 const NAME = /^(?:[^\s()"';`,|\\]|\|[^|]*\||\\.)+$/s;
 
-/** Parses TEXT, the argument with the number NUMBER (from 1). Throws a CallError when TEXT would have to be
- *  evaluated. */
+/** Parses TEXT, argument NUMBER (from 1). Throws a CallError when it would have to be evaluated. */
 function writtenArgument(text: string, number: number): WrittenArgument {
   const trimmed = text.trim();
   const eql = /^\(\s*eql\s+(.*)\)$/is.exec(trimmed);
@@ -50,12 +48,10 @@ function nameKind(form: string, quoted: boolean, eql: boolean): WrittenArgument[
   return eql ? 'eql' : 'name';
 }
 
-/** Parses TEXTS, the arguments of a call. Throws a CallError that names the first invalid argument. */
 function writtenArguments(texts: readonly string[]): WrittenArgument[] {
   return texts.map((text, index) => writtenArgument(text, index + 1));
 }
 
-/** Returns DATA with the places of methods as FILE:LINE:COLUMN. */
 function withMethodPlaces({ rows = [], perhaps = [], ...data }: EffectiveMethodData, places: Places) {
   const named = (method: Place) => ({
     name: method.description,
@@ -70,7 +66,6 @@ function withMethodPlaces({ rows = [], perhaps = [], ...data }: EffectiveMethodD
 
 type Dispatch = ReturnType<typeof withMethodPlaces>;
 
-/** Renders DATA, whose rows begin at OFFSET, for the arguments as the caller wrote them (WRITTEN). */
 function dispatchText(data: Dispatch, offset: number, written: readonly string[]): string {
   const { name, arglist, combination, precedence, form } = data;
   const refusal = refusalText(data, written);

@@ -1,5 +1,4 @@
-// Collects what is needed, besides the calls, to change a definition: its text, and the files that are not
-// loaded.
+// Collects what a change of a definition needs besides its calls: its text, and unloaded files.
 
 import type { ImpactData } from '../../image/wire/introspection.ts';
 import type { CallContext } from '../../kernel/tool.ts';
@@ -46,8 +45,7 @@ export async function definitionTexts(
   });
 }
 
-/** Returns the Lisp files of the workspace that are not loaded and in which code can call the function in
- *  FACTS. */
+/** Returns the workspace's unloaded Lisp files in which code can call the function in FACTS. */
 export async function unloadedFiles(
   { places, workspace }: Origins,
   facts: ImpactData,
@@ -70,8 +68,7 @@ export async function unloadedFiles(
   return naming.map((each) => (ofTests.has(each.file) ? { ...each, unloadedTests: true } : each));
 }
 
-/** Returns the names of the test files of the workspace that are not loaded, when no test is known to reach the function in
- *  FACTS. */
+/** Returns the unloaded test files of the workspace, if no test is known to reach the function. */
 export function unloadedTestFiles({ places }: Origins, { files, testFiles = [] }: ImpactData): string[] {
   const loaded = new Set(files);
   return testFiles
@@ -79,9 +76,8 @@ export function unloadedTestFiles({ places }: Origins, { files, testFiles = [] }
     .map((file) => places.fileName(file));
 }
 
-/** Returns the loaded test files that use the name of the function in FACTS. This is for the case that no
- *  test is known to reach it: a framework can keep a test as data until it runs, and SBCL has no cross
- *  references for data. */
+/** Returns the loaded test files that use the name of the function in FACTS, if no test is known to reach it:
+ *  a framework can keep a test as data until it runs, and SBCL records no uses in data. */
 export async function testsNaming({ places }: Origins, facts: ImpactData): Promise<NamingFile[]> {
   const loaded = new Set(facts.files);
   const texts = (facts.testFiles ?? []).flatMap((file) => {
@@ -91,8 +87,7 @@ export async function testsNaming({ places }: Origins, facts: ImpactData): Promi
   return filesNaming(facts, facts.homes ?? [], texts, places);
 }
 
-/** Returns those of TEXTS that call the function in FACTS. HOMES are the names of the packages in which the
- *  function is accessible. */
+/** Returns those of TEXTS that call the function in FACTS, accessible in the packages HOMES. */
 async function filesNaming(
   { name, kind }: ImpactData,
   homes: readonly string[],

@@ -46,15 +46,14 @@ export interface Impact extends Partial<CheckedCalls> {
   testsMore?: boolean;
   tests: LocatedUse[];
   testCount: number;
-  /** Names of the tests that reached the definition in the last run with coverage; undefined when this was
-   *  not measured. */
+  /** Tests that reached the definition in the last run with coverage; undefined if not measured. */
   recorded?: string[] | undefined;
   /** The texts of all definitions of the name, each with its place. */
   texts: string[];
   unloaded: NamingFile[];
   /** Test files that use the name of the definition, if no test is known to reach it. */
   testsNaming: NamingFile[];
-  /** Test files that are not loaded, if no test is known to reach it. */
+  /** Test files that are not loaded, if no test is known to reach the definition. */
   unloadedTests: string[];
 }
 
@@ -67,11 +66,10 @@ const NO_EXPANDER_USES =
 const OTHER_LAYOUT =
   'This changes the layout of the structure, so SBCL signals an error when it is loaded: give load_file restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.';
 
-/** Maximum number of tests to list by default. */
 const TEST_LIMIT = 5;
 
-/** A list in an answer. Its header ends, in parentheses, with OF or, without OF, with the number of uses in its rows, and
- *  with what its rows SHARE. */
+/** A list in an answer. Parentheses behind its header show OF, by default the number of uses in ROWS, and
+ *  what the rows have in common (SHARED). */
 interface Section {
   header: string;
   rows: readonly Row[];
@@ -150,7 +148,6 @@ function countOf(rows: readonly Row[]): number {
 /** Maximum number of characters of the list of names to compile again. */
 const RECOMPILE_ROOM = 4000;
 
-/** Returns a line with at most LIMIT of the names to compile again. */
 function recompileText({ why, names }: Impact['recompile'], limit: number): string | false {
   if (names.length === 0) return false;
   const shown = fittingRows(names.slice(0, limit), RECOMPILE_ROOM).length;
@@ -160,8 +157,7 @@ function recompileText({ why, names }: Impact['recompile'], limit: number): stri
 /** Maximum number of calls of a changed function to list. */
 const UNFIT_LIMIT = 20;
 
-/** Returns a text with the calls that no longer fit the function, or that cannot be checked; '' when all
- *  calls fit. */
+/** Returns the calls that no longer fit the function, or cannot be checked; '' when all fit. */
 export function unfitText({ name, calls, unfit, unknown, perhaps }: { name: string } & CheckedCalls): string {
   return layOut(
     [
@@ -177,8 +173,7 @@ export function unfitText({ name, calls, unfit, unknown, perhaps }: { name: stri
   );
 }
 
-/** Returns SECTIONS with the long ones, of more than LIMIT rows, at the end, so that no short one is
- *  overlooked. */
+/** Returns SECTIONS with those of more than LIMIT rows last, so that no short one is overlooked. */
 function wholeFirst(sections: (Section | string | false)[], limit: number): (Section | string | false)[] {
   const isLong = (section: Section | string | false) =>
     typeof section === 'object' && section.rows.length > limit;
@@ -249,7 +244,6 @@ function typeSections({ typeUses }: Impact): (Section | string)[] {
   ];
 }
 
-/** Returns sentences about the superclasses that the class would lose or gain. */
 function superclassText({
   superclassesGone: gone = [],
   superclassesCome: come = [],
@@ -297,29 +291,25 @@ function testSection(impact: Impact, limit: number): string | false {
   return `Tests that reach it (${testCount}):\n${lines}${remaining > 0 ? `\n  ... ${remaining} more; limit tells them` : ''}${more}`;
 }
 
-/** Returns a line about NAMES, the tests that reached the definition when coverage was recorded. */
 function recordedText(names: string[] | undefined, limit: number): string | false {
   if (names === undefined) return false;
   if (names.length === 0) return 'No test reached it in the last run with coverage.';
   return `Reached it in a run with coverage (${names.length}): ${fewOf(names, limit)}. run_tests with touching runs these.`;
 }
 
-/** Returns a line with at most LIMIT of the files in NAMING, which are not loaded. Test files are left
- *  out. */
+/** Returns a line with at most LIMIT of the unloaded files in NAMING that are no test files. */
 function unloadedText(naming: readonly NamingFile[], limit: number): string | false {
   const files = naming.filter(({ unloadedTests }) => !unloadedTests);
   if (files.length === 0) return false;
   return `Not loaded, so not checked; they name it: ${filesText(files, limit)}`;
 }
 
-/** Returns a sentence about FILES, test files that are not loaded, with at most LIMIT of them. */
 function unloadedTestsText(files: readonly string[], limit: number): string {
   if (files.length === 0) return '';
   const more = files.length > limit ? ` and ${files.length - limit} more` : '';
   return ` These test files are not loaded, and their tests may reach it: ${files.slice(0, limit).join(', ')}${more}. Load them first (load_system), and ask again.`;
 }
 
-/** Returns at most LIMIT of FILES, each with its lines. */
 function filesText(files: readonly NamingFile[], limit: number): string {
   const entries = files
     .slice(0, limit)
@@ -328,13 +318,12 @@ function filesText(files: readonly NamingFile[], limit: number): string {
   return entries.join('  ') + more;
 }
 
-/** Maximum number of lines of a file to list. */
 const LINE_LIMIT = 10;
 
 /** At most this many calls are listed behind another call of the same shape. */
 const ALIKE_LIMIT = 50;
 
-/** What this many rows share, or more, stands in the header alone. */
+/** When at least this many rows share a package or a reason, only the header shows it. */
 const SHARING = 3;
 
 /** Returns the rows for CALLS, and what they share: the package of the callers, and the reason. */

@@ -98,8 +98,7 @@ export function impactOfChange(origins: Origins, reached: ReachedDefinitions) {
   });
 }
 
-/** Checks the calls of the function NAME in the package HOME against its present lambda list. Returns
- *  undefined when the function or its lambda list is not known. */
+/** Checks the calls of the function NAME in HOME against its lambda list; undefined if not known. */
 export async function checkPresentCalls(
   image: Image,
   places: Places,
@@ -114,7 +113,6 @@ export async function checkPresentCalls(
   return checked && { name: facts.name, ...checked };
 }
 
-/** The investigation of one change. */
 class Investigation {
   readonly #image: Image;
   readonly #places: Places;
@@ -173,8 +171,7 @@ class Investigation {
     };
   }
 
-  /** Returns the facts, including what the class loses when it gets the superclasses in DEFINITION instead of
-   *  its own. */
+  /** Returns the facts, with what the class loses when it gets the superclasses in DEFINITION. */
   async #redefined(
     args: ArgumentsFor<typeof IMPACT_OF_CHANGE>,
     { superclasses }: Definition,
@@ -190,8 +187,7 @@ class Investigation {
     return isLookupFailure(found) ? this.#facts : found;
   }
 
-  /** Checks the known calls of the function against LIST. Returns undefined when the image does not know the
-   *  function. */
+  /** Checks the known calls of the function against LIST; undefined when the image does not know it. */
   async calls(list: LambdaList): Promise<CheckedCalls | undefined> {
     return this.#checkedCalls(this.#facts.name, this.#acceptedLambdaList(list));
   }
@@ -230,9 +226,8 @@ class Investigation {
     };
   }
 
-  /** Returns the places, in the files of FACTS, that use the name of the type, except its own definition.
-   *  This is needed because SBCL records no uses of types. Returns undefined when the symbol names no type,
-   *  or names a class. */
+  /** Returns where the files of FACTS use the name of the type, except to define it: SBCL records no uses of
+   *  types. Returns undefined when the symbol names no type, or names a class. */
   #typeUses(): Site[] | undefined {
     const { name, type, files = [], homes = [] } = this.#facts;
     if (!type) return undefined;
@@ -308,8 +303,7 @@ class Investigation {
     return checkedCalls(callers, elsewhere, list, this.#places);
   }
 
-  /** Returns the functions that must be compiled again, because the old definition is compiled into them, and
-   *  a phrase that says why it is. */
+  /** Returns the functions to compile again, since the old definition is compiled into them, and why. */
   #recompile(
     callers: WhoCallsData | undefined,
     definition: Definition | undefined,

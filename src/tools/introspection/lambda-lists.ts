@@ -1,5 +1,4 @@
-// Renders the lambda list of a function as SBCL recorded it, else as the source has it, and what the methods
-// of a generic function accept in addition.
+// Renders a function's lambda list, from SBCL or the source, and what its methods accept besides.
 
 import type { Place } from '../../image/wire/data.ts';
 import type { Places } from '../places.ts';
@@ -11,13 +10,11 @@ export interface FromSource {
 
 interface LambdaList extends FromSource {
   arglist?: string;
-  /** The lambda list that all methods of the generic function accept together, when it differs from
-   *  ARGLIST. */
+  /** The lambda list that all methods together accept, when it differs from ARGLIST. */
   accepted?: string;
 }
 
-/** Returns DATA without SOURCES. If DATA lacks a lambda list, it is taken from the first of SOURCES that
- *  defines NAME with one. */
+/** Returns DATA without SOURCES. A missing lambda list is taken from the first of SOURCES that has one. */
 export function withLambdaList<Data extends LambdaList & { sources?: Place[] | undefined }>(
   { sources = [], ...data }: Data,
   places: Places,
@@ -36,8 +33,7 @@ export function lambdaListText({ arglist = 'not recorded', fromSource }: LambdaL
   return fromSource ? `${arglist}, from the source` : arglist;
 }
 
-/** Returns a line with the lambda list that the methods accept; false when it does not differ from the
- *  generic function's. */
+/** Returns a line with the lambda list that methods accept; false when it is the generic function's. */
 export function acceptedText({ accepted }: LambdaList): string | false {
   return accepted !== undefined && `Accepted by some method: ${accepted}`;
 }

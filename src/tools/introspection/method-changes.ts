@@ -8,9 +8,9 @@ import { disagreement, type LambdaList, parsedLambdaList } from '../../source/fi
 import { type Features, readForm } from '../../source/form.ts';
 import { headOf, namesIn } from '../../source/heads.ts';
 
-/** Returns the lambda list that calls of the generic function in FACTS must fit after the new method
- *  DEFINITION, whose TEXT is read under FEATURES. Returns undefined unless the method that DEFINITION
- *  replaces accepts a keyword that no method would accept any more. */
+/** Returns the lambda list that calls of the generic function in FACTS must fit once the method DEFINITION
+ *  is defined. TEXT is the text of DEFINITION, read under FEATURES. Returns undefined unless DEFINITION
+ *  replaces a method that accepts a keyword which no method would accept any more. */
 export function lambdaListWithMethod(
   { methods = [], arglist }: ImpactData,
   definition: Definition | undefined,
@@ -30,9 +30,8 @@ export function lambdaListWithMethod(
   return old.keys?.some((key) => !keys.includes(key)) ? { ...own, keys } : undefined;
 }
 
-/** Returns the methods in FACTS that would not be congruent with the generic function if LIST were its lambda
- *  list. With OF_METHOD, LIST is the lambda list of a new method, and only this method is checked. SITE
- *  returns the place of a method. */
+/** Returns the methods in FACTS that would not be congruent with LIST as the generic function's lambda list.
+ *  With OF_METHOD, LIST is that of a new method, the only one checked. SITE returns a method's place. */
 export function incongruentMethods(
   { methods = [], arglist }: ImpactData,
   list: LambdaList | undefined,

@@ -1,5 +1,4 @@
-// Describes code outside functions that uses a name: by the definition that its top-level form makes, or else
-// by its place.
+// Describes code outside functions that uses a name, by the definition in its form or by its place.
 
 import type { Caller } from '../../image/wire/data.ts';
 import { bare } from '../../source/lexer.ts';
@@ -10,7 +9,7 @@ import type { TopLevelForm, TopLevelForms } from '../../source/top-level.ts';
 import { type Mention, mentionsOf, usesIn } from '../../source/uses.ts';
 import { type FormOf, IN_EXPANSION, type Places } from '../places.ts';
 
-/** The kind of code that a definition of a function contains outside the function. */
+/** The kind of code that runs outside the function in a function's definition. */
 const IN_FUNCTION = 'load-time value';
 
 /** For each standard defining form, the kind of code outside functions that it can contain. */
@@ -63,9 +62,8 @@ const DECLARING_OPERATORS: ReadonlySet<string> = new Set([
   ...['SHADOWING-IMPORT', 'INTERN', 'UNINTERN'],
 ]);
 
-/** Returns the description of CALLER, a row for code outside functions. Returns undefined when the code does
- *  not use the name, or when the name is only data there and the row's own name is in KNOWN_NAMES, the names
- *  of other rows. */
+/** Returns the description of CALLER, a row for code outside functions; undefined when the code does not use
+ *  the name, or has it only as data and the row's own name is in KNOWN_NAMES, of other rows. */
 export function outside(
   caller: Caller,
   query: UseQuery,
@@ -91,8 +89,7 @@ export function outside(
   return { name: `top-level form of ${fileName}`, ...(possible && { possible }) };
 }
 
-/** True when the form may contain the use in the row CALLER. A form that defines the name does not use it as
- *  data. */
+/** True when the form may contain the use in CALLER. A form that defines the name does not use it as data. */
 function isUse({ form, forms, same }: FormOf, { possible }: Caller, { used, variable }: UseQuery): boolean {
   const isAbout = bare(form.name ?? '') === used && (possible || form.operator.startsWith('DEF'));
   if ((possible || variable) && (DECLARING_OPERATORS.has(form.operator) || isAbout)) return false;
@@ -135,9 +132,9 @@ function describedForm(
   };
 }
 
-/** Returns the definition that the top-level form at START of FORMS makes, with the kind of its part at INDEX, as
- *  in `PACKAGE::NAME (initial value)`; without a kind for the body of a function. Returns undefined when the form
- *  is no definition. PACKAGES is as in UseQuery. */
+/** Returns the name of the definition that the top-level form at START of FORMS makes, with the kind of its
+ *  part at INDEX, as in `PACKAGE::NAME (initial value)`, but without the kind for a function's body. Returns
+ *  undefined when the form is no definition. PACKAGES is as in UseQuery. */
 export function holderAt(
   forms: TopLevelForms,
   start: number,
@@ -162,8 +159,8 @@ function usesOf(form: TopLevelForm, { used, setf }: UseQuery, forms: TopLevelFor
   return usesIn(top, { name: used, setf }).map((index) => ({ index, called: true }));
 }
 
-/** Returns the mentions of USED in FORM. If FORM defines USED and also calls it, the name in the definition is
- *  left out: in (test area (is (area 2))), only the second `area` is a use. */
+/** Returns the mentions of USED in FORM. If FORM defines USED and also calls it, its name is left out: in
+ *  (test area (is (area 2))), only the second `area` is a use. */
 function mentionsIn(form: TopLevelForm, used: string, forms: TopLevelForms): Mention[] {
   const { uses } = mentionsOf(forms.at(form.start), used);
   const [first, ...others] = uses;
@@ -171,8 +168,7 @@ function mentionsIn(form: TopLevelForm, used: string, forms: TopLevelForms): Men
   return isName && others.some(({ called }) => called) ? others : uses;
 }
 
-/** Returns PLACE, the place of a form whose text does not contain the use, with a note that the use is in an
- *  expansion. */
+/** Returns PLACE with a note that the use is in an expansion, because its form's text lacks the use. */
 function inExpansion(place: SourcePosition): SourcePosition {
   return { ...place, text: `${place.text} ${IN_EXPANSION}` };
 }
@@ -186,8 +182,7 @@ function generalKind(operator: string): string {
   return hasParts(operator) ? operator.toLowerCase() : kindOf(operator);
 }
 
-/** Returns the kind of the code in FORM that contains USES. PART: the uses are in a known part of the
- *  definition. */
+/** Returns the kind of the code in FORM with USES. PART: they are in a known part of the definition. */
 function kindIn(
   source: string,
   form: TopLevelForm,

@@ -104,8 +104,8 @@ function headText(data: PackageData): string {
   return lines.filter(Boolean).join('\n');
 }
 
-/** Returns a line with the names. If there are more names than fit, the line also has FORM, Lisp code that
- *  returns all of them. Returns false when there are no names. */
+/** Returns a line with the names and, if not all fit, FORM, which is Lisp code that returns all of them.
+ *  Returns false when there are no names. */
 function namesText(label: string, { count, names = [] }: CountedNames, form: string): string | false {
   if (count === 0) return false;
   const rest = count > names.length ? `, ... (${count} in all; eval_form of ${form} gives them)` : '';
@@ -136,8 +136,8 @@ function symbolsText(data: PackageData, offset: number, type?: string): string {
   return parts.filter(Boolean).join('\n');
 }
 
-/** Returns the name of a symbol of the package HOME, without HOME if that is the package SHOWN. An empty
- *  name, and one that looks as if it had a package, keep it. */
+/** Returns HOME::NAME, or only NAME when HOME is the package SHOWN. An empty name, or a name that looks as
+ *  if it had a package, always gets the package. */
 function nameIn(shown: string, home: string, name: string): string {
   return home === shown && name !== '' && !name.includes('::') ? name : `${home}::${name}`;
 }

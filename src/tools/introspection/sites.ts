@@ -8,9 +8,8 @@ import type { Used } from '../../source/uses.ts';
 import { groupBy } from '../grouping.ts';
 import type { Places, Site } from '../places.ts';
 
-/** The name whose uses are searched for. NAME is written as the image writes it, and names a VARIABLE or a
- *  function. UNRECORDED says why SBCL does not record all uses. accessibleIn has all names of the packages in
- *  which the symbol is accessible. */
+/** The name whose uses are sought, as the image writes it. It is that of a VARIABLE or a function. UNRECORDED
+ *  says why SBCL does not record all uses. accessibleIn names the packages that have the symbol. */
 export interface Asked {
   name: string;
   variable?: boolean;
@@ -18,8 +17,7 @@ export interface Asked {
   accessibleIn?: readonly string[];
 }
 
-/** The place of a use, as FILE:LINE:COLUMN, and the line of text there. METHOD has the specializers if the
- *  use is in a method. */
+/** The place of a use, as FILE:LINE:COLUMN, and its line of text. METHOD: specializers of the method. */
 export interface UserSite {
   at: string;
   text: string;

@@ -4,8 +4,7 @@ import type { Result } from '../../kernel/tool.ts';
 
 const TYPES: readonly string[] = ['function', 'macro', 'variable', 'class', 'generic-function'];
 
-/** The parameter that filters symbols by type. A call with another value gets the answer of invalidType
- *  (S0.10). */
+/** The parameter that filters symbols by type. Other values get the answer of invalidType (S0.10). */
 export const SYMBOL_TYPE = {
   name: 'type',
   type: 'string',

@@ -175,8 +175,7 @@ const DESCRIBE_SYMBOL = {
     'which methods run in which order',
     'what does it do',
   ],
-  // Needed because the search of Claude Code does not find this tool for questions about the documentation of
-  // a function.
+  // Claude Code's search does not find this tool for questions about a function's documentation.
   alwaysLoad: true,
 } as const satisfies ToolDescription;
 
@@ -201,7 +200,6 @@ export function describeSymbol(image: Image, places: Places) {
 
 type Described = ReturnType<typeof withPlaces>;
 
-/** Returns DATA with its places as FILE:LINE:COLUMN. */
 function withPlaces({ things = [], ...data }: DescribeData, places: Places) {
   const locate = (place: Place, definition: Definition) => places.locate(place, definition);
   return {
@@ -243,7 +241,7 @@ function statusLine({ home, status, homeStatus, in: where }: Described): string 
   return home === where ? here : `${homeStatus} in ${home}, ${here}`;
 }
 
-/** Kinds of meanings with a lambda list. SBCL records the list unless the code was compiled without it. */
+/** Kinds of definitions with a lambda list. SBCL records the list unless the code was compiled without it. */
 const CALLED: readonly string[] = [
   'FUNCTION',
   'MACRO',
@@ -275,7 +273,6 @@ function thingText(thing: Described['things'][number], offset: number): string {
   );
 }
 
-/** Returns the methods of THING, which begin at OFFSET; false when it has none. */
 function methodsText({ methods = [], methodCount = 0 }: Described['things'][number], offset: number) {
   if (methodCount === 0) return false;
   const rows = methods.map(({ name, at }) => `${name}  ${at}`);

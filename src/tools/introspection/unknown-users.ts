@@ -3,7 +3,6 @@
 import type { UnreadFile } from '../../image/wire/introspection.ts';
 import type { Places } from '../places.ts';
 
-/** Maximum number of files to name. */
 const FILE_LIMIT = 3;
 
 /** Returns notes on why a list of WHAT may be incomplete. WHAT is a plural noun, such as 'callers'. */

@@ -8,8 +8,7 @@ import type { Places } from '../places.ts';
 import { usedOf } from './sites.ts';
 import type { User } from './users.ts';
 
-/** The image's answer about a name that no known code uses: the files of loaded code, and all names of the
- *  packages in which the symbol is accessible. */
+/** The image's answer about a name without known uses: loaded files, packages that have the symbol. */
 interface Unseen {
   name: string;
   files?: string[];

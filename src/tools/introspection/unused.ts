@@ -12,8 +12,7 @@ import type { Places } from '../places.ts';
 import { unknownNotes } from './unknown-users.ts';
 import { unseenUsers } from './unseen.ts';
 
-/** Returns the functions, in the package that ASKED names, that no code uses. With WITHIN, only uses in the
- *  files of this system count. */
+/** Returns the functions of a package that no code uses or, with WITHIN, no code of that system. */
 export async function unusedFunctions(
   image: Image,
   places: Places,
@@ -37,7 +36,6 @@ export async function unusedFunctions(
   });
 }
 
-/** True when a top-level form in the files of FOUND uses the macro ROW. */
 function isUsedAtTop(
   { name, homes = [] }: UnusedRow,
   found: Pick<UnusedData, 'files'>,

@@ -9,8 +9,7 @@ import type { Places } from '../places.ts';
 import { outside } from './outside.ts';
 import { siteFinder, siteText, type UserSite } from './sites.ts';
 
-/** The image's answer about the users of a name: the ROWS of a page, and all users that are not functions
- *  (OUTSIDE). */
+/** The image's answer on the users of a name: a page of them (ROWS), and all non-functions (OUTSIDE). */
 interface Uses {
   name: string;
   unrecorded?: 'macro' | 'inline' | 'slot';
@@ -34,9 +33,8 @@ export interface User {
   sites?: UserSite[];
 }
 
-/** A page of users. OUTSIDE is the number of top-level forms that certainly use the name, outsidePossible the
- *  number of those that only have it in their data. REPEATED is the number of rows left out: a row for code
- *  that only has the name in its data, when a top-level form of the same name certainly uses it. */
+/** A page of users. OUTSIDE counts the top-level forms that certainly use the name, outsidePossible those
+ *  that only have it as data. REPEATED counts the rows left out because a certain user has the same name. */
 export interface Users {
   rows: User[];
   outside: number;
@@ -90,8 +88,7 @@ function differentOf(users: readonly User[]): User[] {
   });
 }
 
-/** Sorts functions before top-level forms, and last the functions and forms that only have the name in their
- *  data. */
+/** Sorts functions before top-level forms, and last the code that only has the name in its data. */
 function byBlock(one: User, other: User): number {
   const rank = ({ possible, outside }: User) => (possible ? 2 : outside ? 1 : 0);
   return rank(one) - rank(other);
@@ -158,8 +155,7 @@ export function usersTold(
   return { rows, shown: shown.length };
 }
 
-/** Returns a note that a list of WHAT, callers or references, may be incomplete, because this SBCL was built
- *  without cross references to its own symbols (S3.12). */
+/** Returns a note that WHAT can be missing: this SBCL has no cross references to its own symbols (S3.12). */
 export function missingNote(what: string): string {
   return `Note: this SBCL keeps no cross references to symbols of its own packages such as COMMON-LISP, so ${what} can be missing here.`;
 }

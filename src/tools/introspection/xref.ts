@@ -71,8 +71,7 @@ const WHO_CALLS = {
     'dead code',
     'functions that use it',
   ],
-  // Needed because the search of Claude Code does not find this tool for questions about what a change of a
-  // name breaks.
+  // Claude Code's search does not find this tool for questions about what changing a name breaks.
   alwaysLoad: true,
 } as const satisfies ToolDescription;
 
@@ -138,8 +137,7 @@ async function callersOf(
   return withReferences(callers, await referencesOf(image, places, args, context));
 }
 
-/** Returns CALLERS, which lists none because the name is a variable, with REFERENCES to the variable inserted
- *  before its notes. */
+/** Returns CALLERS, empty because the name is a variable, with REFERENCES inserted before the notes. */
 function withReferences(callers: Result, references: Result): Result {
   const [none = '', ...notes] = callers.text.split('\n');
   return {
@@ -184,8 +182,7 @@ function callersText(data: ShownCallers, offset: number, several: boolean, place
   return [listsText(blocks, hasMore(page), first), ...notes].filter(Boolean).join('\n');
 }
 
-/** Returns a note on functions that may call the function without a cross reference; false when there are
- *  none. */
+/** Returns a note on functions that may call this one without a cross reference; false without any. */
 function findingNote({ finding = [], findingCount }: ShownCallers): string | false {
   if (finding.length === 0) return false;
   const names = `${finding.join(', ')}${moreText(finding.length, findingCount)}`;
