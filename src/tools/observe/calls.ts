@@ -1,5 +1,4 @@
-// Records calls of functions and renders them as a tree, with notes on calls that were left out, and with the
-// first difference from the previous recording.
+// Records calls of functions, and renders their tree, notes, and what differs from the last recording.
 
 import type { Place } from '../../image/wire/data.ts';
 import type {
@@ -70,7 +69,6 @@ function withOwnCalls(observed: ObservedCalls, places: Places): ObservedCalls {
   return { ...observed, ...(functions && { functions }) };
 }
 
-/** True when the source of the function NAME, at PLACE, calls NAME or passes it as a function. */
 function callsItself(name: string, place: Place, places: Places): boolean {
   const source = places.text(place, { name }, 0);
   if (source === undefined) return false;
@@ -111,7 +109,6 @@ function noneText({ functions = [], observed, calls }: ObservedCalls): string {
   return `No call of ${names.join(', ')}${observed > names.length ? ', ...' : ''} was seen.`;
 }
 
-/** Returns the line for the call ROW. SHORT shortens names of functions. */
 function rowText(row: RecordedCall, short: (name: string) => string): string {
   const { depth, call, caller, thread, methods = [], milliseconds } = row;
   const notes = [
@@ -148,8 +145,7 @@ const ENTERED = 100;
 /** When recording made the run slower by this factor or more, the answer says so. */
 const SLOWER = 1.2;
 
-/** Returns the notes on calls that were not seen or kept, and on the time that recording took; '' without
- *  any. */
+/** Returns the notes on calls not seen or kept, and on the time that recording took; '' without any. */
 function notesText(observed: ObservedCalls): string {
   const { functions = [], rows = [], shrunk, slower = 1, total, kept, milliseconds } = observed;
   const with_ = (chosen: (each: ObservedFunction) => unknown) => functions.filter(chosen);

@@ -1,5 +1,4 @@
-// The tool observe, which runs code and records its calls, takes a profile, or compares the times of two
-// forms.
+// The tool observe, which records calls of running code, profiles it, or compares two forms' times.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -77,7 +76,6 @@ const OBSERVE = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool observe for code in IMAGE. PLACES finds the source places of functions. */
 export function observe(image: Image, places: Places) {
   return defineTool({
     ...OBSERVE,
@@ -100,7 +98,6 @@ async function perform(observing: Observing, mode: Mode): Promise<Result> {
     : observeCalls(observing, functions, mode === 'types');
 }
 
-/** Throws a CallError for arguments that exclude each other, or that MODE does not allow. */
 function checkArguments({ args }: Observing, mode: Mode): void {
   const { form, seconds, functions, against, where, compare } = args;
   const records = mode === 'calls' || mode === 'types';

@@ -36,8 +36,7 @@ export interface Observing {
 /** Milliseconds that a call may take in addition to the observed time. */
 const BESIDES_MS = 60_000;
 
-/** Returns the call options. A call that observes for long, and has no timeout argument, gets a limit above
- *  the observed time. */
+/** Returns the call options. Without a timeout argument, a long observation gets a limit above its time. */
 export function optionsOf({ args, context }: Observing) {
   const { seconds = 0 } = args;
   return {
@@ -88,15 +87,14 @@ function refusalText(value: ObserveRefusal): string {
   return 'This SBCL lacks its contrib sb-sprof, so it has no profiler. functions and against need none.';
 }
 
-/** The part that the replies of all observing operations have in common. The observations are not in it. */
+/** What the replies of all observing operations have in common, without the observations. */
 export interface Told {
   ending: Ending;
   output?: Output;
   data: Remarks & { values?: PrintedValue[][] };
 }
 
-/** Returns the result of a call with the given reply. SEEN are the observations as data, TEXT is their
- *  text. */
+/** Returns the result of a call with this reply. SEEN are the observations, TEXT is their text. */
 export function observedResult(
   { ending, output, data }: Told,
   places: Places,

@@ -46,8 +46,7 @@ function profileText(profile: Profile, mode: string, places: Places): string {
         : 'there was too little of it';
     return `${head}\nNo function of the program was in them: ${why}.`;
   }
-  // Bytes by function are shown only when each sample stands for the same number of bytes, and no sample is
-  // missing.
+  // Bytes by function are right only if each sample stands for equally many bytes, and none is missing.
   const bytes = mode === 'alloc' && !profile.large && !profile.full ? octets : undefined;
   const lines = spots.map((spot) => spotText(spot, places, bytes));
   const shown = spots.filter(({ self }) => self > 0).length;
@@ -71,8 +70,7 @@ function runsText({ runs, milliseconds = 0, cpu = 0, octets = 0 }: Profile): str
   return runs === 1 ? `One run took ${took}.` : `${countText(runs, 'run')} of ${took} each.`;
 }
 
-/** Returns a sentence on the first run if its time differs much from the time of the other runs, which find
- *  caches filled. Otherwise returns undefined. */
+/** Returns a sentence on the first run, which fills caches, if its time differs much; else undefined. */
 function firstText({ first, milliseconds = 0 }: Profile): string | undefined {
   if (first === undefined || Math.abs(first - milliseconds) < MUCH_MS) return undefined;
   if (first <= 2 * milliseconds && milliseconds <= 2 * first) return undefined;

@@ -4,8 +4,7 @@ import type { ObservedCalls, SeenPlace, SeenTypes } from '../../image/wire/obser
 import { joinSections } from '../../kernel/reply.ts';
 import { countText } from './units.ts';
 
-/** Returns the text of the types seen in recorded calls: a section for each function, and how many more
- *  functions were observed. */
+/** Returns the types seen in calls: a section for each function, and how many more were observed. */
 export function typesText({ types = [], total, kept, observed }: ObservedCalls): string {
   const part = kept < total ? ` (of ${total}, the first and the last ones)` : '';
   const more = observed - types.length;

@@ -11,8 +11,7 @@ export function newName(text: string): { name: string; prefix?: string } {
   throw new CallError(`to must be one symbol without quotes or parentheses, for example new-name: ${text}`);
 }
 
-/** Throws a CallError that lists the conflicts in FACTS. PREFIX is the package that the caller put before the
- *  new name, if any. */
+/** Throws a CallError with the conflicts in FACTS. PREFIX is the package before the new name, if any. */
 export function checkFacts(facts: RenameFacts, prefix: string | undefined): void {
   const proper = new Map(facts.packageNames ?? []);
   const [first] = facts.renamings;
@@ -24,8 +23,7 @@ export function checkFacts(facts: RenameFacts, prefix: string | undefined): void
   if (first?.from === first?.to) throw new CallError(`${facts.name} has that name already.`);
   const texts = facts.renamings.flatMap(({ from, to, conflicts = [] }) => {
     const [first] = conflicts;
-    // A package lock does not matter when files of the project define the symbol, since these define the
-    // package's contents.
+    // A package lock does not matter for a symbol that files of the project define, as they own the package.
     const own = first?.kind === 'locked' && (facts.places ?? []).length > 0;
     const alone = first?.kind === 'keyword' || first?.kind === 'locked';
     const barred = own ? conflicts.slice(1) : alone ? conflicts.slice(0, 1) : conflicts;
@@ -38,7 +36,6 @@ export function checkFacts(facts: RenameFacts, prefix: string | undefined): void
   }
 }
 
-/** Maximum number of conflicts to list. */
 const CONFLICT_LIMIT = 10;
 
 function conflictText(from: string, to: string, conflict: NameConflict): string {

@@ -1,13 +1,11 @@
-// Finds the names that a definition derives from the name of a symbol, such as accessors, and their new
-// names.
+// Finds names derived from that of a symbol, such as accessors, and their new names.
 
 import type { RenameFacts, StructureData } from '../../image/wire/renaming.ts';
 import { type Form, within } from '../../source/form.ts';
 import { noTakers, type Takers } from '../../source/keywords.ts';
 import { bareOf } from '../../source/qualified.ts';
 
-/** NAMES maps the derived names to their new names. TAKERS are the functions, classes and structures that
- *  take the symbol's name as a keyword. */
+/** NAMES maps derived names to new names. TAKERS are what takes the symbol's name as a keyword. */
 export interface Following {
   names: Map<string, string>;
   takers: Takers;
@@ -27,8 +25,7 @@ export function followingNames(facts: RenameFacts, to: string, forms: readonly F
   return following;
 }
 
-/** Adds the functions that DEFSTRUCT makes for STRUCTURE to the derived names, except those whose names are
- *  written in its form (WRITTEN). */
+/** Adds the functions that DEFSTRUCT makes for STRUCTURE to NAMES, except those WRITTEN in its form. */
 function ofStructure(
   { name, slots = [], constructors = [], takingSlots = [], predicate, copier }: StructureData,
   from: string,
@@ -54,8 +51,7 @@ function ofStructure(
   for (const each of takingSlots) takers.functions.add(each);
 }
 
-/** Returns NAME with FROM replaced by TO. Returns undefined unless FROM occurs in NAME exactly once, as a
- *  whole word. */
+/** Returns NAME with FROM, a whole word in it, replaced by TO; undefined unless it occurs exactly once. */
 function madeOf(name: string, from: string, to: string): string | undefined {
   const word = from.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const found = [...name.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])${word}(?![\\p{L}\\p{N}])`, 'gu'))];
@@ -64,7 +60,6 @@ function madeOf(name: string, from: string, to: string): string | undefined {
   return name.slice(0, only.index) + to + name.slice(only.index + from.length);
 }
 
-/** Returns the names of all symbols in FORM. */
 function namesWritten(form: Form): string[] {
   return [...within(form)].map(({ bare }) => bare);
 }

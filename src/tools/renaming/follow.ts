@@ -17,7 +17,6 @@ import type { Places } from '../places.ts';
 import { groupedWarnings } from '../remarks.ts';
 import type { RenamePlan } from './plan.ts';
 
-/** The result of the update of the image. */
 export interface Followed {
   /** The files that were loaded again, relative to the workspace. */
   loaded: string[];
@@ -29,7 +28,7 @@ export interface Followed {
   users: string[];
   /** The definitions under old names that were removed. */
   gone: Item[];
-  /** The number of removed definitions. */
+  /** The number of removed definitions; `gone` may list fewer. */
   goneTotal: number;
   /** The definitions under old names that could not be removed. */
   left: NonNullable<RenameFinished['left']>;
@@ -118,15 +117,14 @@ class Following {
     if (done.some(({ notLoaded }) => notLoaded === true)) this.#followed.failed = true;
   }
 
-  /** Records the problems that REPLY reports. */
   #recordProblems(reply: Reply<'load-files'> | Reply<'rename-prepare'>): void {
     if (reply.ending.kind !== 'done') this.#followed.failed = true;
     const text = problemText(reply, this.#places);
     if (text !== '') this.#followed.problems.push(text);
   }
 
-  /** Returns the files, except LOADED, whose code still contains one of the OLD names through a macro.
-   *  Callers that loading a file again would not update are recorded as users. */
+  /** Returns the files, except LOADED, whose code contains one of the OLD names through a macro. Records as
+   *  users the callers that a reload would not update. */
   async #compiledWith(old: readonly string[], loaded: ReadonlySet<string>): Promise<string[]> {
     const files = new Set<string>();
     for (const from of old) {
@@ -151,8 +149,7 @@ class Following {
       if (isLookupFailure(found)) continue;
       for (const { name: user, sites = [], possible } of found.rows ?? []) {
         const file = sites.find((site) => site.file !== undefined)?.file;
-        // A possible caller is code left by an evaluation. It has no file, and the definitions in the files
-        // replace it.
+        // A possible caller is code left by an evaluation. It has no file; the files' definitions replace it.
         if (user !== undefined && !possible) users.push({ user, ...(file !== undefined && { file }) });
       }
     }
@@ -164,7 +161,6 @@ function isSource(file: string): boolean {
   return /\.(?:lisp|lsp|cl)$/i.test(file);
 }
 
-/** Returns a text with the problems that REPLY reports; '' when there are none. */
 function problemText(
   { data, ending }: Reply<'load-files'> | Reply<'rename-prepare'>,
   places: Places,

@@ -27,14 +27,12 @@ import type { Places } from '../places.ts';
 import { takingTurns } from '../turns.ts';
 import type { Following } from './derived.ts';
 
-/** The edits of a rename in one file. */
 export interface FileChange {
   real: string;
   present: Present;
   before: FileText;
   after: FileText;
   edits: Edit[];
-  /** The line of each edit. */
   lines: number[];
 }
 
@@ -61,26 +59,22 @@ export interface RenamePlan {
   fingerprint: string;
 }
 
-/** The objects that a rename works with. */
 export interface Ground {
   workspace: Workspace;
   places: Places;
 }
 
-/** What to rename besides the symbol: KEYWORDS of the same name, and words in comments and other texts
- *  (PROSE). */
+/** What to rename too: KEYWORDS of the same name, and words in comments and other texts (PROSE). */
 export interface Wanted {
   keywords: boolean;
   prose: boolean;
 }
 
-/** Maximum number of directory entries to read in the search for files. */
+/** Limits of the search for files: number of directory entries, and milliseconds. */
 const ENTRY_LIMIT = 50_000;
-/** Maximum duration of the search for files, in milliseconds. */
 const TIME_LIMIT_MS = 10_000;
-/** Maximum number of octets to read of one file that is not Lisp source. */
+/** Limits, in octets, of what is read besides Lisp source: of one file, and of all together. */
 const OTHER_FILE_LIMIT = 1024 * 1024;
-/** Maximum number of octets to read of all files together that are not Lisp source. */
 const OTHER_FILES_LIMIT = 64 * 1024 * 1024;
 
 /** Returns the top-level forms that define the symbol of FACTS, parsed. */
@@ -91,8 +85,7 @@ export function definingForms(facts: RenameFacts, ground: Ground): Form[] {
   });
 }
 
-/** Returns the top-level forms, in the files as they are now, that define the symbol of FACTS. Forms that are
- *  not found again are left out. */
+/** Returns the top-level forms, as the files are now, that define the symbol of FACTS, if found again. */
 function formsNow({ name, places = [] }: RenameFacts, ground: Ground): { file: string; form: Extent }[] {
   return places.flatMap(([file, number]) => {
     const form = ground.places.definingForm({ file, form: number, undated: true }, name);
@@ -100,8 +93,7 @@ function formsNow({ name, places = [] }: RenameFacts, ground: Ground): { file: s
   });
 }
 
-/** Returns the plan to rename the symbol of FACTS and the names derived from it (FOLLOWING). Throws a
- *  CallError when the rename is impossible. */
+/** Returns the plan to rename the symbol of FACTS and FOLLOWING names. Throws a CallError if impossible. */
 export async function planRename(
   facts: RenameFacts,
   following: Following,
@@ -169,8 +161,7 @@ class Planning {
     return this.#plan;
   }
 
-  /** Returns the real paths of the files of loaded code, and of those files of the workspace that are small
-   *  enough to search. */
+  /** Returns the real paths of loaded files, and of workspace files small enough to search. */
   async #files(): Promise<string[]> {
     const { workspace } = this.#ground;
     const budget = budgetOf(ENTRY_LIMIT, TIME_LIMIT_MS);
@@ -205,8 +196,7 @@ class Planning {
     return named;
   }
 
-  /** Records the definitions in FILES that take the symbol's name as a keyword. Subclasses take the initargs
-   *  of a class too. */
+  /** Records the definitions in FILES, and subclasses, that take the symbol's name as a keyword. */
   async #noteKeywords(files: readonly string[]): Promise<void> {
     const [first] = this.#renamings;
     if (first === undefined) return;
@@ -260,8 +250,7 @@ class Planning {
     };
   }
 
-  /** Returns the indexes in TEXT of the new name, if a symbol with that name exists and has no definition;
-   *  else none. */
+  /** Returns where TEXT has the new name, if a symbol of that name exists but has no definition. */
   #merged(text: string): number[] {
     const [first] = this.#facts.renamings;
     const [renaming] = this.#renamings;
@@ -286,8 +275,7 @@ class Planning {
     return { real: file, present, before, after, edits, lines: edits.map(({ start }) => lineOf(start)) };
   }
 
-  /** Throws a CallError when a definition of the symbol would stay unchanged, because a macro computes its
-   *  name or its file cannot be written. */
+  /** Throws a CallError for a definition whose name a macro makes, or whose file cannot be written. */
   async #checkDefinitions(): Promise<void> {
     const { name, places = [] } = this.#facts;
     await this.#ground.places.prepare(places.map(([file]) => file));
@@ -316,8 +304,7 @@ class Planning {
   }
 }
 
-/** Returns the edits for RENAMINGS in TEXT, which is not Lisp. Without CHANGE, returns the same occurrences
- *  as places that are kept unchanged. */
+/** Returns the edits for RENAMINGS in TEXT, which is no Lisp. Without CHANGE, the places are kept instead. */
 function proseScan(text: string, renamings: readonly Renaming[], change: boolean): Scan {
   const scan: Scan = { edits: [], kept: [] };
   for (const { from, to } of renamings) {
@@ -331,13 +318,11 @@ function proseScan(text: string, renamings: readonly Renaming[], change: boolean
   return scan;
 }
 
-/** Returns a function that returns the line number of an index in TEXT. */
 function lineFinder(text: string): (index: number) => number {
   const source = new SourceText(text);
   return (index) => source.positionAt(index).line;
 }
 
-/** Returns the size of FILE in octets; 0 when there is no file. */
 async function sizeOf(file: string): Promise<number> {
   const { size } = await withFileTimeout(dirname(file), () => stat(file)).catch(() => ({ size: 0 }));
   return size;

@@ -69,7 +69,6 @@ const RENAME_SYMBOL = {
 
 type RenameArguments = ArgumentsFor<typeof RENAME_SYMBOL>;
 
-/** The objects that the tool works with. */
 interface RenameGround extends Ground {
   image: Image;
   /** The records of replacements of several files, which allow a rollback after a kill. */
@@ -115,8 +114,7 @@ interface Planned {
   plan: RenamePlan;
 }
 
-/** Returns the facts about the symbol that ARGS name, and the plan to rename it. Throws a CallError that
- *  lists the conflicts. */
+/** Returns facts about the symbol in ARGS, and the plan. Throws a CallError with the conflicts. */
 async function planned(ground: RenameGround, args: RenameArguments, context: CallContext): Promise<Planned> {
   const { name: to, prefix } = newName(args.to);
   const ask = async (derived: [string, string][] = []) => {
@@ -134,7 +132,6 @@ async function planned(ground: RenameGround, args: RenameArguments, context: Cal
   return { facts, plan: await planRename(facts, following, wanted, ground) };
 }
 
-/** Returns the preview for a human: one diff that shows all files. */
 function previewOf({ facts, plan }: Planned): Preview {
   const to = facts.renamings[0]?.to ?? '';
   const notes = renameNotes(facts, plan);
@@ -151,7 +148,6 @@ function previewOf({ facts, plan }: Planned): Preview {
   };
 }
 
-/** Returns the places of a preview, which are the names of the files that change. */
 function placed([place = '', ...otherPlaces]: readonly string[]): Pick<Preview, 'place' | 'otherPlaces'> {
   return { place, otherPlaces };
 }

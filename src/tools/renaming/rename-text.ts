@@ -10,9 +10,7 @@ import type { Places } from '../places.ts';
 import type { Followed } from './follow.ts';
 import type { KeptPlace, RenamePlan } from './plan.ts';
 
-/** Maximum number of files to list. */
 const FILE_LIMIT = 40;
-/** Maximum number of places of each kind to list. */
 const PLACE_LIMIT = 20;
 
 /** Returns a text with the number of places and of files that PLAN changes, and a list of the files. Each

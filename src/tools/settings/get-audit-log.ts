@@ -47,7 +47,6 @@ const GET_AUDIT_LOG = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool get_audit_log, which reads LOG. */
 export function getAuditLog(log: AuditLog) {
   return defineTool({ ...GET_AUDIT_LOG, handler: (args, context) => readLog(log, args, context) });
 }
@@ -75,7 +74,6 @@ async function readLog(
   return { data: { total, ...(atLeast && { atLeast }), calls: records, path: log.path }, text };
 }
 
-/** Yields RECORDS, newest first, until one is older than SINCE. */
 function* recordsSince(records: Iterable<AuditRecord>, since: number | undefined): Generator<AuditRecord> {
   for (const record of records) {
     if (since !== undefined && Date.parse(record.time) < since) return;
@@ -120,7 +118,6 @@ function recordText(record: AuditRecord): string {
   return `${time} ${tool} (${level}${by}${DECISIONS[authority]}) ${outcome}\n    ${firstLine(JSON.stringify(record.arguments ?? null))}${error}`;
 }
 
-/** Returns the first line of TEXT, at most 200 characters. */
 function firstLine(text: string): string {
   const [line = ''] = visible(text).split('\n');
   return line.length > 200 ? `${line.slice(0, 200)}...` : line;
