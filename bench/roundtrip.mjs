@@ -2,6 +2,7 @@
 
 import { attachedClient } from './attached.mjs';
 import { connect } from './client.mjs';
+import { elsewhereClient } from './elsewhere.mjs';
 import { runRounds, timeCalls } from './rounds.mjs';
 import { compare } from './statistics.mjs';
 
@@ -62,6 +63,13 @@ const MEASURES = [
     unit: 'ms',
     baseline: 'eval',
     goal: { of: 'ratio', atMost: 1.1 },
+  },
+  {
+    id: 'eval.ssh',
+    title: 'the same in an image over ssh on loopback',
+    unit: 'ms',
+    baseline: 'eval',
+    goal: { of: 'p50', atMost: 2.7 },
   },
   {
     id: 'describe',
@@ -133,14 +141,18 @@ export async function measureRoundTrips(stage, size) {
   const ours = await connect(stage.warm);
   const sandboxed = stage.sandboxed && (await connect(stage.sandboxed));
   const attached = await attachedClient(stage);
+  const elsewhere = await elsewhereClient(stage);
+  const overSsh = elsewhere ? [{ client: elsewhere.client, ...EVALUATION, id: 'eval.ssh' }] : [];
   const boxed = sandboxed ? [{ client: sandboxed, ...EVALUATION, id: 'eval.sandboxed' }] : [];
   try {
     const trips = [
       ...PLAIN.map((trip) => ({ client: ours, ...trip })),
       ...boxed,
       { client: attached.client, ...EVALUATION, id: 'eval.attached' },
+      ...overSsh,
     ];
-    const measures = MEASURES.filter(({ id }) => sandboxed || id !== 'eval.sandboxed');
+    const measured = new Set(['echo', ...trips.map(({ id }) => id)]);
+    const measures = MEASURES.filter(({ id }) => measured.has(id));
     return {
       title: 'Round trips, bare image',
       note: `Calls one after the other in blocks of ${size.count}, which alternate between the contestants.`,
@@ -150,6 +162,7 @@ export async function measureRoundTrips(stage, size) {
     await ours.close();
     await sandboxed?.close();
     await attached.close();
+    await elsewhere?.close();
   }
 }
 
