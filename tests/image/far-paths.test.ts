@@ -34,6 +34,12 @@ describe('the translation', () => {
     expect(paths().there('relative')).toBe('relative');
   });
 
+  test('has no file of this machine outside the folders of its maps', () => {
+    expect(paths().here('/srv/shop/../../etc/passwd')).toBe('there:/srv/shop/../../etc/passwd');
+    expect(paths().here('/srv/shop/..')).toBe('there:/srv/shop/..');
+    expect(paths().here('/srv/shop/..a')).toBe('/shop/..a');
+  });
+
   test('says a name of this machine that was sent as it is in the same way when it comes back', () => {
     const sent = paths();
     expect(sent.here('/other/x.lisp')).toBe('there:/other/x.lisp');

@@ -86,7 +86,9 @@ export class FarPaths {
   /** Returns PATH of the image as this machine names it. */
   here(path: string): string {
     if (!/^\/./.test(path)) return path;
-    const mapped = moved(path, this.#maps, 'there', 'here');
+    // Code there could name files of this machine by such a path, and be sent what they have.
+    const leavesFolder = path.split('/').includes('..');
+    const mapped = leavesFolder ? undefined : moved(path, this.#maps, 'there', 'here');
     return mapped ?? (this.#sent.has(path) ? path : `${this.#name}:${path}`);
   }
 }
