@@ -209,6 +209,12 @@ function readImageCommand(
   all: ReadonlyMap<string, string[]> = new Map(),
 ): { name: string; words: readonly string[]; maps: { here: string; there: string }[] } | undefined {
   const [, name = '', line = ''] = /^(.*?)=(.*)$/s.exec(flags.get('image') ?? '') ?? [];
+  const images = all.get('image') ?? [];
+  if (images.length > 1 && images.some((each) => each.includes('='))) {
+    throw new UsageError(
+      `--image is given ${images.length} times, and a server works in one image: give one, and start another server for the other.`,
+    );
+  }
   if (!flags.get('image')?.includes('=')) {
     if (all.has('map'))
       throw new UsageError('--map is for an image elsewhere: give --image NAME=COMMAND, too.');
