@@ -17,8 +17,8 @@ export function admit(socket: Socket, { editor, client, stop }: Doors): void {
     socket.pause();
     socket.unshift(chunk);
     const text = chunk.toString('latin1');
-    if (text.includes('"live-lisp/watch"')) editor(socket);
-    else if (text.includes('"live-lisp/stop"')) answerStop(socket, stop);
+    if (text.includes('"live-lisp/stop"')) answerStop(socket, stop);
+    else if (text.includes('"live-lisp/')) editor(socket);
     else client(socket);
     socket.resume();
   });

@@ -312,6 +312,24 @@ describe.each(ERAS)('a question of a client of the %s era that can ask', (era) =
   });
 });
 
+test('a denial in a client of the modern era counts also after an approval in the editor', async () => {
+  let open = () => {};
+  const waits = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const onQuestion = async () => {
+    await waits;
+    return { action: 'decline' as const };
+  };
+  const place = await start({ era: 'modern', onQuestion });
+  const editor = await watchingEditor(place.path);
+  const called = place.session.call('write_file', WRITE);
+  expect(await editor.answer({ approve: true })).toMatchObject({ counts: true });
+  open();
+  expect((await called).text).toBe('Tool execution denied by user');
+  expect(authorities(place)).toEqual(['denied']);
+});
+
 test('C20 code in the image opens no question', async () => {
   const { session, path } = await start();
   const editor = await watchingEditor(path);

@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { good, type Session } from '../harness.ts';
+import { good, PROJECT, type Session } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 import { until } from '../server/processes.ts';
 import { ownFolder, ownSession } from '../shared.ts';
@@ -189,6 +189,13 @@ describe('a file that is open in Emacs', () => {
 });
 
 describe('the file live-lisp.el', () => {
+  test('has the version of the package', () => {
+    const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as {
+      version: string;
+    };
+    expect(readFileSync(LIVE_LISP_EL, 'utf8')).toContain(`\n;; Version: ${version}\n`);
+  });
+
   test('is compiled without a warning', async () => {
     const folder = ownFolder();
     copyFileSync(LIVE_LISP_EL, join(folder.path, 'live-lisp.el'));
