@@ -92,7 +92,9 @@ describe('a server', () => {
     const file = folder.put('file', '');
     const session = await ownSession({ args: NO_SYSTEMS, env: { LIVE_LISP_SERVING: file } });
     expect((await session.call('image_status')).isError).toBe(false);
-    await until('the complaint', 10_000, () => session.stderr.includes('live-lisp: No editor can connect: '));
+    await until('the complaint', 10_000, () =>
+      session.stderr.includes('live-lisp: No editor and no command can connect: '),
+    );
   });
 
   test('knows only its two methods, the second after the first, and says what is no message', async () => {
