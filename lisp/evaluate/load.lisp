@@ -337,10 +337,9 @@ return a list from NEEDED-SYSTEM. Else return NIL."
        (call-noting (lambda ()
                       (call-user-code (lambda () (values (call-looking-again #'load-it))))))))))
 
-(defun stale-systems (system)
-  "Return a list of the names of SYSTEM and of those systems that it needs of which a file differs
-from its loaded text."
-  (loop for each in (append (needed-systems system) (list system))
+(defun stale-systems (systems)
+  "Return a list of the names of those of SYSTEMS of which a file differs from its loaded text."
+  (loop for each in systems
         when (some #'stale-p (true-names (component-files each)))
           collect (asdf-call "COMPONENT-NAME" each)))
 
@@ -348,9 +347,11 @@ from its loaded text."
   "Load the system NAME, which ASDF has found, even if it is loaded already when FORCE is true.
 Return a JSON object that describes the outcome."
   (let* ((before (loaded-systems)) (*loaded* nil) (system (find-system name))
+         ;; Asked once: ASDF can read a .asd file again for it, and forget that its systems are loaded.
+         (systems (append (needed-systems system) (list system)))
          (redefined (taken-redefined-count))
          (needed (progn
-                   (when (or force (stale-systems system))
+                   (when (or force (stale-systems systems))
                      (call-user-code (lambda () (wait-past-fasls system))))
                    (or (operate name force)
                        ;; Load again when a restart redefined a structure or a constant, because
@@ -359,7 +360,7 @@ Return a JSON object that describes the outcome."
                        ;; seconds, so it misses a file that was written while another image compiled
                        ;; it.
                        (let ((again (or (/= redefined (taken-redefined-count))
-                                        (and (not force) (stale-systems system)))))
+                                        (and (not force) (stale-systems systems)))))
                          (and again
                               (call-taking-again (lambda () (operate name again)))))))))
     (if needed

@@ -343,9 +343,10 @@ PATH or was only compiled."
   (destructuring-bind (file . definitions) group
     (or (some (lambda (definition) (failed-p definition (touched-failed touched))) definitions)
         (and (not done)
-             (not (load-of file touched))
+             ;; A file that is loaded in sections can fail after its first ones were loaded to their end.
              (or (equal (source-file-path file) path)
-                 (notany (lambda (definition) (loaded-p definition touched)) definitions))))))
+                 (and (not (load-of file touched))
+                      (notany (lambda (definition) (loaded-p definition touched)) definitions)))))))
 
 (defun note-group (group touched done path noted)
   "Record GROUP, a list (FILE DEFINITION...) of new definitions. PATH is the file whose load is
