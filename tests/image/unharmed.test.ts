@@ -178,6 +178,7 @@ test('an image that was stopped by a signal is told as that', async () => {
   const { text } = toolCaller(image, folder.path);
   await value(image, '1');
   sbcl.kill('SIGSTOP');
+  await until('the stop', 10_000, () => seenFromOutside(sbcl.pid ?? 0).stopped === true);
   expect(await text('image_status', {})).toMatch(
     new RegExp(
       `^The Lisp image does not react, for \\d+\\.\\d s now: its process was stopped by a signal, as by Ctrl-Z\\. Ask the user to let it go on: kill -CONT ${sbcl.pid}\\n`,
