@@ -244,7 +244,11 @@ async function serveImage(
   const facts = { folder: config.serving, workspace: config.root };
   if (isAlone) {
     const obstacle = await serveDoor({ ...options, ...facts, starting, onEnd, idleMs: timeouts?.idleMs });
-    if (obstacle !== undefined) throw new SetupError(`The session's socket cannot be opened: ${obstacle}`);
+    if (obstacle !== undefined) {
+      complain(`The session's socket cannot be opened: ${obstacle}`);
+      await onEnd();
+      process.exit(1); // Timers of the door keep the process alive.
+    }
     onReady();
     return new Promise(() => {});
   }

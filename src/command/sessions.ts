@@ -1,7 +1,17 @@
 // Finds the session of a workspace, and starts one when there is none.
 
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -108,45 +118,84 @@ export async function startSession(
   program: readonly string[],
 ): Promise<{ session: Session; socket: Socket; isNew: boolean }> {
   makeOwnFolder(search.folder);
+  checkStart(search.folder, workspace);
   const deadline = Date.now() + START_MS;
   const lock = join(search.folder, `starting-${Buffer.from(workspace).toString('base64url').slice(-100)}`);
-  const child = takeLock(lock) ? spawnSession(search.folder, workspace, program) : undefined;
+  let isLocked = false;
+  let child: ReturnType<typeof spawnSession> | undefined;
   try {
     while (Date.now() < deadline) {
       const found = await findSession({ ...search, directory: workspace });
       if (found !== undefined) return { ...found, isNew: child !== undefined };
       if (child?.hasEnded())
         throw new SetupError(`The session for ${workspace} did not start: ${child.log()}`);
-      if (child === undefined && !existsSync(lock)) return await startSession(search, workspace, program);
+      // With the lock it looks once more, since the command that had the lock before can have started one.
+      if (isLocked) child ??= spawnSession(search.folder, workspace, program);
+      isLocked ||= takeLock(lock);
       await delay(POLL_MS);
     }
     throw new SetupError(`The session for ${workspace} did not start within ${START_MS / 1000} seconds.`);
   } finally {
-    if (child !== undefined) rmSync(lock, { force: true });
+    if (isLocked) rmSync(lock, { force: true });
+    child?.removeLog();
   }
 }
 
-/** Creates the file LOCK. Returns false when another command that still runs has created it. */
+/** Throws an error that says what to change when no session can start for WORKSPACE or be found in FOLDER. */
+function checkStart(folder: string, workspace: string): void {
+  if (!statSync(workspace, { throwIfNoEntry: false })?.isDirectory())
+    throw new UsageError(`There is no folder ${workspace}. Name the folder of a project: --root DIR.`);
+  if (!lstatSync(folder).isDirectory())
+    throw new SetupError(
+      `${folder} is a link, and sessions are not looked for behind links. Remove it, or name another folder in LIVE_LISP_SERVING.`,
+    );
+}
+
+/** Creates the file LOCK, with the id of this process. Returns false when another command has it, or takes it. */
 function takeLock(lock: string): boolean {
+  const owner = readIfThere(lock);
+  if (owner === undefined) return hasCreated(lock);
+  if (isHeld(lock, Number(owner))) return false;
+  // Of all who see that OWNER is dead, only one may remove its lock, else the lock of a next owner goes, too.
+  const removing = `${lock}-after-${Number(owner)}`;
+  if (!takeLock(removing)) return false;
   try {
-    writeFileSync(lock, String(process.pid), { flag: 'wx', mode: 0o600 });
+    if (readIfThere(lock) === owner) rmSync(lock, { force: true });
+  } finally {
+    rmSync(removing, { force: true });
+  }
+  return hasCreated(lock);
+}
+
+/** True when the process OWNER can still be starting a session under LOCK. An older file is of a process that was
+ *  killed, and whose id another one has now. */
+function isHeld(lock: string, owner: number): boolean {
+  const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return owner > 0 && isAlive(owner) && Date.now() - made < 2 * START_MS;
+}
+
+/** Creates the file LOCK in one step, so that nobody reads it without the id of this process. Returns false when
+ *  it exists. */
+function hasCreated(lock: string): boolean {
+  const own = `${lock}.${process.pid}`;
+  try {
+    writeFileSync(own, String(process.pid), { mode: 0o600 });
+    linkSync(own, lock);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
-      throw new SetupError(`No session can be started: ${messageOf(error)}`);
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw new SetupError(`No session can be started: ${messageOf(error)}`);
+  } finally {
+    rmSync(own, { force: true });
   }
-  const owner = Number(readIfThere(lock));
-  // The file is empty for a moment after its creation.
-  if (owner === 0 || isAlive(owner)) return false;
-  rmSync(lock, { force: true });
-  return takeLock(lock);
 }
 
-function readIfThere(file: string): string {
+/** Returns the text of FILE; undefined when there is no such file. */
+function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return '';
+    return undefined;
   }
 }
 
@@ -163,7 +212,8 @@ function spawnSession(folder: string, workspace: string, [program = '', ...args]
   child.on('error', () => {});
   return {
     hasEnded: () => child.exitCode !== null || child.signalCode !== null || child.pid === undefined,
-    log: () => readIfThere(file).trim() || 'it ended without saying why',
+    log: () => readIfThere(file)?.trim() || 'it ended without saying why',
+    removeLog: () => rmSync(file, { force: true }),
   };
 }
 

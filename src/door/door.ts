@@ -18,6 +18,9 @@ export interface Session {
   version: string;
 }
 
+/** Maximum number of octets of the path of a Unix socket. Node cuts a longer one off, and listens elsewhere. */
+const PATH_LIMIT = process.platform === 'linux' ? 107 : 103;
+
 /** Publishes SESSION in FOLDER until this process ends, and calls ON_CONNECTION with each connection. Removes
  *  the files of servers that were killed. Resolves when other programs can connect; with the reason when they
  *  cannot. Does not keep the process alive. */
@@ -30,6 +33,8 @@ export async function openDoor(
     string,
     string,
   ];
+  if (Buffer.byteLength(socket) > PATH_LIMIT)
+    return `the path ${socket} is longer than the ${PATH_LIMIT} octets of a Unix socket; name a shorter folder in LIVE_LISP_SERVING`;
   const remove = () => [socket, file].forEach(removeFile);
   const server = createServer((connection) => {
     connection.unref();

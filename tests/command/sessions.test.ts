@@ -1,6 +1,14 @@
 // How a command finds the session of a workspace, starts one, and never uses a foreign or dead one.
 
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -73,6 +81,57 @@ describe('without a session', () => {
     expect(ran.map(({ stdout }) => stdout)).toEqual(forms.map((_, number) => `(${number} ${number + 1})\n`));
     expect((await shell.sessions()).length).toBe(1);
     expect(ran.filter(({ stderr }) => stderr !== '').length).toBe(1);
+  });
+
+  test.each([
+    ['of a process that is gone', String(2 ** 22 + 1), 0],
+    ['without an owner', '', 0],
+    ['of a process id that has another process by now', String(process.pid), 3600],
+  ])('twenty commands that find a lock %s start one', async (_, owner, age) => {
+    mkdirSync(shell.sessionsFolder, { recursive: true, mode: 0o700 });
+    const name = Buffer.from(shell.workspace).toString('base64url').slice(-100);
+    const lock = join(shell.sessionsFolder, `starting-${name}`);
+    writeFileSync(lock, owner);
+    utimesSync(lock, Date.now() / 1000 - age, Date.now() / 1000 - age);
+    const ran = await Promise.all(Array.from({ length: 20 }, () => shell.run(['eval', '1'])));
+    expect(ran.map(({ code, stdout }) => [code, stdout])).toEqual(ran.map(() => [0, '1\n']));
+    const [pid, ...more] = await shell.sessions();
+    expect(more).toEqual([]);
+    expect(readdirSync(shell.sessionsFolder).sort()).toEqual([
+      `session-${pid}.json`,
+      `session-${pid}.socket`,
+    ]);
+  });
+
+  test('none starts where it would not be found', async () => {
+    const linked = new Shell(folder.path, { LIVE_LISP_SERVING: join(folder.path, 'linked') });
+    const sessions = join(folder.path, 'linked', 'sessions');
+    mkdirSync(join(folder.path, 'linked'), { mode: 0o700 });
+    symlinkSync(folder.path, sessions);
+    expect(await linked.run(['eval', '1'])).toEqual({
+      code: 4,
+      stdout: '',
+      stderr: `live-lisp: ${sessions} is a link, and sessions are not looked for behind links. Remove it, or name another folder in LIVE_LISP_SERVING.\n`,
+    });
+    const long = join(folder.path, 'x'.repeat(120));
+    const far = await new Shell(folder.path, { LIVE_LISP_SERVING: long }).run(['eval', '1']);
+    expect(far.code).toBe(4);
+    expect(far.stderr).toMatch(
+      /^live-lisp: The session for .* did not start: live-lisp: The session's socket cannot be opened: the path .*\.socket is longer than the \d+ octets of a Unix socket; name a shorter folder in LIVE_LISP_SERVING\n$/,
+    );
+    expect(readdirSync(join(long, 'sessions'))).toEqual([]);
+  });
+
+  test('a folder that is not there is no workspace', async () => {
+    for (const name of ['none', 'ws/file']) {
+      writeFileSync(join(shell.workspace, 'file'), '');
+      const root = join(folder.path, name);
+      expect(await shell.run(['eval', '1', '--root', root])).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: `live-lisp: There is no folder ${root}. Name the folder of a project: --root DIR.\n`,
+      });
+    }
   });
 
   test('one that cannot start is reported, and the next command tries again', async () => {
