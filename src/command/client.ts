@@ -70,7 +70,11 @@ export class SessionClient {
   #read(chunk: string): void {
     const lines = (this.#rest + chunk).split('\n');
     this.#rest = lines.pop() ?? '';
-    for (const line of lines) this.#receive(JSON.parse(line));
+    for (const line of lines) {
+      const message = messageIn(line);
+      if (message === undefined) this.#socket.destroy();
+      else this.#receive(message);
+    }
   }
 
   #receive(message: Answer): void {
@@ -81,5 +85,14 @@ export class SessionClient {
     this.#waiting.delete(id);
     if (error !== undefined) resolve?.({ error: String((error as Answer)['message']) });
     else resolve?.({ result: Object(result) as Answer });
+  }
+}
+
+/** Returns the message in LINE; undefined when it has none, so that the other side is no session. */
+function messageIn(line: string): Answer | undefined {
+  try {
+    return Object(JSON.parse(line)) as Answer;
+  } catch {
+    return undefined;
   }
 }

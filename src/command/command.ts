@@ -136,7 +136,7 @@ async function checkAnswers({ pid, workspace }: Session, client: SessionClient):
   const reply = await Promise.race([client.request('server/discover'), late]);
   if (reply !== 'late' && reply !== undefined && 'result' in reply) return;
   throw new SetupError(
-    `The session ${pid} of ${workspace} does not answer. If it hangs, end it: kill ${pid}. The next command starts one.`,
+    `The session ${pid} of ${workspace} does not answer. If it hangs, end it: kill -9 ${pid}. The next command starts one.`,
   );
 }
 

@@ -24,6 +24,8 @@ import { isInside, realPath } from '../paths.ts';
 const CONNECT_MS = 2000;
 /** Milliseconds within which a new session must listen. */
 const START_MS = 60_000;
+/** Milliseconds within which a session must end. */
+const STOP_MS = 10_000;
 const POLL_MS = 20;
 
 /** How the session of a command is found. */
@@ -217,7 +219,8 @@ function spawnSession(folder: string, workspace: string, [program = '', ...args]
   };
 }
 
-/** Has the session behind SOCKET end. Resolves when it has ended; with the reason when it refuses. */
+/** Has the session behind SOCKET end. Resolves when it has ended; with the reason when it refuses, or does not end
+ *  in time. */
 export function stopSession(socket: Socket): Promise<string | undefined> {
   socket.setEncoding('utf8');
   let text = '';
@@ -226,9 +229,23 @@ export function stopSession(socket: Socket): Promise<string | undefined> {
   });
   socket.write('{"jsonrpc":"2.0","id":1,"method":"live-lisp/stop"}\n');
   return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      socket.destroy();
+      resolve('it does not answer; if it hangs, end it by kill -9 and that number');
+    }, STOP_MS);
     socket.on('close', () => {
-      const { error } = Object(JSON.parse(text || '{}')) as { error?: { message: string } };
-      resolve(error?.message);
+      clearTimeout(timer);
+      resolve(refusalIn(text));
     });
   });
+}
+
+/** Returns the message of the error in TEXT, an answer of JSON-RPC; undefined when there is none. */
+function refusalIn(text: string): string | undefined {
+  try {
+    const { error } = Object(JSON.parse(text || '{}')) as { error?: { message: string } };
+    return error?.message;
+  } catch {
+    return 'its answer is no JSON';
+  }
 }

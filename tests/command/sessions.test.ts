@@ -32,12 +32,14 @@ afterEach(async () => {
   folder.remove();
 });
 
-/** Writes the files of a session with the FACTS, and has a socket of this process in its place. */
-async function plant(facts: object, name = `session-${process.pid}`): Promise<void> {
+/** Writes the files of a session with the FACTS, and has a socket of this process in its place, which answers
+ *  each connection by ANSWER. */
+async function plant(facts: object, answer?: string): Promise<void> {
+  const name = `session-${process.pid}`;
   mkdirSync(shell.sessionsFolder, { recursive: true, mode: 0o700 });
   chmodSync(shell.serving, 0o700);
   writeFileSync(join(shell.sessionsFolder, `${name}.json`), JSON.stringify(facts));
-  const server = createServer(() => {});
+  const server = createServer((socket) => answer && socket.on('data', () => socket.end(answer)));
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(join(shell.sessionsFolder, `${name}.socket`), resolve));
 }
@@ -206,7 +208,21 @@ describe('with sessions', () => {
     expect(ran).toEqual({
       code: 4,
       stdout: '',
-      stderr: `live-lisp: The session ${process.pid} of ${shell.workspace} does not answer. If it hangs, end it: kill ${process.pid}. The next command starts one.\n`,
+      stderr: `live-lisp: The session ${process.pid} of ${shell.workspace} does not answer. If it hangs, end it: kill -9 ${process.pid}. The next command starts one.\n`,
+    });
+  });
+
+  test('what is no session of ours is not used, and stop does not wait for one that hangs', async () => {
+    const did = `live-lisp: The session ${process.pid} of ${shell.workspace}`;
+    await plant(facts(), 'HTTP/1.1 400 Bad Request\r\n\r\n');
+    expect((await shell.run(['eval', '1'])).stderr).toMatch(`${did} does not answer.`);
+    expect((await shell.run(['stop'])).stderr).toBe(`${did} was not stopped: its answer is no JSON.\n`);
+    const hung = await shell.session('--root', join(shell.workspace, '.git'));
+    hung.kill('SIGSTOP');
+    expect(await shell.run(['stop', '--session', String(hung.pid)])).toEqual({
+      code: 4,
+      stdout: '',
+      stderr: `live-lisp: The session ${hung.pid} of ${shell.workspace} was not stopped: it does not answer; if it hangs, end it by kill -9 and that number.\n`,
     });
   });
 
