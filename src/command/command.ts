@@ -41,7 +41,7 @@ export async function runVerb(
   program: readonly string[],
 ): Promise<number | undefined> {
   if (!isVerb(words[0]) || words.includes('--help')) return undefined;
-  process.stdout.on('error', () => {}); // The reader, such as `head -1`, has ended.
+  process.stdout.on('error', reportOutput);
   process.stderr.on('error', () => {});
   try {
     return await run(words, program);
@@ -49,6 +49,15 @@ export async function runVerb(
     complain(messageOf(error));
     return error instanceof UsageError ? EXIT.usage : EXIT.image;
   }
+}
+
+/** Reports that the output could not be written, unless its reader, such as `head -1`, has ended. */
+function reportOutput({ code, message }: NodeJS.ErrnoException): void {
+  if (code === 'EPIPE') return;
+  complain(`The output could not be written (${message}). What was called has run.`);
+  process.once('exit', () => {
+    process.exitCode = EXIT.failed;
+  });
 }
 
 async function run([verb = '', ...words]: readonly string[], program: readonly string[]): Promise<number> {
@@ -143,8 +152,16 @@ async function checkAnswers({ pid, workspace }: Session, client: SessionClient):
 function searchOf({ root, session: pid }: Options): Search {
   const serving = servingFolder(process.env);
   if (serving === undefined) throw new SetupError('There is no home folder, so no session can be found.');
-  const directory = realPath(resolve(root ?? '.'));
+  const directory = realPath(resolve(currentFolder(), root ?? '.'));
   return { folder: sessionsFolder(serving), directory, ...(pid !== undefined && { pid }), isTooWide };
+}
+
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new UsageError('The folder in which this command runs was removed. Change to one that is there.');
+  }
 }
 
 function ownVersion(): string {
@@ -160,9 +177,10 @@ async function verbCalls(name: string, words: readonly string[], client: Session
   const hasOptions = words.some((word) => word.startsWith('--'));
   const parameters = hasOptions ? await parametersOf(verb.tool, client) : {};
   const { operands, args } = argumentsOf(words, parameters, name, verb.options);
-  const forms = operands.filter((operand) => operand !== '-');
-  const reads = verb.readsInput === true && (verb.alwaysReads === true || forms.length === 0);
-  const calls = verb.calls(forms, reads ? await standardInput(name) : undefined);
+  const isInput = verb.readsInput === true && operands.at(-1) === '-';
+  const given = isInput ? operands.slice(0, -1) : operands;
+  const reads = verb.readsInput === true && (verb.alwaysReads === true || given.length === 0);
+  const calls = verb.calls(given, reads ? await standardInput(name) : undefined);
   if (calls === undefined) throw new UsageError(`Usage: live-lisp ${usageOf(name)}`);
   return calls.map((call) => ({ ...call, args: withResolvedPaths({ ...call.args, ...args }) }));
 }
@@ -199,10 +217,15 @@ async function standardInput(verb: string): Promise<string> {
     throw new UsageError(
       `The command ${verb} reads standard input, and that is a terminal: live-lisp ${verb} <<'EOF'`,
     );
-  process.stdin.setEncoding('utf8');
-  let text = '';
-  for await (const chunk of process.stdin) text += chunk;
-  return text;
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch {
+    throw new UsageError(
+      `Standard input is not UTF-8, so nothing was done. Convert it, as by iconv -t UTF-8.`,
+    );
+  }
 }
 
 /** A tool in the answer to tools/list, as far as it is used here. */

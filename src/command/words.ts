@@ -31,8 +31,8 @@ export function argumentsOf(
     }
     const [option = '', attached] = word.slice(2).split(/=(.*)/s);
     const name = option.replaceAll('-', '_');
-    const parameter = parameters[name];
-    const stands = short[option];
+    const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+    const stands = Object.hasOwn(short, option) ? short[option] : undefined;
     if (parameter === undefined) {
       if (stands === undefined || attached !== undefined) throw unknownOption(word, verb, parameters, short);
       Object.assign(args, stands);
@@ -41,7 +41,7 @@ export function argumentsOf(
     const text = attached ?? (parameter.type === 'boolean' ? 'true' : rest.shift());
     if (text === undefined) throw new UsageError(`The option --${option} needs a value.`);
     const value = parsedValue(`--${option}`, text, parameter);
-    if (parameter.type !== 'array' && name in args)
+    if (parameter.type !== 'array' && Object.hasOwn(args, name))
       throw new UsageError(`The option --${option} is given twice; give it once.`);
     args[name] = Array.isArray(value) ? [...((args[name] as unknown[] | undefined) ?? []), ...value] : value;
   }

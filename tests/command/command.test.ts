@@ -72,6 +72,41 @@ describe('a verb', () => {
   });
 });
 
+describe('input and output', () => {
+  test('standard input that is not UTF-8 is refused, not repaired', async () => {
+    expect(await shell.run(['eval'], { input: Buffer.from('"caf\xe9"', 'latin1') })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'live-lisp: Standard input is not UTF-8, so nothing was done. Convert it, as by iconv -t UTF-8.\n',
+    });
+    expect((await shell.run(['eval'], { input: '(length "caf\u00e9\0")' })).stdout).toBe('5\n');
+  });
+
+  test('an answer that cannot be written is a failure, and one that nobody reads is none', async () => {
+    const full = await shell.line('live-lisp eval 1 > /dev/full');
+    expect(full).toMatchObject({ code: 1, stdout: '' });
+    expect(full.stderr).toMatch(
+      /^live-lisp: The output could not be written \(ENOSPC: .*\)\. What was called has run\.\n$/,
+    );
+    const head = await shell.line("set -o pipefail; live-lisp eval '(make-list 9999)' | head -c 4");
+    expect(head).toEqual({ code: 0, stdout: '(NIL', stderr: '' });
+  });
+
+  test('the name - is the function of Lisp, and standard input for what reads it', async () => {
+    expect((await shell.run(['describe', '-'])).stdout).toMatch(/COMMON-LISP:-|NUMBER/);
+    expect((await shell.run(['eval', '-'], { input: '(+ 1 2)' })).stdout).toBe('3\n');
+  });
+
+  test('a folder that was removed is named as that', async () => {
+    expect(await shell.line('mkdir gone && cd gone && rmdir ../gone && live-lisp eval 1')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'live-lisp: The folder in which this command runs was removed. Change to one that is there.\n',
+    });
+  });
+});
+
 describe('exit codes', () => {
   test.each([
     ['1: the form failed', ['eval', '(error "boom")'], 1, /^Error: boom\n/, /^$/],
@@ -83,6 +118,13 @@ describe('exit codes', () => {
       2,
       /^$/,
       /^live-lisp: The command status has no option --deep; it takes none\.\n$/,
+    ],
+    [
+      '2: a name that objects of JavaScript have',
+      ['status', '--constructor', '1'],
+      2,
+      /^$/,
+      /^live-lisp: The command status has no option --constructor; it takes none\.\n$/,
     ],
     [
       '2: no value',

@@ -33,13 +33,29 @@ export class Shell {
   }
 
   /** Runs live-lisp with WORDS in the workspace, or in CWD, with INPUT on standard input, to its end. */
-  run(words: readonly string[], { input = '', cwd = this.workspace } = {}): Promise<Ran> {
+  run(
+    words: readonly string[],
+    { input = '', cwd = this.workspace }: { input?: string | Buffer; cwd?: string } = {},
+  ): Promise<Ran> {
     return new Promise((resolve) => {
       const options = { cwd, env: this.#env, maxBuffer: 1 << 26 };
       const child = execFile(process.execPath, [SERVER, ...words], options, (_, stdout, stderr) => {
         resolve({ code: child.exitCode ?? -1, stdout, stderr });
       });
       child.stdin?.end(input);
+    });
+  }
+
+  /** Runs LINE of a shell in the workspace, in which `live-lisp` is the program. */
+  line(line: string): Promise<Ran> {
+    const program = `live-lisp() { '${process.execPath}' '${SERVER}' "$@"; }`;
+    return new Promise((resolve) => {
+      const options = { cwd: this.workspace, env: this.#env };
+      const words = ['-c', `${program}\n${line}`];
+      const child = execFile('bash', words, options, (_, stdout, stderr) => {
+        resolve({ code: child.exitCode ?? -1, stdout, stderr });
+      });
+      child.stdin?.end();
     });
   }
 
