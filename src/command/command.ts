@@ -273,16 +273,20 @@ async function perform({ tool, args }: ToolCall, client: SessionClient, options:
       client.request('tools/call', { name: tool, arguments: args, ...more }),
       client,
     );
-    if (reply === 'interrupted') {
-      complain('Interrupted. The image is kept.');
-      return EXIT.interrupted;
-    }
+    if (reply === 'interrupted') return interrupted('Interrupted. The image is kept.');
     if (reply === undefined) throw new SetupError(ENDED);
     if ('error' in reply) throw new UsageError(reply.error);
     const { result } = reply;
     if (result['resultType'] !== 'input_required') return printResult(result, options);
-    more = await askOnTerminal(result);
+    const answer = await askOnTerminal(result);
+    if (answer === 'interrupted') return interrupted('Interrupted. Nothing was done.');
+    more = answer;
   }
+}
+
+function interrupted(text: string): number {
+  complain(text);
+  return EXIT.interrupted;
 }
 
 /** Resolves with what REPLY resolves with, or with `interrupted` after Ctrl-C, which cancels the call. */

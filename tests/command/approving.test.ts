@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startSession, temporaryFolder } from '../harness.ts';
 import { until } from '../server/processes.ts';
 import { Shell } from './shell.ts';
@@ -46,4 +46,52 @@ test('the person at the client denies', async () => {
   expect(ran.code).toBe(1);
   expect(ran.stdout).toBe('Tool execution denied by user\n');
   expect(text).toBe('(defun price (x) x)\n');
+});
+
+/** Runs an edit in a terminal, in which KEYS are typed. Resolves with what it showed last, and the file. */
+async function editInTerminal(keys: readonly [shown: string, typed: string][]) {
+  const folder = temporaryFolder();
+  const shell = new Shell(folder.path);
+  const file = join(shell.workspace, 'shop.lisp');
+  writeFileSync(file, '(defun price (x) x)\n');
+  try {
+    await shell.session();
+    const edits = [{ path: file, op: 'replace', text: '(defun price (x) (* 2 x))' }];
+    const { code, shown } = await shell.terminal(
+      ['call', 'edit_definitions', JSON.stringify({ edits })],
+      keys,
+    );
+    return { code, last: shown.trimEnd().split('\r\n').at(-1), text: readFileSync(file, 'utf8') };
+  } finally {
+    await shell.end();
+    folder.remove();
+  }
+}
+
+describe('at a terminal', () => {
+  const before = '(defun price (x) x)\n';
+  const after = '(defun price (x) (* 2 x))\n';
+
+  test('the person approves by the number of the choice', async () => {
+    expect(await editInTerminal([['Number: ', '1\r']])).toMatchObject({ code: 0, text: after });
+  });
+
+  test('what was typed before the question was shown does not answer it', async () => {
+    const keys: [string, string][] = [
+      ['', '1\r1\r1\r1'],
+      ['Number: ', '3\r'],
+    ];
+    const denied = await editInTerminal(keys);
+    expect(denied).toMatchObject({ code: 1, text: before });
+    expect(denied.last).toMatch(/^live-lisp: Nothing was done\. If no person decided this/);
+  });
+
+  test('Ctrl-C and Ctrl-D approve nothing', async () => {
+    const interrupted = await editInTerminal([['Number: ', '\u0003']]);
+    expect(interrupted).toMatchObject({ code: 5, text: before });
+    expect(interrupted.last).toMatch(/live-lisp: Interrupted\. Nothing was done\.$/);
+    const ended = await editInTerminal([['Number: ', '\u0004']]);
+    expect(ended).toMatchObject({ code: 1, text: before });
+    expect(ended.last).toMatch(/Nobody answered the question, so nothing was done/);
+  });
 });

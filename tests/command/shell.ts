@@ -59,6 +59,28 @@ export class Shell {
     });
   }
 
+  /** Runs live-lisp with WORDS in a terminal, and types each of KEYS once the terminal shows the text before it.
+   *  Resolves with the exit code and what was shown. */
+  async terminal(words: readonly string[], keys: readonly [shown: string, typed: string][]) {
+    const quoted = [process.execPath, SERVER, ...words].map((word) => `'${word}'`).join(' ');
+    const child = spawn('script', ['-qfec', quoted, '/dev/null'], { cwd: this.workspace, env: this.#env });
+    const left = [...keys];
+    let shown = '';
+    const type = () => {
+      for (let next = left[0]; next && shown.includes(next[0]); next = left[0]) {
+        child.stdin.write(next[1]);
+        left.shift();
+      }
+    };
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      shown += text;
+      type();
+    });
+    type();
+    const code = await new Promise((resolve) => child.on('exit', resolve));
+    return { code, shown };
+  }
+
   /** Starts live-lisp with WORDS, and returns its process. */
   start(words: readonly string[]): ChildProcess {
     return spawn(process.execPath, [SERVER, ...words], { cwd: this.workspace, env: this.#env });
