@@ -14,6 +14,11 @@ function executor(probes: Probe[], options: ExecutorOptions = {}): Executor {
   return new Executor(registry, options);
 }
 
+/** Returns the outcome of a call whose arguments are wrong, as ERROR says. */
+function refused(error: string): Outcome {
+  return { ...failed(error), cause: 'usage' } as Outcome;
+}
+
 function failed(error: string): Outcome {
   return { success: false, error, notices: [] };
 }
@@ -44,7 +49,7 @@ describe('arguments', () => {
     async (args) => {
       const one = probe({ parameters, required: ['symbol'] });
       expect(await executor([one]).execute('probe', args)).toEqual(
-        failed("Required parameter 'symbol' missing"),
+        refused("Required parameter 'symbol' missing"),
       );
       expect(one.runs).toEqual([]);
     },
@@ -55,7 +60,7 @@ describe('arguments', () => {
     async (name) => {
       const one = probe({ parameters: [{ name, type: 'string', description: 'Odd' }], required: [name] });
       expect(await executor([one]).execute('probe', {})).toEqual(
-        failed(`Required parameter '${name}' missing`),
+        refused(`Required parameter '${name}' missing`),
       );
       expect(one.runs).toEqual([]);
     },
@@ -77,7 +82,7 @@ describe('arguments', () => {
       });
       for (const value of values) {
         const outcome = await executor([one]).execute('probe', { value });
-        expect(outcome).toEqual(failed(expect.stringContaining("'value'")));
+        expect(outcome).toEqual(refused(expect.stringContaining("'value'")));
       }
       expect(one.runs).toEqual([]);
     },

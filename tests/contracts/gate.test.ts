@@ -125,7 +125,12 @@ describe('approval', () => {
 
   test('S2.18 S2.11 wrong arguments are told before anybody is asked', async () => {
     const outcome = await execute(dangerous())({});
-    expect(outcome).toEqual({ success: false, error: "Required parameter 'symbol' missing", notices: [] });
+    expect(outcome).toEqual({
+      success: false,
+      error: "Required parameter 'symbol' missing",
+      cause: 'usage',
+      notices: [],
+    });
   });
 
   test('what cannot be done anyway is told before anybody is asked', async () => {

@@ -1,10 +1,9 @@
 // What was loaded is loaded again as it was then, or what is other is told; and the journal on the disk may be damaged.
 
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { SERVER, type Session, temporaryFolder } from '../harness.ts';
+import { type Session, temporaryFolder } from '../harness.ts';
 import { restartedSession } from '../restarted.ts';
 import { afterLoss, built, killImage, sessions, told } from './losses.ts';
 
@@ -248,15 +247,9 @@ describe('the journal on the disk', () => {
     );
   });
 
-  test('without an evaluation that defines there is none, nor with --replay off or a single call', async () => {
+  test('without an evaluation that defines there is none, nor with --replay off', async () => {
     await (await open()).eval('(+ 1 2)');
     await (await open(['--replay', 'off'])).eval('(defun f () 1)');
-    const env = { ...process.env, XDG_STATE_HOME: state.path };
-    execFileSync(
-      process.execPath,
-      [SERVER, '--root', root.path, 'call', 'eval_form', '{"form":"(defun f () 1)"}'],
-      { env },
-    );
     expect(journalFiles()).toEqual([]);
   });
 
