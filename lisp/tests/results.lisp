@@ -178,8 +178,10 @@ again."
 (defun former-p (name text)
   "Return true if the test NAME, of which TEXT is the name as text, does not belong to the run
 because its file no longer has it. Record that."
-  (let ((file (apart-from-tests
-                (ignore-errors (call-finding-forms (lambda () (former-file name)))))))
+  (let ((file nil))
+    ;; The variable has no value of another kind when the search is cut short, as by a full stack.
+    (apart-from-tests
+      (setf file (ignore-errors (call-finding-forms (lambda () (former-file name))))))
     (when file
       (pushnew (cons text file) (run-former *run*) :test #'equal))))
 
