@@ -37,8 +37,8 @@ const CALLS: readonly [string, object][] = [
   ['debug', { watch: 'all' }],
   ['debug', { watch: 'theirs', hold: true }],
   ['observe', { functions: ['their-work'], seconds: 60 }],
-  ['load_file', { file_path: 'code.lisp' }],
-  ['who_calls', { function: 'car' }],
+  ['load_file', { path: 'code.lisp' }],
+  ['who_calls', { name: 'car' }],
 ];
 
 interface Killed {
