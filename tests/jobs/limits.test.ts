@@ -1,10 +1,10 @@
 // Limits: what runs too long is ended, and the image is kept wherever that can be.
 
-import { writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { type Answer, good, type Session, temporaryFolder } from '../harness.ts';
+import { type Answer, good, type Session, temporaryFolder, testSbcl } from '../harness.ts';
 import { until } from '../server/processes.ts';
-import { sharedFolder, sharedSession } from '../shared.ts';
+import { ownSession, sharedFolder, sharedSession } from '../shared.ts';
 
 const INTERRUPTED =
   /^Error: Interrupted after (\d+\.\d) s, the limit of this call; the image and what was done so far are kept\./;
@@ -171,6 +171,15 @@ describe('side by side', () => {
       /^Note: it waited \d+\.\d s, because as many evaluations ran as may run side by side\.$/,
     );
     for (const { text } of await Promise.all(calls)) expect(text).toBe(':THROUGH');
+  });
+
+  test('a wait for the start of the image is not told as one for a place', async () => {
+    const slow = folder.put('slow-sbcl', `#!/bin/sh\nsleep 1\nexec '${testSbcl()}' "$@"\n`);
+    chmodSync(slow, 0o755);
+    const starting = await ownSession({ args: ['--sbcl', slow] });
+    const forms = Array.from({ length: 12 }, (_, number) => `(+ ${number} 1)`);
+    const answers = await Promise.all(forms.map((form) => starting.call('eval_form', { form })));
+    expect(answers).toEqual(forms.map((_, number) => good(String(number + 1))));
   });
 
   test('the time in the queue is not part of the limit', async () => {

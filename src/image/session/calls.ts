@@ -128,11 +128,12 @@ export class Calls {
   ): Promise<Reply<Name>> {
     const caller = codeCaller();
     const queue = this.#queueOf(name, caller !== undefined);
+    const isUp = this.#host.current() !== undefined;
     if (job.signal.aborted || (queue !== undefined && !(await this.#enter(queue, job))))
       return notStarted(job);
     try {
-      // Only a wait for a place in the queue counts, not a delay because the server is busy.
-      const waited = job.phase.kind === 'queued' && queue !== this.#lookupQueue;
+      // Only a wait for a place in the queue counts, not a delay because the server is busy or the image starts.
+      const waited = isUp && job.phase.kind === 'queued' && queue !== this.#lookupQueue;
       const waitedMs = waited ? job.milliseconds : undefined;
       const reply =
         caller === undefined
