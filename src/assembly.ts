@@ -230,8 +230,8 @@ export function assembleParts(
   return { image, registry, catalog, executor, grounds, questions, editors };
 }
 
-/** Returns how the image is found and connected to that somebody else runs, and to which COMMAND leads. CWD is the
- *  folder in which that is started. */
+/** COMMAND is a command line that connects to an image which somebody else runs. Returns the functions that find that
+ *  image and connect to it. CWD is the folder in which COMMAND is started. */
 export function dialling(command: ImageCommand, cwd: string, times: Times = TIMES) {
   let opened: Dialled | undefined;
   const find = async (): Promise<Served> => {

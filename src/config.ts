@@ -59,7 +59,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     /** The flag that requires a sandbox, if it was given. Then `auto` means `own`, because no sandbox confines an
      *  image that somebody else runs. */
     keptOwnBy: requiredSandbox(flags),
-    /** Folder of the images that serve. */
+    /** Folder with the socket of each image to which servers can attach; undefined when this user has no home. */
     serving: servingFolder(environment),
     /** Directories outside the workspace that sandboxed code can change. */
     write: readDirectories('write', all),
@@ -202,8 +202,8 @@ function readImage(flags: ReadonlyMap<string, string>): string {
 /** Flags about an SBCL of this machine. */
 const FLAGS_OF_OWN_SBCL = ['sbcl', 'heap', 'init', 'libraries', 'write'];
 
-/** Returns the name and the words in NAME=COMMAND of the flag image, and the maps in ALL; undefined when it has none. Throws a UsageError
- *  when one of them is wrong, or another flag is about an SBCL of this machine. */
+/** Parses `--image NAME=COMMAND` and the values of `--map` in ALL. Returns undefined when `--image` has no command.
+ *  Throws a UsageError when a value is malformed, or another flag is about an SBCL of this machine. */
 function readImageCommand(
   flags: ReadonlyMap<string, string>,
   all: ReadonlyMap<string, string[]> = new Map(),
@@ -246,8 +246,8 @@ function readImageCommand(
   return { name, words, maps };
 }
 
-/** Returns the pairs of folders in TEXTS, values of the flag map for the image NAME. Throws a UsageError when one is
- *  wrong. */
+/** Parses TEXTS, the values of `--map` for the image NAME, into pairs of a folder here and its path there. Throws a
+ *  UsageError when a value is malformed. */
 function readMaps(name: string, texts: readonly string[]): { here: string; there: string }[] {
   return texts.map((text) => {
     const [, image, local = '', there = ''] = /^([^:=]*):(.*)=(.*)$/s.exec(text) ?? [];

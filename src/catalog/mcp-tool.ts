@@ -42,7 +42,7 @@ function hintsOf({ safetyLevel, effects }: ToolMetadata): Partial<Hints> {
   return Object.fromEntries(telling);
 }
 
-/** Limit, in octets, of the keywords listed for the search of Claude Code; `_meta` then has 51. */
+/** Limit, in octets, of the text of keywords by which Claude Code's tool search can find a tool. */
 const HINT_OCTETS = 24;
 
 /** Returns as many of the first KEYWORDS as fit into HINT_OCTETS, separated by commas. */

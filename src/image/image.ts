@@ -23,8 +23,8 @@ export type Notice =
   /** Calls work in the image `served`, which somebody else runs. If calls worked in the image `before` until
    *  it went away, `how` says why it did. `startFile` is the start file that was not loaded there. */
   | { kind: 'attached'; served: Served; before?: Served; how: string; startFile?: string }
-  /** The image `served` began to serve the workspace after calls had used the server's own image.
-   *  `keptOwnBy` is the flag with which a server never uses such an image, if it was given. */
+  /** The image `served` became ready to be attached to, but calls stay in the server's own image, which they
+   *  already use. `keptOwnBy` is the flag, if given, that rules out any other image. */
   | { kind: 'unused'; served: Served; keptOwnBy: string | undefined }
   /** The folder of images that serve cannot be used, as the sentences `why` say. */
   | { kind: 'not serving'; why: string }

@@ -178,7 +178,8 @@ function checkTrust([setting]: readonly Setting[], [entry]: readonly Applied[], 
   );
 }
 
-/** Returns notes for the user before REQUEST: one, if the project begins in a folder further up. */
+/** Returns the notes to print before REQUEST is carried out: one when the project's folder is inside a larger
+ *  project, else none. */
 function remarksBefore({ scope, place }: Request): string[] {
   const root = scope === 'project' ? rootAbove(place) : undefined;
   if (root === undefined) return [];

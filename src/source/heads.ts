@@ -46,8 +46,8 @@ function specializerOf(parameter: Form): string {
   return specializer === undefined ? 'T' : namesIn(specializer.text);
 }
 
-/** Returns the names (without packages) and literals in METHOD, the qualifiers and specializers of a method
- *  as SBCL or a text has them, joined by spaces. Methods with equal results can be the same. */
+/** Returns a string of the names, without packages, and the literals in METHOD: the qualifiers and specializers of a
+ *  method as SBCL prints them or as a file has them. Methods with different results are different methods. */
 export function namesIn(method: string): string {
   const names: string[] = [];
   for (const token of tokensOf(method)) if (!/^[()']$/.test(token.kind)) names.push(wordOf(token, method));

@@ -54,12 +54,13 @@ function each(operators: string, ...syntaxes: Syntax[]): [string, Syntax][] {
   return operators.split(' ').map((operator) => [operator, syntax]);
 }
 
-/** Returns the syntax in which the element at INDEX is no form; FORMS returns the evaluated forms in it. */
+/** Returns a Syntax by which the element at INDEX is not evaluated itself; FORMS returns the forms inside that element
+ *  that are. */
 function at(index: number, forms: (part: Form) => Form[]): Syntax {
   return (elements) => parts(elements.slice(index, index + 1), forms);
 }
 
-/** Returns the syntax in which no element from INDEX on is a form; FORMS is as for `at`. */
+/** Returns a Syntax by which no element from INDEX on is evaluated itself; FORMS is as for `at`. */
 function from(index: number, forms: (part: Form) => Form[]): Syntax {
   return (elements) => parts(elements.slice(index), forms);
 }

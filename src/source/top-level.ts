@@ -118,7 +118,7 @@ export class TopLevelForms {
     return same;
   }
 
-  /** Returns the form at or after INDEX. */
+  /** Returns the first form that begins at or after INDEX, an index in the text. It can be inside another form. */
   at(index: number): Form | undefined {
     return readForm(this.source.text, index, this.#features);
   }

@@ -62,7 +62,7 @@ export class AttachedImage implements Image {
   #closed = false;
   /** The image that was found last, even if it has gone away. */
   #served: Served | undefined;
-  /** The image in which the last call worked. */
+  /** The image to which the last call was sent. */
   #used: Served | undefined;
   /** Why connections were lost, as far as no notice has reported it yet, oldest first. */
   readonly #losses: string[] = [];
@@ -101,7 +101,7 @@ export class AttachedImage implements Image {
     return this.#connecting !== undefined;
   }
 
-  /** The image in which the last call worked, even if it has gone away; undefined before the first call. */
+  /** The image to which the last call was sent, even if that image is gone by now; undefined before the first call. */
   get used(): Served | undefined {
     return this.#used;
   }

@@ -18,10 +18,10 @@ import { codeCaller } from '../wire/origin.ts';
 import { type Served, servedName, servedSince } from '../wire/served.ts';
 
 export interface ChoiceOptions {
-  /** `auto`: the image that serves the workspace, else an own one. `own`: an own image. Else the name of an
-   *  image that serves. */
+  /** `own`: an image that the server starts. `auto`: an image to which servers of this workspace can attach, else an
+   *  own one. Else the name of an image to which servers can attach. */
   choice: string;
-  /** Folder of the images that serve. */
+  /** Folder with the socket of each image to which servers can attach; undefined when this user has no home. */
   folder: string | undefined;
   /** Root of the workspace. */
   root: string;

@@ -85,12 +85,17 @@ export interface Answer<Name extends keyof AgentOperations = keyof AgentOperatio
 /** A message of the agent. */
 export type AgentMessage =
   | Hello
+  /** `written`: the job `id` wrote OUTPUT while it runs. `exiting`: it asked for the end of the process. */
   | { kind: 'written' | 'exiting'; id: number; output: Output | undefined }
+  /** The person has stopped the agent in their image. */
   | { kind: 'stopped' }
   | JobReport
   | Upcall
+  /** A mistake in the server or the agent. */
   | { kind: 'fault'; fault: string }
+  /** The symbols in *FEATURES*, as they are from now on. */
   | { kind: 'features'; features: string[] }
+  /** A part of the answer to the request `id`, sent before it. */
   | { kind: 'part'; id: number; part: unknown }
   | { kind: 'answer'; id: number; answer: Answer };
 

@@ -1,5 +1,5 @@
-// Defines the interface of a peer, the other end of the wire protocol: an SBCL that the server runs, or the
-// agent in an image that somebody else runs.
+// Defines Peer, the other end of the wire protocol: the agent, our Lisp code in an image, whether the server or
+// somebody else runs that image.
 
 import type { AgentOperations } from './agent-operations.ts';
 import type { Endable } from './ending-steps.ts';

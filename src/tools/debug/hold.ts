@@ -136,8 +136,8 @@ function whereText({ error, seconds, thread, locks = [] }: HeldError): string {
   return `Held as error ${error}${where}, for ${seconds} s after each use of debug.${lockNote}`;
 }
 
-/** Returns the frames of CONDITION, the condition of the held error HELD, with their numbers for debug, and
- *  how many more there are. Consecutive frames of libraries are only counted. */
+/** Returns lines for the frames of CONDITION, the condition of the held error HELD, numbered as the tool `debug`
+ *  numbers them, and for how many more there are. Consecutive frames of libraries are only counted. */
 function framesText({ frames = [], moreFrames }: Condition, held: HeldError, places: Places): string {
   const foldsLibraries = frames.some((frame) => isOwn(frame, places));
   const lines: string[] = [];
@@ -165,7 +165,8 @@ function framesText({ frames = [], moreFrames }: Condition, held: HeldError, pla
   return lines.length === 0 ? '' : `Frames:\n${lines.join('\n')}`;
 }
 
-/** Returns a line that says that there are MORE frames. The tool debug can show those from number NEXT on. */
+/** Returns a line that says that there are MORE frames: which numbers, from NEXT on, the tool `debug` can show, or
+ *  else that they belong to SBCL and its libraries. */
 function moreFramesText(more: number, next: number, { frames = 0 }: HeldError): string {
   const hint =
     frames > next ? `; debug with frame shows each, ${next} to ${frames - 1}` : ' of SBCL and its libraries';

@@ -94,7 +94,7 @@ async function load(
   // Warnings of libraries compiled for the first time are not about this program.
   const warnings = (data.warnings ?? []).filter(({ file = '' }) => places.isOwn(file));
   const fresh = shownWarnings.keep(warnings);
-  // The run itself lists the variables not set again.
+  // The text of the run lists the variables that kept their old value, since a DEFVAR sets no bound variable.
   const agreement = { ...data.value?.agreement, unset: [], unsetTotal: 0 };
   const differences = agreementSection(agreement, places) ?? '';
   return {
