@@ -24,9 +24,13 @@ export function insistsOnSandbox(line: readonly string[]): boolean {
   return /(?:^| )--sandbox[ =](?:on|strict)(?: |$)/.test(line.join(' ')) && !line.includes('--no-sandbox');
 }
 
-/** True when LINE has a flag about the sandbox. */
-export function saysSandbox(line: readonly string[]): boolean {
-  return line.some((word) => /^--(?:no-)?sandbox(?:=|$)/.test(word));
+/** Returns the flags about the sandbox in LINE, with their values, separated by spaces; '' when it has none. */
+export function sandboxFlags(line: readonly string[]): string {
+  const flags = line.flatMap((word, index) => {
+    if (word === '--sandbox') return [word, ...line.slice(index + 1, index + 2)];
+    return /^--(?:no-sandbox$|sandbox=)/.test(word) ? [word] : [];
+  });
+  return flags.join(' ');
 }
 
 /** Returns LAUNCH with the flag that requires a sandbox, for a client that does not ask its user. */
@@ -46,7 +50,7 @@ export function judge(
   if (found === undefined) return { standing: 'absent', wanted: fresh };
   const [, old = '', ...flags] = commandLine(found);
   if (!isData(found) || basename(old) !== SCRIPT_NAME) return { standing: 'foreign', wanted: fresh };
-  const all = saysSandbox(flags) ? flags : [...more, ...flags];
+  const all = sandboxFlags(flags) !== '' ? flags : [...more, ...flags];
   const wanted = { ...found, ...entry({ node, args: [script, ...all] }) };
   return { standing: isDeepStrictEqual(found, wanted) ? 'same' : 'other copy', wanted };
 }

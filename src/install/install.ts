@@ -7,7 +7,7 @@ import { diffHunks } from '../files/diff.ts';
 import { type Grant, grantOf } from './asking.ts';
 import { type Client, clientNamed, NAME, type Place } from './clients.ts';
 import { type Applied, apply, withdraw } from './edit.ts';
-import { commandLine, insistsOnSandbox, saysSandbox, trustedLaunch } from './entry.ts';
+import { commandLine, insistsOnSandbox, sandboxFlags, trustedLaunch } from './entry.ts';
 import { type Bounds, backupOf, checkLinks, keepBackup, readText, replaceText } from './file.ts';
 import type { ClientName, Scope } from './names.ts';
 import { pluginOf } from './plugins.ts';
@@ -172,9 +172,10 @@ async function restoredText(
  *  of SETTINGS and STATES, lets code run without a sandbox. */
 function checkTrust([setting]: readonly Setting[], [entry]: readonly Applied[], { trust }: Place): void {
   const line = commandLine(entry?.found);
-  if (!trust || !saysSandbox(line) || insistsOnSandbox(line)) return;
+  const flags = sandboxFlags(line);
+  if (!trust || flags === '' || insistsOnSandbox(line)) return;
   throw new SetupError(
-    `${setting?.file} starts live-lisp with ${line.filter((word) => /sandbox/.test(word)).join(' ')}, so code could run without a sandbox and without a question. Take that flag out of the file, or install without --trust.`,
+    `${setting?.file} starts live-lisp with ${flags}, so code could run without a sandbox and without a question. Take that flag out of the file, or install without --trust.`,
   );
 }
 

@@ -244,11 +244,15 @@ describe('with --trust, code runs without a question, and in a sandbox only', ()
     },
   );
 
-  test('an entry that lets code run without a sandbox is not trusted', async () => {
-    const entry = { command: machine.node, args: [machine.script, '--no-sandbox'] };
+  test.each([
+    ['--no-sandbox', ['--no-sandbox']],
+    ['--sandbox=auto', ['--sandbox=auto']],
+    ['--sandbox auto', ['--root', '/srv/my-sandbox', '--sandbox', 'auto']],
+  ])('an entry with %s, by which code can run without a sandbox, is not trusted', async (flag, flags) => {
+    const entry = { command: machine.node, args: [machine.script, ...flags] };
     machine.write('.gemini/settings.json', JSON.stringify({ mcpServers: { 'live-lisp': entry } }));
     expect(await machine.install('gemini')).toEqual([
-      'HOME/.gemini/settings.json starts live-lisp with --no-sandbox, so code could run without a sandbox and without a question. Take that flag out of the file, or install without --trust.',
+      `HOME/.gemini/settings.json starts live-lisp with ${flag}, so code could run without a sandbox and without a question. Take that flag out of the file, or install without --trust.`,
     ]);
   });
 
