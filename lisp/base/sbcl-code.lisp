@@ -268,7 +268,7 @@ about. Return NIL when it is unknown."
 (define-internal-name +quasiquote+
   "The name of the operator of a backquote." ("SB-INT" "QUASIQUOTE"))
 (define-internal-name +named-lambda+
-  "The name of the operator of a function with a name." ("SB-INT" "NAMED-LAMBDA"))
+  "The name of SBCL's operator for a lambda expression with a name." ("SB-INT" "NAMED-LAMBDA"))
 (define-internal-type comma "The objects that the reader makes of a comma in a backquoted form."
                       ("SB-IMPL" "COMMA"))
 (define-internal comma-p (object) "True when OBJECT is a COMMA." ("SB-INT" "COMMA-P"))

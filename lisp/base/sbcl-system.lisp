@@ -1,5 +1,5 @@
 ;;;; Internals of SBCL: strings, stacks, the heap, the encapsulation of functions, threads, and the
-;;;; process.
+;;;; process. Each internal that is declared here needs a test in probes.lisp.
 
 (in-package "LIVE-LISP.BASE")
 

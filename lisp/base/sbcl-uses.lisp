@@ -26,8 +26,8 @@ INTERNAL-NAME-P, which is another function since then."
   arguments)
 
 (defun probe (argument)
-  "Call PROBED twice, at forms with numbers that are far from the number of the first form and near
-each other."
+  "Call PROBED twice. The form numbers of the calls are large and their difference is small, so
+*DIFFERENCES* can see which of the two SBCL recorded for the second call."
   (list (list argument) (list argument) (list argument) (list argument) (list argument)
         (probed (probed argument))))
 

@@ -190,9 +190,9 @@ other fallback."
   (declare (ignore arguments))
   value)
 
-;;; Macros that declare an internal of SBCL. Each takes our name for the internal, which it exports,
-;;; the documentation WHAT, and PLACE, the names that the internal has in SBCL, as for
-;;; FIRST-INTERNAL.
+;;; Macros that declare an internal of SBCL. Each takes NAME, our name for the internal, and exports
+;;; it; WHAT, its documentation; and PLACE, its names in SBCL, in the form that FIRST-INTERNAL
+;;; takes.
 
 (defmacro define-internal (name parameters what (&rest place) &optional fallback)
   "Define the macro NAME with PARAMETERS. A call of it expands into a call of the operator of SBCL

@@ -80,8 +80,8 @@ the form cannot be read, unintern its new symbols, and throw a JSON object with 
 
 (defun map-forms (visit text)
   "Read the forms of TEXT one by one. Call VISIT with each form, its start in TEXT, and the stream
-from which it was read, at the end of the form. Return NIL, or a JSON object that says why a form
-could not be read."
+from which it was read, which is then positioned behind the form. Return NIL, or a JSON object that
+says why a form could not be read."
   (let ((stream (make-string-input-stream text)))
     (catching-unreadable
       (loop for start = (skip-to-form stream)

@@ -344,8 +344,8 @@ return a list from NEEDED-SYSTEM. Else return NIL."
           collect (asdf-call "COMPONENT-NAME" each)))
 
 (defun loaded-data (name force)
-  "Load the system NAME, which ASDF has found, even if it is loaded already when FORCE is true.
-Return a JSON object that describes the outcome."
+  "Load the system NAME, which ASDF has found. If FORCE is true, load it even if it is loaded
+already. Return a JSON object that describes the outcome."
   (let* ((before (loaded-systems)) (*loaded* nil) (system (find-system name))
          ;; Asked once: ASDF can read a .asd file again for it, and forget that its systems are loaded.
          (systems (append (needed-systems system) (list system)))

@@ -1,6 +1,7 @@
 ;;;; Finds the job or thread that fills the heap. A garbage collection runs in the thread that found
 ;;;; no more room. So the octets that survive it are charged to the job of that thread. The job that
-;;;; grew most is ended early enough that collections never run out of room.
+;;;; grew most is ended early enough that collections never run out of room. How much a collection
+;;;; needs, and how often SBCL collects, is decided in collection.lisp.
 
 (in-package "LIVE-LISP.GUARD")
 
@@ -95,8 +96,8 @@ the heap first."
 ;;; Ending the jobs and threads that grow too much
 
 (defun end-growing-thread (thread)
-  "End THREAD, which has no job with an answer to report its end. Print a message to the background
-output."
+  "End THREAD. No answer of a job will report that it was ended, so print a message to the
+background output."
   (flet ((end-here ()
            (format (background-stream)
                    "~&The thread ~A was ended because it was about to exhaust the heap.~%"
@@ -236,9 +237,10 @@ garbage of ended jobs."
     (setf (sb-ext:bytes-consed-between-gcs) **nursery-before**)))
 
 (defun watch-memory ()
-  "Begin to guard the heap, and set how much of it may be in use. The server starts an image with
-three times the heap that the user asked for, so this is a third. In an image that somebody else
-runs, it is half, and the number of octets between collections is not changed."
+  "Begin to guard the heap, and set **HEAP-SIZE**, how much of it may be in use. The server starts
+its own image with three times the heap that the user asked for. So there, set **HEAP-SIZE** to a
+third of the heap, and also set the number of octets between collections. In an image that somebody
+else runs, set **HEAP-SIZE** to half of the heap, and leave that number as it is."
   (setf **nursery-before** (and (not **attached**) (sb-ext:bytes-consed-between-gcs))
         **heap-size** (floor (sb-ext:dynamic-space-size) (if **attached** 2 3))
         **large-pages-known** (ignore-errors (large-pages-known-p)))

@@ -35,7 +35,7 @@ false, return NIL instead."
 
 (defun object-of-id (id)
   "Return three values: the object with the number ID, true if the object still exists, and true if
-only answers of other sessions had the id. In this case the object is not returned."
+only other sessions were shown the id. In this case the first two values are NIL."
   (destructuring-bind (&optional pointer &rest sessions) (gethash id **objects**)
     (cond ((null pointer) (values nil nil nil))
           ((member (session-number *session*) sessions) (sb-ext:weak-pointer-value pointer))

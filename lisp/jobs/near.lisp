@@ -165,7 +165,7 @@ true of a candidate."
 (defun near-name (name wanted)
   "NAME is a symbol or (SETF symbol). Return suggestions for NAME: near symbols for which the
 predicate WANTED is true, or for (SETF symbol), near symbols with a SETF function. Return NIL if
-NAME itself is defined, since a form that follows the one with the warning may have defined it."
+NAME itself is defined by now: a form after the one that caused a warning may have defined it."
   (let* ((symbol (if (consp name) (second name) name))
          (package (and symbol (symbolp symbol) (not (keywordp symbol)) (symbol-package symbol)))
          (wanted (if (consp name) (lambda (each) (fboundp (list 'setf each))) wanted)))

@@ -329,8 +329,8 @@ NIL if they are unknown."
 
 (defun read-alike-p (loaded read form)
   "True unless READ and LOADED, FILE-SPANS of one file, have different lists in the top-level form
-number FORM, as when the file was read by another reader. If LOADED was itself made by reading the
-file again, its places may end early."
+number FORM, as when another readtable was used. If LOADED was itself made by reading the file
+again, it may have only the first lists of the form; this is no difference."
   (let ((known (form-spans loaded form)) (new (form-spans read form)))
     (or (null known)
         (null new)

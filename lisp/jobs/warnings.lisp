@@ -2,7 +2,10 @@
 ;;;; be printed to the output of the call is kept as data instead, together with the form that it is
 ;;;; about. The program notices no difference from a plain SBCL: a warning is still printed to a
 ;;;; stream of the program's own, COMPILE returns the same values, and a compilation unit of the
-;;;; program ends where it would end.
+;;;; program ends where it would end. CALL-COLLECTING-WARNINGS handles the conditions of a call by
+;;;; NOTE-WARNING, which keeps each by KEEP-WARNING or KEEP-REMARK in *REMARKS*. At the end,
+;;;; WARNING-MEMBERS makes the members of the answer, and by WARNING-NOW leaves out what has been
+;;;; defined since.
 
 (in-package "LIVE-LISP.JOBS")
 

@@ -1,5 +1,7 @@
 ;;;; Reports each form that changed the image to the server, when the form has ended normally. The
-;;;; server keeps these forms to rebuild a lost image.
+;;;; server keeps these forms to rebuild a lost image. A report is a message such as
+;;;; {"built": {"text": "(defun f () *x*)", "package": "CL-USER", "reads": [...]}, "job": 52};
+;;;; docs/develop/wire-protocol.md has all members.
 
 (in-package "LIVE-LISP.JOURNAL")
 

@@ -194,6 +194,6 @@ return (\"TYPE\")."
        t))
 
 (defun label (symbol)
-  "Return one string for SYMBOL in lists: the first of its NATURES, or \"SYMBOL\" if it has
-none (contract C15)."
+  "Return the label that lists of symbols show for SYMBOL: the first of its NATURES, or \"SYMBOL\"
+if it has none (contract C15 in docs/develop/contracts.md)."
   (or (callable-nature symbol) (first (other-natures symbol)) "SYMBOL"))

@@ -1,5 +1,6 @@
 ;;;; Makes the rows of answers about the users of a name. Finds the functions and top-level forms
-;;;; that still exist and use the name, and describes each as a JSON object.
+;;;; that still exist and use the name, and describes each as a JSON object. USER is defined in
+;;;; users.lisp, TOP-FORM, FILE-LOAD and **CLAIMED** in top-forms.lisp, *WITHIN* in systems.lisp.
 
 (in-package "LIVE-LISP.LOOK")
 

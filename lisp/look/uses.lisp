@@ -22,11 +22,11 @@ ordered by user. Element 0 is their number."
 USERS: a vector of all USER structures. The first SORTED of them are sorted by name and package.
 PACKAGES: a list of (PACKAGE . NAME) pairs, with the names that packages had when USERS was sorted.
 USES: a hash table from a name to its uses: one use as an integer, or a vector of type USES.
-FILES: a hash table with the names of source files as keys.
+FILES: a set of the names of source files, as the keys of a hash table.
 NOTED: a bit vector with a 1 at the serial number of each code object in the index.
-OTHERS: a hash table from a name to its function, for functions whose debug name contains another
-name.
-SERIAL: the serial number that the next new code object had when the index was made.
+OTHERS: a hash table from a name to its function. It has only functions whose debug name contains
+another name than that.
+SERIAL: the serial number that the next code object was to get when the index was made.
 UNREACHED: a list of weak pointers to newer code objects that were not yet found as a definition of
 a name, as while a definition is being made."
   (users (make-array 1000 :adjustable t :fill-pointer 0)) (sorted 0) (packages '())

@@ -49,8 +49,8 @@ DEFGENERIC or DEFMETHOD."
                      (lambda-list-shape (sb-mop:generic-function-lambda-list function))))
          (ecase by
            (defgeneric t)
-           ;; If a DEFGENERIC in another file made the function, the new method must agree with
-           ;; it, so keep the methods.
+           ;; The methods go if no DEFGENERIC made the function, or if one did that this file had
+           ;; before the current load. With any other DEFGENERIC the new method must agree.
            (defmethod (or (eq identity function)
                           (and (before-load-p name identity) (of-file-p name location)))))
          (notany (lambda (method)

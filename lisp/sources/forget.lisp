@@ -174,8 +174,9 @@ first, since their values can have instances of classes. Packages come last, eac
 and for those that could not be removed, with the reasons."
   (let ((main (main-definitions definitions)) (all-gone '()) (all-left '()))
     (loop for step in (removal-steps definitions)
-          ;; A variable must stay if the constructor of a structure uses it, which stays if the
-          ;; structure does. Only the next step tells that.
+          ;; The first step removes variables. Only the second decides whether a structure stays.
+          ;; So in the first, parts of structures, such as constructors, count as staying, and a
+          ;; variable that a constructor uses stays with them.
           for going = main then definitions
           do (multiple-value-bind (gone left) (take-out step going)
                (setf all-gone (append gone all-gone) all-left (append left all-left))))

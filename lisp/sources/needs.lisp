@@ -1,5 +1,6 @@
 ;;;; Finds what still needs a definition, so that removing it would break or lose something: other
-;;;; definitions, code that was loaded or evaluated, and living data.
+;;;; definitions, code that was loaded or evaluated, and living data. DEFINITION and its IDENTITY are
+;;;; defined in items.lisp; the room look/ finds the users of a name.
 
 (in-package "LIVE-LISP.SOURCES")
 

@@ -179,7 +179,8 @@ again."
   "Return true if the test NAME, of which TEXT is the name as text, does not belong to the run
 because its file no longer has it. Record that."
   (let ((file nil))
-    ;; The variable has no value of another kind when the search is cut short, as by a full stack.
+    ;; Set FILE inside, and ignore the value of APART-FROM-TESTS: when the search is cut short, as
+    ;; by a full stack, that value can be anything.
     (apart-from-tests
       (setf file (ignore-errors (call-finding-forms (lambda () (former-file name))))))
     (when file
