@@ -43,11 +43,10 @@ import type { Holds } from './tools/debug/hold.ts';
 import { LongCalls } from './tools/execution/long-calls.ts';
 import { agentQTools, furtherTools, type ToolDependencies } from './tools/index.ts';
 import { LispTools } from './tools/lisp.ts';
-import { namedFiles } from './tools/named-files.ts';
 import { noticeText } from './tools/notice-text.ts';
 import { Places } from './tools/places.ts';
 import { newcomerText, refusedBySandbox } from './tools/sandbox-text.ts';
-import type { ReadElsewhere } from './tools/sources.ts';
+import type { ReadElsewhere, ReadLoaded } from './tools/sources.ts';
 
 /** Returns the options of the image for CONFIG. A caller that has already created the sandbox of CONFIG
  *  passes it as SANDBOX. */
@@ -159,7 +158,7 @@ export function assembleParts(
     limitMs: config.evalTimeoutMs,
     ...(times && { times }),
     // Read the files that REPLY names now, because rendering an answer is synchronous.
-    onReply: (reply) => grounds.places.prepare(namedFiles(reply)),
+    onReply: (reply) => grounds.places.prepareFor(reply),
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
     tools: imageTools(registry, holds, () => grounds),
   };
@@ -212,6 +211,7 @@ export function assembleParts(
   const questions = new OpenQuestions(config.answerSeconds);
   const grounds: ToolDependencies = {
     places: new Places(workspace.root, {
+      readLoaded: loadedTexts(image),
       forbids,
       features: () => image.features,
       elsewhere: config.imageCommand && readElsewhere(config.image, image),
@@ -260,6 +260,18 @@ function readElsewhere(name: string, image: Image): ReadElsewhere {
       if (date === undefined) return undefined;
       return { written: date, ...(text !== undefined && { octets: Buffer.from(text, 'latin1') }) };
     },
+  };
+}
+
+/** Returns how texts are read that IMAGE has loaded. None are told where it cannot be asked, as when too many calls
+ *  wait: then answers say of a changed file that it is not known what changed. */
+function loadedTexts(image: Image): ReadLoaded {
+  return async (versions) => {
+    try {
+      return (await image.call('loaded-texts', { versions })).data.value ?? [];
+    } catch {
+      return [];
+    }
   };
 }
 

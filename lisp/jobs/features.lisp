@@ -14,18 +14,20 @@ could be sent after a newer one.")
         repeat 10000 while (consp rest)
         when (symbolp (car rest)) collect (car rest)))
 
+(defun feature-names (features)
+  "Return a vector of texts for the symbols in the list FEATURES. Keywords are named alone, other
+symbols with their packages."
+  ;; A vector, because OBJECT leaves out a member that is an empty list.
+  (map 'vector (lambda (feature)
+                 (if (keywordp feature) (symbol-name feature) (symbol-text feature)))
+       (remove-if-not #'symbolp features)))
+
 (defun send-features (&key again)
   "Send *FEATURES* to the server if they have changed since they were sent last. If AGAIN is true,
-send them always. Keywords are sent by their names alone, other symbols with their packages."
+send them always."
   (sb-sys:without-interrupts
     (sb-thread:with-mutex (**features-lock**)
       (let ((features (current-features)))
         (when (or again (not (equal features (channel-features *channel*))))
-          ;; Use a vector, because OBJECT leaves out a member that is an empty list.
-          (send (object "features" (map 'vector
-                                        (lambda (feature)
-                                          (if (keywordp feature)
-                                              (symbol-name feature)
-                                              (symbol-text feature)))
-                                        features)))
+          (send (object "features" (feature-names features)))
           (setf (channel-features *channel*) features))))))

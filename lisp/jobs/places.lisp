@@ -16,11 +16,26 @@ SBCL, such as SYS:SRC;CODE;EVAL.LISP, and the file does not exist here, return N
   "True when the date of FILE, a native name, is not CREATED, its date when it was compiled."
   (and file created (not (eql created (date-of file)))))
 
-(defun version-members (created now)
-  "Return a property list of JSON members about the version of a file that a place is in. CREATED is
-the date of that version, and NOW the date of the file now. Both are NIL when they are unknown."
-  (let ((changed (and created (not (eql created now)))))
-    (list "changed" changed "written" (and changed created) "undated" (null created))))
+(sb-ext:defglobal **version-as-loaded** nil
+  "NIL, or a function that takes the native truename of a file and the date of a version of it that
+was loaded, or NIL for the last one. It returns three values, each NIL when unknown: the date of the
+version, the mark of its text, and that of the text that was loaded last if it is another one.")
+
+(defun version-members (file created now)
+  "Return a property list of JSON members about the version of FILE, a native name, that a place is
+in. CREATED is the date of that version, and NOW the date of FILE now. Both are NIL when they are
+unknown."
+  (multiple-value-bind (date mark latest)
+      (if **version-as-loaded** (funcall **version-as-loaded** file created) created)
+    (let ((changed (and date (not (eql date now)))))
+      (list "changed" changed "written" (and changed date) "undated" (null date)
+            "mark" mark "latest" latest))))
+
+(defun loaded-place (file form)
+  "Return a JSON object with the place of the top-level form number FORM in FILE, a native truename,
+as it was loaded last."
+  (make-json-object
+   (list* "file" file "form" form (version-members file nil (date-of file)))))
 
 (defun frame-file (frame)
   "Return the namestring of the source file of FRAME's code. Return NIL if the code comes from no
@@ -80,5 +95,5 @@ NIL when its file is unknown."
                 "offset" (form-offset offsets form)
                 "form" form
                 "definition" (and (changed-p file created) name (symbol-text name))
-                (append (version-members created (date-of file))
+                (append (version-members file created (date-of file))
                         (span-members file created form number offsets))))))))

@@ -52,7 +52,7 @@ SB-INTROSPECT does not know the date of a method's file, but the function's code
                 "offset" (introspect "DEFINITION-SOURCE-CHARACTER-OFFSET" source)
                 "form" form
                 "description" description
-                (append (version-members written (date-of file))
+                (append (version-members file written (date-of file))
                         (span-members file written form
                                       (introspect "DEFINITION-SOURCE-FORM-NUMBER" source)
                                       '()))))))))

@@ -134,7 +134,7 @@ number, and LIMIT of them. INDEX is the index of uses."
               "tests" (loop for (file form created) in (page tests 0 limit)
                             collect (make-json-object
                                      (list* "file" file "form" form
-                                            (version-members created (date-of file)))))
+                                            (version-members file created (date-of file)))))
               "testCount" (length tests)
               "testFiles" (and (null tests)
                                (page (loop for file being the hash-keys of files collect file) 0
@@ -158,7 +158,7 @@ list of USER structures."
         for (file offset form created) = (function-place (user-function user))
         collect (make-json-object
                  (list* "description" (shown-name user) "file" file "offset" offset "form" form
-                        (and file (version-members created (date-of file)))))))
+                        (and file (version-members file created (date-of file)))))))
 
 (defun naming-data (index target limit)
   "Return a list of JSON objects with the names and source locations of at most LIMIT functions in

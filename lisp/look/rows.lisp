@@ -179,7 +179,7 @@ in its data."
                   "form" (top-form-number place)
                   "names" (data-names place)
                   "possible" possible
-                  (version-members (file-load-read source) date))))
+                  (version-members file (file-load-read source) date))))
         (object "name" (if (stringp name) name (name-text name))
                 "operator" (symbol-name (first (top-form-key place)))
                 "kind" (top-form-part place)

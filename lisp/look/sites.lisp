@@ -79,7 +79,7 @@ the source locations of these forms."
                    (list* "method" method
                           "file" file "offset" offset "form" form
                           (and file
-                               (append (version-members created date)
+                               (append (version-members file created date)
                                        (span-members file created form number offsets))))))))
 
 (defun sites-of (users name kinds)

@@ -22,6 +22,10 @@ DEFINITIONS: a hash table from results of DEFINITION-KEY to DEFINITION structure
 (sb-ext:defglobal **texts-read** (make-hash-table :test 'equal :synchronized t)
   "A hash table from the paths of files that SBCL has begun to compile or to load as source, and
 whose load was not recorded since, to pairs (DATE . TEXT): their dates and texts at that time.")
+(sb-ext:defglobal **former-texts** '()
+  "A list of lists (PATH DATE TEXT), newest first, of versions of files that code in the image can be
+from, and that are not the last ones that were loaded to their ends.")
+(defparameter *former-limit* 4000000 "The maximum size, in octets, of the texts in **FORMER-TEXTS**.")
 (sb-ext:defglobal **serial** 0 "The number of the last recorded load.")
 (sb-ext:defglobal **lock** (sb-thread:make-mutex :name "live-lisp sources")
   "A lock that a thread holds while it records a load.")
@@ -65,8 +69,22 @@ is unknown."
   "Record the current text of the file PATH, a native truename, as the loaded one. The load itself
 was not recorded."
   (let ((file (known-file path)) (pathname (sb-ext:parse-native-namestring path)))
-    (setf (source-file-date file) (ignore-errors (file-write-date pathname))
-          (source-file-text file) (read-text pathname))))
+    (set-text file (read-text pathname) (ignore-errors (file-write-date pathname)))))
+
+(defun keep-former-text (path date text)
+  "Record in **FORMER-TEXTS** the version TEXT of the file PATH with the date DATE, if both are known."
+  (when (and date text)
+    (push (list path date text) **former-texts**)
+    (loop for rest on **former-texts**
+          sum (length (third (first rest))) into size
+          when (> size *former-limit*) do (setf (rest rest) '()))))
+
+(defun set-text (file text date)
+  "Record that TEXT, with the date DATE, is the last version of the file FILE that was loaded to its
+end. Both can be NIL."
+  (unless (eql date (source-file-date file))
+    (keep-former-text (source-file-path file) (source-file-date file) (source-file-text file)))
+  (setf (source-file-text file) text (source-file-date file) date))
 
 (defun note-read (file)
   "Record in **TEXTS-READ** the date and text of FILE, a truename, which SBCL begins to read."
@@ -87,8 +105,42 @@ truenames of directories, with a slash at the end."
 
 (setf **text-as-loaded**
       (lambda (path date)
-        (let ((file (gethash path **files**)))
-          (and file (eql date (source-file-date file)) (source-file-text file)))))
+        (let ((file (gethash path **files**)) (read (gethash path **texts-read**)))
+          (cond ((and file (eql date (source-file-date file))) (source-file-text file))
+                ((third (find-if (lambda (former)
+                                   (and (eql date (second former)) (equal path (first former))))
+                                 **former-texts**)))
+                ((eql date (car read)) (cdr read)))))
+      **version-as-loaded**
+      (lambda (path created)
+        (let* ((file (gethash path **files**)) (last (and file (source-file-text file)))
+               (text (if created (funcall **text-as-loaded** path created) last))
+               (mark (and text (mark-of text))) (latest (and last (mark-of last))))
+          (values (or created (and last (source-file-date file)))
+                  mark
+                  (and (not (equal mark latest)) latest)))))
+
+(defun text-marked (path mark)
+  "Return the text with MARK that was loaded of the file PATH, a native truename, or NIL."
+  (let ((file (gethash path **files**)))
+    (find-if (lambda (text) (and text (equal mark (mark-of text))))
+             (list* (and file (source-file-text file))
+                    (cdr (gethash path **texts-read**))
+                    (loop for (former nil text) in **former-texts**
+                          when (equal path former) collect text)))))
+
+(define-operation "loaded-texts" (versions)
+  "VERSIONS is a list of JSON objects with a \"file\", the \"mark\" of a text that was loaded of it,
+and \"now\", the digest of its text as the server has read it. Return a list with a JSON object for
+each: the features under which the text was read and, if its digest is another one, the text, with a
+character for each octet. The object has no members if the text is no longer kept."
+  (loop for version in versions
+        for text = (text-marked (gethash "file" version) (gethash "mark" version))
+        for reading = (and text (gethash text **readings**))
+        collect (object "features" (and text (feature-names (reading-features reading)))
+                        "text" (and text
+                                    (not (equal (gethash "now" version) (reading-digest reading)))
+                                    text))))
 
 (defun map-file-definitions (visit file)
   "Call VISIT with each DEFINITION structure of FILE, a SOURCE-FILE structure."
@@ -227,7 +279,8 @@ from this load, which have this date. COMPILED is the date of the fasl that was 
 (defun complete-sources (file sources)
   "Store the positions of forms in SOURCES, a list of debug sources of the file FILE. SBCL does so
 only at the end of a load. Without this, the positions of code from a failed load would be unknown."
-  (let ((text (loaded-text file sources)))
+  (multiple-value-bind (text date) (loaded-text file sources)
+    (keep-former-text (source-file-path file) date text)
     (dolist (source sources)
       (when (and text +source-positions+ (null (slot-value source +source-positions+)))
         (setf (slot-value source +source-positions+) (form-positions text))))))

@@ -241,10 +241,9 @@ the names of changed definitions that are compiled into their users, such as mac
       (keep-former file old-text text)
       (setf (source-file-serial file) **serial**
             (source-file-failed file) nil
-            (source-file-text file) text
-            (source-file-date file) date
             (source-file-compiled file) compiled
             (source-file-sources file) sources)
+      (set-text file text date)
       (drop-replaced-methods file)
       (keep-conditional file old-text text old-serial)
       (push file (noted-files noted))
@@ -315,13 +314,12 @@ Arguments and value are those of NOTE-FILE."
         (dolist (definition definitions)
           (when (or (eq (definition-kind definition) :variable) (compiled-in-p definition))
             (setf (definition-baseline definition) (form-before definition text)))))
-      (when same
-        (renumber file definitions old-text)
-        (keep-former file old-text text)
-        (setf (source-file-text file) text
-              (source-file-date file)
-              (ignore-errors
-               (file-write-date (sb-ext:parse-native-namestring (source-file-path file))))))
+      (let* ((path (source-file-path file))
+             (date (ignore-errors (file-write-date (sb-ext:parse-native-namestring path)))))
+        (cond (same (renumber file definitions old-text)
+                    (keep-former file old-text text)
+                    (set-text file text date))
+              (t (keep-former-text path date text))))
       (setf (source-file-sources file)
             (append (fresh-sources definitions) (source-file-sources file)))
       (drop-replaced-methods file)

@@ -189,7 +189,7 @@ list of (OLD NEW) lists with names of other symbols in the same package that are
        (list "name" (symbol-text symbol)
              "home" (if home (package-name home) "")
              "natures" (natures symbol)
-             "places" places
+             "places" (loop for (path form) in places collect (loaded-place path form))
              "made" (made-beside symbol places)
              "structures" (structures-named symbol)
              "heirs" (heirs (symbol-name symbol))

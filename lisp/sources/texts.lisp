@@ -3,9 +3,15 @@
 
 (in-package "LIVE-LISP.SOURCES")
 
-(sb-ext:defglobal **features-of-texts** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "A weak hash table from texts to the value that *FEATURES* had when READ-TEXT read them. It may
-have changed since.")
+(defstruct (reading (:constructor make-reading (digest conditional)))
+  "How READ-TEXT read a text. DIGEST is a short text made of its octets; the server makes the same of
+a file that it reads. CONDITIONAL is true if there seem to be forms after #+ or #-. FEATURES is a copy
+of *FEATURES* at that time. OTHER-MARK is the mark of the text when its forms can be others now, or
+NIL until it is wanted."
+  digest conditional (features (copy-list *features*)) (other-mark nil))
+
+(sb-ext:defglobal **readings** (make-hash-table :test 'eq :weakness :key :synchronized t)
+  "A weak hash table from texts to the READING structures of them.")
 
 (defparameter *text-limit* 4000000
   "The maximum size, in octets, of a file whose text is kept.")
@@ -19,19 +25,44 @@ Return NIL if the file cannot be read or is too large."
      (let ((length (file-length in)))
        (when (<= length *text-limit*)
          (let ((octets (make-array length :element-type '(unsigned-byte 8)))
-               (text (make-string length :element-type 'character)))
-           (declare (optimize speed))
+               (text (make-string length :element-type 'character))
+               (digest 2166136261) (before 0) (conditional nil))
+           (declare (optimize speed) (type (unsigned-byte 32) digest))
            (read-sequence octets in)
            (dotimes (index length)
-             (setf (char text index) (code-char (aref octets index))))
-           (setf (gethash text **features-of-texts**) (copy-list *features*))
+             (let ((octet (aref octets index)))
+               (setf (char text index) (code-char octet)
+                     digest (logand #xffffffff (* 16777619 (logxor digest octet))))
+               (when (and (eql before (char-code #\#))
+                          (or (eql octet (char-code #\+)) (eql octet (char-code #\-))))
+                 (setf conditional t))
+               (setf before octet)))
+           (setf (gethash text **readings**)
+                 (make-reading (format nil "~(~36R~)" digest) conditional))
            text))))))
+
+(defun features-of (text)
+  "Return the value that *FEATURES* had when READ-TEXT read TEXT."
+  (let ((reading (gethash text **readings**)))
+    (if reading (reading-features reading) *features*)))
+
+(defun mark-of (text)
+  "Return a short text that differs for each other TEXT, which READ-TEXT has read, and for other
+features if its forms can be others under these. It is the digest of TEXT if its forms are the same
+under the present features."
+  (let* ((reading (gethash text **readings**)) (features (reading-features reading)))
+    (cond ((or (not (reading-conditional reading)) (equal features *features*))
+           (reading-digest reading))
+          ((reading-other-mark reading))
+          (t (setf (reading-other-mark reading)
+                   (format nil "~A ~36R" (reading-digest reading)
+                           (sxhash (format nil "~{~A~^ ~}" features))))))))
 
 (defun call-skipping (text function)
   "Call FUNCTION, which reads forms of TEXT only to find where they end, and return its value. Bind
 *FEATURES* to its value when TEXT was read from its file. Return NIL if a form cannot be read."
   (let ((*read-suppress* t) (*read-eval* nil) (*readtable* (copy-readtable nil))
-        (*features* (gethash text **features-of-texts** *features*)))
+        (*features* (features-of text)))
     ;; These are the octets of a byte order mark.
     (set-syntax-from-char (code-char #xef) #\Space)
     (set-syntax-from-char (code-char #xbb) #\Space)

@@ -298,13 +298,16 @@ positions of lists in FORM, or NIL."
                                         form spans))))))
       (object "missed" (covering-missed covering)
               "definitions" (loop for definition across (covering-definitions covering)
-                                  collect (object "name" (name-text (measured-name definition))
-                                                  "file" (measured-file definition)
+                                  for file = (measured-file definition)
+                                  collect (make-json-object
+                                           (list* "name" (name-text (measured-name definition))
+                                                  "file" file
                                                   "form" (measured-form definition)
                                                   "start" (first (measured-span definition))
                                                   "end" (second (measured-span definition))
                                                   "reached" (measured-reached definition)
-                                                  "never" (never definition)))))))
+                                                  "never" (never definition)
+                                                  (version-members file nil (date-of file)))))))))
 
 (defun check-measurable ()
   "End the operation with an error answer if this SBCL cannot measure coverage."

@@ -228,7 +228,7 @@ return NIL, since a form in any package could define it."
     (flet ((at-form (operator-p)
              (multiple-value-bind (path number)
                  (ignore-errors (form-naming (bare-text name) home operator-p))
-               (and path (object "file" path "form" number)))))
+               (and path (loaded-place path number)))))
       (and home
            (or (at-form (lambda (operator) (and operator (member (symbol-package operator) homes))))
                (at-form (lambda (operator) (not (and operator (of-system-p operator))))))))))

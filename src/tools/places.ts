@@ -24,7 +24,8 @@ import { type Extent, type TopLevelForm, TopLevelForms } from '../source/top-lev
 import type { Span } from '../source/tree.ts';
 import type { Used } from '../source/uses.ts';
 import { visibleLine } from '../visible.ts';
-import { type ReadElsewhere, type Source, Sources } from './sources.ts';
+import { namedPlaces } from './named-places.ts';
+import { type ReadElsewhere, type ReadLoaded, type Source, Sources } from './sources.ts';
 import { takingTurns } from './turns.ts';
 import { type Changed, spanNow, startIn, usesNow, type Versions, whereNow } from './where-now.ts';
 
@@ -88,21 +89,24 @@ export class Places {
   readonly #sources: Sources;
 
   /** FORBIDS returns why the file at a real path may not be read. FEATURES returns the *FEATURES* of the
-   *  image. ELSEWHERE reads files that are where the image is. */
+   *  image. ELSEWHERE reads files that are where the image is. READ_LOADED asks the image for what it
+   *  loaded. */
   constructor(
     root: string,
     {
+      readLoaded = async () => [],
       forbids,
       features = () => new Set(),
       elsewhere,
     }: {
+      readLoaded?: ReadLoaded;
       forbids?: Bounds['forbids'];
       features?: () => Features;
       elsewhere?: ReadElsewhere | undefined;
     } = {},
   ) {
     this.root = root;
-    this.#sources = new Sources(features, forbids, elsewhere);
+    this.#sources = new Sources(features, readLoaded, forbids, elsewhere);
   }
 
   /** The *FEATURES* of the image, under which files are read. */
@@ -128,27 +132,18 @@ export class Places {
     return path === '' || path.startsWith('..') ? undefined : path;
   }
 
-  /** Reads FILES ahead, because the other methods are synchronous. The server itself does so for all files
+  /** Reads FILES ahead, because the other methods are synchronous. `prepareFor` does so for all files
    *  that an answer of the image names. */
   async prepare(files: readonly string[]): Promise<void> {
     await this.#sources.prepare(files);
   }
 
-  /** Records the present content of those of FILES that are in the workspace, because they were just loaded:
-   *  their forms are then found again after an edit. */
-  keepLoaded(files: readonly string[]): void {
-    for (const file of files) if (this.isOwn(file)) this.#sources.keepLoaded(file);
-  }
-
-  /** True when the image has all of the present content of FILE. */
-  agrees(file: string): boolean {
-    return this.#sources.agrees(file);
-  }
-
-  /** Records that the image has all of the present content of FILE, because its changed forms have just been
-   *  loaded. */
-  keepAgreed(file: string): void {
-    this.#sources.keepAgreed(file);
+  /** Reads the files of all places in REPLY, an answer of the image, ahead: as they are now and, if they may
+   *  have been written since, as they were loaded. */
+  async prepareFor(reply: object): Promise<void> {
+    const named: Place[] = namedPlaces(reply);
+    await this.prepare(named.flatMap(({ file = [] }) => file));
+    await this.#sources.prepareLoaded(named);
   }
 
   /** Returns PLACE, which is in DEFINITION, as `FILE:LINE:COLUMN`, with a remark when the file has changed.
@@ -291,7 +286,7 @@ export class Places {
     const { start, now, changed } = whereNow(versions, topOf(place), definition);
     const loaded = start === undefined ? versions.loaded : undefined;
     const source = loaded ?? now;
-    const at = start ?? (loaded && startIn(loaded, place));
+    const at = start ?? (loaded && startIn(loaded, place, versions.features));
     const name = this.fileName(place.file);
     return at === undefined
       ? undefined
@@ -350,9 +345,10 @@ export class Places {
   /** Returns the lambda list of NAME (`PACKAGE::NAME`) in its source at PLACE, as text. Returns undefined
    *  when the content that was loaded is not known, or has no plain definition of NAME there. */
   lambdaList(place: Place, name: string): string | undefined {
-    const loaded = this.#versions(place)?.loaded;
+    const versions = this.#versions(place);
+    const loaded = versions?.loaded;
     if (loaded === undefined) return undefined;
-    const { start, inside } = whereNow({ now: loaded, loaded }, place, { name });
+    const { start, inside } = whereNow({ ...versions, now: loaded, loaded }, place, { name });
     const defined = start === undefined || inside ? undefined : definedLambdaList(loaded.text.text, start);
     return defined?.name === bareOf(name) ? defined.lambdaList : undefined;
   }
@@ -377,11 +373,12 @@ export class Places {
   }
 
   /** Returns the file of PLACE as it is now and, if known, as loaded; undefined when it cannot be read. */
-  #versions({ file, undated, written }: Place): Versions | undefined {
-    const now = file === undefined ? undefined : this.#sources.read(file);
-    if (file === undefined || now === undefined) return undefined;
-    const loaded = undated ? this.#sources.lastLoaded(file) : this.#sources.loaded(file, written);
-    return { now, loaded: loaded?.text.text === now.text.text ? now : loaded };
+  #versions(place: Place): Versions | undefined {
+    const now = place.file === undefined ? undefined : this.#sources.read(place.file);
+    if (now === undefined) return undefined;
+    const { source, features } = this.#sources.loaded(place, now) ?? {};
+    const agreed = place.latest === now.digest;
+    return { now, loaded: source?.text.text === now.text.text ? now : source, features, agreed };
   }
 
   #at(file: string, { text }: Source, start: number | undefined): string {

@@ -1,18 +1,14 @@
-// Caches source files in their present version and as they were when they were loaded.
+// Caches source files in their present version, and as the image loaded them where that can be another one.
 
-import { realpathSync, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import {
-  findLocalFolders,
-  isOnLocalDisk,
-  localStats,
-  realPathOf,
-  withFileTimeout,
-} from '../files/answering.ts';
+import { findLocalFolders, isOnLocalDisk, localStats, withFileTimeout } from '../files/answering.ts';
 import { WHOLE_FILE_LIMIT } from '../files/lines.ts';
 import { type Bounds, type RegularFile, readRegular, readRegularAsync } from '../files/regular.ts';
 import { decode } from '../files/text.ts';
+import type { LoadedText, Place } from '../image/wire/data.ts';
+import type { Operations } from '../image/wire/operations.ts';
 import type { Features } from '../source/form.ts';
 import { SourceText } from '../source/text.ts';
 import { TopLevelForms } from '../source/top-level.ts';
@@ -31,13 +27,8 @@ export class Source {
   /** When the file was written, in seconds of Lisp's universal time. */
   readonly written: number;
   readonly text: SourceText;
-  /** True when this version is known to have been loaded. */
-  loaded = false;
-  /** True when the image has all of this text although it was not loaded as a whole: only its changed forms
-   *  were. */
-  agreed = false;
-  /** The features of the image at the time of the load, if known. */
-  loadedUnder: Features | undefined;
+  /** A short text made of the octets: the mark of a version with the same ones. */
+  readonly digest: string;
   /** Returns the features of the image, under which all versions are read. */
   readonly #features: () => Features;
   #forms: TopLevelForms | undefined;
@@ -48,6 +39,7 @@ export class Source {
     const { text, bom, encoding } = decode(octets);
     this.version = version;
     this.written = written;
+    this.digest = digestOf(octets);
     // SBCL counts a byte order mark as a character.
     this.text = new SourceText((bom ? '\ufeff' : '') + text, encoding, file);
   }
@@ -69,6 +61,13 @@ export class Source {
       this.#formsAsLoaded = new TopLevelForms(this.text, features);
     return this.#formsAsLoaded;
   }
+}
+
+/** A version of a file that the image has loaded, and the features under which it was read, if they can be others
+ *  than now. */
+export interface LoadedVersion {
+  source: Source;
+  features?: Features;
 }
 
 /** At most this many characters of file versions are cached. */
@@ -94,23 +93,36 @@ export interface ReadElsewhere {
   ): Promise<{ written: number; octets?: Uint8Array } | undefined>;
 }
 
-/** The versions of all files read: the newest of each, and older ones. */
+/** Asks the image for the texts with the marks in VERSIONS, of which `now` are the digests of the files now. */
+export type ReadLoaded = (
+  versions: Operations['loaded-texts']['args']['versions'],
+) => Promise<readonly LoadedText[]>;
+
+/** The newest version of each file read, and the versions that the image loaded of files written since. */
 export class Sources {
   readonly #newest = new Map<string, Source>();
-  readonly #older = new Map<string, Source>();
+  readonly #loaded = new Map<string, LoadedVersion>();
   readonly #features: () => Features;
   /** Files read by the synchronous code that runs now. A microtask clears the map after that code. */
   readonly #read = new Map<string, Source | undefined>();
   /** Files that `prepare` read, as they were then. */
-  readonly #aside = new Map<string, { real: string; source: Source | undefined }>();
+  readonly #aside = new Map<string, Source | undefined>();
   readonly #begun = Math.floor(Date.now() / 1000) + EPOCH;
   readonly #bounds: Bounds;
   readonly #elsewhere: ReadElsewhere | undefined;
+  readonly #readLoaded: ReadLoaded;
 
   /** FEATURES returns the features to read files under. FORBIDS returns why the file at a real path may not
-   *  be read. ELSEWHERE reads files that are where the image is. */
-  constructor(features: () => Features, forbids?: Bounds['forbids'], elsewhere?: ReadElsewhere) {
+   *  be read. ELSEWHERE reads files that are where the image is. READ_LOADED asks the image
+   *  for what it loaded. */
+  constructor(
+    features: () => Features,
+    readLoaded: ReadLoaded,
+    forbids?: Bounds['forbids'],
+    elsewhere?: ReadElsewhere,
+  ) {
     this.#features = features;
+    this.#readLoaded = readLoaded;
     this.#elsewhere = elsewhere;
     this.#bounds = { limit: WHOLE_FILE_LIMIT, ...(forbids && { forbids }) };
   }
@@ -126,20 +138,40 @@ export class Sources {
     for (const file of elsewhere) {
       const source = await this.#readElsewhere(file);
       this.#aside.delete(file);
-      this.#aside.set(file, { real: file, source });
+      this.#aside.set(file, source);
     }
     for (const file of far) {
       if (isOnLocalDisk(file)) continue;
       this.#aside.delete(file);
-      this.#aside.set(file, { real: await realPathOf(file), source: await this.#readAside(file) });
+      this.#aside.set(file, await this.#readAside(file));
     }
-    let size = 0;
-    for (const { source } of this.#aside.values()) size += source?.text.text.length ?? 0;
-    for (const [file, { source }] of this.#aside) {
-      if (size <= ASIDE) return;
-      this.#aside.delete(file);
-      size -= source?.text.text.length ?? 0;
+    makeRoom(this.#aside, ASIDE, (source) => source?.text.text.length);
+  }
+
+  /** Asks the image for the versions of files that PLACES are in, where they are others than now. */
+  async prepareLoaded(places: readonly Place[]): Promise<void> {
+    const wanted = new Map<string, { file: string; mark: string; now: Source }>();
+    for (const { file, mark } of places) {
+      const now = file === undefined || mark === undefined ? undefined : this.read(file);
+      if (file === undefined || mark === undefined || now === undefined || now.digest === mark) continue;
+      const key = keyOf(file, mark);
+      const kept = this.#loaded.get(key);
+      this.#loaded.delete(key);
+      if (kept === undefined) wanted.set(key, { file, mark, now });
+      else this.#loaded.set(key, kept);
     }
+    if (wanted.size === 0) return;
+    const versions = [...wanted.values()].map(({ file, mark, now }) => ({ file, mark, now: now.digest }));
+    const found = await this.#readLoaded(versions);
+    for (const [index, [key, { file, mark, now }]] of [...wanted].entries()) {
+      const { text, features } = found[index] ?? {};
+      if (features === undefined) continue;
+      const version = { told: mark, settled: true };
+      const octets = text === undefined ? undefined : Buffer.from(text, 'latin1');
+      const source = octets ? new Source(file, version, 0, octets, this.#features) : now;
+      this.#loaded.set(key, { source, features: new Set(features) });
+    }
+    makeRoom(this.#loaded, KEPT, ({ source }) => source.text.text.length);
   }
 
   /** Returns FILE as it is now, decoded as UTF-8 or else Latin-1; undefined when it cannot be read. */
@@ -153,7 +185,7 @@ export class Sources {
 
   #readNow(file: string): Source | undefined {
     const stats = localStats(file);
-    if (stats === undefined) return this.#aside.get(file)?.source;
+    if (stats === undefined) return this.#aside.get(file);
     if (stats === 'none') return undefined;
     try {
       return this.#unchanged(file, stats) ?? this.#take(file, readRegular(file, this.#bounds));
@@ -163,7 +195,7 @@ export class Sources {
   }
 
   async #readElsewhere(file: string): Promise<Source | undefined> {
-    const kept = this.#aside.get(file)?.source;
+    const kept = this.#aside.get(file);
     const found = await this.#elsewhere?.read(file, kept?.written);
     if (found === undefined) return undefined;
     if (found.octets === undefined) return kept;
@@ -195,14 +227,9 @@ export class Sources {
       kept.version = version;
       return kept;
     }
-    if (kept?.text.text === source.text.text) {
-      source.loaded = kept.loaded;
-      source.loadedUnder = kept.loadedUnder;
-      source.agreed = kept.agreed;
-    }
-    if (kept !== undefined) this.#retire(file, kept);
+    this.#newest.delete(file);
     this.#newest.set(file, source);
-    this.#makeRoom();
+    makeRoom(this.#newest, KEPT, ({ text }) => text.text.length);
     return source;
   }
 
@@ -211,77 +238,40 @@ export class Sources {
     return this.#features();
   }
 
-  /** Records that the present version of FILE was just loaded. */
-  keepLoaded(file: string): void {
-    const real = this.#realName(file);
-    const source = this.read(real);
-    if (source === undefined) return;
-    source.loaded = true;
-    source.loadedUnder = this.features;
-    this.#older.delete(keyOf(real, source.written));
-  }
-
-  /** True when the image has all of the present content of FILE. */
-  agrees(file: string): boolean {
-    const source = this.read(this.#realName(file));
-    return source !== undefined && (source.loaded || source.agreed);
-  }
-
-  /** Records that the image has all of the present content of FILE, although it was not loaded as a whole. */
-  keepAgreed(file: string): void {
-    const source = this.read(this.#realName(file));
-    if (source !== undefined) source.agreed = true;
-  }
-
-  /** Returns FILE as it was last loaded, or undefined when that is not known. A file that was not changed
-   *  since this server started counts as loaded. */
-  lastLoaded(file: string): Source | undefined {
-    const now = this.read(file);
-    if (now === undefined || now.loaded) return now;
-    const older = [...this.#older].findLast(([key, { loaded }]) => loaded && key.endsWith(` ${file}`));
-    return older?.[1] ?? (now.written < this.#begun ? now : undefined);
-  }
-
-  /** Returns FILE as loaded from the version written at WRITTEN (universal time); undefined when that version
-   *  was not kept. WRITTEN is absent when the file still has the date, in whole seconds, of the version that
-   *  was loaded. */
-  loaded(file: string, written?: number): Source | undefined {
-    const now = this.read(file);
-    if (now === undefined || (written === undefined && now.loaded)) return now;
-    const older = this.#older.get(keyOf(file, written ?? now.written));
-    if (written === undefined) return older?.loaded ? older : now;
-    return older ?? (now.written === written ? now : undefined);
-  }
-
-  /** Returns FILE as the image names it, with links resolved. */
-  #realName(file: string): string {
-    try {
-      return isOnLocalDisk(file) ? realpathSync(file) : (this.#aside.get(file)?.real ?? file);
-    } catch {
-      return file;
-    }
-  }
-
-  #retire(file: string, source: Source): void {
-    const key = keyOf(file, source.written);
-    if (source.loaded || !this.#older.get(key)?.loaded) this.#older.set(key, source);
-  }
-
-  #makeRoom(): void {
-    let size = 0;
-    for (const { text } of [...this.#newest.values(), ...this.#older.values()]) size += text.text.length;
-    for (const kept of [this.#older, this.#newest]) {
-      for (const [key, { text }] of kept) {
-        if (size <= KEPT) return;
-        kept.delete(key);
-        size -= text.text.length;
-      }
-    }
+  /** Returns the version that the image loaded of the file of PLACE, which is NOW; undefined when it is not
+   *  known. A file of which the image knows no version counts as loaded if it was not written since this
+   *  server started. */
+  loaded({ file = '', mark, undated, written }: Place, now: Source): LoadedVersion | undefined {
+    if (mark !== undefined && mark !== now.digest) return this.#loaded.get(keyOf(file, mark));
+    const another = undated ? now.written >= this.#begun : written !== undefined && written !== now.written;
+    return mark === undefined && another ? undefined : { source: now };
   }
 }
 
-function keyOf(file: string, written: number): string {
-  return `${written} ${file}`;
+/** Removes the oldest entries of KEPT until the sizes of the others are at most LIMIT together. */
+function makeRoom<Value>(
+  kept: Map<string, Value>,
+  limit: number,
+  sizeOf: (value: Value) => number | undefined,
+): void {
+  let size = 0;
+  for (const value of kept.values()) size += sizeOf(value) ?? 0;
+  for (const [key, value] of kept) {
+    if (size <= limit) return;
+    kept.delete(key);
+    size -= sizeOf(value) ?? 0;
+  }
+}
+
+function keyOf(file: string, mark: string): string {
+  return `${mark} ${file}`;
+}
+
+/** Returns a short text made of OCTETS, as the image makes it (FNV-1a). */
+function digestOf(octets: Uint8Array): string {
+  let digest = 0x811c9dc5;
+  for (const octet of octets) digest = Math.imul(digest ^ octet, 0x01000193);
+  return (digest >>> 0).toString(36);
 }
 
 /** Returns the version that STATS describe. A program can set mtime to any value, but not ctime. */

@@ -3,6 +3,7 @@
 import type { Place } from '../image/wire/data.ts';
 import { type Definition, formAgain, formDefining, isNamed } from '../source/again.ts';
 import { allNamed } from '../source/definitions.ts';
+import type { Features } from '../source/form.ts';
 import { namesIn } from '../source/heads.ts';
 import { headNameOf } from '../source/qualified.ts';
 import type { TopLevelForms } from '../source/top-level.ts';
@@ -10,10 +11,14 @@ import type { Span } from '../source/tree.ts';
 import { type Spot, spotsIn, type Used, usesIn } from '../source/uses.ts';
 import type { Source } from './sources.ts';
 
-/** A file as it is NOW and, if known, as LOADED; both are the same object when it has not changed. */
+/** A file as it is NOW and, if known, as LOADED; both are the same object when it has not changed. FEATURES are
+ *  those of the load, if they can be others than now. AGREED is true when the image has all of the present
+ *  text, although it has loaded only the changed forms of it. */
 export interface Versions {
   now: Source;
   loaded: Source | undefined;
+  features?: Features | undefined;
+  agreed?: boolean;
 }
 
 /** What is known about a form in a file that changed since it was loaded: `form` when the form itself
@@ -48,10 +53,10 @@ export function spanNow(versions: Versions, place: Place, before?: number): Span
 
 /** Returns the index of PLACE in the current text, or undefined when unknown. The form of PLACE did not
  *  change and begins at TOP. */
-function partNow({ now, loaded = now }: Versions, place: Place, top: number) {
+function partNow({ now, loaded = now, features }: Versions, place: Place, top: number) {
   if (place.start === undefined) return undefined;
   const index = loaded.text.indexOfCharacter(place.start);
-  const before = loaded === now ? top : startIn(loaded, place);
+  const before = loaded === now ? top : startIn(loaded, place, features);
   return before === undefined ? undefined : index - before + top;
 }
 
@@ -66,8 +71,9 @@ interface FormNow {
 }
 
 /** Finds the top-level form of PLACE in the current text of the file. */
-function formNow({ now, loaded }: Versions, place: Place, definition: Definition): FormNow {
-  if (loaded === now) return { now, start: startIn(now, place), changed: undefined, same: true };
+function formNow(versions: Versions, place: Place, definition: Definition): FormNow {
+  const { now, loaded, features, agreed } = versions;
+  if (loaded === now) return { now, start: startIn(now, place, features), changed: undefined, same: true };
   if (loaded === undefined) {
     const forms = now.forms();
     const there = place.undated ? startIn(now, place) : undefined;
@@ -76,15 +82,15 @@ function formNow({ now, loaded }: Versions, place: Place, definition: Definition
     return { now, start: formDefining(definition, forms), changed: 'unknown', same: false };
   }
   // The image has the forms that the reader did not skip under the features at the time of the load.
-  const before = loaded.formsUnder(loaded.loadedUnder);
-  const forms = now.formsUnder(loaded.loadedUnder);
-  const old = startIn(loaded, place);
+  const before = loaded.formsUnder(features);
+  const forms = now.formsUnder(features);
+  const old = startIn(loaded, place, features);
   const start =
     old === undefined
       ? undefined
       : (formAgain(old, before, forms) ?? holderAgain(old, definition, before, forms));
   const same = start !== undefined && old !== undefined && forms.at(start)?.text === before.at(old)?.text;
-  if (same) return { now, start, changed: now.agreed ? undefined : 'elsewhere', same };
+  if (same) return { now, start, changed: agreed ? undefined : 'elsewhere', same };
   return { now, start, changed: start === undefined || old === undefined ? 'unknown' : 'form', same };
 }
 
@@ -130,9 +136,14 @@ function spotAmong(starts: readonly number[], uses: number): Spot {
   return { starts, sure: starts.length <= uses };
 }
 
-/** Returns the start of the top-level form of PLACE in SOURCE; undefined when the text does not have it. */
-export function startIn(source: Source, { offset, form = -1 }: Place): number | undefined {
-  const forms = source.formsUnder(source.loadedUnder);
+/** Returns the start of the top-level form of PLACE in SOURCE, read under FEATURES or else those of the image;
+ *  undefined when the text does not have it. */
+export function startIn(
+  source: Source,
+  { offset, form = -1 }: Place,
+  features?: Features,
+): number | undefined {
+  const forms = source.formsUnder(features);
   const index = offset === undefined ? forms.nth(form)?.start : source.text.indexOfOctet(offset);
   return index === undefined ? undefined : forms.at(index)?.start;
 }

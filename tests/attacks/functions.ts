@@ -38,7 +38,7 @@ import { walkSource } from '../../src/source/walk.ts';
 import { partInFile } from '../../src/tools/definitions/edit-splices.ts';
 import { exactPlaces, nearestText } from '../../src/tools/exact-text.ts';
 import { occurrences } from '../../src/tools/match.ts';
-import { namedFiles } from '../../src/tools/named-files.ts';
+import { namedPlaces } from '../../src/tools/named-places.ts';
 import { imbalanceWithProposal, newImbalanceText } from '../../src/tools/parentheses.ts';
 import { visible, visibleLine, visibleName, withIsolates, withoutIsolates } from '../../src/visible.ts';
 
@@ -151,7 +151,7 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   symbolsIn: (text) =>
     symbolsIn(new SourceText(text), FEATURES, { name: 'FOO', packages: new Set(['P']) }, 'DEFTYPE'),
   hunksBetween: (text) => hunksBetween(text, text.replaceAll('f', 'g').slice(100)),
-  namedFiles: (text) => namedFiles(text.split(' ').map((file) => ({ file, within: [{ file }] }))),
+  namedPlaces: (text) => namedPlaces(text.split(' ').map((file) => ({ file, within: [{ file }] }))),
   spokenOf: (text) => spokenOf(text, 'FOO'),
   'diffHunks, of little': (text) => diffHunks(text, `${text}x`),
   'diffHunks, of all': (text) => diffHunks(text, text.replaceAll('(', '[').replaceAll('a', 'b')),

@@ -38,7 +38,11 @@ export interface ChoiceOptions {
 }
 
 /** Operations that the server performs for itself. They do not settle which image a session uses. */
-const NO_USE: ReadonlySet<string> = new Set<keyof Operations>(['system-sources', 'source-text']);
+const NO_USE: ReadonlySet<string> = new Set<keyof Operations>([
+  'system-sources',
+  'source-text',
+  'loaded-texts',
+]);
 
 export class ChosenImage implements Image, Replaceable {
   readonly #options: ChoiceOptions;

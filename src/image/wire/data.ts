@@ -30,12 +30,24 @@ export interface Place {
   changed?: boolean;
   /** Write date (universal time) of the source file when it was compiled, if the file has changed since. */
   written?: number;
-  /** True when it is not known which write date the source file had when it was compiled. */
+  /** The mark of the text that was loaded, if the image has kept it: the digest of its octets, unless its forms
+   *  can be others under the present features. */
+  mark?: string;
+  /** The mark of the text that was loaded last, if it is another one. */
+  latest?: string;
+  /** True when it is not known which version of the source file was compiled. */
   undated?: boolean;
   method?: string;
   description?: string;
   /** The file whose load made the method, when SBCL keeps no source of it. */
   maker?: string;
+}
+
+/** A text that the image has loaded, with a character for each octet, and the features under which it was read.
+ *  `text` is absent when the server has it, and both are when it is no longer kept. */
+export interface LoadedText {
+  text?: string;
+  features?: string[];
 }
 
 export interface Caller extends Pick<Place, 'file' | 'form' | 'changed' | 'written' | 'undated'> {

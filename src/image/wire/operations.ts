@@ -1,7 +1,16 @@
 // Types of each operation's arguments and data; docs/develop/wire-protocol.md has examples.
 
 import type { ComparisonData } from './agreement.ts';
-import type { Caller, JobProgress, LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
+import type {
+  Caller,
+  JobProgress,
+  LoadedText,
+  LookupFailure,
+  Place,
+  PrintedValue,
+  Remarks,
+  Unreadable,
+} from './data.ts';
 import type { DebugOperations } from './debugging.ts';
 import type { LastErrorData } from './endings.ts';
 import type { Hold } from './holding.ts';
@@ -255,6 +264,10 @@ export interface Operations extends DebugOperations, ObserveOperations, TestOper
   'source-text': {
     args: { file: string; written?: number };
     data: { value?: { written: number; text?: string } };
+  };
+  'loaded-texts': {
+    args: { versions: readonly { file: string; mark: string; now: string }[] };
+    data: { value?: LoadedText[] };
   };
   features: { args: object; data: { value?: boolean } };
   'system-sources': { args: object; data: { value?: string[] } };

@@ -1,6 +1,7 @@
 // Types of the agent's facts about a symbol that is to be renamed.
 
 import type { Item, LeftItem } from './agreement.ts';
+import type { Place } from './data.ts';
 
 /** Why a symbol cannot get its new name. */
 export interface NameConflict {
@@ -47,7 +48,7 @@ export interface RenameFacts {
   home: string;
   natures?: string[];
   /** File and number of each top-level form that defines the symbol. */
-  places?: [string, number][];
+  places?: Place[];
   /** Other names that these forms define, such as MAKE-POINT for POINT, and that contain the symbol's
    *  name. */
   made?: string[];

@@ -59,12 +59,10 @@ export type PartPlace = [] | [start: number, end: number, before?: number];
 
 /** A function whose coverage is measured. It is in the top-level form number `form` of `file`; `start` and
  *  `end` are as in Place. */
-export interface MeasuredDefinition {
+export interface MeasuredDefinition extends Place {
   name: string;
   file: string;
   form: number;
-  start?: number;
-  end?: number;
   reached?: boolean;
   /** The subforms that never ran. */
   never?: PartPlace[];

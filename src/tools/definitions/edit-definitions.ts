@@ -106,8 +106,6 @@ async function carryOut(
   { load }: EditArguments,
   context: CallContext,
 ): Promise<Result> {
-  await origins.places.prepare(plan.map(({ real }) => real));
-  const agreeing = plan.filter(({ real }) => origins.places.agrees(real));
   if (load) await nextSecond(plan);
   const replacements = plan.map(({ path, bytes, present: { fingerprint } }) => ({
     path,
@@ -116,7 +114,7 @@ async function carryOut(
   }));
   await replaceTogether(origins.workspace, intents, replacements, context.signal);
   const shown = context.changedByHuman ? [boundLines(previewOf(plan).text.join('\n'), DIFF_LINES)] : [];
-  return editedResult(plan, shown, load ? await loadEdited(origins, plan, agreeing, context) : undefined);
+  return editedResult(plan, shown, load ? await loadEdited(origins, plan, context) : undefined);
 }
 
 /** Maximum number of lines of the diff to show, when a human changed the edit. */

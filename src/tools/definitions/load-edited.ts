@@ -22,14 +22,8 @@ import type { Origins } from './origins.ts';
 import { contentOf } from './part-content.ts';
 import type { Plan } from './plan.ts';
 
-/** Compiles and loads the changed forms of PLAN, whose files have been written, and returns the result.
- *  AGREEING are the files whose complete content the image had before the edit. */
-export async function loadEdited(
-  origins: Origins,
-  plan: Plan,
-  agreeing: readonly PlannedFile[],
-  context: CallContext,
-): Promise<Result> {
+/** Compiles and loads the changed forms of PLAN, whose files have been written, and returns the result. */
+export async function loadEdited(origins: Origins, plan: Plan, context: CallContext): Promise<Result> {
   const sections: (string | undefined)[] = [];
   const data: object[] = [];
   let remarks: Remarks = {};
@@ -47,8 +41,6 @@ export async function loadEdited(
       sections.push(displacedSection(remarks, origins.places));
       return { data, text: joinSections(sections), failed };
     }
-    await origins.places.prepare([file.real]);
-    if (agreeing.includes(file)) origins.places.keepAgreed(file.real);
   }
   sections.push(displacedSection(remarks, origins.places));
   sections.push(await unfitSection(origins, plan, context));

@@ -109,8 +109,6 @@ export function loadFile(image: Image, { places, holds, shownWarnings }: LoadCon
           ...callOptions(context),
           ...limitOption(args),
         });
-        await places.prepare([file]);
-        places.keepLoaded([file]);
         shownWarnings.keep(reply.data.warnings);
         return heldResultOr(
           reply,
@@ -242,13 +240,9 @@ async function loadNamedSystem(
   const reply = await image.call('load-system', request, { ...callOptions(context), ...limitOption(args) });
   let ownFiles: readonly string[] | undefined;
   if (reply.ending.kind === 'done') {
-    const { system: name = system, loaded = [] } = reply.data.value ?? {};
-    const filesOf = async (names: string[]) =>
-      (await image.call('system-files', { names }, callOptions(context))).data.value ?? [];
-    const files = await filesOf([name, ...loaded]);
-    await places.prepare(files);
-    places.keepLoaded(files);
-    ownFiles = await filesOf([name]);
+    const { system: name = system } = reply.data.value ?? {};
+    const files = await image.call('system-files', { names: [name] }, callOptions(context));
+    ownFiles = files.data.value ?? [];
   }
   return heldResultOr(reply, { name: 'load-system', args: request, holds, places }, (finalReply) => {
     const { filtered, note } = withoutStyleOfLibraries(finalReply.data, ownFiles, places);

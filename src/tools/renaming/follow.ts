@@ -110,8 +110,6 @@ class Following {
     );
     const done = reply.data.value ?? [];
     const loaded = done.filter(({ notLoaded }) => !notLoaded).map(({ file }) => file);
-    await this.#places.prepare(loaded);
-    this.#places.keepLoaded(loaded);
     this.#followed.loaded.push(...loaded.map((file) => this.#places.fileName(file)));
     this.#recordProblems(reply);
     if (done.some(({ notLoaded }) => notLoaded === true)) this.#followed.failed = true;

@@ -87,9 +87,9 @@ export function definingForms(facts: RenameFacts, ground: Ground): Form[] {
 
 /** Returns the top-level forms, as the files are now, that define the symbol of FACTS, if found again. */
 function formsNow({ name, places = [] }: RenameFacts, ground: Ground): { file: string; form: Extent }[] {
-  return places.flatMap(([file, number]) => {
-    const form = ground.places.definingForm({ file, form: number, undated: true }, name);
-    return form === undefined ? [] : [{ file, form }];
+  return places.flatMap((place) => {
+    const form = ground.places.definingForm(place, name);
+    return form === undefined || place.file === undefined ? [] : [{ file: place.file, form }];
   });
 }
 
@@ -277,8 +277,7 @@ class Planning {
 
   /** Throws a CallError for a definition whose name a macro makes, or whose file cannot be written. */
   async #checkDefinitions(): Promise<void> {
-    const { name, places = [] } = this.#facts;
-    await this.#ground.places.prepare(places.map(([file]) => file));
+    const { name } = this.#facts;
     for (const { file, form } of formsNow(this.#facts, this.#ground)) {
       const named = await realPathOf(file);
       const change = this.#plan.changes.find(({ real }) => real === named);

@@ -122,7 +122,6 @@ async function planned(ground: RenameGround, args: RenameArguments, context: Cal
     const found = foundValue(await ground.image.call('rename-facts', asked, callOptions(context)));
     if (isLookupFailure(found)) throw new CallError(lookupResult(found).text);
     checkFacts(found, prefix);
-    await ground.places.prepare((found.places ?? []).map(([file]) => file));
     return found;
   };
   const first = await ask();

@@ -55,8 +55,7 @@ function together(one: MeasuredDefinition, other: MeasuredDefinition): MeasuredD
 
 /** Returns DATA with the places of the definitions, and the lines that never ran, as text. */
 export function coverageOf({ definitions = [], missed = 0 }: CoverageData, places: Places): Coverage {
-  const measured = definitions.map(({ name, reached = false, never = [], ...definition }) => {
-    const place = { ...definition, undated: true };
+  const measured = definitions.map(({ name, reached = false, never = [], ...place }) => {
     const source = places.sourceText(place.file);
     const spans = never.map(([start, end, before]) =>
       start === undefined ? undefined : places.span({ ...place, start, end }, before),

@@ -87,9 +87,6 @@ async function load(
     const result = systemResult(reply, name, places);
     return { said: '', warned: true, failed: { ...result, text: `No tests ran. ${result.text}` }, lacks };
   }
-  const files = await image.call('system-files', { names: [name] }, callOptions(context));
-  await places.prepare(files.data.value ?? []);
-  places.keepLoaded(files.data.value ?? []);
   const { data } = reply;
   // Warnings of libraries compiled for the first time are not about this program.
   const warnings = (data.warnings ?? []).filter(({ file = '' }) => places.isOwn(file));
