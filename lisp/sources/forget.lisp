@@ -169,9 +169,23 @@ first, since their values can have instances of classes. Packages come last, eac
                         definitions)
              (mapcar #'list (users-first packages))))))
 
+(defparameter *users-told* 10 "The maximum number of users of a removed function in an answer.")
+
+(defun with-users (definition data)
+  "Return DATA, a JSON object about DEFINITION, which was removed. If that was a function that code
+still uses, add the members of this code."
+  (if (eq (definition-kind definition) :function)
+      (multiple-value-bind (texts forms) (needed-by-code (list (definition-name definition)) '())
+        (make-json-object
+         (append (json-object-members data)
+                 (list "users" (page texts 0 *users-told*)
+                       "usedAt" (page forms 0 *users-told*)
+                       "usersTotal" (+ (length texts) (length forms))))))
+      data))
+
 (defun forget-all (definitions)
-  "Remove DEFINITIONS from the image. Return two lists of JSON objects: for the removed definitions,
-and for those that could not be removed, with the reasons."
+  "Remove DEFINITIONS from the image. Return an alist from the removed definitions to JSON objects,
+and a list of JSON objects for those that could not be removed, with the reasons."
   (let ((main (main-definitions definitions)) (all-gone '()) (all-left '()))
     (loop for step in (removal-steps definitions)
           ;; The first step removes variables. Only the second decides whether a structure stays.
@@ -180,12 +194,13 @@ and for those that could not be removed, with the reasons."
           for going = main then definitions
           do (multiple-value-bind (gone left) (take-out step going)
                (setf all-gone (append gone all-gone) all-left (append left all-left))))
-    (flet ((data (entries)
+    (flet ((sorted (entries)
              (loop for definition in (stable-sort (copy-list definitions) #'< :key #'forget-order)
-                   for data = (cdr (assoc definition entries :test #'eq))
-                   when data collect data)))
-      (values (data (remove-if-not (lambda (entry) (member (car entry) main :test #'eq)) all-gone))
-              (data all-left)))))
+                   for entry = (assoc definition entries :test #'eq)
+                   when (cdr entry) collect entry)))
+      (values (sorted (remove-if-not (lambda (entry) (member (car entry) main :test #'eq))
+                                     all-gone))
+              (mapcar #'cdr (sorted all-left))))))
 
 (defun forget-old (path which)
   "Remove definitions from the image that the file PATH, a native truename, no longer makes. Do so
@@ -198,7 +213,8 @@ the remaining definitions, and a list of the DEFINITION structures that it tried
     (when (or (not (equal which "listed")) (every #'listed-p (main-definitions old)))
       (multiple-value-bind (gone left) (forget-all old)
         ;; Show more of these than of others, since no later answer can show removed definitions.
-        (values (list "gone" (page gone 0 *told-of-removal*)
+        (values (list "gone" (loop for (definition . data) in (page gone 0 *told-of-removal*)
+                                   collect (with-users definition data))
                       "goneTotal" (length gone)
                       "left" (page left 0 *told-limit*)
                       "leftTotal" (length left))

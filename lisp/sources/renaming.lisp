@@ -309,6 +309,6 @@ rename-prepare. Return a JSON object about the removed and the remaining definit
   (let ((symbols (shiftf **replaced** '())))
     (call-user-code (lambda () (mapc #'drop-moved-class symbols)))
     (multiple-value-bind (gone left) (forget-all (left-of symbols))
-      (object "gone" (page gone 0 *told-limit*)
+      (object "gone" (mapcar #'cdr (page gone 0 *told-limit*))
               "goneTotal" (length gone)
               "left" (page left 0 *told-limit*)))))

@@ -2,6 +2,7 @@
 
 import type {
   Agreement,
+  GoneItem,
   Item,
   LeftItem,
   OldItem,
@@ -142,13 +143,31 @@ export function isIncomplete({
 
 /** Returns the line on ITEM, which was not removed. */
 export function leftText(item: LeftItem, places: Places): string {
-  const placeOf = formPlaces(places);
   const reasons = [
     ...(item.because ?? []),
-    ...(item.usedAt ?? []).map(({ file, form }) => `the form at ${placeOf(file, form)}`),
+    ...formTexts(item.usedAt, places),
     ...(item.definedIn ?? []).map((file) => `the definition in ${places.fileName(file)}`),
   ];
   return `Not removed: ${itemsText([item])}, because of ${reasons.join(', ')}.`;
+}
+
+/** Returns the line on those of GONE, removed definitions, that other code still uses. */
+function stillUsedLines(gone: readonly GoneItem[], places: Places): string[] {
+  const entries = gone.flatMap((item) => {
+    const by = [...(item.users ?? []), ...formTexts(item.usedAt, places)];
+    return by.length === 0
+      ? []
+      : `${itemsText([item])}, by ${by.join(', ')}${moreText(by.length, item.usersTotal)}`;
+  });
+  return entries.length === 0
+    ? []
+    : [`Still used, though removed: ${entries.join('; ')}. Change these users, or define it again.`];
+}
+
+/** Returns the texts for FORMS, top-level forms of files. */
+function formTexts(forms: LeftItem['usedAt'] = [], places: Places): string[] {
+  const placeOf = formPlaces(places);
+  return forms.map(({ file, form }) => `the form at ${placeOf(file, form)}`);
 }
 
 /** Returns the section on differences between the image and the files of a load, or undefined when they
@@ -161,6 +180,7 @@ export function agreementSection(agreement: Agreement | undefined, places: Place
     ...(gone.length > 0
       ? [`Removed, because the file no longer has it: ${itemsText(gone, agreement.goneTotal)}.`]
       : []),
+    ...stillUsedLines(gone, places),
     ...left.map((item) => leftText(item, places)),
     ...((agreement.leftTotal ?? 0) > left.length
       ? [`Not removed besides: ${(agreement.leftTotal ?? 0) - left.length}; compare_image lists them.`]

@@ -165,6 +165,27 @@ Loaded e.lisp`,
   expect(await session.eval('(p::bill)')).toBe('(2 3 4)');
 });
 
+test('a function that other code uses is removed, and its users are named', async () => {
+  await lose(
+    '(defun fee (x) x) (defun own (x) (fee x)) (defun unused ()) (defgeneric area (x))',
+    "(defun total (x) (fee x)) (defvar *fee* (fee 1)) (defun all () (mapcar #'area (list 1)))",
+  );
+  await session.eval('(defmethod p::due ((x integer)) (p::fee x))');
+  expect(await forget('e.lisp')).toBe(
+    `Loaded e.lisp
+
+Removed, because the file no longer has it: functions P::FEE, P::OWN, P::UNUSED; generic function P::AREA.
+Still used, though removed: function P::FEE, by method P::DUE (COMMON-LISP::INTEGER), function P::TOTAL, the form at other.lisp:2:27; generic function P::AREA, by function P::ALL. Change these users, or define it again.`,
+  );
+});
+
+test('of many users of a removed function, ten are named', async () => {
+  await lose('(defun fee () 1)', ...Array.from({ length: 12 }, (_, n) => `(defun user-${n + 10} () (fee))`));
+  expect(await forget('e.lisp')).toMatch(
+    /function P::FEE, by (?:function P::USER-\d+, ){9}function P::USER-\d+ and 2 more\. Change/,
+  );
+});
+
 test('a package is not removed while the session is in it', async () => {
   await lose('(defpackage "GATE" (:use "CL"))');
   await session.eval('(in-package "GATE")');

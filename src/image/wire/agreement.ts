@@ -8,12 +8,29 @@ export interface Item {
   name: string;
 }
 
+/** A definition that was removed. */
+export interface GoneItem extends Item {
+  /** Texts for definitions that still use the removed function. */
+  users?: string[];
+  /** Top-level forms that use it. */
+  usedAt?: UsedAt[];
+  /** The number of all such users. */
+  usersTotal?: number;
+}
+
+/** A top-level form of a file that uses something. */
+interface UsedAt {
+  file: string;
+  /** The number of the form in the file. */
+  form: number;
+}
+
 /** A definition that was not removed. */
 export interface LeftItem extends Item {
   /** Texts for definitions and data that need it. */
   because?: string[];
-  /** Top-level forms that need it: the file of each, and its number there. */
-  usedAt?: { file: string; form: number }[];
+  /** Top-level forms that need it. */
+  usedAt?: UsedAt[];
   /** Files that have another definition of it, which this one has replaced. */
   definedIn?: string[];
 }
@@ -77,7 +94,7 @@ export interface Agreement {
   outdated?: OutdatedUsers[];
   outdatedTotal?: number;
   /** Definitions that were removed from the image because the file no longer has them. */
-  gone?: Item[];
+  gone?: GoneItem[];
   goneTotal?: number;
   /** Definitions that the file no longer has, but that were not removed. */
   left?: LeftItem[];
