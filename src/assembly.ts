@@ -202,7 +202,10 @@ export function assembleParts(
     takeNotices: () => [
       ...notices.splice(0),
       ...(image.isAttached ? [] : ownNotices.splice(0)),
-      ...image.takeNotices().map(noticeText),
+      ...image.takeNotices().map((notice) => {
+        const text = noticeText(notice);
+        return notice.kind === 'cancelled' ? { own: text } : text;
+      }),
       ...longCalls.takeNotes(),
       ...history.takeNotes(),
       ...(image.isAttached ? [] : (sandbox?.takeNewFiles() ?? [])).map(newcomerText),

@@ -8,6 +8,9 @@ export class CallError extends Error {
 /** The arguments of a call are not those that its tool takes. */
 export class ArgumentError extends CallError {}
 
+/** No human answered a question in time. */
+export class UnansweredError extends CallError {}
+
 /** A person must set something up. The message names the step. */
 export class SetupError extends Error {
   override name = 'SetupError';

@@ -1,6 +1,7 @@
 // Sends MCP requests to a session over its socket, and matches the answers to them.
 
 import type { Socket } from 'node:net';
+import { INTERRUPT } from '../door/outcome.ts';
 
 const PROTOCOL_VERSION = '2026-07-28';
 
@@ -55,10 +56,10 @@ export class SessionClient {
     });
   }
 
-  /** Cancels the last request. Its answer never comes. */
-  cancel(): void {
-    const params = { requestId: this.#lastId, reason: 'the user interrupted it', _meta: this.#meta };
-    this.#socket.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params })}\n`);
+  /** Has the call of the last request interrupted. Its answer says how it ended. */
+  interrupt(): void {
+    const params = { requestId: this.#lastId };
+    this.#socket.write(`${JSON.stringify({ jsonrpc: '2.0', method: INTERRUPT, params })}\n`);
   }
 
   /** Ends the connection. Does not wait for the session, which may hang. */

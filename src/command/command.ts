@@ -8,7 +8,7 @@ import { type Session, sessionsIn } from '../door/sessions.ts';
 import { messageOf, SetupError, UsageError } from '../errors.ts';
 import { isTooWide, realPath, servingFolder, sessionsFolder } from '../paths.ts';
 import { visible } from '../visible.ts';
-import { type Answer, SessionClient } from './client.ts';
+import { type Answer, type Reply, SessionClient } from './client.ts';
 import { askOnTerminal, canAskOnTerminal } from './question.ts';
 import {
   findSession,
@@ -26,6 +26,8 @@ const EXIT = { good: 0, failed: 1, usage: 2, human: 3, image: 4, interrupted: 5 
 
 /** Milliseconds within which a session must answer before it is used. */
 const ANSWER_MS = 5000;
+/** Milliseconds within which a session must say how an interrupted call ended. */
+const INTERRUPT_MS = 15_000;
 
 /** The parsed options of all verbs. */
 interface Options {
@@ -248,9 +250,9 @@ async function parametersOf(tool: string, client: SessionClient): Promise<Parame
   );
 }
 
-const HOW_TO_APPROVE =
-  'A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs.';
 const ENDED = 'The session ended before it answered. The next command starts one.';
+const LATE =
+  'Interrupted, but the session has not said how the call ended. live-lisp status tells whether the image is kept.';
 
 /** Performs CALLS in order, up to the first that fails. Returns the exit code. */
 async function performAll(
@@ -269,16 +271,20 @@ async function performAll(
 async function perform({ tool, args }: ToolCall, client: SessionClient, options: Options): Promise<number> {
   let more: object = {};
   for (;;) {
-    const reply = await interruptible(
+    const { reply, isInterrupted } = await interruptible(
       client.request('tools/call', { name: tool, arguments: args, ...more }),
       client,
     );
-    if (reply === 'interrupted') return interrupted('Interrupted. The image is kept.');
+    if (reply === 'late') return interrupted(LATE);
     if (reply === undefined) throw new SetupError(ENDED);
     if ('error' in reply) throw new UsageError(reply.error);
     const { result } = reply;
-    if (result['resultType'] !== 'input_required') return printResult(result, options);
-    const answer = await askOnTerminal(result);
+    const asks = result['resultType'] === 'input_required';
+    if (!asks) {
+      const code = printResult(result, options);
+      return isInterrupted && code !== EXIT.image ? EXIT.interrupted : code;
+    }
+    const answer = isInterrupted ? 'interrupted' : await askOnTerminal(result);
     if (answer === 'interrupted') return interrupted('Interrupted. Nothing was done.');
     more = answer;
   }
@@ -289,15 +295,21 @@ function interrupted(text: string): number {
   return EXIT.interrupted;
 }
 
-/** Resolves with what REPLY resolves with, or with `interrupted` after Ctrl-C, which cancels the call. */
-function interruptible<Reply>(reply: Promise<Reply>, client: SessionClient): Promise<Reply | 'interrupted'> {
-  return new Promise((resolve, reject) => {
+/** Resolves with what REPLY resolves with. Ctrl-C has the session interrupt the call; then the answer says how the
+ *  call ended, and REPLY is `late` when it does not come in time. A second Ctrl-C ends this process. */
+function interruptible(reply: Promise<Reply>, client: SessionClient) {
+  let isInterrupted = false;
+  return new Promise<{ reply: Reply | 'late'; isInterrupted: boolean }>((resolve) => {
     const interrupt = () => {
-      client.cancel();
-      resolve('interrupted');
+      isInterrupted = true;
+      client.interrupt();
+      setTimeout(resolve, INTERRUPT_MS, { reply: 'late', isInterrupted }).unref();
     };
     process.once('SIGINT', interrupt);
-    reply.then(resolve, reject).finally(() => process.off('SIGINT', interrupt));
+    void reply.then((received) => {
+      process.off('SIGINT', interrupt);
+      resolve({ reply: received, isInterrupted });
+    });
   });
 }
 
@@ -311,7 +323,6 @@ function printResult(result: Answer, { json }: Options): number {
   if (json) print(JSON.stringify(data ?? { text: own }));
   else print(own);
   for (const notice of notices) complain(notice);
-  if (ended === 'human') complain(HOW_TO_APPROVE);
   return EXIT[ended ?? (result['isError'] === true ? 'failed' : 'good')];
 }
 

@@ -32,7 +32,7 @@ function formVerb(tool: string, name: string, usage: string, help: string): Verb
     readsInput: true,
     calls: (operands, input) => {
       const text = operands.length > 0 ? operands.join('\n') : input;
-      return text === undefined ? undefined : [{ tool, args: { [name]: text } }];
+      return text?.trim() ? [{ tool, args: { [name]: text } }] : undefined;
     },
   };
 }

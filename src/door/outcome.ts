@@ -1,7 +1,10 @@
-// Names the member of a result that tells a command how its call ended.
+// Names what commands and sessions tell each other besides MCP.
 
 /** Key in a result's `_meta`. */
 export const OUTCOME_KEY = 'live-lisp/outcome';
+
+/** The notification by which a command interrupts the call with `requestId`, whose answer it waits for. */
+export const INTERRUPT = 'live-lisp/interrupt';
 
 /** How a call ended: it succeeded, failed, had wrong arguments, needs a human's approval, or has no image. */
 export type Ended = 'good' | 'failed' | 'usage' | 'human' | 'image';

@@ -1,6 +1,6 @@
 // Defines what a human is asked and can answer, and writes the refusal of a call that was not approved.
 
-import type { Authority } from './audit.ts';
+import type { Authority, Caller } from './audit.ts';
 import type { Arguments } from './parameter.ts';
 import type { RenderedPreview } from './shown.ts';
 import { type PlacesOf, placesOf } from './standing.ts';
@@ -27,6 +27,7 @@ export interface OpenQuestion extends Question {
 interface QuestionSubject extends PlacesOf {
   tool: Tool;
   requiredTools: readonly Tool[];
+  caller: Caller;
 }
 
 /** What a human answered (S2.12), or that there was no answer (C29). A void answer is ignored, for the reason
@@ -40,11 +41,11 @@ export type Verdict =
   | { kind: 'unanswered' }
   | { kind: 'void'; why: string };
 
-/** Returns the refusal if no human can be asked (C20). For CODE, it advises to call the tool directly. */
-export function refusalText(question: QuestionSubject, code: boolean): string {
-  const { tool } = question;
+/** Returns the refusal if no human can be asked (C20). It advises code to call the tool directly. */
+export function refusalText(question: QuestionSubject): string {
+  const { tool, caller } = question;
   const needs = `Tool ${tool.name} is ${tool.safetyLevel} and needs a human's approval`;
-  if (code) {
+  if (caller === 'code') {
     return `${needs}, for which code cannot ask. Nothing was done. Call ${tool.name} directly, not from code, so that a human can be asked.`;
   }
   return `${needs}, and here nobody can be asked. Nothing was done. ${allowanceText(question)}`;
@@ -72,8 +73,13 @@ export function deniedHint(
 /** Maximum number of files to name one by one. */
 const MAX_NAMED_FILES = 3;
 
-/** Returns a sentence on how a person allows such calls in advance, with a rule for each file. */
-function allowanceText({ tool, requiredTools, ...about }: QuestionSubject): string {
+const BY_COMMAND =
+  'A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs.';
+
+/** Returns a sentence on how a person allows such calls in advance, with a rule for each file; for a command how
+ *  they approve it. */
+function allowanceText({ tool, requiredTools, caller, ...about }: QuestionSubject): string {
+  if (caller === 'command') return BY_COMMAND;
   if (tool.approvedAs !== undefined) {
     return `A person can allow it when the file that they start the server with defines it: --init FILE --allow ${tool.name}`;
   }

@@ -21,12 +21,16 @@ export const AUTHORITIES = [
 ] as const;
 export type Authority = (typeof AUTHORITIES)[number];
 
+/** Who can make a call: the client that started the server, a command over the session's socket, or code in the
+ *  image. */
+export const CALLERS = ['client', 'command', 'code'] as const;
+export type Caller = (typeof CALLERS)[number];
+
 export interface AuditedCall {
   tool: string;
   level: SafetyLevel;
   args: Arguments;
-  /** Whether a client or code in the image made the call. */
-  caller: 'client' | 'code';
+  caller: Caller;
 }
 
 export interface AuditedEnd {

@@ -3,6 +3,7 @@
 import { ArgumentError, CallError, ImageError, messageOf, SetupError } from '../errors.ts';
 import { deniedHint, refusalText, unansweredText, type Verdict } from './approval.ts';
 import type { AuditedCall, AuditTrail, Authority } from './audit.ts';
+import { type Notice, NoticeBoard, type Reader } from './notice-board.ts';
 import { type BareOutcome, carriesNotices, type Outcome, toResult } from './outcome.ts';
 import type { Arguments } from './parameter.ts';
 import type { ToolRegistry } from './registry.ts';
@@ -29,8 +30,8 @@ export interface ExecutorOptions {
   audit?: AuditTrail;
   /** Calls wait for this promise. It never rejects. */
   ready?: Promise<void>;
-  /** Returns the notices since the last outcome. Each is returned only once. */
-  takeNotices?: () => string[];
+  /** Returns the notices since it was called last. Each is returned only once. */
+  takeNotices?: () => Notice[];
   /** Returns a further remark for the model on the answer TEXT, or undefined. */
   remark?: (text: string) => Promise<string | undefined>;
 }
@@ -51,23 +52,32 @@ const DENIED = 'Tool execution denied by user';
 export class Executor {
   readonly #registry: ToolRegistry;
   readonly #options: ExecutorOptions;
+  readonly #notices: NoticeBoard;
 
   constructor(registry: ToolRegistry, options: ExecutorOptions = {}) {
     this.#registry = registry;
     this.#options = options;
+    this.#notices = new NoticeBoard(options.takeNotices ?? (() => []));
+  }
+
+  /** Returns what the context of the calls of a new command has. */
+  command(): Reader {
+    return this.#notices.command();
   }
 
   /** Calls the tool NAME with ARGS, which are not validated yet. VERDICT is the human's answer to the
    *  question that this same call returned before. Every failure is an outcome (S2.9, S4.13). */
   async execute(name: string, args: unknown, context: CallContext = {}, verdict?: Verdict): Promise<Outcome> {
-    const outcome = await this.#run(name, args, { context, caller: 'client', verdict });
+    const { command } = context;
+    const caller = command === undefined ? 'client' : 'command';
+    const outcome = await this.#run(name, args, { context, caller, verdict });
     // The answer of a cancelled call is not read, so notices wait for the next answer.
     const delivers = carriesNotices(outcome) && !context.signal?.aborted;
     const changes = outcome.changed === undefined ? [] : [changesText(outcome.changed)];
     const notes = outcome.note === undefined ? [] : [outcome.note];
     const remark = await this.#options.remark?.(outcome.success ? outcome.text : outcome.error);
     if (remark !== undefined) notes.push(remark);
-    const notices = delivers ? (this.#options.takeNotices?.() ?? []).map((notice) => boundText(notice)) : [];
+    const notices = delivers ? this.#notices.read(command).map((notice) => boundText(notice)) : [];
     return { ...outcome, notices: [...changes, ...notes, ...notices] };
   }
 
@@ -119,7 +129,7 @@ export class Executor {
       return this.#refuse(call, 'human', text);
     }
     if (verdict.kind === 'modified') return this.#performChanged(call, verdict.args);
-    if (verdict.session && this.#canHoldForSession(renderPreview(preview))) {
+    if (verdict.session && call.caller === 'client' && this.#canHoldForSession(renderPreview(preview))) {
       for (const required of this.#requiredTools(call))
         standing?.allowForSession(approvedAs(required), ...placesOf(preview));
     }
@@ -137,8 +147,9 @@ export class Executor {
 
   #isStandingApproved(call: Call, preview: Preview): boolean {
     const { standing } = this.#options;
+    const covers = call.caller === 'command' ? 'coversFromStart' : 'covers';
     return this.#requiredTools(call).every((tool) =>
-      standing?.covers(approvedAs(tool), ...placesOf(preview)),
+      standing?.[covers](approvedAs(tool), ...placesOf(preview)),
     );
   }
 
@@ -157,22 +168,29 @@ export class Executor {
     }
   }
 
-  async #notApproved(call: Call, verdict: Exclude<Verdict, { args: unknown } | { session?: boolean }>) {
+  async #notApproved(
+    call: Call,
+    verdict: Exclude<Verdict, { args: unknown } | { session?: boolean }>,
+  ): Promise<BareOutcome> {
     const { tool } = call;
     if (verdict.kind === 'void') return this.#refuse(call, 'nobody', verdict.why);
     // The preview fails when the file that the call concerns no longer exists.
     const unknown: PlacesOf = tool.preview ? { place: '' } : {};
     const preview: PlacesOf = await previewOf(call).catch(() => unknown);
-    const about = { ...preview, tool, requiredTools: this.#requiredTools(call) };
-    if (verdict.kind === 'unanswered') return this.#refuse(call, 'nobody', unansweredText(about));
+    const about = { ...preview, tool, requiredTools: this.#requiredTools(call), caller: call.caller };
+    if (verdict.kind === 'unanswered')
+      return {
+        ...this.#refuse(call, 'nobody', unansweredText(about)),
+        ...(call.caller === 'command' && { cause: 'human' }),
+      };
     return { ...this.#refuse(call, 'denied', DENIED), hint: deniedHint(about, verdict) };
   }
 
   /** Returns a failure with a question about PREVIEW. Records a refusal if no human can be asked. */
   #questionOutcome(call: Call, preview: RenderedPreview): BareOutcome {
     const { tool, args, caller, context } = call;
-    const about = { ...preview, tool, requiredTools: this.#requiredTools(call) };
-    const refusal = refusalText(about, caller === 'code');
+    const about = { ...preview, tool, requiredTools: this.#requiredTools(call), caller };
+    const refusal = refusalText(about);
     const recordedCall = { ...call, args: withBoundedValues(args), context: {} };
     const recordRefusal = (authority: Authority, why: string) => {
       try {
@@ -180,7 +198,8 @@ export class Executor {
       } catch {} // No caller could handle this error. The next call fails if it cannot be recorded.
     };
     const timeoutText = unansweredText(about, true);
-    const allowsSession = this.#canHoldForSession(preview);
+    // The connection of a command is soon gone, and the approval with it.
+    const allowsSession = caller === 'client' && this.#canHoldForSession(preview);
     const question = { tool, args, preview, allowsSession, recordRefusal, timeoutText };
     return {
       ...(context.canAsk === false ? this.#refuse(call, 'cannot ask', refusal) : failure(refusal)),

@@ -22,8 +22,9 @@ export type BareOutcome = {
       error: string;
       data?: unknown;
       result?: string;
-      /** Why the call did not run, if it did not: its arguments are wrong, or there is no image. */
-      cause?: 'usage' | 'image';
+      /** Why the call did not run, if it did not: its arguments are wrong, nobody approved it, or there is no
+       *  image. */
+      cause?: 'usage' | 'human' | 'image';
       /** Set when the call needs an approval. The caller can ask a human, and call again with the verdict. */
       question?: OpenQuestion;
     }

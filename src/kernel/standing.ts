@@ -19,7 +19,8 @@ export function placesOf({ place, otherPlaces = [] }: PlacesOf): (string | undef
 
 /** All standing approvals, those from the start of the server and those for the session. */
 export class StandingApprovals {
-  readonly #rules: { tool: string; matches: (place: string) => boolean }[] = [];
+  readonly #rules: Rule[] = [];
+  readonly #sessionRules: Rule[] = [];
   readonly #executedFiles: readonly string[];
 
   /** EXECUTED_FILES: files that live-lisp itself runs, such as that of --init, as named in the workspace. */
@@ -39,7 +40,7 @@ export class StandingApprovals {
     for (const place of places) {
       const matches = (other: string) =>
         place === undefined || (isSameKind(place, other) && this.canHoldForSession(other));
-      this.#rules.push({ tool, matches });
+      this.#sessionRules.push({ tool, matches });
     }
   }
 
@@ -55,10 +56,22 @@ export class StandingApprovals {
 
   /** True when TOOL may run at every one of PLACES. */
   covers(tool: string, ...places: (string | undefined)[]): boolean {
-    return places.every((place = '') =>
-      this.#rules.some((rule) => rule.tool === tool && rule.matches(place)),
-    );
+    return allow([...this.#rules, ...this.#sessionRules], tool, places);
   }
+
+  /** True when TOOL may run at every one of PLACES by the approvals from the start of the server alone. */
+  coversFromStart(tool: string, ...places: (string | undefined)[]): boolean {
+    return allow(this.#rules, tool, places);
+  }
+}
+
+interface Rule {
+  tool: string;
+  matches: (place: string) => boolean;
+}
+
+function allow(rules: readonly Rule[], tool: string, places: readonly (string | undefined)[]): boolean {
+  return places.every((place = '') => rules.some((rule) => rule.tool === tool && rule.matches(place)));
 }
 
 const LISP_SOURCE = /\.(?:lisp|lsp|cl)$/i;

@@ -2,6 +2,7 @@
 
 import { CallError } from '../errors.ts';
 import type { QuestionLine } from '../question-line.ts';
+import type { Reader } from './notice-board.ts';
 import {
   type Arguments,
   type ArgumentsOf,
@@ -35,6 +36,9 @@ export interface CallContext {
   onProgress?: (message: string) => void;
   /** False when no human can be asked for an approval. */
   canAsk?: boolean;
+  /** The command that made the call, if one did. Its calls have notices of their own, and approvals for the session
+   *  do not cover them. */
+  command?: Reader;
   /** The caller is code that reads only the data: lists are complete unless the arguments set a limit. */
   forData?: boolean;
   /** The fingerprint of the approved preview. The handler does nothing if the current preview has another. */

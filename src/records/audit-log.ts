@@ -8,6 +8,7 @@ import {
   type AuditedEnd,
   type AuditTrail,
   type Authority,
+  CALLERS,
 } from '../kernel/audit.ts';
 import type { Arguments } from '../kernel/parameter.ts';
 import { SAFETY_LEVELS } from '../kernel/tool.ts';
@@ -37,7 +38,7 @@ const BEGIN = shapeOf({
   event: ['begin'],
   tool: 'string',
   level: SAFETY_LEVELS,
-  caller: ['client', 'code'],
+  caller: CALLERS,
   authority: AUTHORITIES,
 });
 

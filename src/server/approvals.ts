@@ -16,7 +16,7 @@ import {
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { CallError } from '../errors.ts';
+import { CallError, UnansweredError } from '../errors.ts';
 import type { OpenQuestion, Verdict } from '../kernel/approval.ts';
 import type { HumanEditors } from '../kernel/human-editor.ts';
 import { type OpenQuestions, type PendingQuestion, pendingQuestion } from '../kernel/questions.ts';
@@ -99,7 +99,7 @@ export class Approvals {
       const first = await firstAnswer((taken) => send(form, questions.seconds * 1000, taken), asked);
       if (first === undefined || !questions.isOpen(id)) {
         questions.expire(id);
-        throw new CallError(question.timeoutText);
+        throw new UnansweredError(question.timeoutText);
       }
       const taken = questions.take(id, subject);
       if ('verdict' in first) {
@@ -141,7 +141,7 @@ export class Approvals {
       signal.addEventListener('abort', () => resolve(undefined), { once: true });
     });
     const verdict = await Promise.race([editor.answer, cancelled]);
-    if (!questions.isOpen(id)) throw new CallError(question.timeoutText);
+    if (!questions.isOpen(id)) throw new UnansweredError(question.timeoutText);
     questions.take(id, subject);
     editor.close('the call was cancelled');
     return verdict ?? { kind: 'unanswered' };

@@ -5,17 +5,19 @@ import {
   type InputRequiredResult,
   ProtocolError,
   ProtocolErrorCode,
+  type RequestId,
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { calledTool, isCallTool } from '../catalog/call-tool.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { getToolListForMCP, type ListMode } from '../catalog/list.ts';
-import { OUTCOME_KEY } from '../door/outcome.ts';
-import { CallError, messageOf } from '../errors.ts';
+import { type Ended, OUTCOME_KEY } from '../door/outcome.ts';
+import { CallError, messageOf, UnansweredError } from '../errors.ts';
 import type { Verdict } from '../kernel/approval.ts';
 import type { Executor } from '../kernel/executor.ts';
 import type { HumanEditors, ShownAnswer } from '../kernel/human-editor.ts';
+import type { Reader } from '../kernel/notice-board.ts';
 import type { Outcome } from '../kernel/outcome.ts';
 import type { ToolRegistry } from '../kernel/registry.ts';
 import type { CallContext } from '../kernel/tool.ts';
@@ -23,6 +25,13 @@ import { type Approvals, canAsk, isModern, sender } from './approvals.ts';
 import { identity, signed } from './identity.ts';
 import { instructions } from './instructions.ts';
 import { adaptedTo, clientName, roomOf } from './quirks.ts';
+
+/** A command that is connected to the session's socket. */
+export interface Command {
+  reader: Reader;
+  /** By the id of a request: what aborts its call when the command interrupts it. */
+  interrupts: Map<RequestId, AbortController>;
+}
 
 export interface ServerOptions {
   registry: ToolRegistry;
@@ -38,8 +47,9 @@ export interface ServerOptions {
   /** Returns the connection to the client that started the server, if its human can be asked at any time. Their
    *  approval counts for the calls of clients that cannot ask. */
   sessionClient?: () => Server | undefined;
-  /** True when results say how the call ended, and have its data, beside the text. */
-  tellsOutcome?: boolean;
+  /** The command on the other side, if it is one. Results then say how the call ended, and have its data, beside
+   *  the text. */
+  command?: Command;
   /** Resolves when the image's start files, if there are any, have registered their tools. */
   started: () => Promise<void>;
 }
@@ -126,7 +136,7 @@ function shownAnswer(result: CallResult): ShownAnswer {
 
 /** Calls the tool NAME with ARGS. Asks the human first when this is needed and possible. */
 async function performApproved(
-  { executor, approvals, editors, version, tellsOutcome, sessionClient }: ServerOptions,
+  { executor, approvals, editors, version, command, sessionClient }: ServerOptions,
   server: Server,
   name: string,
   args: unknown,
@@ -136,12 +146,12 @@ async function performApproved(
   const editorCanAsk = editors.watching;
   const other = clientCanAsk || editorCanAsk ? undefined : sessionClient?.();
   const somebodyCanAsk = clientCanAsk || editorCanAsk || other !== undefined;
-  const { call, endProgress } = callContext(context);
+  const { call, endCall } = callContext(context, command);
   const execute = (verdict?: Verdict) =>
     executor.execute(name, args, { ...call, canAsk: somebodyCanAsk }, verdict);
   const callResult = (outcome: Outcome) => {
     const result = signed(adaptedTo(server, context, toResult(outcome)), context, version);
-    return tellsOutcome ? withOutcome(result, outcome) : result;
+    return command ? withOutcome(result, outcome) : result;
   };
   try {
     const verdict = await approvals.verdict(name, args, context);
@@ -149,7 +159,7 @@ async function performApproved(
     const outcome = await execute(verdict);
     const question = outcome.success ? undefined : outcome.question;
     if (question === undefined || !somebodyCanAsk) return callResult(outcome);
-    const { signal, id } = context.mcpReq;
+    const { signal } = call;
     if (other !== undefined) {
       const asking = { room: roomOf(other), send: sender(other, signal), signal };
       return callResult(await execute(await approvals.askBySending(question, name, args, asking)));
@@ -162,13 +172,14 @@ async function performApproved(
     }
     const room = roomOf(server, context);
     if (isModern(context)) return await approvals.ask(question, name, args, room);
-    const send = sender(server, signal, id);
+    const send = sender(server, signal, context.mcpReq.id);
     const verdictBySending = await approvals.askBySending(question, name, args, { room, send, signal });
     return callResult(await execute(verdictBySending));
   } catch (error) {
-    return errorResult(error);
+    const result = errorResult(error);
+    return command && error instanceof UnansweredError ? withEnd(result, { ended: 'human' }) : result;
   } finally {
-    endProgress();
+    endCall();
   }
 }
 
@@ -219,23 +230,34 @@ function toResult(outcome: Outcome): CallToolResult {
 /** Returns RESULT with how the call with OUTCOME ended, and its data. */
 function withOutcome(result: CallToolResult, outcome: Outcome): CallToolResult {
   const { data } = outcome;
-  const ended = outcome.success
-    ? 'good'
-    : outcome.question !== undefined
-      ? 'human'
-      : (outcome.cause ?? 'failed');
-  return {
-    ...result,
-    _meta: { ...result._meta, [OUTCOME_KEY]: { ended, ...(data !== undefined && { data }) } },
-  };
+  return withEnd(result, { ended: endOf(outcome), ...(data !== undefined && { data }) });
 }
 
-/** Returns the context of the call, and a function to call when the call has ended. Until then, the client
- *  gets progress notifications. Their values only grow, as MCP demands. */
-function callContext(context: ServerContext): { call: CallContext; endProgress: () => void } {
-  const { signal, _meta } = context.mcpReq;
+function endOf(outcome: Outcome): Ended {
+  if (outcome.success) return 'good';
+  if (outcome.question !== undefined) return 'human';
+  const { ending } = Object(outcome.data) as { ending?: { kind?: unknown } };
+  return outcome.cause ?? (ending?.kind === 'lost' ? 'image' : 'failed');
+}
+
+function withEnd(result: CallToolResult, end: { ended: Ended; data?: unknown }): CallToolResult {
+  return { ...result, _meta: { ...result._meta, [OUTCOME_KEY]: end } };
+}
+
+/** Returns the context of the call, of COMMAND if it is one's, and a function to call when the call has ended. Until
+ *  then COMMAND can interrupt it, and the client gets progress notifications. Their values only grow, as MCP demands. */
+function callContext(
+  context: ServerContext,
+  command?: Command,
+): { call: CallContext & { signal: AbortSignal }; endCall: () => void } {
+  const { id, signal: cancelled, _meta } = context.mcpReq;
+  const interrupt = new AbortController();
+  command?.interrupts.set(id, interrupt);
+  const signal = command ? AbortSignal.any([cancelled, interrupt.signal]) : cancelled;
+  const call = { signal, ...(command && { command: command.reader }) };
+  const forget = () => void command?.interrupts.delete(id);
   const progressToken = _meta?.progressToken;
-  if (progressToken === undefined) return { call: { signal }, endProgress: () => {} };
+  if (progressToken === undefined) return { call, endCall: forget };
   const startedAt = performance.now();
   let last = 0;
   let isEnded = false;
@@ -247,8 +269,9 @@ function callContext(context: ServerContext): { call: CallContext; endProgress: 
     context.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };
   return {
-    call: { signal, onProgress },
-    endProgress: () => {
+    call: { ...call, onProgress },
+    endCall: () => {
+      forget();
       isEnded = true;
     },
   };

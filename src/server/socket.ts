@@ -1,8 +1,10 @@
 // Serves MCP on a connection to the session's socket, beside the client that started the server.
 
 import type { Socket } from 'node:net';
+import type { RequestId } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { createServer, type ServerOptions } from './server.ts';
+import { INTERRUPT } from '../door/outcome.ts';
+import { type Command, createServer, type ServerOptions } from './server.ts';
 import { StdioTransport } from './transport.ts';
 
 /** Serves MCP on SOCKET until the other side ends the connection. Calls that still run then are cancelled.
@@ -16,10 +18,15 @@ export function serveSocket(socket: Socket, options: ServerOptions, starting: ()
     starting,
     onOverdue: async () => {},
   });
-  serveStdio(() => createServer({ ...options, list: 'full', tellsOutcome: true }), {
-    transport,
-    onerror: () => {},
-  });
+  const command: Command = { reader: options.executor.command(), interrupts: new Map() };
+  serveStdio(() => createServer({ ...options, list: 'full', command }), { transport, onerror: () => {} });
+  const received = transport.onmessage;
+  transport.onmessage = (message) => {
+    // Unlike a request that MCP cancels, one that is interrupted gets its answer.
+    if ('method' in message && message.method === INTERRUPT) {
+      command.interrupts.get(message.params?.['requestId'] as RequestId)?.abort();
+    } else received?.(message);
+  };
   // serveStdio has set an onclose of its own by now, which cancels the calls.
   const closed = transport.onclose;
   transport.onclose = () => {

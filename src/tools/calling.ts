@@ -29,8 +29,9 @@ export function limitOption({ timeout }: { readonly timeout?: number }): { limit
 }
 
 /** Returns the call options for the cancellation signal and the progress callback of CONTEXT. */
-export function callOptions({ signal, onProgress }: CallContext): CallOptions {
+export function callOptions({ signal, onProgress, command }: CallContext): CallOptions {
   return {
+    ...(command && { ofCommand: true }),
     ...(signal && { signal }),
     ...(onProgress && { onProgress: (progress) => onProgress(progressText(progress)) }),
   };

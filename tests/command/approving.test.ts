@@ -3,31 +3,37 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { startSession, temporaryFolder } from '../harness.ts';
+import { startSession, type Session as TestSession, temporaryFolder } from '../harness.ts';
 import { until } from '../server/processes.ts';
 import { Shell } from './shell.ts';
 
-/** Runs `edit` beside a client that answers a question by DECISION. Resolves with what the command printed, the
- *  question, and the file. */
-async function editBeside(decision: string) {
+/** Runs `edit` beside a client that answers a question by DECISION, after FIRST was done in that client. Resolves with
+ *  what the command printed, the questions, the choices of each, and the file. */
+async function editBeside(
+  decision: string,
+  first: (session: TestSession) => Promise<unknown> = (session) => session.eval('1'),
+) {
   const folder = temporaryFolder();
   const shell = new Shell(folder.path);
   const file = join(shell.workspace, 'shop.lisp');
   writeFileSync(file, '(defun price (x) x)\n');
   const questions: string[] = [];
+  const choices: unknown[] = [];
   const session = await startSession({
     args: ['--root', shell.workspace],
     env: { LIVE_LISP_SERVING: shell.serving },
-    onQuestion: ({ message }) => {
+    onQuestion: ({ message, requestedSchema }) => {
       questions.push(message);
-      return { action: 'accept', content: { decision } };
+      const { enum: offered = [] } = Object(requestedSchema).properties.decision as { enum?: string[] };
+      choices.push(offered);
+      return { action: 'accept', content: { decision: offered.includes(decision) ? decision : 'approve' } };
     },
   });
   try {
-    await session.eval('1');
+    await first(session);
     await until('the session', 30_000, async () => (await shell.sessions()).length === 1);
     const ran = await shell.run(['edit', 'shop.lisp'], { input: '(defun price (x) (* 2 x))\n' });
-    return { ran, questions, text: readFileSync(file, 'utf8') };
+    return { ran, questions, choices, text: readFileSync(file, 'utf8') };
   } finally {
     await session.close();
     folder.remove();
@@ -46,6 +52,20 @@ test('the person at the client denies', async () => {
   expect(ran.code).toBe(1);
   expect(ran.stdout).toBe('Tool execution denied by user\n');
   expect(text).toBe('(defun price (x) x)\n');
+});
+
+test('what the client approves for its session is asked for again when a command does it', async () => {
+  const edit = { path: 'shop.lisp', op: 'replace', text: '(defun price (x) (+ x 0))' };
+  const { ran, choices, text } = await editBeside('approve for this session', async (session) => {
+    for (const text of [edit.text, '(defun price (x) (+ 0 x))'])
+      await session.call('edit_definitions', { edits: [{ ...edit, text }] });
+  });
+  expect(ran).toMatchObject({ code: 0, stderr: '' });
+  expect(choices).toEqual([
+    ['approve', 'approve for this session', 'deny'],
+    ['approve', 'deny'],
+  ]);
+  expect(text).toBe('(defun price (x) (* 2 x))\n');
 });
 
 /** Runs an edit in a terminal, in which KEYS are typed. Resolves with what it showed last, and the file. */
@@ -79,7 +99,7 @@ describe('at a terminal', () => {
   test('what was typed before the question was shown does not answer it', async () => {
     const keys: [string, string][] = [
       ['', '1\r1\r1\r1'],
-      ['Number: ', '3\r'],
+      ['Number: ', '2\r'],
     ];
     const denied = await editInTerminal(keys);
     expect(denied).toMatchObject({ code: 1, text: before });
@@ -91,7 +111,9 @@ describe('at a terminal', () => {
     expect(interrupted).toMatchObject({ code: 5, text: before });
     expect(interrupted.last).toMatch(/live-lisp: Interrupted\. Nothing was done\.$/);
     const ended = await editInTerminal([['Number: ', '\u0004']]);
-    expect(ended).toMatchObject({ code: 1, text: before });
-    expect(ended.last).toMatch(/Nobody answered the question, so nothing was done/);
+    expect(ended).toMatchObject({ code: 3, text: before });
+    expect(ended.last).toContain(
+      "Tool edit_definitions is dangerous and needs a human's approval. Nobody answered the question, so nothing was done. A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs.",
+    );
   });
 });

@@ -111,6 +111,7 @@ describe('exit codes', () => {
   test.each([
     ['1: the form failed', ['eval', '(error "boom")'], 1, /^Error: boom\n/, /^$/],
     ['1: the limit', ['eval', '--timeout', '0.3', '(loop)'], 1, /^Error: Interrupted after/, /^$/],
+    ['2: no form', ['eval', ''], 2, /^$/, /^live-lisp: Usage: live-lisp eval '\(FORM\)' \.\.\.\n$/],
     ['2: no operand', ['apropos'], 2, /^$/, /^live-lisp: Usage: live-lisp apropos PART\n$/],
     [
       '2: an unknown option',
@@ -207,8 +208,8 @@ describe('exit codes', () => {
       '3: a human is needed',
       ['edit', 'shop.lisp'],
       3,
-      /^Tool edit_definitions is dangerous and needs a human's approval/,
-      /^live-lisp: A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs\.\n$/,
+      /^Tool edit_definitions is dangerous and needs a human's approval, and here nobody can be asked\. Nothing was done\. A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs\.\n$/,
+      /^$/,
     ],
   ])('%s', async (_, words, code, stdout, stderr) => {
     const ran = await shell.run(words, { input: '(defun price (x) x)' });
@@ -220,20 +221,40 @@ describe('exit codes', () => {
   test('5: Ctrl-C interrupts the form and keeps the image', async () => {
     await shell.run(['eval', '(defvar *ticks* 0)']);
     const child = shell.start(['eval', '(loop (incf *ticks*) (sleep 0.01))']);
-    let stderr = '';
-    child.stderr?.on('data', (text) => {
-      stderr += text;
+    let stdout = '';
+    child.stdout?.on('data', (text) => {
+      stdout += text;
     });
     await until('the form runs', 30_000, async () => (await shell.run(['eval', '*ticks*'])).stdout !== '0\n');
-    const ended = new Promise((resolve) => child.on('exit', (code) => resolve(code)));
+    const ended = new Promise((resolve) => child.on('close', resolve));
     child.kill('SIGINT');
     expect(await ended).toBe(5);
-    expect(stderr).toBe('live-lisp: Interrupted. The image is kept.\n');
-    await until('the form is interrupted', 30_000, async () => {
-      const { stdout } = await shell.run(['eval', '(let ((n *ticks*)) (sleep 0.1) (= n *ticks*))']);
-      return stdout === 'T\n';
+    expect(stdout).toMatch(
+      /^Error: Interrupted after \d+\.\d s because the client cancelled it; the image is kept\.\n/,
+    );
+    expect(await shell.run(['eval', '(let ((n *ticks*)) (sleep 0.1) (= n *ticks*))'])).toEqual({
+      code: 0,
+      stdout: 'T\n',
+      stderr: '',
     });
   });
+});
+
+test('the audit log says that a command called', async () => {
+  await shell.run(['eval', '(list :audited)']);
+  expect((await shell.run(['call', 'get_audit_log', 'limit=1'])).stdout).toMatch(
+    /eval_form.*, called by a command/,
+  );
+});
+
+test('4: the image was lost; what it was is told to each other command once', async () => {
+  const lost = await shell.run(['eval', '(sb-ext:exit :abort t :code 3)']);
+  expect(lost.code).toBe(4);
+  expect(lost.stdout).toMatch(/^Error: The Lisp image was lost during this call: /);
+  const next = await shell.run(['eval', '1']);
+  expect(next).toMatchObject({ code: 0, stdout: '1\n' });
+  expect(next.stderr).toMatch(/^live-lisp: This is a new Lisp image; the one before was lost: /);
+  expect(await shell.run(['eval', '1'])).toEqual({ code: 0, stdout: '1\n', stderr: '' });
 });
 
 test('a form of a command that is killed is interrupted', async () => {

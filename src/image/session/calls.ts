@@ -213,7 +213,7 @@ export class Calls {
     const { output, background, changes, data } = received;
     if (background) this.#host.notify({ kind: 'background', output: background });
     if (changes) this.#host.notify({ kind: 'changes', changes });
-    if (options.signal?.aborted && codeCaller() === undefined)
+    if (options.signal?.aborted && !options.ofCommand && codeCaller() === undefined)
       this.#host.notify({ kind: 'cancelled', ending, afterMs, output });
     const callback =
       continues === undefined || (continues.ifLeft && !('left' in data)) ? onAnswer : onContinued;

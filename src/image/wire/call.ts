@@ -32,6 +32,8 @@ export interface CallOptions {
   /** Time limit of the call in milliseconds; by default the image's own limit. */
   limitMs?: number;
   signal?: AbortSignal;
+  /** True when a command calls: if it cancels the call, the next answer does not tell others of that. */
+  ofCommand?: boolean;
   onProgress?: (progress: Progress) => void;
   /** The earlier call, stopped by a held error, that this call continues. The reply to this call then answers
    *  the earlier call too; with `ifLeft`, only when the reply says that the evaluated code left the held

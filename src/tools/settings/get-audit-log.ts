@@ -112,7 +112,7 @@ const DECISIONS: Record<AuditRecord['authority'], string> = {
 
 function recordText(record: AuditRecord): string {
   const { time, tool, level, caller, authority, end } = record;
-  const by = caller === 'code' ? ', called by code' : '';
+  const by = caller === 'client' ? '' : `, called by ${caller === 'code' ? 'code' : 'a command'}`;
   const outcome = end === undefined ? 'unfinished' : `${outcomeOf(record)} after ${end.milliseconds} ms`;
   const error = end?.error === undefined ? '' : `\n    ${firstLine(end.error)}`;
   return `${time} ${tool} (${level}${by}${DECISIONS[authority]}) ${outcome}\n    ${firstLine(JSON.stringify(record.arguments ?? null))}${error}`;
