@@ -7,16 +7,7 @@ import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { isAlive, makeOwnFolder } from '../own.ts';
-
-/** The facts that a server publishes. */
-export interface Session {
-  pid: number;
-  /** The folder in which relative paths of its tools start. */
-  workspace: string;
-  /** When it began to listen, in seconds since 1970. */
-  started: number;
-  version: string;
-}
+import type { Session } from './sessions.ts';
 
 /** Maximum number of octets of the path of a Unix socket. Node cuts a longer one off, and listens elsewhere. */
 const PATH_LIMIT = process.platform === 'linux' ? 107 : 103;
@@ -26,7 +17,7 @@ const PATH_LIMIT = process.platform === 'linux' ? 107 : 103;
  *  cannot. Does not keep the process alive. */
 export async function openDoor(
   folder: string,
-  session: Session,
+  session: Omit<Session, 'socket'>,
   onConnection: (socket: Socket) => void,
 ): Promise<string | undefined> {
   const [socket, file] = ['socket', 'json'].map((end) => join(folder, `session-${session.pid}.${end}`)) as [
