@@ -18,8 +18,8 @@ import {
   startSession,
   stopSession,
 } from './sessions.ts';
-import { isVerb, type ToolCall, usageOf, VERBS } from './verbs.ts';
-import { argumentsOf, type Parameters, pairArguments } from './words.ts';
+import { isVerb, type ToolCall, usageOf, VERBS, type Verb } from './verbs.ts';
+import { argumentsOf, optionsIn, type Parameters } from './words.ts';
 
 /** Exit codes. */
 const EXIT = { good: 0, failed: 1, usage: 2, human: 3, image: 4, interrupted: 5 } as const;
@@ -65,6 +65,7 @@ function reportOutput({ code, message }: NodeJS.ErrnoException): void {
 async function run([verb = '', ...words]: readonly string[], program: readonly string[]): Promise<number> {
   const { options, rest } = takeOptions(words);
   if (verb === 'sessions' || verb === 'stop') return manage(verb, options, rest);
+  const planned = await planOf(verb, rest);
   const { session, socket } = await connection(options, program);
   const client = new SessionClient(socket, {
     version: ownVersion(),
@@ -73,7 +74,9 @@ async function run([verb = '', ...words]: readonly string[], program: readonly s
   });
   try {
     await checkAnswers(session, client);
-    const calls = verb === 'call' ? [await namedCall(rest, client)] : await verbCalls(verb, rest, client);
+    const calls = Array.isArray(planned)
+      ? planned
+      : await planned.calls(await parametersOf(planned.tool, client));
     return await performAll(calls, client, options);
   } finally {
     client.end();
@@ -171,13 +174,24 @@ function ownVersion(): string {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
-/** Returns the calls that VERB with WORDS stands for. Asks CLIENT for the parameters of the tool when WORDS have
- *  options. */
-async function verbCalls(name: string, words: readonly string[], client: SessionClient): Promise<ToolCall[]> {
-  const verb = VERBS[name];
-  if (verb === undefined) throw new UsageError(`Unknown command ${name}.`);
-  const hasOptions = words.some((word) => word.startsWith('--'));
-  const parameters = hasOptions ? await parametersOf(verb.tool, client) : {};
+/** The calls of a command line; or a function to them from the parameters of TOOL, which the session knows. */
+type Plan = ToolCall[] | { tool: string; calls: (parameters: Parameters) => Promise<ToolCall[]> };
+
+/** Returns the calls that VERB with WORDS stands for. Throws a UsageError for what is wrong without a look at the
+ *  parameters of the tool, so that such words start no session. */
+async function planOf(verb: string, words: readonly string[]): Promise<Plan> {
+  if (verb === 'call') return namedCall(words);
+  const { tool } = VERBS[verb] as Verb;
+  if (!words.some((word) => word.startsWith('--'))) return verbCalls(verb, words, {});
+  return { tool, calls: (parameters) => verbCalls(verb, words, parameters) };
+}
+
+async function verbCalls(
+  name: string,
+  words: readonly string[],
+  parameters: Parameters,
+): Promise<ToolCall[]> {
+  const verb = VERBS[name] as Verb;
   const { operands, args } = argumentsOf(words, parameters, name, verb.options);
   const isInput = verb.readsInput === true && operands.at(-1) === '-';
   const given = isInput ? operands.slice(0, -1) : operands;
@@ -188,14 +202,15 @@ async function verbCalls(name: string, words: readonly string[], client: Session
 }
 
 /** Returns the call that WORDS of the verb `call` stand for: a tool, and one JSON object or pairs. */
-async function namedCall(words: readonly string[], client: SessionClient): Promise<ToolCall> {
+function namedCall(words: readonly string[]): Plan {
   const [name, first, ...more] = words;
   if (name === undefined) throw new UsageError("Usage: live-lisp call TOOL NAME=VALUE ... | '{JSON}'");
   const tool = name.replaceAll('-', '_');
-  if (first?.trimStart().startsWith('{') && more.length === 0) return { tool, args: objectOf(first) };
-  const pairs = words.slice(1);
-  const parameters = await parametersOf(tool, client);
-  return { tool, args: withResolvedPaths(pairArguments(pairs, parameters, tool)) };
+  if (first === undefined) return [{ tool, args: {} }];
+  if (first.trimStart().startsWith('{') && more.length === 0) return [{ tool, args: objectOf(first) }];
+  const pairs = optionsIn([first, ...more]);
+  const args = (parameters: Parameters) => argumentsOf(pairs, parameters, `call ${tool}`).args;
+  return { tool, calls: async (parameters) => [{ tool, args: withResolvedPaths(args(parameters)) }] };
 }
 
 function objectOf(json: string): { [name: string]: unknown } {

@@ -119,7 +119,6 @@ export async function startSession(
   workspace: string,
   program: readonly string[],
 ): Promise<{ session: Session; socket: Socket; isNew: boolean }> {
-  makeOwnFolder(search.folder);
   checkStart(search.folder, workspace);
   const deadline = Date.now() + START_MS;
   const lock = join(search.folder, `starting-${Buffer.from(workspace).toString('base64url').slice(-100)}`);
@@ -147,6 +146,13 @@ export async function startSession(
 function checkStart(folder: string, workspace: string): void {
   if (!statSync(workspace, { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`There is no folder ${workspace}. Name the folder of a project: --root DIR.`);
+  try {
+    makeOwnFolder(folder);
+  } catch (error) {
+    throw new SetupError(
+      `Sessions cannot be kept in ${folder} (${messageOf(error)}). Make that possible, or name another folder in LIVE_LISP_SERVING.`,
+    );
+  }
   if (!lstatSync(folder).isDirectory())
     throw new SetupError(
       `${folder} is a link, and sessions are not looked for behind links. Remove it, or name another folder in LIVE_LISP_SERVING.`,

@@ -48,21 +48,11 @@ export function argumentsOf(
   return { operands, args };
 }
 
-/** Returns the arguments in PAIRS, words of the form `name=value`, for a tool with PARAMETERS. Throws a
- *  UsageError when a word has another form, or names no parameter. */
-export function pairArguments(
-  pairs: readonly string[],
-  parameters: Parameters,
-  tool: string,
-): { [name: string]: unknown } {
-  const options = pairs.map((pair) => {
-    if (!/^[a-z][a-z0-9_-]*=/i.test(pair))
-      throw new UsageError(
-        `The command call takes NAME=VALUE or one JSON object behind the tool, not ${pair}.`,
-      );
-    return `--${pair}`;
-  });
-  return argumentsOf(options, parameters, `call ${tool}`).args;
+/** Returns PAIRS, words of the form `name=value`, as options. Throws a UsageError when a word has another form. */
+export function optionsIn(pairs: readonly string[]): string[] {
+  const wrong = pairs.find((pair) => !/^[a-z][a-z0-9_-]*=/i.test(pair));
+  if (wrong === undefined) return pairs.map((pair) => `--${pair}`);
+  throw new UsageError(`The command call takes NAME=VALUE or one JSON object behind the tool, not ${wrong}.`);
 }
 
 function unknownOption(word: string, verb: string, parameters: Parameters, short: object): UsageError {

@@ -13,15 +13,32 @@ export interface Doors {
 /** Passes SOCKET to the one of DOORS that its first message is for. */
 export function admit(socket: Socket, { editor, client, stop }: Doors): void {
   socket.on('error', () => {}); // The event 'close' follows.
-  socket.once('data', (chunk: Buffer) => {
+  let begin = Buffer.alloc(0);
+  socket.on('data', function receive(chunk: Buffer) {
+    begin = Buffer.concat([begin, chunk]);
+    if (!begin.includes('\n') && begin.length < BEGIN_LIMIT) return;
+    socket.off('data', receive);
     socket.pause();
-    socket.unshift(chunk);
-    const text = chunk.toString('latin1');
-    if (text.includes('"live-lisp/stop"')) answerStop(socket, stop);
-    else if (text.includes('"live-lisp/')) editor(socket);
+    socket.unshift(begin);
+    const method = methodOf(begin);
+    if (method === 'live-lisp/stop') answerStop(socket, stop);
+    else if (method.startsWith('live-lisp/')) editor(socket);
     else client(socket);
     socket.resume();
   });
+}
+
+/** A first message of more octets is none of an editor, and is not waited for to its end. */
+const BEGIN_LIMIT = 64 * 1024;
+
+/** Returns the method of the first message in OCTETS; '' when there is none. */
+function methodOf(octets: Buffer): string {
+  try {
+    const [line = ''] = octets.toString().split('\n', 1);
+    return String((Object(JSON.parse(line)) as { method?: unknown }).method ?? '');
+  } catch {
+    return '';
+  }
 }
 
 /** Answers a command that asks for the end of the server, and ends it if STOP is there. */

@@ -1,7 +1,9 @@
 // How a command finds the session of a workspace, starts one, and never uses a foreign or dead one.
 
+import { once } from 'node:events';
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -9,9 +11,10 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { sessionsIn } from '../../src/door/sessions.ts';
 import { type TestFolder, temporaryFolder } from '../harness.ts';
@@ -124,6 +127,23 @@ describe('without a session', () => {
     expect(readdirSync(join(long, 'sessions'))).toEqual([]);
   });
 
+  test('a folder of sessions that cannot be made is named', async () => {
+    const file = folder.put('taken', '');
+    const ran = await new Shell(folder.path, { LIVE_LISP_SERVING: file }).run(['eval', '1']);
+    expect(ran).toMatchObject({ code: 4, stdout: '' });
+    expect(ran.stderr).toMatch(
+      /^live-lisp: Sessions cannot be kept in \/.*\/taken\/sessions \(ENOTDIR: .*\)\. Make that possible, or name another folder in LIVE_LISP_SERVING\.\n$/,
+    );
+  });
+
+  test.each([[['eval', '']], [['apropos']], [['call']], [['call', 'eval_form', 'x']], [['load']]])(
+    'the wrong words %j start none',
+    async (words) => {
+      expect(await shell.run(words)).toMatchObject({ code: 2, stdout: '' });
+      expect(existsSync(shell.sessionsFolder)).toBe(false);
+    },
+  );
+
   test('a folder that is not there is no workspace', async () => {
     for (const name of ['none', 'ws/file']) {
       writeFileSync(join(shell.workspace, 'file'), '');
@@ -234,6 +254,35 @@ describe('with sessions', () => {
     const left = readdirSync(shell.sessionsFolder).filter((name) => name.startsWith(`session-${child.pid}.`));
     expect(left).toEqual([]);
   });
+});
+
+test('a first message that comes in two pieces is understood, and what it only mentions counts for nothing', async () => {
+  const { pid } = await shell.session();
+  const path = join(shell.sessionsFolder, `session-${pid}.socket`);
+  const answerTo = async (...pieces: string[]) => {
+    const socket = connect(path).setEncoding('utf8').setNoDelay();
+    const [first = '', ...more] = pieces;
+    socket.write(first);
+    for (const piece of more) {
+      await delay(100);
+      socket.write(piece);
+    }
+    const [answer] = await once(socket, 'data');
+    socket.destroy();
+    return String(answer);
+  };
+  const watch = '{"jsonrpc":"2.0","id":1,"method":"live-lisp/watch","params":{"editor":"Emacs"}}\n';
+  expect(await answerTo(watch.slice(0, 40), watch.slice(40))).toMatch(/"workspace"/);
+  const params = {
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: '"live-lisp/stop"', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    },
+  };
+  const discover = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'server/discover', params });
+  expect(await answerTo(`${discover}\n`)).toMatch(/"capabilities"/);
+  expect((await shell.run(['eval', '1'])).stdout).toBe('1\n');
 });
 
 describe('a file that no session wrote is ignored', () => {
