@@ -18,7 +18,7 @@ import {
   startSession,
   stopSession,
 } from './sessions.ts';
-import { isVerb, type ToolCall, usageOf, VERBS, type Verb } from './verbs.ts';
+import { inVerbs, isVerb, type ToolCall, usageOf, VERBS, type Verb } from './verbs.ts';
 import { argumentsOf, optionsIn, type Parameters } from './words.ts';
 
 /** Exit codes. */
@@ -336,8 +336,8 @@ function printResult(result: Answer, { json }: Options): number {
     data?: unknown;
   };
   if (json) print(JSON.stringify(data ?? { text: own }));
-  else print(own);
-  for (const notice of notices) complain(notice);
+  else print(inVerbs(own));
+  for (const notice of notices) complain(inVerbs(notice));
   return EXIT[ended ?? (result['isError'] === true ? 'failed' : 'good')];
 }
 

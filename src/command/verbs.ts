@@ -146,6 +146,19 @@ export const VERBS: { readonly [name: string]: Verb } = {
   restart: optionsVerb('restart_image', 'replace the image by a fresh one'),
 };
 
+/** Returns TEXT, of the server, with the verb and its option where it advises a tool and an argument of it, as in
+ *  `load_file with forget: true`. A tool without a verb is left as it is. */
+export function inVerbs(text: string): string {
+  return text.replace(ADVICE, (advice, tool, name, flag, value) => {
+    const [verb] = Object.entries(VERBS).find(([, each]) => each.tool === tool) ?? [];
+    if (verb === undefined) return advice;
+    return `live-lisp ${verb} --${name.replaceAll('_', '-')}${flag ? '' : ` ${value}`}`;
+  });
+}
+
+/** Matches a tool and an argument whose value is true, a word in quotes, or a number. */
+const ADVICE = /\b([a-z]+(?:_[a-z]+)*) with ([a-z_]+): (?:(true)\b|"?([\w:/-]+)"?)/g;
+
 /** True when OPERAND of `load` means a file rather than a system. */
 function isFile(operand: string): boolean {
   return /\.(?:lisp|lsp|cl|asd|fasl)$/i.test(operand) || operand.startsWith('/') || operand.startsWith('.');

@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inVerbs } from '../../src/command/verbs.ts';
 import { until } from '../server/processes.ts';
 import { sharedFolder } from '../shared.ts';
 import { Shell } from './shell.ts';
@@ -59,6 +60,21 @@ describe('a verb', () => {
     expect(JSON.parse(stdout)).toMatchObject({ callers: 1 });
     expect((await shell.run(['apropos', 'pric', '--package=cl-user', '--limit', '5'])).stdout).toMatch(
       /PRICE/,
+    );
+  });
+
+  test('the advice in an answer is a command', async () => {
+    writeFileSync(file('gone.lisp'), '(defun gone () 1)\n(defun kept () 2)\n');
+    await shell.run(['load', 'gone.lisp']);
+    writeFileSync(file('gone.lisp'), '(defun kept () 2)\n');
+    const { stdout } = await shell.run(['load', 'gone.lisp']);
+    expect(stdout).toContain('\nlive-lisp load --forget removes what its file no longer has.');
+    expect((await shell.run(['load', 'gone.lisp', '--forget'])).stdout).toMatch(/gone/i);
+    expect(inVerbs('debug with error: 1; run_tests with system: "a/b".')).toBe(
+      'live-lisp debug --error 1; live-lisp test --system a/b.',
+    );
+    expect(inVerbs('load_system with force: true, load_file, f with x: 1')).toBe(
+      'load_system with force: true, load_file, f with x: 1',
     );
   });
 
