@@ -149,14 +149,18 @@ function checkStart(folder: string, workspace: string): void {
   try {
     makeOwnFolder(folder);
   } catch (error) {
-    throw new SetupError(
-      `Sessions cannot be kept in ${folder} (${messageOf(error)}). Make that possible, or name another folder in LIVE_LISP_SERVING.`,
-    );
+    throw unusable(folder, error);
   }
   if (!lstatSync(folder).isDirectory())
     throw new SetupError(
       `${folder} is a link, and sessions are not looked for behind links. Remove it, or name another folder in LIVE_LISP_SERVING.`,
     );
+}
+
+function unusable(folder: string, error: unknown): SetupError {
+  return new SetupError(
+    `Sessions cannot be kept in ${folder} (${messageOf(error)}). Make that possible, or name another folder in LIVE_LISP_SERVING.`,
+  );
 }
 
 /** Creates the file LOCK, with the id of this process. Returns false when another command has it, or takes it. */
@@ -192,7 +196,7 @@ function hasCreated(lock: string): boolean {
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw new SetupError(`No session can be started: ${messageOf(error)}`);
+    throw unusable(dirname(lock), error);
   } finally {
     rmSync(own, { force: true });
   }

@@ -2,7 +2,9 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { whenIdle } from '../../src/door/idle.ts';
 import { startSession, type Session as TestSession, temporaryFolder } from '../harness.ts';
 import { until } from '../server/processes.ts';
 import { Shell } from './shell.ts';
@@ -66,6 +68,54 @@ test('what the client approves for its session is asked for again when a command
     ['approve', 'deny'],
   ]);
   expect(text).toBe('(defun price (x) (* 2 x))\n');
+});
+
+test('a client that ends while a command waits for its human approves nothing', async () => {
+  const folder = temporaryFolder();
+  const shell = new Shell(folder.path);
+  const file = folder.put('ws/shop.lisp', '(defun price (x) x)\n');
+  let asked = () => {};
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const session = await startSession({
+    args: ['--root', shell.workspace],
+    env: { LIVE_LISP_SERVING: shell.serving },
+    onQuestion: () => {
+      asked();
+      return new Promise(() => {});
+    },
+  });
+  try {
+    await session.eval('1');
+    await until('the session', 30_000, async () => (await shell.sessions()).length === 1);
+    const running = shell.run(['edit', 'shop.lisp'], { input: '(defun price (x) (* 2 x))' });
+    await isAsked;
+    await session.close();
+    expect(await running).toEqual({
+      code: 4,
+      stdout: '',
+      stderr: 'live-lisp: The session ended before it answered. The next command starts one.\n',
+    });
+    expect(readFileSync(file, 'utf8')).toBe('(defun price (x) x)\n');
+  } finally {
+    await session.close();
+    folder.remove();
+  }
+});
+
+test('a session of commands ends some time after its last connection, not during one', async () => {
+  let ends = 0;
+  const connected = whenIdle(60, () => {
+    ends++;
+  });
+  const [first, second] = [connected(), connected()];
+  await delay(120);
+  first();
+  await delay(120);
+  expect(ends).toBe(0);
+  second();
+  await until('the end', 5000, async () => ends === 1);
 });
 
 /** Runs an edit in a terminal, in which KEYS are typed. Resolves with what it showed last, and the file. */
