@@ -14,6 +14,8 @@ import { rollBackUnfinished } from './files/together.ts';
 import { Workspace } from './files/workspace.ts';
 import type { Connection } from './image/attached/attached-peer.ts';
 import { toldImage } from './image/attached/serving.ts';
+import type { SwankAddress } from './image/attached/swank.ts';
+import { ThroughSwank } from './image/attached/through-swank.ts';
 import { ChosenImage } from './image/choice/chosen-image.ts';
 import type { Image, ImageTools } from './image/image.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
@@ -21,6 +23,7 @@ import { type Dialled, dialled } from './image/process/dialled.ts';
 import { farPaths, type ImageCommand } from './image/process/image-command.ts';
 import { libraryManager } from './image/process/libraries.ts';
 import { seenFromOutside } from './image/process/outside.ts';
+import { whyUnsupported } from './image/process/sbcl-versions.ts';
 import { LoadedFiles } from './image/recovery/digests.ts';
 import type { Sandbox } from './image/sandbox/sandbox.ts';
 import { HeldCalls } from './image/session/held.ts';
@@ -186,7 +189,7 @@ export function assembleParts(
       ...(config.init !== undefined && { startFile: config.init }),
       ...dial?.options,
     },
-    findDialled: dial?.find,
+    findByWay: dial?.find ?? (config.swank && findThroughSwank(config.swank, config.serving, times)),
   });
   const editors = new Editors(config.root);
   const workspace = workspaceOf(config, image, sandbox, editors);
@@ -251,6 +254,17 @@ export function dialling(command: ImageCommand, cwd: string, times: Times = TIME
     return { stream: opened.stream, ended: opened.ended, paths: farPaths(command) };
   };
   return { find, options: { connect, line: 'the one that live-lisp attach prints there' } };
+}
+
+/** Returns what finds the image behind the Swank at ADDRESS. FOLDER is that of the images that serve. */
+export function findThroughSwank(
+  address: SwankAddress,
+  folder: string | undefined,
+  times: Times = TIMES,
+): () => Promise<Served> {
+  const [line, qualifiedLine] = [attachLine(), attachLine('cl:load')];
+  const way = new ThroughSwank({ address, folder, line, qualifiedLine, whyUnsupported, times });
+  return () => way.find();
 }
 
 /** Returns how files are read that are where IMAGE is, whose name is NAME. */

@@ -8,9 +8,10 @@ import { lispPath } from './image/process/agent.ts';
 import { type Served, servedSince } from './image/wire/served.ts';
 import { HOME } from './sandboxing.ts';
 
-/** Returns the form that a person gives in the REPL of an image, so that it serves live-lisp. */
-export function attachLine(): string {
-  return `(load ${lispPath(join(HOME, 'lisp', 'attach.lisp'))})`;
+/** Returns the form that a person gives in the REPL of an image, so that it serves live-lisp. LOAD is how the name of
+ *  that function is written. */
+export function attachLine(load = 'load'): string {
+  return `(${load} ${lispPath(join(HOME, 'lisp', 'attach.lisp'))})`;
 }
 
 /** Returns the form for Emacs' init file by which each image of SLIME or SLY serves. */

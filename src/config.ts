@@ -52,8 +52,10 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
      *  always, and without network. `off`: never. */
     sandbox: readSandbox(flags),
     /** Which image calls work in. `auto`: the one that serves the workspace, else an own one. `own`: an own one.
-     *  Else the name of an image that serves, or of `imageCommand`. */
+     *  Else the name of an image that serves, or of `imageCommand`, or `swank`. */
     image: readImage(flags),
+    /** The Swank or Slynk behind which the image is, if --image names one. */
+    swank: readSwank(flags.get('image')),
     /** The command that leads to the image, if --image gives one. No sandbox of this machine confines that. */
     imageCommand: readImageCommand(flags, all),
     /** The flag that requires a sandbox, if it was given. Then `auto` means `own`, because no sandbox confines an
@@ -199,6 +201,28 @@ function readImage(flags: ReadonlyMap<string, string>): string {
   );
 }
 
+/** Returns the Swank or Slynk that TEXT, a value of the flag image, names; undefined when it names none. Throws a
+ *  UsageError when it is not on this machine. */
+function readSwank(text = ''): { kind: 'swank' | 'slynk'; host: string; port: number } | undefined {
+  const kind = (['swank', 'slynk'] as const).find((each) => text.startsWith(`${each}://`));
+  if (kind === undefined) return undefined;
+  const name = kind === 'swank' ? 'Swank' : 'Slynk';
+  const [, host = '', port = ''] = /^\w+:\/\/(.*?):(\d{1,5})\/?$/.exec(text) ?? [];
+  if (Number(port) < 1 || Number(port) > 65_535)
+    throw new UsageError(
+      `--image ${kind}://127.0.0.1:PORT needs the port of ${name}, such as 4005, not ${text}.`,
+    );
+  if (!LOOPBACK.includes(host)) {
+    throw new UsageError(
+      `--image ${text} is not on this machine, and what is said to ${name} is not encrypted; give --image NAME='ssh -T HOST live-lisp dial', or 127.0.0.1 as its host.`,
+    );
+  }
+  return { kind, host, port: Number(port) };
+}
+
+/** The names of this machine that lead nowhere else. */
+const LOOPBACK = ['127.0.0.1', 'localhost'];
+
 /** Flags about an SBCL of this machine. */
 const FLAGS_OF_OWN_SBCL = ['sbcl', 'heap', 'init', 'libraries', 'write'];
 
@@ -215,7 +239,7 @@ function readImageCommand(
       `--image is given ${images.length} times, and a server works in one image: give one, and start another server for the other.`,
     );
   }
-  if (!flags.get('image')?.includes('=')) {
+  if (!flags.get('image')?.includes('=') || readSwank(flags.get('image')) !== undefined) {
     if (all.has('map'))
       throw new UsageError('--map is for an image elsewhere: give --image NAME=COMMAND, too.');
     return undefined;

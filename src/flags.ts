@@ -31,7 +31,7 @@ const FLAG_HELP = {
   'sbcl PATH': 'the SBCL to start; also LIVE_LISP_SBCL; else sbcl on PATH, or of a package manager',
   'heap SIZE': 'heap of the image, such as 512MB or 8GB (default 4GB)',
   'image WHICH':
-    "auto (default): the image that serves this workspace, else an own one; own; the name of one that serves; or NAME=COMMAND, such as build='ssh -T build sbcl', for one elsewhere",
+    "auto (default): the image that serves this workspace, else an own one; own; the name of one that serves; swank://127.0.0.1:4005 or slynk://127.0.0.1:4005, for the one behind that port; or NAME=COMMAND, such as build='ssh -T build sbcl', for one elsewhere",
   'map NAME:LOCAL=REMOTE':
     'with --image NAME=COMMAND: the folder LOCAL is REMOTE where the image is; can be given several times',
   'sandbox HOW':

@@ -3,6 +3,7 @@
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { findThroughSwank } from '../assembly.ts';
 import { servingNow } from '../attach.ts';
 import type { Config } from '../config.ts';
 import { messageOf } from '../errors.ts';
@@ -93,6 +94,7 @@ export function checkLibraries(config: Config): Finding[] {
 /** Returns a finding on the images that serve CONFIG's workspace: not ok when a server would have to choose
  *  between several, because then it runs no call. */
 export async function checkServing(config: Config): Promise<Finding> {
+  if (config.swank !== undefined) return checkSwank(config.swank, config);
   const { fitting, refusal } = await servingNow(config);
   const names = fitting.map(servedName).join(', ');
   const text =
@@ -102,6 +104,19 @@ export async function checkServing(config: Config): Promise<Finding> {
         ? `${names} serves this folder, and is used without --image own`
         : (refusal ?? 'none serves this folder; live-lisp attach has the line for that');
   return { ok: fitting.length < 2, text: `your own images: ${text}` };
+}
+
+/** Returns a finding on the image behind the Swank at ADDRESS, which serves from then on. */
+async function checkSwank(address: NonNullable<Config['swank']>, { serving }: Config): Promise<Finding> {
+  try {
+    const served = await findThroughSwank(address, serving)();
+    return {
+      ok: true,
+      text: `your own images: ${servedName(served)} serves ${served.workspace}, is used, and was found through ${served.through}`,
+    };
+  } catch (error) {
+    return { ok: false, text: `your own images: ${messageOf(error)}` };
+  }
 }
 
 /** Returns a text on how to set up MCP clients so that they start this program. */

@@ -33,8 +33,8 @@ export interface ChoiceOptions {
   makeOwn: () => SbclImage;
   /** Options for an image that somebody else runs. */
   attached: Omit<AttachedOptions, 'find'>;
-  /** For an image elsewhere: finds the one to which its command leads, when somebody else runs that. */
-  findDialled?: (() => Promise<Served>) | undefined;
+  /** For a choice that is the way to an image that somebody else runs: finds that image. */
+  findByWay?: (() => Promise<Served>) | undefined;
 }
 
 /** Operations that the server performs for itself. They do not settle which image a session uses. */
@@ -236,7 +236,7 @@ export class ChosenImage implements Image, Replaceable {
   /** Returns the image that calls use, if somebody else runs it. Throws a SetupError when there is none, and
    *  when there are several. */
   async #find(): Promise<Served> {
-    if (this.#options.findDialled !== undefined) return this.#options.findDialled();
+    if (this.#options.findByWay !== undefined) return this.#options.findByWay();
     if (this.#isNamed) return this.#named(servedImages(this.#options.folder));
     const { images, refusal } = await this.#fitting();
     const [image] = images;

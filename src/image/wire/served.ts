@@ -13,6 +13,8 @@ export interface Served {
   started: number;
   /** Name and version of the Lisp, such as `SBCL 2.2.9`. */
   lisp: string;
+  /** What led to it besides its name and its folder, as a phrase. */
+  through?: string;
 }
 
 /** Returns the name of SERVED, its Lisp and its process. */

@@ -2,7 +2,7 @@
 
 import type { Image, Replaceable } from '../../image/image.ts';
 import type { ImageStatus, JobStatus } from '../../image/session/status.ts';
-import { servedName, servedSince } from '../../image/wire/served.ts';
+import { type Served, servedName, servedSince } from '../../image/wire/served.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
@@ -55,8 +55,13 @@ function whoseText({ served }: ImageStatus): string {
   const which =
     served === undefined
       ? 'The image is not found yet; the user runs it, and'
-      : `The image is ${servedName(served)}, which the user runs and which has served ${served.workspace} since ${servedSince(served)};`;
+      : `The image is ${servedName(served)}, which the user runs${wayText(served)} and which has served ${served.workspace} since ${servedSince(served)};`;
   return `${which} live-lisp neither restarts nor ends it. Code in it is in no sandbox, so it can do all that the user can.`;
+}
+
+/** Returns what led to an image, as a part of a sentence. */
+function wayText({ through }: Served): string {
+  return through === undefined ? '' : `, which was found through ${through},`;
 }
 
 function statusResult(status: ImageStatus, lastLoss: string | undefined, confinement?: string): Result {
@@ -90,6 +95,7 @@ function statusData({ agent, ...status }: ImageStatus, lastLoss: string | undefi
       workspace: status.served.workspace,
       lisp: status.served.lisp,
       started: status.served.started,
+      through: status.served.through,
     },
     uptime: outside && seconds(outside.uptimeMs),
     silent: silentMs && seconds(silentMs),

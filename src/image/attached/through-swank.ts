@@ -1,0 +1,297 @@
+// Finds the image behind a Swank or Slynk that stays open, and has it load the agent if it does not serve yet. That takes
+// one short connection: the agent is loaded by a thread of its own, which tells in a file how it went.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { SetupError } from '../../errors.ts';
+import { readIfRegular } from '../../files/regular.ts';
+import { isAlive } from '../../own.ts';
+import { homeFolder } from '../../paths.ts';
+import { withTemporaryFolder } from '../../temporary-folder.ts';
+import { type Served, servedName } from '../wire/served.ts';
+import { TIMES, type Times } from '../wire/times.ts';
+import { listeningImages, servedImages } from './serving.ts';
+import { type Datum, memberOf, type SwankAddress, SwankError, stringOf, withSwank } from './swank.ts';
+
+export interface ThroughSwankOptions {
+  address: SwankAddress;
+  /** Folder of the images that serve. */
+  folder: string | undefined;
+  /** The form by which an image begins to serve, for the texts of errors. */
+  line: string;
+  /** The same with names that are read alike in each package. */
+  qualifiedLine: string;
+  /** Returns why live-lisp does not support an SBCL with FACTS, and REMEDY; undefined when it does. */
+  whyUnsupported: (
+    facts: { version: string; bits: number; features: string[] },
+    remedy: string,
+  ) => string | undefined;
+  times?: Times;
+}
+
+/** A Lisp that Swank tells of. */
+interface Lisp {
+  pid: number;
+  kind: string;
+  version: string;
+  features: string[];
+}
+
+/** Name of the thread that loads the agent. Of two servers that ask for it at once, one starts it. */
+const THREAD = 'live-lisp line';
+/** How the last line of what that thread writes begins. */
+const [SERVES, FAILED] = ['LIVE-LISP SERVES', 'LIVE-LISP FAILED'] as const;
+/** Maximum number of octets that are read of what it writes. */
+const OUTPUT_LIMIT = 1024 * 1024;
+/** Milliseconds between two looks at what it has written. */
+const LOOK_MS = 20;
+/** Milliseconds between two looks at an image that loads the agent for another server. */
+const OTHER_MS = 1000;
+/** Maximum number of octets of a file with a secret. */
+const SECRET_LIMIT = 4096;
+
+export class ThroughSwank {
+  readonly #options: ThroughSwankOptions;
+  readonly #times: Times;
+  /** The image that was found last. */
+  #found: Served | undefined;
+
+  constructor(options: ThroughSwankOptions) {
+    this.#options = options;
+    this.#times = options.times ?? TIMES;
+  }
+
+  /** Returns the image behind Swank once it serves. Throws a SetupError when there is none. */
+  async find(): Promise<Served> {
+    const before = this.#found && isAlive(this.#found.pid) ? this.#found : undefined;
+    const served = (before && (await this.#servedBy(before.pid))) ?? (await this.#attach(before));
+    this.#found = { ...served, through: swankName(this.#options.address) };
+    return this.#found;
+  }
+
+  /** Returns the image of the process PID, if it serves. */
+  async #servedBy(pid: number): Promise<Served | undefined> {
+    const { images } = servedImages(this.#options.folder);
+    const [image] = await listeningImages(images.filter((each) => each.pid === pid));
+    return image;
+  }
+
+  /** Returns the image behind Swank, which loads the agent if it does not serve. It does not if it is BEFORE, since
+   *  somebody has taken the agent out of that. */
+  #attach(before: Served | undefined): Promise<Served> {
+    return withTemporaryFolder(async (folder) => {
+      const deadline = performance.now() + this.#times.compile;
+      for (;;) {
+        const { lisp, served, loads } = await this.#ask(folder, before);
+        if (served !== undefined) return served;
+        if (loads) return this.#loaded(lisp, join(folder, 'output'), deadline);
+        if (performance.now() > deadline) throw new SetupError(this.#slowText(lisp));
+        await pause(OTHER_MS);
+      }
+    });
+  }
+
+  /** Asks Swank which Lisp it is, and has that load the agent if it does not serve. FOLDER is an empty folder. LOADS is
+   *  false when it does so already, for somebody else. */
+  async #ask(
+    folder: string,
+    before: Served | undefined,
+  ): Promise<{ lisp: Lisp; served?: Served | undefined; loads: boolean }> {
+    const { address, qualifiedLine } = this.#options;
+    const sign = join(folder, 'sign');
+    writeFileSync(sign, '');
+    const secret = secretOf(address);
+    try {
+      return await withSwank(
+        address,
+        { secret: secret.text, limitMs: this.#times.greeting },
+        async (evaluate) => {
+          const lisp = this.#checked(await evaluate(`(${address.kind}:connection-info)`));
+          // Behind a tunnel the number can be that of another process here.
+          if (
+            (await evaluate(
+              plainForm(`(cl:and (cl:ignore-errors (cl:probe-file ${pathForm(sign)})) cl:t)`),
+            )) !== 't'
+          )
+            throw new SetupError(this.#elsewhereText(lisp));
+          const served = await this.#servedBy(lisp.pid);
+          if (served !== undefined) return { lisp, served, loads: false };
+          if (lisp.pid === before?.pid) throw new SetupError(this.#stoppedText(before));
+          const loads = await evaluate(plainForm(loadForm(qualifiedLine, join(folder, 'output'))));
+          return { lisp, loads: loads === 't' };
+        },
+      );
+    } catch (error) {
+      throw error instanceof SwankError ? new SetupError(this.#failureText(error, secret)) : error;
+    }
+  }
+
+  /** Returns the Lisp that INFO tells of. Throws a SetupError when the agent cannot be in it. */
+  #checked(info: Datum): Lisp {
+    const implementation = memberOf(info, ':lisp-implementation');
+    const features = memberOf(info, ':features');
+    const lisp = {
+      pid: Number(memberOf(info, ':pid')),
+      kind: stringOf(memberOf(implementation, ':type')),
+      version: stringOf(memberOf(implementation, ':version')),
+      features: Array.isArray(features) ? features.map((name) => String(name).slice(1).toUpperCase()) : [],
+    };
+    if (!(Number.isSafeInteger(lisp.pid) && lisp.pid > 0))
+      throw new SwankError('foreign', 'it tells no process');
+    if (lisp.kind !== 'SBCL') throw new SetupError(this.#otherLispText(lisp));
+    const bits = lisp.features.includes('64-BIT') ? 64 : 32;
+    const why = this.#options.whyUnsupported(
+      { ...lisp, bits },
+      'Ask the user to run the image with another (https://www.sbcl.org/platform-table.html).',
+    );
+    if (why !== undefined) throw new SetupError(`${this.#lispName(lisp)} cannot be used. ${why}`);
+    return lisp;
+  }
+
+  /** Returns the image of LISP once it serves. OUTPUT is the file in which it tells how that went. */
+  async #loaded(lisp: Lisp, output: string, deadline: number): Promise<Served> {
+    for (;;) {
+      const ended = !isAlive(lisp.pid);
+      const text = readIfRegular(output, { limit: OUTPUT_LIMIT })?.octets.toString() ?? '';
+      const [, how, why = ''] = text.match(OUTCOME) ?? [];
+      if (how === FAILED) throw new SetupError(this.#failedText(lisp, why));
+      if (how === SERVES) {
+        const served = await this.#servedBy(lisp.pid);
+        if (served !== undefined) return served;
+        throw new SetupError(this.#notHereText(lisp));
+      }
+      if (ended) throw new SetupError(this.#failedText(lisp, 'its process ended meanwhile'));
+      if (performance.now() > deadline) throw new SetupError(this.#slowText(lisp));
+      await pause(LOOK_MS);
+    }
+  }
+
+  get #url(): string {
+    return swankUrl(this.#options.address);
+  }
+
+  #lispName({ kind, version, pid }: Lisp): string {
+    return `The Lisp behind ${this.#url} (${shown(kind)} ${shown(version)}, pid ${pid})`;
+  }
+
+  #failureText({ why, message }: SwankError, secret: Secret): string {
+    const { kind, host, port } = this.#options.address;
+    const start = `(${kind}:create-server :port ${port} :dont-close t)`;
+    const url = this.#url;
+    switch (why) {
+      case 'unreachable':
+        return `${url} cannot be reached, so nothing was run: ${message}. Ask the user to evaluate ${start} in their image, or to correct the port in --image, then call again.`;
+      case 'closed':
+        return `${url} closed the connection before it answered, so nothing was run. It may be something else than ${NAMES[kind]}, ${secret.doubt}. Ask the user which, then call again.`;
+      case 'silent':
+        return `${url} takes connections and did not answer in ${this.#times.greeting / 1000} s, so nothing was run. It may be busy, something else than ${NAMES[kind]}, ${secret.doubt}. Ask the user which, then call again.`;
+      case 'foreign':
+        return `${url} is not ${NAMES[kind]}: ${message}. So nothing was run. Ask the user for the port that ${start.replace(String(port), 'PORT')} was given, and to start this server with --image ${kind}://${host}:PORT.`;
+      case 'unreadable':
+      case 'aborted':
+        return `${url} does not do what ${NAMES[kind]} does, so nothing was run. Its answer is an error: ${JSON.stringify(shown(message))}. Ask the user whether it is ${NAMES[kind === 'swank' ? 'slynk' : 'swank']}, and to correct --image.`;
+    }
+  }
+
+  #elsewhereText(lisp: Lisp): string {
+    return `${this.#lispName(lisp)} does not see the files of this server, so nothing was loaded into it. It is on another machine, as behind a tunnel of ssh, in a container, or of another user. Ask the user to give it the line that live-lisp attach prints there, and to start this server with --image NAME='ssh -T HOST live-lisp dial'.`;
+  }
+
+  #otherLispText(lisp: Lisp): string {
+    return `${this.#lispName(lisp)} is not SBCL, in which alone live-lisp works, so nothing was loaded into it. Ask the user to run the program in SBCL, or to start this server without --image ${this.#url}.`;
+  }
+
+  #failedText(lisp: Lisp, why: string): string {
+    return `${this.#lispName(lisp)} could not load live-lisp: ${shown(why).replace(/\.$/, '')}. Ask the user to mend that, then call again. In its REPL this line does the same: ${this.#options.line}`;
+  }
+
+  #slowText(lisp: Lisp): string {
+    return `${this.#lispName(lisp)} has not loaded live-lisp in ${this.#times.compile / 1000} s. Ask the user what it does, and to give this line in its REPL, then call again: ${this.#options.line}`;
+  }
+
+  #notHereText(lisp: Lisp): string {
+    return `${this.#lispName(lisp)} has loaded live-lisp, and does not serve in ${this.#options.folder}. Ask the user to start this server and that Lisp with the same LIVE_LISP_SERVING. In a container it serves there only; then --image NAME='docker exec -i CONTAINER live-lisp dial' leads to it.`;
+  }
+
+  #stoppedText(image: Served): string {
+    return `The image ${servedName(image)}, in which this session worked, serves no more: somebody has taken live-lisp out of it, so it was not loaded again. Ask the user to give this line in its REPL, then call again: ${this.#options.line}`;
+  }
+}
+
+/** How the thread that loads the agent ended: the last line that it writes. */
+const OUTCOME = new RegExp(`^(${SERVES}|${FAILED}) ?([\\s\\S]*)\\n$`, 'm');
+
+/** What people call what listens. */
+const NAMES = { swank: 'Swank', slynk: 'Slynk' } as const;
+
+/** Returns ADDRESS as people give it. */
+export function swankUrl({ kind, host, port }: SwankAddress): string {
+  return `${kind}://${host}:${port}`;
+}
+
+/** Returns what listens at ADDRESS, as a phrase. */
+export function swankName({ kind, host, port }: SwankAddress): string {
+  return `${NAMES[kind]} at ${host}:${port}`;
+}
+
+/** What is known of a secret, and DOUBT, how it can be why nothing is answered. */
+interface Secret {
+  text: string | undefined;
+  doubt: string;
+}
+
+/** Returns the secret of the user that those who connect to ADDRESS have to say, if there is one. */
+function secretOf({ kind }: SwankAddress): Secret {
+  const file = join(homeFolder() ?? '/', kind === 'swank' ? '.slime-secret' : '.sly-secret');
+  const found = readIfRegular(file, { limit: SECRET_LIMIT });
+  return {
+    text: found?.octets.toString().split('\n', 1).join(),
+    doubt:
+      found === undefined
+        ? `or want a secret, and there is no ${file} here`
+        : `or want another secret than that in ${file}`,
+  };
+}
+
+/** Returns a form for a thread that evaluates LINE and writes into the file OUTPUT how that went. The value of the form
+ *  is T, or NIL when such a thread runs already. It makes no symbols, and in the thread nothing asks anybody. */
+function loadForm(line: string, output: string): string {
+  return `(cl:unless (cl:find "${THREAD}" (sb-thread:list-all-threads)
+                     :key (cl:function sb-thread:thread-name) :test (cl:function cl:equal))
+  (sb-thread:make-thread
+    (cl:lambda ()
+      (cl:with-open-file (cl:*standard-output* ${pathForm(output)} :direction :output :external-format :utf-8)
+        (cl:let ((cl:*error-output* cl:*standard-output*) (cl:*break-on-signals* cl:nil))
+          (cl:handler-case ${line}
+            (cl:serious-condition (#1=#:failure)
+              (cl:format cl:t "~&${FAILED} ~A~%"
+                         (cl:or (cl:ignore-errors (cl:princ-to-string #1#)) (cl:type-of #1#))))
+            (:no-error (cl:&rest #2=#:values)
+              (cl:declare (cl:ignore #2#))
+              (cl:format cl:t "~&${SERVES}~%"))))))
+    :name "${THREAD}")
+  cl:t)`;
+}
+
+/** Returns a form whose value is the pathname of the file PATH. */
+function pathForm(path: string): string {
+  return `(sb-ext:parse-native-namestring ${stringForm(path)})`;
+}
+
+/** Returns a form that evaluates FORM, which SBCL's reader reads: Slynk has one of its own, and Swank can be told to use
+ *  one, which know neither # nor several lines. */
+function plainForm(form: string): string {
+  return `(cl:with-standard-io-syntax (cl:eval (cl:read-from-string ${stringForm(form)})))`;
+}
+
+/** Returns TEXT as a string of Lisp. */
+function stringForm(text: string): string {
+  return `"${text.replace(/[\\"]/g, '\\$&')}"`;
+}
+
+/** Returns TEXT, which comes from outside, as one short line. */
+function shown(text: string): string {
+  const line = text.replace(/[\s\p{C}\p{Z}]+/gu, ' ').trim();
+  return line.length > 300 ? `${line.slice(0, 300)} ...` : line;
+}

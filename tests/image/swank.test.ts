@@ -1,0 +1,432 @@
+// An image whose Swank or Slynk stays open is found through that, and loads the agent: the contract of images holds there.
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findThroughSwank } from '../../src/assembly.ts';
+import { readConfig } from '../../src/config.ts';
+import { AttachedImage } from '../../src/image/attached/attached-image.ts';
+import { TIMES } from '../../src/image/wire/times.ts';
+import { run } from '../cli/run.ts';
+import { bad, NO_SYSTEMS, PROJECT, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { imageContract } from '../image-contract.ts';
+import { until } from '../server/processes.ts';
+import { servingPlace, startServing } from './served.ts';
+import {
+  type Listener,
+  listenAs,
+  listenAsSwank,
+  loadSlynk,
+  message,
+  type OpenSwank,
+  startSwank,
+} from './swank.ts';
+
+const LINE = `(load "${join(PROJECT, 'lisp', 'attach.lisp')}")`;
+
+let place: ReturnType<typeof servingPlace>;
+const open: OpenSwank[] = [];
+
+beforeAll(() => {
+  place = servingPlace();
+});
+afterAll(async () => {
+  for (const swank of open) await swank.kill();
+  place.remove();
+});
+
+/** Starts a Swank with MORE, which ends with the tests. */
+async function start(more: Parameters<typeof startSwank>[1] = {}): Promise<OpenSwank> {
+  const swank = await startSwank(place.path, more);
+  open.push(swank);
+  return swank;
+}
+
+describe('Swank', () => {
+  imageContract(async (connections) => {
+    const { address } = await start();
+    const find = findThroughSwank(address, place.path);
+    return new AttachedImage({ find, line: LINE, limitMs: 60_000, ...connections });
+  });
+});
+
+const SLYNK = process.env['SLYNK_DIR'];
+if (SLYNK !== undefined) {
+  describe('Slynk', () => {
+    imageContract(async (connections) => {
+      const { address } = await start({ kind: 'slynk', loading: loadSlynk(SLYNK) });
+      const find = findThroughSwank(address, place.path);
+      return new AttachedImage({ find, line: LINE, limitMs: 60_000, ...connections });
+    });
+  });
+}
+
+async function within(url: string, work: (session: Session) => Promise<void>): Promise<void> {
+  const session = await startSession({
+    args: [...NO_SYSTEMS, '--image', url],
+    env: { LIVE_LISP_SERVING: place.path },
+  });
+  await work(session).finally(() => session.close());
+}
+
+describe('a client', () => {
+  test('is told how the image was found; a new one behind the port is found anew, and the person is left alone', async () => {
+    const first = await start({ before: ['(defvar cl-user::*mine* 7)', '(in-package :swank)'] });
+    await within(first.url, async (session) => {
+      const { text, notices } = await session.call('eval_form', { form: '(list *mine* *package*)' });
+      expect(text).toBe('(7 #<PACKAGE "COMMON-LISP-USER">)');
+      expect(notices.join()).toContain(`This works in the image sbcl-${first.sbcl.pid} (SBCL `);
+      expect(await session.text('image_status')).toContain(
+        `which the user runs, which was found through Swank at 127.0.0.1:${first.address.port}, and which has served `,
+      );
+      first.sbcl.stdin?.write('(progn (print (list :package (package-name *package*))) (finish-output))\n');
+      await until('the package', 10_000, () => first.printed().includes('(:PACKAGE "SWANK")'));
+      await first.kill();
+      const second = await start({ port: first.address.port });
+      expect(await session.eval('(sb-posix:getpid)')).toBe(`${second.sbcl.pid}`);
+    });
+    expect(open.at(-1)?.sbcl.exitCode).toBe(null);
+  });
+
+  test('of two that ask at once each gets the image; after its stop nothing is loaded into it again', async () => {
+    const { url, sbcl } = await start();
+    await within(url, (one) =>
+      within(url, async (other) => {
+        const pids = await Promise.all([one, other].map((session) => session.eval('(sb-posix:getpid)')));
+        expect(pids).toEqual([`${sbcl.pid}`, `${sbcl.pid}`]);
+        sbcl.stdin?.write('(live-lisp:stop)\n');
+        await until('its end', 10_000, () => !existsSync(join(place.path, `sbcl-${sbcl.pid}.json`)));
+        const { text, isError } = await one.call('eval_form', { form: '1' });
+        expect([isError, text.replace(/\(SBCL [^,]*,/, '(SBCL,')]).toEqual([
+          true,
+          `The image sbcl-${sbcl.pid} (SBCL, pid ${sbcl.pid}), in which this session worked, serves no more: somebody has taken live-lisp out of it, so it was not loaded again. Ask the user to give this line in its REPL, then call again: ${LINE}`,
+        ]);
+      }),
+    );
+  });
+
+  test('is told that nothing listens', async () => {
+    const { url, address, close } = await listenAs(() => {});
+    close();
+    await within(url, async (session) => {
+      expect(await session.call('eval_form', { form: '1' })).toEqual(
+        bad(
+          `${url} cannot be reached, so nothing was run: connect ECONNREFUSED 127.0.0.1:${address.port}. Ask the user to evaluate (swank:create-server :port ${address.port} :dont-close t) in their image, or to correct the port in --image, then call again.`,
+        ),
+      );
+    });
+  });
+});
+
+test('the doctor says how it is found, or why not', async () => {
+  const { url, sbcl } = await start();
+  const doctor = async (image: string) =>
+    (await run(['doctor', ...NO_SYSTEMS, '--image', image], { LIVE_LISP_SERVING: place.path })).stdout
+      .split('\n')
+      .filter((line) => line.includes('your own images'))
+      .join()
+      .replace(/\(SBCL [^,]*,/, '(SBCL,');
+  expect(await doctor(url)).toBe(
+    `ok   your own images: sbcl-${sbcl.pid} (SBCL, pid ${sbcl.pid}) serves ${PROJECT}, is used, and was found through Swank at ${url.replace('swank://', '')}`,
+  );
+  expect(await doctor('slynk://127.0.0.1:1')).toBe(
+    'FAIL your own images: slynk://127.0.0.1:1 cannot be reached, so nothing was run: connect ECONNREFUSED 127.0.0.1:1. Ask the user to evaluate (slynk:create-server :port 1 :dont-close t) in their image, or to correct the port in --image, then call again.',
+  );
+});
+
+test('Swank is reached that reads only plain forms', async () => {
+  const { address, sbcl } = await start({ before: ['(setf swank/rpc::*validate-input* t)'] });
+  expect(await findThroughSwank(address, place.path)()).toMatchObject({ pid: sbcl.pid });
+});
+
+/** Returns why no image is found through LISTENER, whose Lisp has the times MORE. Its URL is URL there. */
+async function why({ address, url }: Pick<Listener, 'address' | 'url'>, more: Partial<typeof TIMES> = {}) {
+  const found = findThroughSwank(address, place.path, { ...TIMES, ...more })();
+  return found.then(
+    () => 'found',
+    (error) => String(error.message).replaceAll(url, 'URL').replaceAll(`${address.port}`, 'PORT'),
+  );
+}
+
+test('a real Swank that fails says with what', async () => {
+  const failing = await start({ before: ['(defun swank:connection-info () (error "No info."))'] });
+  expect(await why(failing)).toBe(
+    'URL does not do what Swank does, so nothing was run. Its answer is an error: "No info.". Ask the user whether it is Slynk, and to correct --image.',
+  );
+  expect(
+    await why({
+      ...failing,
+      address: { ...failing.address, kind: 'slynk' },
+      url: failing.url.replace('swank', 'slynk'),
+    }),
+  ).toMatch(
+    /^URL does not do what Slynk does, so nothing was run\. Its answer is an error: "Package SLYNK does not exist\..*"\. Ask the user whether it is Swank, and to correct --image\.$/,
+  );
+});
+
+test('a real image into which the agent does not load says why', async () => {
+  const taken = await start({
+    before: ['(defpackage :live-lisp (:use :cl))', '(defun live-lisp::mine () 1)'],
+  });
+  expect((await why(taken)).replace(/\(SBCL [^,]*,/, '(SBCL,')).toBe(
+    `The Lisp behind URL (SBCL, pid ${taken.sbcl.pid}) could not load live-lisp: The package LIVE-LISP of this image is named or nicknamed LIVE-LISP, as the one of live-lisp is, so nothing was loaded. Rename it, and give the line again. Ask the user to mend that, then call again. In its REPL this line does the same: ${LINE}`,
+  );
+});
+
+test('a secret is said, and a wrong one is doubted', async () => {
+  const home = temporaryFolder();
+  const file = join(home.path, '.slime-secret');
+  writeFileSync(file, 'open sesame\nmore\n');
+  const setHome = `(sb-posix:setenv "HOME" "${home.path}" 1)`;
+  const swank = await start({ before: [LINE, setHome] });
+  const own = process.env['HOME'];
+  try {
+    process.env['HOME'] = home.path;
+    expect(await why(swank)).toBe('found');
+    writeFileSync(file, 'close sesame\n');
+    const wrong = await listenAs((socket) => socket.once('data', () => socket.destroy()));
+    expect(await why(wrong)).toBe(
+      `URL closed the connection before it answered, so nothing was run. It may be something else than Swank, or want another secret than that in ${file}. Ask the user which, then call again.`,
+    );
+    wrong.close();
+  } finally {
+    process.env['HOME'] = own;
+    home.remove();
+  }
+});
+
+/** What Swank 2.27 says of the Lisp in which it is, with MORE. */
+const INFO = ({
+  pid = process.pid as number | string,
+  type = 'SBCL',
+  version = '2.2.9.debian',
+  features = ':64-bit :sb-thread',
+} = {}) =>
+  message(
+    `(:return (:ok (:pid ${pid} :style :spawn :encoding (:coding-systems ("utf-8-unix")) :lisp-implementation (:type "${type}" :name "x" :version "${version}" :program nil) :features (${features}) :version "2.27")) 1)`,
+  );
+const returned = (value: string, number: number) => message(`(:return (:ok ${value}) ${number})`);
+
+/** Returns what answers the messages of a server by ANSWERS in turn, and puts OUTCOME into the file by which the loading
+ *  thread tells how it ended. */
+function answers(given: string[], outcome?: string): (text: string) => string {
+  const left = [...given];
+  return (text) => {
+    const [, output] = /native-namestring \\"([^"]*\/output)\\"/.exec(text) ?? [];
+    if (output !== undefined && outcome !== undefined) writeFileSync(output, outcome);
+    return left.shift() ?? '';
+  };
+}
+
+describe('what listens is not what was looked for', () => {
+  const closed =
+    'It may be something else than Swank, or want a secret, and there is no HOME/.slime-secret here. Ask the user which, then call again.';
+  const silent = `URL takes connections and did not answer in 0.4 s, so nothing was run. It may be busy, something else than Swank, or want a secret, and there is no HOME/.slime-secret here. Ask the user which, then call again.`;
+  const foreign = (what: string) =>
+    `URL is not Swank: ${what}. So nothing was run. Ask the user for the port that (swank:create-server :port PORT :dont-close t) was given, and to start this server with --image swank://127.0.0.1:PORT.`;
+  const says = (text: string) => listenAs((socket) => socket.write(text));
+  const lisp = (version = '2.2.9.debian', type = 'SBCL') =>
+    `The Lisp behind URL (${type} ${version}, pid ${process.pid})`;
+
+  test.each<[string, () => Promise<Listener>, string]>([
+    [
+      'it closes at once',
+      () => listenAs((socket) => socket.end()),
+      `URL closed the connection before it answered, so nothing was run. ${closed}`,
+    ],
+    ['it never answers', () => listenAs(() => {}), silent],
+    [
+      'it says an octet now and then',
+      () =>
+        listenAs(async (socket) => {
+          for (const octet of '000100(:return (:ok t) 1)') {
+            socket.write(octet);
+            await pause(50);
+          }
+        }),
+      silent,
+    ],
+    [
+      'it says empty messages without end',
+      () =>
+        listenAs((socket) => {
+          const more = () => {
+            while (!socket.destroyed && socket.write('000000'.repeat(10_000))) {}
+          };
+          socket.on('drain', more);
+          more();
+        }),
+      silent,
+    ],
+    ['it says things of its own', () => says('000005hello'), silent],
+    ['it answers what was not asked', () => says(returned('t', 9)), silent],
+    ['it says no length', () => says('zzzzzz\nand more\n'), foreign('it says "zzzzzz"')],
+    [
+      'its greeting is that of ssh',
+      () => says('SSH-2.0-OpenSSH_9.2p1\r\n'),
+      foreign('it says "SSH-2.0-OpenSSH_9.2p1"'),
+    ],
+    [
+      'it announces 10 MB',
+      () => says(`989680${' '.repeat(9000)}`),
+      foreign('it announces a message of 10000000 octets'),
+    ],
+    [
+      'its answer has no end',
+      () => says(message('(:return (:ok (1 2) 1')),
+      foreign('it says "(:return (:ok (1 2) 1"'),
+    ],
+    [
+      'its answer is a string without an end',
+      () => says(message('(:return "')),
+      foreign('it says "(:return \\""'),
+    ],
+    [
+      'its answer is too deep',
+      () => says(message(`(:return ${'('.repeat(900_000)}`)),
+      foreign(`it says "(:return ${'('.repeat(31)}"`),
+    ],
+    ['its answer is none', () => says(message('(:return 5 1)')), foreign('it says "(:return 5 1)"')],
+    [
+      'it aborts',
+      () => says(message('(:return (:abort "No \\"way\\"\nout") 1)')),
+      'URL does not do what Swank does, so nothing was run. Its answer is an error: "No \\"way\\" out". Ask the user whether it is Slynk, and to correct --image.',
+    ],
+    ['it tells no process', () => says(returned('nil', 1)), foreign('it tells no process')],
+    ['its process is all that there are', () => says(INFO({ pid: -1 })), foreign('it tells no process')],
+    [
+      'it is another Lisp',
+      () => says(INFO({ type: 'Clozure\tCommon Lisp', version: '1.12' })),
+      `${lisp('1.12', 'Clozure Common Lisp')} is not SBCL, in which alone live-lisp works, so nothing was loaded into it. Ask the user to run the program in SBCL, or to start this server without --image URL.`,
+    ],
+    [
+      'it is an SBCL too old',
+      () => says(INFO({ version: '1.4.5' })),
+      `${lisp('1.4.5')} cannot be used. SBCL 1.4.5 is too old: live-lisp needs 2.0.11 or newer. Ask the user to run the image with another (https://www.sbcl.org/platform-table.html).`,
+    ],
+    [
+      'it is an SBCL without threads',
+      () => says(INFO({ features: ':64-bit' })),
+      `${lisp()} cannot be used. This SBCL 2.2.9.debian has no threads, and live-lisp needs them. Ask the user to run the image with another (https://www.sbcl.org/platform-table.html).`,
+    ],
+    [
+      'it is behind a tunnel',
+      () => listenAsSwank(answers([INFO(), returned('nil', 2)])),
+      `${lisp()} does not see the files of this server, so nothing was loaded into it. It is on another machine, as behind a tunnel of ssh, in a container, or of another user. Ask the user to give it the line that live-lisp attach prints there, and to start this server with --image NAME='ssh -T HOST live-lisp dial'.`,
+    ],
+    [
+      'it serves elsewhere',
+      () => listenAsSwank(answers([INFO(), returned('t', 2), returned('t', 3)], 'LIVE-LISP SERVES\n')),
+      `${lisp()} has loaded live-lisp, and does not serve in SERVING. Ask the user to start this server and that Lisp with the same LIVE_LISP_SERVING. In a container it serves there only; then --image NAME='docker exec -i CONTAINER live-lisp dial' leads to it.`,
+    ],
+    [
+      'loading fails',
+      () =>
+        listenAsSwank(
+          answers([INFO(), returned('t', 2), returned('t', 3)], '; noise\nLIVE-LISP FAILED No\nway.\n'),
+        ),
+      `${lisp()} could not load live-lisp: No way. Ask the user to mend that, then call again. In its REPL this line does the same: ${LINE}`,
+    ],
+    [
+      'loading hangs',
+      () => listenAsSwank(answers([INFO(), returned('t', 2), returned('t', 3)])),
+      `${lisp()} has not loaded live-lisp in 0.5 s. Ask the user what it does, and to give this line in its REPL, then call again: ${LINE}`,
+    ],
+    [
+      'its process ends meanwhile',
+      () => listenAsSwank(answers([INFO({ pid: 2 ** 31 - 1 }), returned('t', 2), returned('t', 3)])),
+      `The Lisp behind URL (SBCL 2.2.9.debian, pid ${2 ** 31 - 1}) could not load live-lisp: its process ended meanwhile. Ask the user to mend that, then call again. In its REPL this line does the same: ${LINE}`,
+    ],
+  ])('%s', async (_, listen, text) => {
+    const home = temporaryFolder();
+    const own = process.env['HOME'];
+    process.env['HOME'] = home.path;
+    const listener = await listen();
+    try {
+      const told = await why(listener, { greeting: 400, compile: 500 });
+      expect(told.replaceAll(home.path, 'HOME').replaceAll(place.path, 'SERVING')).toBe(text);
+    } finally {
+      process.env['HOME'] = own;
+      listener.close();
+      home.remove();
+    }
+  });
+
+  test('it is a web server', async () => {
+    const server = createHttpServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    expect(
+      await why({ address: { kind: 'swank', host: '127.0.0.1', port }, url: `swank://127.0.0.1:${port}` }),
+    ).toBe(foreign('it says "HTTP/1.1 400 Bad Request"'));
+    server.close();
+  });
+});
+
+test('a ping is answered', async () => {
+  const heard: string[] = [];
+  const listener = await listenAsSwank((text) => {
+    heard.push(text);
+    return heard.length === 1 ? message('(:ping 1 2)') : '';
+  });
+  await why(listener, { greeting: 300 });
+  listener.close();
+  expect(heard).toEqual(['(:emacs-rex (swank:connection-info) "COMMON-LISP-USER" t 1)', '(:emacs-pong 1 2)']);
+});
+
+// This dialogue is a recording, of Slynk 1.0.43 in SBCL 2.2.9, and no Slynk. Only the number of the process is another.
+test('a recorded Slynk leads to the image that serves', async () => {
+  const served = await startServing(place.path, 'sbcl-7', '/srv/shop');
+  const said = JSON.parse(
+    readFileSync(join(PROJECT, 'tests', 'image', 'slynk-recorded.json'), 'utf8'),
+  ) as string[];
+  const listener = await listenAsSwank(
+    answers(said.map((text) => message(text.replace(':pid 17874 ', `:pid ${served.served.pid} `)))),
+    'slynk',
+  );
+  expect(await findThroughSwank(listener.address, place.path)()).toEqual({
+    ...served.served,
+    through: `Slynk at 127.0.0.1:${listener.address.port}`,
+  });
+  listener.close();
+  await served.kill();
+});
+
+test.each([
+  [
+    'swank://127.0.0.1',
+    '--image swank://127.0.0.1:PORT needs the port of Swank, such as 4005, not swank://127.0.0.1.',
+  ],
+  [
+    'slynk://127.0.0.1:0',
+    '--image slynk://127.0.0.1:PORT needs the port of Slynk, such as 4005, not slynk://127.0.0.1:0.',
+  ],
+  [
+    'swank://127.0.0.1:65536',
+    '--image swank://127.0.0.1:PORT needs the port of Swank, such as 4005, not swank://127.0.0.1:65536.',
+  ],
+  [
+    'swank://build:4005',
+    "--image swank://build:4005 is not on this machine, and what is said to Swank is not encrypted; give --image NAME='ssh -T HOST live-lisp dial', or 127.0.0.1 as its host.",
+  ],
+  [
+    'swank://:4005',
+    "--image swank://:4005 is not on this machine, and what is said to Swank is not encrypted; give --image NAME='ssh -T HOST live-lisp dial', or 127.0.0.1 as its host.",
+  ],
+])('--image %s is refused', (image, text) => {
+  expect(() => readConfig(['--image', image], {})).toThrow(text);
+});
+
+test('it does not go with a sandbox that is required, nor with a map', () => {
+  const image = ['--image', 'swank://localhost:4005'];
+  expect(readConfig(image, {}).swank).toEqual({ kind: 'swank', host: 'localhost', port: 4005 });
+  expect(() => readConfig([...image, '--sandbox', 'strict'], {})).toThrow(
+    '--image swank://localhost:4005 is an image that no sandbox confines, so it does not go with --sandbox strict; leave one of them out.',
+  );
+  expect(() => readConfig([...image, '--map', 'a:.=/srv'], {})).toThrow(
+    '--map is for an image elsewhere: give --image NAME=COMMAND, too.',
+  );
+});
