@@ -22,6 +22,18 @@ Only tests read it.")
   (declare (ignore condition))
   (setf **kept-away** (logand most-positive-fixnum (1+ **kept-away**))))
 
+(defvar *noting* nil
+  "True while code of the agent runs within a call of the program. What is signalled then is no error
+of the program.")
+
+(defmacro agent-handler-bind (bindings &body body)
+  "Like HANDLER-BIND, for handlers of the agent around code of the program: *NOTING* is true while
+they run. BINDINGS is a list of elements (TYPE HANDLER)."
+  `(handler-bind ,(loop for (type handler) in bindings
+                        collect `(,type (lambda (condition)
+                                          (let ((*noting* t)) (funcall ,handler condition)))))
+     ,@body))
+
 (defmacro with-no-handlers (&body body)
   "Evaluate BODY without the handlers, restarts and deadlines that are established around it, as in
 a new thread."
@@ -36,6 +48,7 @@ variables that direct the printer, the reader, the debugger and random numbers h
 they have in a fresh SBCL."
   `(with-no-handlers
    (let* (,@(and +in-unit+ `((,+in-unit+ nil)))
+          (*noting* t)
           (*break-on-signals* nil) (*debugger-hook* nil) (*macroexpand-hook* 'funcall)
           (*package* (or (find-package "COMMON-LISP-USER") *package*))
           (*gensym-counter* *gensym-counter*)

@@ -33,8 +33,6 @@ number of errors that were counted in this second."
   "Return the list of the watches that record errors."
   (remove-if-not #'watch-in-effect **watches**))
 
-(defvar *noting* nil "True while this thread records an error.")
-
 (defun room-this-second-p (watch)
   "Count one error of WATCH. Return true if at most *WATCHED-AT-ONCE* errors were counted in this second, so
 that it can be recorded."
@@ -80,7 +78,8 @@ Else return CONDITION printed with its slots."
             (page (cons record (watch-recorded watch)) 0 *watched-limit*)))))
 
 (defun recorded-p (condition watch)
-  "If WATCH selects CONDITION, which is about to be signalled, record it and return true."
+  "If WATCH selects CONDITION, which is about to be signalled by code of the program, record it and
+return true."
   (let ((*noting* t))
     (unless-broken
      nil
@@ -89,7 +88,9 @@ Else return CONDITION printed with its slots."
                   (not (typep condition 'storage-condition))
                   (room-on-stack-p))
          (multiple-value-bind (frames more) (shown-frames)
-           (when (and frames (watched-p watch condition frames) (room-this-second-p watch))
+           (when (and (if *job* (program-running-p) frames)
+                      (watched-p watch condition frames)
+                      (room-this-second-p watch))
              (record-watched watch condition frames more)
              t)))))))
 
@@ -244,6 +245,13 @@ all of them for its restart."
 
 (pushnew 'forget-watch **at-session-end**)
 
+(defun place-to-watch-p (where)
+  "Return true if the text WHERE is \"all\", or selects a thread or package that exists now."
+  (or (string-equal where "all")
+      (find-package (string-upcase where))
+      (some (lambda (thread) (search where (short-thread-name thread) :test #'char-equal))
+            (sb-thread:list-all-threads))))
+
 (defun watch-type-named (name)
   "Return the condition type that the text NAME names, or NIL if there is none."
   (let ((type (ignore-errors (with-standard-io-syntax (let ((*read-eval* nil))
@@ -258,7 +266,7 @@ If OFF is true, stop recording instead. Return a JSON object."
                                                    (if watch (watch-count watch) 0))))
           ((null named) (object "noType" type))
           (t (watch-errors (make-watch where named hold-seconds))
-             (object "where" where)))))
+             (object "where" where "unknown" (not (place-to-watch-p where)))))))
 
 (define-operation "debug-watched" (index)
   "Return a JSON object with one error that this session has recorded, and with the times, threads and

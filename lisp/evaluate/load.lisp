@@ -284,9 +284,9 @@ the .asd file being loaded. For other conditions return NIL."
   "Call FUNCTION, and return NIL and its value. If FUNCTION signals an error for which NEEDED-SYSTEM
 returns a list, end FUNCTION and return that list alone."
   (catch 'needed
-    (handler-bind ((error (lambda (condition)
-                            (let ((needed (needed-system condition)))
-                              (when needed (throw 'needed needed))))))
+    (agent-handler-bind ((error (lambda (condition)
+                                  (let ((needed (needed-system condition)))
+                                    (when needed (throw 'needed needed))))))
       (values nil (funcall function)))))
 
 (defun call-looking-again (function)

@@ -270,6 +270,18 @@ loaded from any file."
         (asdf-function-p name)
         (and file (eql 0 (search "SYS:" file))))))
 
+(defparameter *running-forms*
+  '("EVAL" "EVAL-IN-LEXENV" "SIMPLE-EVAL-IN-LEXENV" "LOAD" "COMPILE-FILE")
+  "Names of functions of SBCL that the agent calls with forms or files of the program.")
+
+(defun program-running-p ()
+  "True when this thread runs, compiles or reads code of the program. It does not when the agent has
+only called functions of SBCL and ASDF."
+  (loop for frame = (top-frame) then (frame-below frame)
+        repeat 2000
+        while (and frame (not (eq :user-code (frame-role (frame-name frame)))))
+          thereis (or (named-p (frame-name frame) *running-forms*) (not (system-frame-p frame)))))
+
 (defstruct (folded (:constructor make-folded (count)))
   "Takes the place of COUNT frames of the system in a list of frames. These frames are not shown."
   count)

@@ -331,9 +331,9 @@ in a plain SBCL. If *DEBUG-LEVEL* is set, a unit is needed, so call FUNCTION in 
   "Call FUNCTION. Keep the warnings that would be printed to the output of this call. If TOGETHER is
 true, everything that FUNCTION compiles is one compilation unit."
   (let ((*handlers-outside* (and +handlers+ (symbol-value +handlers+))))
-    (handler-bind ((warning #'note-warning)
-                   (sb-ext:compiler-note #'note-warning)
-                   (compiler-error #'note-compiler-error))
+    (agent-handler-bind ((warning #'note-warning)
+                         (sb-ext:compiler-note #'note-warning)
+                         (compiler-error #'note-compiler-error))
       ;; Without a limit, each use of an undefined variable is reported with its place. Above a
       ;; limit, SBCL would only count the uses. An undefined function is reported once for a file.
       (let ((sb-ext:*undefined-warning-limit* nil))

@@ -187,8 +187,8 @@ ended."
          (let ((values (multiple-value-list
                         (let ((*innermost* call))
                           (keep-call call)
-                          (handler-bind ((condition (lambda (condition)
-                                                      (note-condition call condition))))
+                          (agent-handler-bind ((condition (lambda (condition)
+                                                            (note-condition call condition))))
                             (apply function arguments))))))
            (end-call call :returned values)
            (setf ended t)

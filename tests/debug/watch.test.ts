@@ -27,7 +27,7 @@ describe('a watch', () => {
 
   test('holds an error before the handlers of its thread; let go, those run', async () => {
     expect(await debug({ watch: 'worker', hold: true })).toBe(
-      'Errors in worker are recorded when they are signalled, also those that are handled; get_last_error with watched: true shows them. Each stops its thread for 60 s after each use of debug; debug without arguments lists them.',
+      'Errors in worker are recorded when they are signalled, also those that are handled; get_last_error with watched: true shows them. Each stops its thread for 60 s after each use of debug; debug without arguments lists them.\n\nNote: no thread and no package is called worker now; unwatch: true ends the watch, and watch: "all" takes all threads.',
     );
     await start('worker one');
     const error = await heldIn('worker one');
@@ -87,6 +87,26 @@ describe('a watch', () => {
     );
     expect(await session.eval('*break-on-signals*')).toBe('NIL');
   });
+});
+
+test('a watch has what a form handles, and leaves out what the agent itself does', async () => {
+  await debug({ watch: 'all' });
+  // SBCL tells of the failed LOAD-TIME-VALUE by a condition that wraps none. A system that comes with SBCL has no file.
+  await session.call('eval_form', { form: '(ignore-errors (load-time-value (error "program\'s")))' });
+  await session.call('run_tests', { system: 'sb-rt' });
+  const watched = await session.text('get_last_error', { watched: true });
+  expect(watched).toMatch(/: Execution of a form compiled with errors\.\n/);
+  expect(watched).toMatch(
+    /\n\nOther recorded errors .*\n {2}1: \d+ s ago, COMMON-LISP::SIMPLE-ERROR in [^\n]*$/,
+  );
+  await debug({ watch: 'all' });
+  await session.eval('(ignore-errors (error "No."))');
+  expect(await session.text('get_last_error', { watched: true })).toMatch(
+    /^Signalled \d+ s ago in the thread live-lisp evaluate: No\.\nType: COMMON-LISP::SIMPLE-ERROR$/,
+  );
+  expect(await debug({ unwatch: true })).toBe(
+    'Errors are not recorded any more. 1 was seen; what is held stays so.',
+  );
 });
 
 test('a thread that waits for a lock says whose', async () => {

@@ -139,7 +139,7 @@ export interface DebugOperations {
   'debug-thread': { args: { name: string }; data: { value?: ThreadData } };
   'debug-watch': {
     args: { where?: string; type?: string; holdSeconds?: number; heldAbove?: number; off?: boolean };
-    data: { value?: { where?: string; noType?: string; watched?: number } };
+    data: { value?: { where?: string; unknown?: boolean; noType?: string; watched?: number } };
   };
   'debug-watched': { args: { index: number }; data: { value?: WatchedData } };
   'debug-look': { args: { error: number; frame?: number }; data: DebugData };

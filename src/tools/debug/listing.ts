@@ -89,12 +89,16 @@ export async function watch(
     ? ` Each stops its thread for ${holds.seconds} s after each use of debug; debug without arguments lists them.`
     : '';
   const text = `Errors ${where === 'all' ? 'in all threads' : `in ${where}`} are recorded when they are signalled, also those that are handled; get_last_error with watched: true shows them.${held}`;
-  return { data, text };
+  const unknown =
+    data.unknown &&
+    `Note: no thread and no package is called ${where} now; unwatch: true ends the watch, and watch: "all" takes all threads.`;
+  return { data, text: joinSections([text, unknown]) };
 }
 
 /** Stops recording errors. */
 export async function unwatch({ image, context }: DebugDependencies): Promise<Result> {
   const data = foundValue(await image.call('debug-watch', { off: true }, callOptions(context)));
   const { watched = 0 } = data;
-  return { data, text: `Errors are not recorded any more. ${watched} were seen; what is held stays so.` };
+  const seen = watched === 1 ? '1 was' : `${watched} were`;
+  return { data, text: `Errors are not recorded any more. ${seen} seen; what is held stays so.` };
 }
