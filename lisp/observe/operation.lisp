@@ -82,7 +82,10 @@ before, to get its values."
     (call-sampled mode (lambda ()
                          (if function
                              (multiple-value-setq (runs taken)
-                               (call-user-code (lambda () (call-repeatedly function mode seconds))))
+                               (call-user-code
+                                (lambda ()
+                                  (call-quietly
+                                   (lambda () (call-repeatedly function mode seconds))))))
                              (sleep seconds))))
     (list "values" (and code (list (shown-values values)))
           "observed" (make-json-object
@@ -125,8 +128,10 @@ for the case of an error: \"form\" for CODE, \"against\" for AGAINST."
                                (values (mapcar (lambda (function)
                                                  (multiple-value-list (call-user-code function)))
                                                (list one other))))
-                          (list "compared" (call-user-code (lambda ()
-                                                             (compare-forms one other seconds)))
+                          (list "compared" (call-user-code
+                                            (lambda ()
+                                              (call-quietly
+                                               (lambda () (compare-forms one other seconds)))))
                                 "same" (and (apply #'equal (mapcar #'objects-texts values))
                                             (apply #'=
                                                    (mapcar (lambda (each)

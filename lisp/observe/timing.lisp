@@ -24,6 +24,16 @@ the measuring code calls no generic arithmetic, which would show in a profile."
   "Return the number of seconds since TIME, a value of GET-INTERNAL-REAL-TIME."
   (seconds-between time (get-internal-real-time)))
 
+;;; The output of a form that is run again
+
+(defun call-quietly (function)
+  "Call FUNCTION, which runs forms that were run before, and return its values. Discard what they
+print to the output of this call, which has the output of the first run."
+  (flet ((quiet (stream) (if (captured-p stream) (capturing (make-capture 0 0)) stream)))
+    (let ((*standard-output* (quiet *standard-output*)) (*error-output* (quiet *error-output*))
+          (*trace-output* (quiet *trace-output*)))
+      (funcall function))))
+
 ;;; Waiting for a CPU that other threads or processes use
 
 (defun waited-seconds ()

@@ -407,6 +407,12 @@ describe('profiles', () => {
     expect(await observe({ form, mode: 'cpu', seconds: 1 })).toMatch(/each\. \d+ samples/);
   });
 
+  test('of a form that prints: the output is that of one run', async () => {
+    const text = await observe({ form: '(progn (print :printed) (middle 20000))', mode: 'cpu', seconds: 1 });
+    expect(text).toMatch(/^\d[\d,]* runs of /);
+    expect(text).toMatch(/\n\nOutput:\n:PRINTED$/);
+  });
+
   test('of time, in which it waits', async () => {
     const text = await observe({ form: '(progn (sleep 0.05) (make-string 400))', mode: 'time', seconds: 1 });
     expect(text).toMatch(
@@ -450,6 +456,11 @@ test('a package that is not there is loaded first', async () => {
 test('which of two slow forms takes less, after few rounds', async () => {
   const text = await observe({ form: '(sleep 0.2)', against: '(sleep 0.2)', seconds: 0.1 });
   expect(text).toContain(' Medians and quartiles of 2 rounds in turn, time by the clock.');
+});
+
+test('of two forms that print the output is told once of each', async () => {
+  const [form, against] = ['(print :one)', '(print :other)'];
+  expect(await observe({ form, against, seconds: 0.1 })).toMatch(/\n\nOutput:\n:ONE\s*\n:OTHER$/);
 });
 
 test('which of two forms takes less', async () => {
