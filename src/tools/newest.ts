@@ -64,3 +64,25 @@ async function readNewest<Item>(
 export function countText({ total, atLeast }: { total: number; atLeast: boolean }, what: string): string {
   return `${atLeast ? 'At least ' : ''}${total} ${total === 1 ? what : `${what}s`}`;
 }
+
+/** Matches an ISO time: its date, and its hour, minute and second. */
+const ISO_TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)[.\d]*Z$/;
+
+/** Returns what READ gives for each of several ROWS if that is the same, so that the header can say it once. */
+export function shared<Row>(
+  rows: readonly Row[],
+  read: (row: Row) => string | undefined,
+): string | undefined {
+  const texts = new Set(rows.map(read));
+  return rows.length > 1 && texts.size === 1 ? [...texts][0] : undefined;
+}
+
+/** Returns the date of the record that has the ISO time TIME. */
+export function dateOf({ time }: { time: string }): string | undefined {
+  return ISO_TIME.exec(time)?.[1];
+}
+
+/** Returns the ISO time TIME to the second, without its date when that is SAID already. */
+export function timeText(time: string, said: string | undefined): string {
+  return time.replace(ISO_TIME, (_, date, clock) => (date === said ? `${clock}Z` : `${date}T${clock}Z`));
+}

@@ -27,7 +27,8 @@ const start = (folder = root.path, home = state.path): Promise<Session> =>
 
 const history = async (session: Session, args: Record<string, unknown> = {}): Promise<string> =>
   (await session.text('get_repl_history', args))
-    .replace(/\d{4}-\S+Z/g, 'TIME')
+    .replace(/(\d{4}-\d\d-\d\dT)?\d\d:\d\d:\d\dZ/g, 'TIME')
+    .replace(/\d{4}-\d\d-\d\d/g, 'DATE')
     .replace(/, \d+ ms(?=$|,)/gm, ', N ms');
 
 const FIRST =
@@ -40,7 +41,7 @@ test('it has input, values, output, errors, package and time, newest first', asy
   await session.eval('(defun f (x)\n  (print x) (values x 2))\n(f 3)');
   await session.call('eval_form', { form: '(list 1', package: 'KEYWORD' });
   expect(await history(session)).toBe(
-    '2 evaluations in this workspace, newest first:\n\n' +
+    '2 evaluations in this workspace, newest first, of DATE:\n\n' +
       '  TIME in KEYWORD, N ms\n    (list 1\n' +
       '    Error: form 1 cannot be read: the text ends inside this form\n' +
       '    It begins at line 1, column 1; reading stopped at line 1, column 8. Nothing was evaluated.\n' +
@@ -55,9 +56,9 @@ test('long values and output are shown whole where they are of the only one list
   await session.eval('(loop for n below 8 do (format t "~D~%" n) finally (return (values 1 2 3 4 5 6 7 8)))');
   await session.eval('(+ 1 2)');
   expect(await history(session)).toBe(
-    '2 evaluations in this workspace, newest first:\n\n' +
-      '  TIME in COMMON-LISP-USER, N ms\n    (+ 1 2)\n    => 3\n' +
-      '  TIME in COMMON-LISP-USER, N ms\n    (loop for n below 8 do (format t "~D~%" n) finally (return (values 1 2 3 4 5 6 7 8)))\n' +
+    '2 evaluations in this workspace, newest first, of DATE, in COMMON-LISP-USER:\n\n' +
+      '  TIME, N ms\n    (+ 1 2)\n    => 3\n' +
+      '  TIME, N ms\n    (loop for n below 8 do (format t "~D~%" n) finally (return (values 1 2 3 4 5 6 7 8)))\n' +
       '    => 1\n       2\n       3\n       4\n       5\n       6\n       ... 2 more lines\n' +
       '    Output:\n      0\n      1\n      2\n      3\n      4\n      5\n      ... 2 more lines\n\n' +
       'Note: limit: 1 with the offset of an evaluation shows it whole.',
@@ -67,16 +68,17 @@ test('long values and output are shown whole where they are of the only one list
   place.remove();
 });
 
-test('frames of an error are shown where it is the only one listed', async () => {
+test('frames of an error are shown where it is the only one listed, and a list says that it cuts them', async () => {
   const place = ownFolder();
   const session = await start(root.path, place.path);
   await session.eval('(defun fails () (error "No."))');
   await session.call('eval_form', { form: '(fails)' });
-  const brief =
-    '  TIME in COMMON-LISP-USER, N ms\n    (fails)\n    Error: No.\n    Type: COMMON-LISP::SIMPLE-ERROR\n';
-  expect(await history(session)).toContain(`${brief}  TIME in`);
+  const brief = '\n    (fails)\n    Error: No.\n    Type: COMMON-LISP::SIMPLE-ERROR\n';
+  const list = await history(session);
+  expect(list).toContain(`  TIME, N ms${brief}  TIME, N ms`);
+  expect(list).toMatch(/\n\nNote: limit: 1 with the offset of an evaluation shows it whole\.$/);
   expect(await history(session, { limit: 1 })).toContain(
-    `${brief}\n    Frames:\n      0: (COMMON-LISP-USER::FAILS)`,
+    `  TIME in COMMON-LISP-USER, N ms${brief}\n    Frames:\n      0: (COMMON-LISP-USER::FAILS)`,
   );
   await session.close();
 });
@@ -87,7 +89,7 @@ test('it survives a restart of the server, and a line that a crash cut', async (
   const session = await start();
   await session.eval('(live-lisp:call-tool :eval-form :form "(* 6 7)")');
   const text = await history(session);
-  expect(text).toMatch(/^4 evaluations in this workspace, newest first:/);
+  expect(text).toMatch(/^4 evaluations in this workspace, newest first, of DATE:/);
   expect(text).toContain('\n    (* 6 7)\n    => 42\n');
   expect(await history(session, { containing: 'DEFUN' })).toBe(
     `1 evaluation in this workspace with "DEFUN" in the input, newest first:\n\n${FIRST.replace('N ms', 'N ms, by another server, or an earlier one')}`,

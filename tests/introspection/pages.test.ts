@@ -53,7 +53,7 @@ test.each([
   [
     'get_audit_log',
     { tool: 'load_file', outcome: 'succeeded', offset: 9999 },
-    /^(\d+) calls? in the audit log, newest first:\n\nNote: there (?:are \1 calls|is only one), and none from offset 9999 on\.\n\nThe log is /,
+    /^(\d+) calls? in the audit log, newest first:\n\nNote: there (?:are \1 calls|is only one), and none from offset 9999 on\./,
   ],
 ] as const)(
   'C13 %s with %j tells how many rows there are, and that none follows',

@@ -20,7 +20,7 @@ import {
 } from '../../kernel/tool.ts';
 import type { Evaluation, ReplHistory } from '../../records/repl-history.ts';
 import { visible } from '../../visible.ts';
-import { countText, newestOf } from '../newest.ts';
+import { countText, dateOf, newestOf, shared, timeText } from '../newest.ts';
 import { LIMIT, OFFSET } from '../paging.ts';
 
 const GET_REPL_HISTORY = {
@@ -63,21 +63,27 @@ async function readHistory(
     matches: ({ form }) => containing === undefined || form.toLowerCase().includes(containing),
   });
   const { rows: evaluations, offset, total, atLeast } = newest;
+  const serverText = (evaluation: Evaluation) =>
+    history.isOfAnother(evaluation) ? ', by another server, or an earlier one' : '';
   const what = containing === undefined ? '' : ` with ${JSON.stringify(args.containing)} in the input`;
+  const said = {
+    date: shared(evaluations, dateOf),
+    package: shared(evaluations, (evaluation) => evaluation.package),
+    by: shared(evaluations, serverText),
+  };
+  const parts = evaluations.map((evaluation) => partsOf(evaluation, evaluations.length === 1));
   const rows = fittingRows(
-    evaluations.map((evaluation) =>
-      visible(evaluationText(evaluation, history.isOfAnother(evaluation), evaluations.length === 1)).replace(
-        /\n(?=.)/g,
-        '\n  ',
-      ),
-    ),
+    parts.map((part, at) => {
+      const evaluation = evaluations[at] as Evaluation;
+      return rowText(evaluation, part, headText(evaluation, serverText(evaluation), said));
+    }),
   );
   const page = { offset, shown: rows.length, total };
-  const cut = evaluations.length > 1 && evaluations.slice(0, rows.length).some(isLong);
   const text = joinSections([
-    `${countText(newest, 'evaluation')} in this workspace${what}${total > 0 ? ', newest first:' : '.'}`,
+    `${countText(newest, 'evaluation')} in this workspace${what}${total > 0 ? `, newest first${saidText(said)}:` : '.'}`,
     listText(rows, hasMore(page)) || beyondNote(page, 'evaluations'),
-    cut && 'Note: limit: 1 with the offset of an evaluation shows it whole.',
+    parts.slice(0, rows.length).some(({ cut }) => cut) &&
+      'Note: limit: 1 with the offset of an evaluation shows it whole.',
   ]);
   return { data: { total, ...(atLeast && { atLeast }), evaluations }, text };
 }
@@ -87,28 +93,56 @@ function inner(output: string): string {
   return output.replace(/^\n+/, '').trimEnd();
 }
 
-/** True when the values or the output of an evaluation have more than LINES_IN_LIST lines. */
-function isLong({ values = '', output = '' }: Evaluation): boolean {
-  return [values, inner(output)].some((text) => text.split('\n').length > LINES_IN_LIST);
+/** What the header says of all evaluations. */
+interface Said {
+  date: string | undefined;
+  package: string | undefined;
+  /** Which server requested them; '' when this one did. */
+  by: string | undefined;
 }
 
-/** Renders an evaluation. FROM_OTHER_SERVER: another server requested it. Restarts and frames of an error, and more than
- *  LINES_IN_LIST lines of values or output, are only shown if it is the ONLY one listed. */
-function evaluationText(
-  { time, milliseconds, form, values, output, error, ...more }: Evaluation,
-  fromOtherServer: boolean,
-  only: boolean,
-): string {
-  const bounded = (text: string) => (only ? text : boundLines(text, LINES_IN_LIST));
-  return [
-    `${time}${more.package === undefined ? '' : ` in ${more.package}`}, ${milliseconds} ms${fromOtherServer ? ', by another server, or an earlier one' : ''}`,
+function saidText({ date, package: home, by = '' }: Said): string {
+  return `${date === undefined ? '' : `, of ${date}`}${home === undefined ? '' : `, in ${home}`}${by}`;
+}
+
+/** Returns the first line of EVALUATION, which BY says was requested by which server, without what the header SAID. */
+function headText(evaluation: Evaluation, by: string, said: Said): string {
+  const { time, milliseconds, package: home } = evaluation;
+  const where = home === undefined || home === said.package ? '' : ` in ${home}`;
+  return `${timeText(time, said.date)}${where}, ${milliseconds} ms${by === said.by ? '' : by}`;
+}
+
+/** The values, the output and the error of an evaluation as they are shown. CUT: these are not all of them. */
+interface Parts {
+  values: string | undefined;
+  output: string | undefined;
+  error: string | undefined;
+  cut: boolean;
+}
+
+/** Returns the parts of an evaluation. Restarts and frames of an error, and more than LINES_IN_LIST lines of values or
+ *  output, are only shown if it is the ONLY one listed. */
+function partsOf({ values, output, error }: Evaluation, only: boolean): Parts {
+  const whole = { values, output: output && inner(output), error };
+  if (only) return { ...whole, cut: false };
+  const shown = {
+    values: values && boundLines(values, LINES_IN_LIST),
+    output: whole.output && boundLines(whole.output, LINES_IN_LIST),
+    error: error?.split('\n\n', 1)[0],
+  };
+  const cut = (['values', 'output', 'error'] as const).some((part) => shown[part] !== whole[part]);
+  return { ...shown, cut };
+}
+
+function rowText({ form }: Evaluation, { values, output, error }: Parts, head: string): string {
+  const text = [
+    head,
     indent(form.trim(), 2),
-    values !== undefined && indent(`=> ${bounded(values).replace(/\n/g, '\n   ')}`, 2),
-    output !== undefined && `  Output:\n${indent(bounded(inner(output)), 4)}`,
-    error !== undefined && indent(only ? error : (error.split('\n\n', 1)[0] ?? error), 2),
-  ]
-    .filter((part) => part !== false)
-    .join('\n');
+    values !== undefined && indent(`=> ${values.replace(/\n/g, '\n   ')}`, 2),
+    output !== undefined && `  Output:\n${indent(output, 4)}`,
+    error !== undefined && indent(error, 2),
+  ].filter((part) => part !== false);
+  return visible(text.join('\n')).replace(/\n(?=.)/g, '\n  ');
 }
 
 /** Returns the record of an evaluation that ended with REPLY after MILLISECONDS. The first argument has the

@@ -12,7 +12,7 @@ import {
 } from '../../kernel/tool.ts';
 import type { AuditLog, AuditRecord } from '../../records/audit-log.ts';
 import { visible } from '../../visible.ts';
-import { countText, newestOf } from '../newest.ts';
+import { countText, dateOf, newestOf, shared, timeText } from '../newest.ts';
 import { LIMIT, OFFSET } from '../paging.ts';
 
 const OUTCOMES = ['succeeded', 'failed', 'unfinished'] as const;
@@ -48,7 +48,16 @@ const GET_AUDIT_LOG = {
 } as const satisfies ToolDescription;
 
 export function getAuditLog(log: AuditLog) {
-  return defineTool({ ...GET_AUDIT_LOG, handler: (args, context) => readLog(log, args, context) });
+  let pathTold = false;
+  return defineTool({
+    ...GET_AUDIT_LOG,
+    handler: async (args, context) => {
+      const { text, ...result } = await readLog(log, args, context);
+      const where = !pathTold && `The log is ${log.path}`;
+      pathTold = true;
+      return { ...result, text: joinSections([text, where]) };
+    },
+  });
 }
 
 async function readLog(
@@ -64,12 +73,12 @@ async function readLog(
       (!tool || record.tool === tool) && (args.outcome === undefined || outcomeOf(record) === args.outcome),
   });
   const { rows: records, offset, total, atLeast } = newest;
-  const lines = fittingRows(records.map((record) => visible(recordText(record))));
+  const date = shared(records, dateOf);
+  const lines = fittingRows(records.map((record) => visible(recordText(record, date))));
   const page = { offset, shown: lines.length, total };
   const text = joinSections([
-    `${countText(newest, 'call')} in the audit log, newest first:`,
+    `${countText(newest, 'call')} in the audit log, newest first${date === undefined ? '' : `, of ${date}`}:`,
     listText(lines, hasMore(page)) || beyondNote(page, 'calls'),
-    `The log is ${log.path}`,
   ]);
   return { data: { total, ...(atLeast && { atLeast }), calls: records, path: log.path }, text };
 }
@@ -110,12 +119,13 @@ const DECISIONS: Record<AuditRecord['authority'], string> = {
   'cannot ask': ', nobody could be asked',
 };
 
-function recordText(record: AuditRecord): string {
+/** Returns the text of RECORD, without its date when that is the one that the header SAID. */
+function recordText(record: AuditRecord, said: string | undefined): string {
   const { time, tool, level, caller, authority, end } = record;
   const by = caller === 'client' ? '' : `, called by ${caller === 'code' ? 'code' : 'a command'}`;
   const outcome = end === undefined ? 'unfinished' : `${outcomeOf(record)} after ${end.milliseconds} ms`;
   const error = end?.error === undefined ? '' : `\n    ${firstLine(end.error)}`;
-  return `${time} ${tool} (${level}${by}${DECISIONS[authority]}) ${outcome}\n    ${firstLine(JSON.stringify(record.arguments ?? null))}${error}`;
+  return `${timeText(time, said)} ${tool} (${level}${by}${DECISIONS[authority]}) ${outcome}\n    ${firstLine(JSON.stringify(record.arguments ?? null))}${error}`;
 }
 
 function firstLine(text: string): string {
