@@ -13,6 +13,7 @@ import { TIMES } from '../../src/image/wire/times.ts';
 import { run } from '../cli/run.ts';
 import { bad, NO_SYSTEMS, PROJECT, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { imageContract } from '../image-contract.ts';
+import { libraries } from '../libraries.ts';
 import { until } from '../server/processes.ts';
 import { servingPlace, startServing } from './served.ts';
 import {
@@ -24,6 +25,8 @@ import {
   type OpenSwank,
   startSwank,
 } from './swank.ts';
+
+libraries('swank');
 
 const LINE = `(load "${join(PROJECT, 'lisp', 'attach.lisp')}")`;
 
