@@ -47,11 +47,13 @@ const CONTEXT_LINES = 3;
 
 function localsText(locals: Local[]): string {
   if (locals.length === 0) return 'No locals are kept.';
-  const lines = locals.map(
-    ({ name, value, id }) => `  ${name} = ${value ?? '#<not kept>'}${id ? `  ${id}` : ''}`,
-  );
-  const hidden = locals.some(({ value }) => value === undefined);
-  return `Locals:\n${lines.join('\n')}${hidden ? '\n(debug_level: 3 of eval_form or load_file keeps all.)' : ''}`;
+  const lines = locals
+    .filter(({ value }) => value !== undefined)
+    .map(({ name, value, id }) => `  ${name} = ${value}${id ? `  ${id}` : ''}`);
+  const lost = locals.filter(({ value }) => value === undefined).map(({ name }) => name);
+  if (lost.length > 0)
+    lines.push(`  not kept: ${lost.join(', ')} (debug_level: 3 of eval_form or load_file keeps all)`);
+  return `Locals:\n${lines.join('\n')}`;
 }
 
 /** Evaluates CODE with the variables of the requested frame in the thread that the error HELD has stopped. */
