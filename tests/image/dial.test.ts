@@ -83,7 +83,7 @@ describe('a client', () => {
     within(dialWords('sbcl-2'), async (session) => {
       expect(await session.call('eval_form', { form: '1' })).toEqual(
         bad(
-          `The image there did not start: its command exited with code 1.\nIt wrote last:\n  live-lisp: No image with the name sbcl-2 serves on this machine. What serves: sbcl-1 (SBCL 2.2.9, pid ${image.served.pid}) in /srv/shop.\nThe command: ${dialWords('sbcl-2')}\nTry it in a terminal: it has to start SBCL without asking anything, such as for a password or whether a host is known. Then call again.`,
+          `The image there did not start: its command exited with code 1.\nIt wrote last:\n  live-lisp: No image with the name sbcl-2 serves on this machine. What serves: sbcl-1 (SBCL 2.2.9, pid ${image.served.pid}) in /srv/shop.\nThe command: ${dialWords('sbcl-2')}\nlive-lisp runs there and says why: have the user mend that, or correct --image there=... Then call again.`,
         ),
       );
     }));

@@ -107,6 +107,11 @@ interface FailedCommand {
   spawnError: string | undefined;
 }
 
+/** True when live-lisp itself wrote the last of LINES, as `live-lisp dial` does: it says why. */
+function saysItself(lines: readonly string[]): boolean {
+  return lines.at(-1)?.startsWith('live-lisp: ') === true;
+}
+
 /** Returns the text for IMAGE, whose command FAILED. */
 export function notStartedText(image: ImageCommand, failed: FailedCommand): string {
   const { problem, remedy, exitCode, lastLines, spawnError } = failed;
@@ -115,8 +120,9 @@ export function notStartedText(image: ImageCommand, failed: FailedCommand): stri
     return `The image ${image.name} did not start: ${program} cannot be run here (${spawnError}). Correct --image ${image.name}=..., or install it, and call again.`;
   }
   const why = problem ?? (exitCode === undefined ? 'was ended' : `exited with code ${exitCode}`);
-  const usual =
-    exitCode === NO_PROGRAM
+  const usual = saysItself(lastLines)
+    ? `live-lisp runs there and says why: have the user mend that, or correct --image ${image.name}=...`
+    : exitCode === NO_PROGRAM
       ? `There is no program of that name there: install SBCL there, or give its path in --image ${image.name}=...`
       : 'Try it in a terminal: it has to start SBCL without asking anything, such as for a password or whether a host is known.';
   return [
