@@ -120,7 +120,10 @@ export class Session {
   }
 
   get pid(): number {
-    return this.transport.pid ?? -1;
+    const { pid } = this.transport;
+    // No number stands for "none": to process.kill, -1 is every process.
+    if (pid === null) throw new Error('The server has ended.');
+    return pid;
   }
 
   /** Calls the tool NAME and returns its answer. */

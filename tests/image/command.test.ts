@@ -56,7 +56,6 @@ function otherRoot(): string {
 
 /** Sends the signal NAME to the server of SESSION. Without its process it would go to all. */
 function signal(session: Session, name: NodeJS.Signals): void {
-  if (session.pid <= 0) throw new Error('The server is not there.');
   process.kill(session.pid, name);
 }
 
