@@ -350,10 +350,11 @@ already. Return a JSON object that describes the outcome."
          ;; Asked once: ASDF can read a .asd file again for it, and forget that its systems are loaded.
          (systems (append (needed-systems system) (list system)))
          (redefined (taken-redefined-count))
+         (compiling (or force (doubtful-systems systems)))
          (needed (progn
-                   (when (or force (stale-systems systems))
+                   (when (or compiling (stale-systems systems))
                      (call-user-code (lambda () (wait-past-fasls system))))
-                   (or (operate name force)
+                   (or (operate name compiling)
                        ;; Load again when a restart redefined a structure or a constant, because
                        ;; code that was compiled before does not fit the new definition. Load again
                        ;; also when a file still differs from the loaded code: ASDF compares whole

@@ -86,6 +86,31 @@ it depends on, ASDF takes the fasl for up to date."
             repeat 24
             while (= last (get-universal-time)) do (sleep 0.05)))))
 
+(defun seems-unchanged-p (component)
+  "Return true if the source file of COMPONENT is not newer than its fasl. Dates of files are in
+whole seconds. If both dates are the same, the source may still be newer, and the second value is
+true."
+  (let ((source (ignore-errors (file-write-date (asdf-call "COMPONENT-PATHNAME" component))))
+        (fasl (compiled-date component)))
+    (and source fasl (values (<= source fasl) (= source fasl)))))
+
+(defun source-components (system &optional others)
+  "Return an alist from the source files of SYSTEM, as ASDF components, to their native truenames.
+If OTHERS is true, include files of the systems that SYSTEM depends on."
+  (loop for component in (lisp-files system others)
+        for path = (ignore-errors (sb-ext:native-namestring
+                                   (truename (asdf-call "COMPONENT-PATHNAME" component))))
+        when path collect (cons component path)))
+
+(defun doubtful-systems (systems)
+  "Return a list of the names of those of SYSTEMS of which the image does not know a file's text, and
+which ASDF would load from a fasl with the date of that file. The fasl can be of an older text."
+  (loop for system in systems
+        when (loop for (component . path) in (source-components system)
+                     thereis (and (null (known-text path))
+                                  (nth-value 1 (seems-unchanged-p component))))
+          collect (asdf-call "COMPONENT-NAME" system)))
+
 ;;; Systems in files of another name: ASDF finds a system only in an .asd file of its own name.
 
 (defun file-text (file)

@@ -258,8 +258,9 @@ from FILE."
 
 (defun loaded-text (file sources &optional compiled)
   "Return two values: the text of the file FILE that was just loaded, or NIL if it is unknown
-because it has changed since then, and its date at the load. SOURCES lists debug sources of code
-from this load, which have this date. COMPILED is the date of the fasl that was loaded, or NIL."
+because it has changed since then, or may have, and its date at the load. SOURCES lists debug
+sources of code from this load, which have this date. COMPILED is the date of the fasl that was
+loaded, or NIL."
   (let* ((name (if *source-copy* (car *source-copy*) (source-file-path file)))
          (path (sb-ext:parse-native-namestring name))
          (read (gethash name **texts-read**))
@@ -272,6 +273,8 @@ from this load, which have this date. COMPILED is the date of the fasl that was 
         (values (source-file-text file) (source-file-date file))
         (values (and date
                      (if dates (member date dates) (or (null compiled) (<= date compiled)))
+                     ;; Another image may have compiled the file before a change in the same second.
+                     (or read (not (eql date compiled)))
                      (if read (cdr read) (read-text path)))
                 (or (first dates)
                     (if (and date compiled) (min date compiled) date))))))

@@ -62,22 +62,6 @@ method of its own."
 
 ;;; Changes that ASDF does not notice, because it compares dates in whole seconds
 
-(defun seems-unchanged-p (component)
-  "Return true if the source file of COMPONENT is not newer than its fasl. Dates of files are in
-whole seconds. If both dates are the same, the source may still be newer, and the second value is
-true."
-  (let ((source (ignore-errors (file-write-date (asdf-call "COMPONENT-PATHNAME" component))))
-        (fasl (compiled-date component)))
-    (and source fasl (values (<= source fasl) (= source fasl)))))
-
-(defun source-components (system &optional others)
-  "Return an alist from the source files of SYSTEM, as ASDF components, to their native truenames.
-If OTHERS is true, include files of the systems that SYSTEM depends on."
-  (loop for component in (lisp-files system others)
-        for path = (ignore-errors (sb-ext:native-namestring
-                                   (truename (asdf-call "COMPONENT-PATHNAME" component))))
-        when path collect (cons component path)))
-
 (defun unnoticed-p (system &key known)
   "Return true if SYSTEM may have a change that ASDF does not notice, so that the image or the fasls
 lack it. If KNOWN is true, look only at files of which the loaded text is known."
