@@ -411,6 +411,7 @@ describe('profiles', () => {
     const text = await observe({ form: '(progn (print :printed) (middle 20000))', mode: 'cpu', seconds: 1 });
     expect(text).toMatch(/^\d[\d,]* runs of /);
     expect(text).toMatch(/\n\nOutput:\n:PRINTED$/);
+    expect(text).not.toContain('LIVE-LISP');
   });
 
   test('of time, in which it waits', async () => {

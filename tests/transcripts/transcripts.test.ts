@@ -63,7 +63,8 @@ function withoutRuns(text: string): string {
 function stable(text: string): string {
   return text
     .replace(/(after|again in) \d+\.\d s/g, '$1 N s')
-    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replace(/(\d{4}-\d\d-\d\dT)?\d\d:\d\d:[\d.]+Z/g, 'TIME')
+    .replace(/, of \d{4}-\d\d-\d\d/g, ', of DATE')
     .replace(/\d+\.\d s\)\.$/gm, 'N s).')
     .replace(/\b\d+(?:\.\d+)? (?:ns|µs|ms)(?=[,.:]|$)/gm, 'N ms')
     .replace(/after \d+ ms$/gm, 'after N ms')
