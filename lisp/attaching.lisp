@@ -102,8 +102,9 @@ of its package."
           ((find-package "LIVE-LISP.BASE")
            (let ((stop (find-symbol "STOP" package)))
              (when (and stop (fboundp stop)) (funcall stop))))
-          (t (error "The package ~A of this image is named or nicknamed LIVE-LISP, as the one of ~
-                     live-lisp is, so nothing was loaded. Rename it, and give the line again."
+          (t (error "The package ~A of this image has the name or nickname LIVE-LISP, which ~
+                     live-lisp needs, so nothing was loaded. Rename that package, and enter the ~
+                     line again."
                     (package-name package))))))
 
 (defun serve (digest)

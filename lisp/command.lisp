@@ -55,9 +55,9 @@ it below FOLDER, a native name."
   "Make a folder that only this user can enter, and return its native name."
   (let ((places (remove nil (list (variable-of "TMPDIR") "/tmp" "/var/tmp" "/dev/shm"))))
     (dolist (place places
-                   (error "No folder there can be written (~{~A~^, ~}), and live-lisp compiles its ~
-                           agent in one. Let the command give it one, as docker run --tmpfs /tmp:exec ~
-                           does."
+                   (error "None of the folders ~{~A~^, ~} can be written there, and live-lisp ~
+                           needs one to compile its agent in. Have the command provide one, as ~
+                           docker run --tmpfs /tmp:exec does."
                           places))
       (let ((folder (ignore-errors (sb-posix:mkdtemp (concatenate 'string place
                                                                   "/live-lisp-XXXXXX")))))

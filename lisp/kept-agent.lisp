@@ -29,7 +29,7 @@ can enter it."
   (let ((stat (sb-posix:stat folder)))
     (unless (and (= (sb-posix:stat-uid stat) (sb-posix:getuid))
                  (zerop (logand #o077 (sb-posix:stat-mode stat))))
-      (error "Other users can enter ~A, so live-lisp serves nothing there. Remove that folder, or ~\
+      (error "The folder ~A is not yours alone, so live-lisp does not use it. Remove it, or ~\
               change its owner and mode."
              folder)))
   folder)
@@ -63,8 +63,8 @@ COMPILE with BASE first. Signal an error if there is none then."
   (let ((fasl (fasl-of base)))
     (unless (probe-file fasl) (funcall compile base))
     (unless (probe-file fasl)
-      (error "live-lisp could not compile its agent into ~A with ~A. See if the disk is full, and ~\
-              if this program starts as an SBCL."
+      (error "live-lisp could not compile its agent into ~A with ~A. Check that the disk ~\
+              is not full, and that this program starts as SBCL does."
              (string-right-trim "/" (sb-ext:native-namestring
                                      (make-pathname :name nil :type nil :version nil :defaults fasl)))
              sb-ext:*runtime-pathname*))

@@ -246,7 +246,7 @@ export function dialling(command: ImageCommand, cwd: string, times: Times = TIME
     if (served !== undefined) return served;
     opened.stream.destroy();
     throw new SetupError(
-      `The command of the image ${command.name} tells an image that cannot be understood. Update live-lisp where it runs, and here.`,
+      `What the command of --image ${command.name} says about its image cannot be read. Update live-lisp where that image runs, and here.`,
     );
   };
   const connect = (): Connection => {
@@ -392,7 +392,7 @@ function checkAllowed({ tool: name, glob }: StandingApproval, registry: ToolRegi
   if (tool === null) throw new UsageError(`--allow: ${registry.unknownTool(name)}`);
   if (tool.safetyLevel === 'safe') throw new UsageError(`--allow: ${name} is safe and never asks.`);
   if (glob !== undefined && tool.preview === undefined) {
-    throw new UsageError(`--allow: ${name} is about no file, so it takes no glob: --allow ${name}.`);
+    throw new UsageError(`--allow: ${name} changes no file, so it takes no glob. Give --allow ${name}.`);
   }
   if (glob?.endsWith('/')) {
     throw new UsageError(`--allow: ${glob} matches no file, only ${glob}** does.`);

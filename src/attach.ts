@@ -43,16 +43,17 @@ export async function attachText(config: Config): Promise<string> {
   const rows = images.slice(0, LIST_LIMIT).map((image) => `  ${imageText(image)}${markOf(image, fitting)}`);
   const more = images.length - rows.length;
   return [
-    'To have agents work in your own Lisp image, give it this line, in SLIME, SLY or any other REPL:',
+    'To have agents work in your own Lisp image, enter this line in its REPL, in SLIME, SLY or any other:',
     '',
     `  ${attachLine()}`,
     '',
-    'For each new image, put the line at the end of ~/.sbclrc, or have Emacs do it and show you what agents do:',
+    'To have each new image serve, put that line at the end of ~/.sbclrc, or this one into the init file of Emacs,',
+    'which then shows you what agents do, too:',
     '',
     `  ${emacsLine()}`,
     '',
-    'Agents then work in that image if its folder is theirs, contains theirs, or is in it. Start their session anew',
-    'if it has used an image already. (live-lisp:stop) ends it, and live-lisp never ends your image.',
+    'Agents then work in that image if its folder is theirs, contains theirs, or is inside theirs. If their session has',
+    'used another image already, start a new session. live-lisp never ends your image; (live-lisp:stop) ends the service.',
     '',
     refusal ?? (images.length === 0 ? 'No image serves now.' : 'Images that serve now:'),
     ...rows,
@@ -67,8 +68,9 @@ function imageText(image: Served): string {
 
 /** Returns what a server in this folder would do with IMAGE, if FITTING are those that fit. */
 function markOf({ name }: Served, fitting: readonly Served[]): string {
-  if (!fitting.some((image) => image.name === name)) return `; other folders, or --image ${name}`;
+  if (!fitting.some((image) => image.name === name))
+    return `; for other folders; here only with --image ${name}`;
   return fitting.length === 1
     ? '; used in this folder'
-    : `; one of ${fitting.length} for this folder: --image ${name}`;
+    : `; one of ${fitting.length} for this folder; --image ${name} chooses it`;
 }

@@ -30,24 +30,24 @@ export function helpText(): string {
 
 Usage: live-lisp [COMMAND] [FLAGS]
 
-Commands in the image of the session of this folder, which the first of them starts:
+Commands that work in this folder's session, which the first of them starts:
 ${verbs.join('\n')}
   call TOOL NAME=VALUE ... call any tool, also with one JSON object
   sessions                 list the sessions
-  stop                     end the one that commands have started here
-Their options are the parameters of their tools: live-lisp help WORD. All take --json, --root DIR and --session PID.
+  stop                     end the session that commands have started here
+Their options are the parameters of their tools: live-lisp help WORD lists them. All take --json, --root DIR and --session PID.
 
 Other commands:
   serve                    serve MCP on stdin and stdout (the default)
-  session                  serve commands alone, with the flags given
+  session                  serve these commands, and no MCP client, with the flags given
   help WORD                explain a command or a tool
   tools                    list the tools
   search WORDS             print the tools that a search for WORDS finds
-  doctor                   check the set-up; with --client, what that client has of it
-  attach                   print the line by which your own image serves live-lisp, and which images serve
-  dial [NAME]              pass the wire of an image that serves here on to a server elsewhere, over stdin and stdout
+  doctor                   check the set-up; with --client, also how that client starts live-lisp
+  attach                   print the line that makes your own image serve agents, and the images that serve now
+  dial [NAME]              connect a server elsewhere, over stdin and stdout, to an image that serves here
   install                  with --client, set that client up; else list the clients that are here
-  uninstall                with --client, take that out again
+  uninstall                with --client, take live-lisp out of that client
   forget                   remove the records of the workspace: history, journals, its calls in the log
 
 Flags:
@@ -86,5 +86,7 @@ export function searchText(words: readonly string[], catalog: Searchable): strin
     ({ id, name, match, description }) =>
       `${(id ?? name).padEnd(width)}  ${(match ?? 'literal').padEnd(7)}  ${description}`,
   );
-  return [...lines, ...(more ? [`Then: ${more.join(', ')}`] : []), ...(note ? [note] : [])].join('\n');
+  return [...lines, ...(more ? [`Further matches: ${more.join(', ')}`] : []), ...(note ? [note] : [])].join(
+    '\n',
+  );
 }

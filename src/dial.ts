@@ -66,12 +66,12 @@ async function imageOf(folder: string | undefined, name: string | undefined): Pr
   if (refusal !== undefined) throw new SetupError(refusal);
   if (listening.length === 0) {
     throw new SetupError(
-      'No image serves on this machine. Give the line that live-lisp attach prints in the REPL of one, and dial again.',
+      'No image serves on this machine. In the REPL of an image, enter the line that live-lisp attach prints. Then dial again.',
     );
   }
   throw new SetupError(
     name === undefined
       ? `Several images serve on this machine: ${names}. Name one: live-lisp dial NAME.`
-      : `No image with the name ${name} serves on this machine. What serves: ${names}.`,
+      : `No image with the name ${name} serves on this machine. These do: ${names}.`,
   );
 }

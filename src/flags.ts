@@ -35,27 +35,31 @@ const FLAG_HELP = {
   'map NAME:LOCAL=REMOTE':
     'with --image NAME=COMMAND: the folder LOCAL is REMOTE where the image is; can be given several times',
   'sandbox HOW':
-    'auto (default): lock images in where bubblewrap works; on: start none without; strict: also no network, and temporary files of its own',
+    'auto (default): lock images in where bubblewrap works; on: start no image without that; strict: as on, without network and with temporary files of its own',
   'no-sandbox': 'do not lock images in: code in them can do all that you can',
   'write DIR': 'a directory that code in the sandbox can change as well; can be given several times',
   'eval-timeout SECONDS': 'limit of one evaluation (default 30)',
-  'hold SECONDS': 'how long a held error waits after each use (default 60)',
+  'hold SECONDS':
+    'how long an error that debug holds is kept after each use of debug (default 60); then its call ends',
   'init FILE': 'a Lisp file to load into every new image',
   'libraries MANAGER':
-    'auto (default): Quicklisp, qlot or ocicl where one is set up, when first needed; none; or the name of one',
-  'tool-names STYLE': 'contract: list apropos-search and who-calls in that spelling; snake (default)',
-  'list MODE': 'what tools/list shows: full (default), lightweight, summary or search; all can be called',
+    'auto (default): load Quicklisp, qlot or ocicl when first needed, if it is set up; none; or the name of one',
+  'tool-names STYLE':
+    'snake (default): list apropos_search and who_calls; contract: list apropos-search and who-calls',
+  'list MODE':
+    'what tools/list shows: full (default), lightweight, summary or search; every tool can be called in each',
   'ask LEVEL': 'ask the user from this level on: dangerous (default) or cautious',
-  'allow TOOL[:GLOB]': 'run this tool without asking, in files that match; can be given several times',
+  'allow TOOL[:GLOB]':
+    'run this tool without asking; with GLOB only for files that match it; can be given several times',
   'answer-time SECONDS': 'how long a question to the user can be answered (default 600)',
   'audit FILE': 'the audit log; below the user state directory when absent',
   'replay WHEN':
-    'on (default): build a lost image again from a journal; off: keep none; also LIVE_LISP_REPLAY',
-  'catalog FILE': 'with search: tools of others, one in JSON a line, in place of our own',
+    'on (default): build a lost image again from a journal; off: keep no journal; also LIVE_LISP_REPLAY',
+  'catalog FILE': 'with search: search the tools in FILE, one JSON object a line, not those of live-lisp',
   'history WHEN': 'on (default): keep evaluations for get_repl_history on the disk; off: only in memory',
   'audit-texts WHEN': 'on (default): keep arguments in the audit log; off: their digests',
   'keep-days DAYS': 'how long records are kept at most (default 90)',
-  'client NAME': 'the client to install to, to uninstall from, or that the doctor looks at',
+  'client NAME': 'the client that install, uninstall or doctor is about',
   'scope WHERE': 'user (default): in all projects; project: in this folder',
   trust: 'with install: the client runs code without asking, in a sandbox only',
   'dry-run': 'with install and uninstall: only show what would be done',
@@ -118,7 +122,7 @@ export function checkFlags(command: Command, names: readonly string[]): void {
     const commands = FLAG_COMMANDS[name];
     if (commands === undefined && changesClient) {
       throw new UsageError(
-        `The command ${command} takes no --${name}; put it behind live-lisp.js in the client's configuration, where it stays.`,
+        `The command ${command} takes no --${name}. Add it after live-lisp.js in the client's configuration; a later install keeps it there.`,
       );
     }
     if (commands?.includes(command) === false) {

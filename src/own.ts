@@ -31,7 +31,7 @@ export function makeOwnFolder(folder: string): void {
   }
   const stats = statSync(folder);
   if (!stats.isDirectory() || stats.uid !== process.geteuid?.())
-    throw new Error(`${folder} is not a folder that its owner alone can use; remove it`);
+    throw new Error(`${folder} is not a folder that you own; remove it`);
   if ((stats.mode & 0o077) !== 0) chmodSync(folder, 0o700);
 }
 

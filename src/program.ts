@@ -286,7 +286,7 @@ function watchOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;
     complain(
-      `The output could not be written (${error.message}). Free or change where it goes, and run this again.`,
+      `The output could not be written (${error.message}). Make room where it goes, or send it elsewhere, and run this again.`,
     );
     process.once('exit', () => {
       process.exitCode = 1;

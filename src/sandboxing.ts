@@ -93,10 +93,10 @@ function withDecision(config: Readonly<Config>, obstacle: Obstacle | undefined):
 /** Returns sentences that say what confines the code in images of CONFIG, for models and people. */
 export function sandboxText(config: Config): string {
   if (config.imageCommand !== undefined) {
-    return `The image ${config.image} is where its command starts it: ${commandText(config.imageCommand)}. Code in it is in no sandbox of live-lisp, so it can do all that this command may.`;
+    return `The image ${config.image} runs where this command starts it: ${commandText(config.imageCommand)}. No sandbox of live-lisp confines its code, which can do all that this command may.`;
   }
   if (config.noSandboxReason !== undefined) {
-    return `Code in the image is in no sandbox, so it can do all that you can: ${config.noSandboxReason}`;
+    return `Code in the image is in no sandbox, so it can do all that you can. None works here: ${config.noSandboxReason}`;
   }
   if (config.sandbox === 'off') return 'Code in the image is in no sandbox, so it can do all that you can.';
   const { writable, strict } = sandboxOf(config);

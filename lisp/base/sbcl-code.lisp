@@ -5,7 +5,7 @@
 
 ;;; Frames
 
-(define-ability "frames" "errors and interrupted calls tell no frames")
+(define-ability "frames" "errors and interrupted calls show no frames")
 
 (define-internal top-frame () "Return the stack frame of this call." ("SB-DI" "TOP-FRAME"))
 (define-internal frame-below (frame) "Return the frame that called FRAME, or NIL."
@@ -58,7 +58,7 @@ CORE-SOURCE of that code. SBCL then numbers subforms within this form, not withi
 
 ;;; Local variables of frames, and the objects in them
 
-(define-ability "locals" "errors tell fewer local variables")
+(define-ability "locals" "errors show fewer local variables")
 
 (define-internal-variable thread-clock
   "The number of the clock that measures a thread's CPU time, or NIL when it is unknown. Operating

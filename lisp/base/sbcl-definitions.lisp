@@ -123,7 +123,7 @@ NIL until the load of the file ends."
 
 ;;; The compiler's objects for classes: cells, classoids and layouts
 
-(define-ability "compiled classes" "compile_form leaves the classes that a form defines")
+(define-ability "compiled classes" "classes that compile_form defines stay defined")
 
 (define-internal class-cell (name)
   "Return the cell that holds the compiler's classoid of the class NAME, or NIL."
@@ -157,7 +157,7 @@ NIL until the load of the file ends."
 ;;; other classes
 
 (define-ability "class descriptions"
-                "class_slots tells no accessors of structures and no documentation of conditions")
+                "class_slots shows no accessors of structures and no documentation of conditions")
 
 (define-internal defstruct-description (name)
   "Return the description that DEFSTRUCT made of the structure NAME. Signal an error when there is

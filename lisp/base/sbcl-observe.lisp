@@ -2,7 +2,7 @@
 
 (in-package "LIVE-LISP.BASE")
 
-(define-ability "recorded calls" "observe tells no callers of a call, and only rough times")
+(define-ability "recorded calls" "observe shows no callers of a call, and only rough times")
 
 (define-internal clock-time (clock)
   "Return the time of CLOCK in seconds and nanoseconds. Clock 1 is monotonic."

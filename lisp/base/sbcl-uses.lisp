@@ -61,7 +61,7 @@ cross references. Unlike MAP-PACKED-XREFS, pass absolute form numbers in every S
 ;;; Code that sets slots of structures
 
 (define-ability "slots that are set"
-                "who_calls finds what sets the slots of a structure only in the sources")
+                "who_calls finds code that sets slots of a structure in the sources only")
 
 (define-internal-name +know-slot+
   "The name of the function by which SETF finds out which places are slots of structures."
@@ -128,7 +128,7 @@ the agent's hooks. Return NIL when NAME is no global function."
        (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))
        (behind-hooks (called-function name))))
 
-(define-ability "code" "who_calls and who_references leave out what has no name of its own")
+(define-ability "code" "who_calls and who_references leave out functions without a name")
 
 (define-internal-type code "Code objects: compiled code with one or more functions."
                       ("SB-KERNEL" "CODE-COMPONENT"))

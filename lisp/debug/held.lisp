@@ -82,13 +82,13 @@ session holds *HELD-LIMIT* errors already, return NIL."
 (defun why-ended (number)
   "Return a text that says why the error NUMBER is not held any more, or that there was none."
   (destructuring-bind (&optional found session why) (assoc number **ended**)
-    (cond ((null found) "there was none of that number")
+    (cond ((null found) "there was no error with that number")
           ((eql session (session-number *session*)) why)
           (t "another server of this image held it"))))
 
 (defun holder-text (held)
   "Return a text that tells which server holds HELD."
-  (or (session-server (held-session held)) "a process that has not told its number"))
+  (or (session-server (held-session held)) "a process whose number is not known"))
 
 ;;; Showing a held error, at which a thread is stopped, in an answer
 
@@ -159,7 +159,7 @@ debugger because of *BREAK-ON-SIGNALS*, leave out the restarts that it offers fo
   "Call NOTE-STACK with the held error HELD. Return NIL, or a text that says why it failed. No error
 may leave this function: SBCL is in its debugger here, and would ask at the terminal what to do."
   (handler-case (progn (note-stack held) nil)
-    (error (failure) (format nil "its frames cannot be told: ~A" (report-text 200 failure)))))
+    (error (failure) (format nil "its frames cannot be listed: ~A" (report-text 200 failure)))))
 
 (defun printed-values (values)
   "Return JSON data for the list VALUES, as answers show the values of one form."
@@ -199,7 +199,7 @@ command that makes the program continue does not return."
 (defun why-not-held (condition)
   "Return a text that says why CONDITION cannot be held in this thread now, or NIL if it can."
   (cond ((or (typep condition 'storage-condition) (not (room-on-stack-p)))
-         "there is no room to hold it")
+         "the stack or the heap has no room left for that")
         ((or (not sb-sys:*interrupts-enabled*) collection-inhibited)
          "it was signalled where its thread cannot be interrupted")))
 
@@ -244,7 +244,7 @@ when a command ends HELD, or when none has come for HELD-SECONDS."
     (answer *follower* (held-members held nil)))
   (catch held
     (serve held)
-    (setf (held-end held) "its time was over, so its thread went on without us")))
+    (setf (held-end held) "its time was over, so its thread went on by itself")))
 
 (defun serve-for-job (held job)
   "Answer JOB that the held error HELD has stopped it, and run the commands for HELD. Return when a

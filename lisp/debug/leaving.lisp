@@ -36,17 +36,17 @@ so that returning from it is fatal."
 (defun why-not-left (frame)
   "Return a text that says why FRAME cannot be left, or NIL if it can."
   (let ((name (frame-name frame)) (shares (shares-code-p frame)))
-    (cond ((not (frame-tag frame)) "its code does not keep what that needs")
+    (cond ((not (frame-tag frame)) "its code was compiled at too low a debug level")
           ((not (eq :standard
                     (ignore-errors (returning-convention (compiled-debug (frame-function frame))))))
-           "only its callers know how it gives back values")
+           "it returns values in a way that only its callers know")
           ((and shares (local-name-p name))
-           "it is a local function, and the compiler can know that it never returns")
+           "it is a local function, and the code of its caller may assume that it never returns")
           ;; Files compiled with :BLOCK-COMPILE contain such code. If a function calls itself, its
           ;; derived type shows whether it returns.
           ((and shares
                 (or (not (calls-itself-p frame)) (ignore-errors (never-returns-p name :derived t))))
-           "it is compiled together with its caller, which can know that it never returns")
+           "it is compiled together with its caller, whose code may assume that it never returns")
           ((ignore-errors (never-returns-p name)) "it is declaimed never to return"))))
 
 ;;; Calling a method again

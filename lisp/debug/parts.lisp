@@ -92,7 +92,7 @@ values."
           (when (closure-p function)
             (loop for value in (closed-over function)
                   for index from 0
-                  collect (make-part (format nil "closed ~D" index)
+                  collect (make-part (format nil "closed-over ~D" index)
                                  (if (value-cell-p value) (cell-value value) value))))))
 
 (defun symbol-parts (symbol)

@@ -142,7 +142,7 @@ the library manager, load the manager, unless it was loaded before, and have ASD
 library manager, load the manager. Do not load the file again, since some of its forms have already
 run. Print a message that asks the user to load it again."
   (when (and (names-manager-p condition) (load-library-manager))
-    (format *error-output* "~&~A is loaded now, which the file needs: load the file again.~%"
+    (format *error-output* "~&The file needs ~A, which is loaded now: load the file again.~%"
             (first **library-manager**))))
 
 ;;; Systems of the workspace in an image that somebody else runs. The server's own images find them

@@ -50,7 +50,7 @@ answer JOB with the error."
                   "text"
                   (format
                    nil
-                   "The image could not make a thread for this call (~A). Nothing was done; end threads that it does not need, or restart it."
+                   "The image could not make a thread for this call (~A), so nothing was done. End threads that are not needed, or restart the image."
                    why))))))))
 
 ;;; The spare thread

@@ -38,7 +38,7 @@ list of the other members of the request."
                                                       members)))))
     (when (> (buffer-fill frame) +frame-limit+)
       (fail-call
-       "The arguments are too large: they take ~D octets on the wire to the server, of ~D at most."
+       "The arguments are too large: they take ~D octets, and the server takes ~D at most."
        (buffer-fill frame)
        +frame-limit+))
     frame))
@@ -72,8 +72,8 @@ server that nobody waits any more."
 (defun check-can-wait ()
   "Signal a TOOL-ERROR if a wait for an answer in this thread could never end."
   (cond ((null (channel-out *channel*))
-         (fail-call "No server is connected that this thread works for: only calls of an agent, and ~
-                     threads that they start, can call tools."))
+         (fail-call "This thread works for no server: only calls of an agent, and threads that ~
+                     they start, can call tools."))
         (*reading*
          (fail-call "The thread that reads messages cannot wait for a tool."))
         ;; No other thread could collect garbage meanwhile, so all threads would soon wait.

@@ -71,10 +71,10 @@ infinity, a NaN, or too large."
 arguments. NIL becomes null: its meaning depends on the type of the parameter, which the server
 knows."
   (when (> depth +depth-limit+)
-    (refuse-value (format nil "what is nested more than ~D levels deep" +depth-limit+)))
+    (refuse-value (format nil "a value that is nested more than ~D levels deep" +depth-limit+)))
   (when (> (+ (buffer-fill buffer) (if (stringp value) (length value) 0)) +frame-limit+)
     (fail-call
-     "The arguments are too large: they take more than ~D octets on the wire to the server."
+     "The arguments are too large: they take more than the ~D octets that the server takes."
      +frame-limit+))
   (typecase value
     (null (put-ascii "null" buffer))

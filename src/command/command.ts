@@ -56,7 +56,7 @@ export async function runVerb(
 /** Reports that the output could not be written, unless its reader, such as `head -1`, has ended. */
 function reportOutput({ code, message }: NodeJS.ErrnoException): void {
   if (code === 'EPIPE') return;
-  complain(`The output could not be written (${message}). What was called has run.`);
+  complain(`The call has run, but its output could not be written (${message}).`);
   process.once('exit', () => {
     process.exitCode = EXIT.failed;
   });
@@ -150,7 +150,7 @@ async function checkAnswers({ pid, workspace }: Session, client: SessionClient):
   const reply = await Promise.race([client.request('server/discover'), late]);
   if (reply !== 'late' && reply !== undefined && 'result' in reply) return;
   throw new SetupError(
-    `The session ${pid} of ${workspace} does not answer. If it hangs, end it: kill -9 ${pid}. The next command starts one.`,
+    `The session ${pid} of ${workspace} does not answer. If it hangs, end it: kill -9 ${pid}. The next command starts a new one.`,
   );
 }
 
@@ -232,7 +232,7 @@ function withResolvedPaths(args: ToolCall['args']): ToolCall['args'] {
 async function standardInput(verb: string): Promise<string> {
   if (process.stdin.isTTY)
     throw new UsageError(
-      `The command ${verb} reads standard input, and that is a terminal: live-lisp ${verb} <<'EOF'`,
+      `The command ${verb} reads standard input, which is a terminal here. Give it a text, as by: live-lisp ${verb} <<'EOF'`,
     );
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
@@ -265,7 +265,7 @@ async function parametersOf(tool: string, client: SessionClient): Promise<Parame
   );
 }
 
-const ENDED = 'The session ended before it answered. The next command starts one.';
+const ENDED = 'The session ended before it answered. The next command starts a new one.';
 const LATE =
   'Interrupted, but the session has not said how the call ended. live-lisp status tells whether the image is kept.';
 

@@ -103,7 +103,7 @@ export function newWorkspace({ directory, isTooWide }: Search): string {
   const workspace = found === undefined || isTooWide(found) ? directory : found;
   if (!isTooWide(workspace)) return workspace;
   throw new UsageError(
-    `${workspace} is too wide for a workspace. Run this in the folder of a project, or name it: --root DIR.`,
+    `${workspace} is or contains the home folder, so it cannot be a workspace. Run this in the folder of a project, or name that folder: --root DIR.`,
   );
 }
 
@@ -241,7 +241,7 @@ export function stopSession(socket: Socket): Promise<string | undefined> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
       socket.destroy();
-      resolve('it does not answer; if it hangs, end it by kill -9 and that number');
+      resolve('it does not answer. If it hangs, end its process with kill -9');
     }, STOP_MS);
     socket.on('close', () => {
       clearTimeout(timer);

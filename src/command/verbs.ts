@@ -123,7 +123,7 @@ export const VERBS: { readonly [name: string]: Verb } = {
   impact: oneVerb('impact_of_change', 'name', 'NAME', 'show what a change of a definition would break'),
   edit: {
     usage: 'FILE',
-    help: 'put the definitions on standard input into FILE, each in the place of the one with its name',
+    help: 'replace definitions in FILE by those with the same names on standard input',
     tool: 'edit_definitions',
     readsInput: true,
     alwaysReads: true,

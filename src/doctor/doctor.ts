@@ -99,7 +99,7 @@ async function causeOf({ name, lost }: Result, config: Config): Promise<string> 
   const plain = await tryImage(config, EVERYTHING);
   if (!helps(plain)) {
     const machine = lost ? ' The cause can be this machine: its memory, its limits, a damaged SBCL.' : '';
-    return `It is the same without all parts that the agent can leave out.${machine}`;
+    return `The failure stays when the agent leaves out all parts that it can.${machine}`;
   }
   const parts = plain.greeting?.without ?? [];
   const culprit = await findCulprit(parts, async (without) => helps(await tryImage(config, without)));

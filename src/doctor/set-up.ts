@@ -40,7 +40,7 @@ export function checkFolders({ state, audit, auditNamed, cache }: Config): Findi
       ok: true,
       text: cacheUsable(cache)
         ? `cache: ${cache}`
-        : `cache: ${cache} cannot be written, or is not yours alone; each start compiles the agent, which takes some seconds`,
+        : `cache: ${cache} cannot be used, so each start compiles the agent, some seconds. Make it a folder that you own and nobody else can write.`,
     },
   ];
 }
@@ -101,8 +101,8 @@ export async function checkServing(config: Config): Promise<Finding> {
     fitting.length > 1
       ? `${fitting.length} serve this folder (${names}), so no call runs; choose one with --image NAME, or --image own`
       : fitting.length === 1
-        ? `${names} serves this folder, and is used without --image own`
-        : (refusal ?? 'none serves this folder; live-lisp attach has the line for that');
+        ? `${names} serves this folder, and is used unless --image own is given`
+        : (refusal ?? 'none serves this folder; live-lisp attach prints the line that makes one serve');
   return { ok: fitting.length < 2, text: `your own images: ${text}` };
 }
 

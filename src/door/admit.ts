@@ -45,7 +45,7 @@ function methodOf(octets: Buffer): string {
 function answerStop(socket: Socket, stop: (() => void) | undefined): void {
   const answer =
     stop === undefined
-      ? { error: { code: -32000, message: 'a client uses it, and ends it' } }
+      ? { error: { code: -32000, message: 'it serves an MCP client, which ends it' } }
       : { result: true };
   socket.end(`${JSON.stringify({ jsonrpc: '2.0', id: 1, ...answer })}\n`, stop);
 }

@@ -29,7 +29,7 @@ const pending = new Set<Promise<unknown>>();
 
 /** What a person can do when a file system does not answer. */
 export const SILENCE_REMEDY =
-  'Ask the user to mend its mount, or to unmount it (umount -l), or to start the server without it. Then call again';
+  'Ask the user to repair that mount, to unmount it (umount -l), or to start the server without that folder. Then call again';
 
 /** Thrown when an operation was given up, or not begun, because the file system of FOLDER does not answer. */
 export class UnansweredError extends UnreadableFile {
@@ -39,7 +39,7 @@ export class UnansweredError extends UnreadableFile {
     super(
       folder === requested
         ? 'its file system does not answer'
-        : `the file system of ${visibleName(folder)} does not answer, and no other is asked meanwhile`,
+        : `the file system of ${visibleName(folder)} does not answer, and until it does, live-lisp asks no other`,
     );
     this.folder = folder;
   }

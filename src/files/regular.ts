@@ -109,7 +109,7 @@ export async function openRegular(path: string): Promise<{ handle?: FileHandle; 
 }
 
 function refuseSystemFile(real: string): string | undefined {
-  return isSystemFile(real) ? 'it stands for something of the system' : undefined;
+  return isSystemFile(real) ? 'it is in /proc, /sys or /dev, not on a disk' : undefined;
 }
 
 function checkOpened(

@@ -232,9 +232,10 @@ function rollBackText(
   const changed = namesWhere((state) => state === 'changed');
   const kept = namesWhere((state) => state !== 'changed');
   return [
-    `A change of ${namesWhere(() => true).join(', ')} was cut off when the server was killed, and is taken back:`,
-    `${kept.join(', ') || 'none'} ${kept.length > 1 ? 'are' : 'is'} as before.`,
-    changed.length > 0 && `Changed since, and left as they are: ${changed.join(', ')}.`,
+    `A change of ${namesWhere(() => true).join(', ')} was cut off when the server was killed, so live-lisp has undone it:`,
+    `${kept.join(', ') || 'no file'} ${kept.length > 1 ? 'are' : 'is'} as before.`,
+    changed.length > 0 &&
+      `Somebody has changed these since, so they were left as they are: ${changed.join(', ')}.`,
   ]
     .filter(Boolean)
     .join(' ');

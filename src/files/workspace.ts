@@ -178,7 +178,7 @@ export class Workspace {
    *  when it may be read. Code in a sandbox must not learn from our answers what it cannot read itself. */
   forbids(real: string): string | undefined {
     const named = [...this.#realRoots, ...this.#realReadRoots].filter((root) => isInside(root, real));
-    if (isSystemFile(real) && !named.some(isSystemFile)) return 'it stands for something of the system';
+    if (isSystemFile(real) && !named.some(isSystemFile)) return 'it is in /proc, /sys or /dev, not on a disk';
     if (this.#hides(real)) return HIDDEN;
     return undefined;
   }
@@ -205,7 +205,7 @@ export class Workspace {
   }
 
   #noRootsText(): string {
-    return `The server was started in ${visibleName(this.#start)}, which is the root of the file system, or is or contains the home directory. It is the workspace only when the user says so. The user can name a directory with --root DIR.`;
+    return `The server was started in ${visibleName(this.#start)}. Since that is or contains the home directory, or is the root, it is no workspace unless the user names it. The user can name any directory: --root DIR.`;
   }
 
   #outsideText(path: string, access: Access): string {

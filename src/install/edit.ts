@@ -106,7 +106,7 @@ async function proven(setting: Setting, edit: (format: Format) => string, expect
     // An error is handled like a wrong result.
   }
   throw new SetupError(
-    `${setting.file} is written in a way that is not edited here, and was left as it is. Change ${setting.path.join('.')} in it by hand.`,
+    `${setting.file} has a form that live-lisp does not edit, and was left as it is. Change ${setting.path.join('.')} in it by hand.`,
   );
 }
 

@@ -33,7 +33,7 @@ export function checkLinks(file: string, { project }: Bounds): void {
   const real = realPath(file);
   if (project !== undefined && real !== join(realPath(project), relative(project, file))) {
     throw new SetupError(
-      `${file} is a link, or is reached through one (to ${real}). No link of a project is followed. Put a file there, and run this again.`,
+      `${file} is a link, or is reached through one (to ${real}). Links in a project are not followed. Put a file in the place of the link, and run this again.`,
     );
   }
   if (isLink(real)) {
@@ -126,7 +126,7 @@ export function keepBackup(file: string, text: string | undefined, bounds: Bound
     makeOwnFolder(dirname(backup));
   } catch (error) {
     throw new SetupError(
-      `${file} was left as it is, since no backup of it can be kept (${messageOf(error)}). Make that folder usable, and run this again.`,
+      `${file} was left as it is, since no backup of it can be kept (${messageOf(error)}). Make the folder for backups usable, and run this again.`,
     );
   }
   rmSync(backup, { force: true });

@@ -41,7 +41,7 @@ export function clientFor(named: ClientName, scope: Scope): Client {
   if (client?.scopes.includes(scope) === true) return client;
   throw new UsageError(
     named === 'emacs'
-      ? 'Emacs is set up in Lisp, which is not edited: live-lisp install --client emacs prints what is to be there.'
+      ? 'Emacs is set up in its init file, which live-lisp does not edit: live-lisp install --client emacs prints what to put there.'
       : `${client?.title} has no configuration for a project: use --scope user.`,
   );
 }
@@ -97,7 +97,8 @@ export async function install(request: Request, print: Print): Promise<void> {
       change(setting.file, text, applied.text, request, print, () => keep(index));
   }
   for (const line of remarksAfter(client, place.trust, kept)) print(line);
-  if (!dryRun) print(`Start ${client.title} anew. What it has: live-lisp doctor --client ${client.name}`);
+  if (!dryRun)
+    print(`Start ${client.title} anew. To check its set-up: live-lisp doctor --client ${client.name}`);
 }
 
 /** True when FOUND, the present value of SETTING, contains at least a part of SETTING. */
@@ -218,17 +219,17 @@ function hasSystem(folder: string): boolean {
 /** Returns a note that CLIENT still runs all tools without a question, by GRANT. BOXED: code is sandboxed. */
 function keptText({ title }: Client, { what, file }: Grant, boxed: boolean): string {
   const where = boxed ? 'code runs in a sandbox only' : 'code can run without a sandbox';
-  return `${title} asks before none of its tools, as before, and ${where}. To be asked before code runs, take ${what} out of ${file}.`;
+  return `${title} runs every tool of live-lisp without asking you, as before, and ${where}. To be asked before code runs, take ${what} out of ${file}.`;
 }
 
 /** Returns notes on when CLIENT asks its user. With TRUST, the client runs all tools without a question. KEPT
  *  is a note that an earlier permission still holds, if there is one. */
 function remarksAfter({ title, asks, mute }: Client, trust: boolean, kept: string | undefined): string[] {
   const asking = trust
-    ? `${title} asks before none of its tools. Code runs in a sandbox or not at all (--sandbox on).`
+    ? `${title} runs every tool of live-lisp without asking you. Code runs in a sandbox or not at all (--sandbox on).`
     : (kept ??
-      `${title} runs the tools that only look without a question, and asks before code runs; --trust has it run that too, in a sandbox only.`);
-  const refusing = `The server can ask nobody in ${title}, so it refuses what is dangerous. To allow a tool, put a flag behind the script: --allow 'edit_definitions:src/**'.`;
+      `${title} asks you before code runs, but not for tools that only look. With --trust it does not ask for code either, and runs it in a sandbox only.`);
+  const refusing = `The server can ask nobody in ${title}, so it refuses what is dangerous. To allow a tool, add a flag to the command of the server: --allow 'edit_definitions:src/**'.`;
   return [...(asks === true ? [asking] : []), ...(mute === true ? [refusing] : [])];
 }
 

@@ -53,7 +53,7 @@ export async function clientFindings(named: ClientName, place: Place, launch: La
     return [{ ok: true, text: `${client?.title}: its configuration is Lisp, which is not read` }];
   }
   const program = findProgram(client.program, place);
-  const runs = program === undefined ? 'no program of it on PATH' : `program ${program}`;
+  const runs = program === undefined ? 'its program is not on PATH' : `program ${program}`;
   const parts = await Promise.all([
     ...client.scopes.map((scope) => entryFindings(client, scope, place, launch)),
     ...(client.local === undefined ? [] : [entryFindings(client, 'local', place, launch)]),
@@ -132,7 +132,7 @@ async function entryFindings(
 /** For an entry that doctor did not start, because the client too would ask before it starts it. */
 const UNTRIED: Finding = {
   ok: true,
-  text: 'it was not started, since the project can have written anything there: it is another than install writes',
+  text: 'this command was not started: it is not the one that install writes, and the project can have put anything there',
 };
 
 /** True when FOUND is exactly the entry that install writes for CLIENT with LAUNCH. */
@@ -187,7 +187,7 @@ function wordFindings([node = '', script = '']: readonly string[]): Finding[] {
   if (!node.startsWith('/')) {
     findings.push({
       ok: true,
-      text: `${visibleLine(node)} is no path: a client with windows can have another PATH`,
+      text: `${visibleLine(node)} is looked for on PATH, and a client with windows can have another PATH`,
     });
   } else if (!isExecutable(node))
     findings.push({ ok: false, text: `${visibleLine(node)} cannot be run: run live-lisp install again` });
@@ -204,12 +204,12 @@ async function approvalFinding(client: Client, scope: Scope, place: Place, boxed
   if (grant !== undefined) {
     const { what, file } = grant;
     const text = boxed
-      ? `${title} asks before none of its tools; code runs in a sandbox only`
-      : `${title} asks before none of its tools, and code can run without a sandbox. To be asked before code runs, take ${what} out of ${file}. To have it run in a sandbox only: live-lisp install --client ${name} --scope ${scope} --trust`;
+      ? `${title} runs every tool of live-lisp without asking you; code runs in a sandbox only`
+      : `${title} runs every tool of live-lisp without asking you, and code can run without a sandbox. To be asked before code runs, take ${what} out of ${file}. To have it run in a sandbox only: live-lisp install --client ${name} --scope ${scope} --trust`;
     return { ok: true, text };
   }
   const text = (await asksAlways(client.settings({ ...place, trust: false }, scope)))
-    ? `${title} asks before each tool, also before those that only look: run live-lisp install --client ${name} again`
+    ? `${title} asks before each tool of live-lisp, also before those that only look. To be asked only before code runs: live-lisp install --client ${name}`
     : `${title} asks before code runs`;
   return { ok: true, text };
 }

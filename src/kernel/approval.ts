@@ -81,7 +81,7 @@ const BY_COMMAND =
 function allowanceText({ tool, requiredTools, caller, ...about }: QuestionSubject): string {
   if (caller === 'command') return BY_COMMAND;
   if (tool.approvedAs !== undefined) {
-    return `A person can allow it when the file that they start the server with defines it: --init FILE --allow ${tool.name}`;
+    return `A person can start the server with --init FILE --allow ${tool.name}, where FILE defines the tool.`;
   }
   // If a shell expanded the name of a file, the rule could allow other files too. GLOB is shown instead.
   const isLiteral = (place: string) => /^[\w./-]+$/.test(place);

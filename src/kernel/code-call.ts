@@ -30,7 +30,7 @@ export async function callFromCode(
   if (tool === null) return { failure: registry.unknownTool(name) };
   if (tool.refusesCode) {
     return {
-      failure: `Tool ${tool.name} cannot be called from code in the image, which it would end. Nothing was done. Call ${tool.name} directly.`,
+      failure: `Tool ${tool.name} cannot be called from code in the image, because it ends that image. Nothing was done. Call ${tool.name} directly.`,
     };
   }
   try {

@@ -125,7 +125,7 @@ export class Executor {
         : this.#questionOutcome(call, renderPreview(preview));
     }
     if (verdict.fingerprint !== undefined && verdict.fingerprint !== preview.fingerprint) {
-      const text = `What ${tool.name} was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.`;
+      const text = `What ${tool.name} would do is no longer what was approved, so nothing was done. Call it again to ask anew.`;
       return this.#refuse(call, 'human', text);
     }
     if (verdict.kind === 'modified') return this.#performChanged(call, verdict.args);
@@ -277,7 +277,7 @@ function withBoundedValues(args: Arguments): Arguments {
 
 function changesText(names: string[]): string {
   if (names.length === 0) return 'The user approved the call as it was.';
-  return `The user approved this with changes of theirs: ${names.join(', ')}. What was asked for was not done, what they changed it to was.`;
+  return `The user changed these arguments and approved: ${names.join(', ')}. The call ran with the user's values, not with yours.`;
 }
 
 function changedNames(before: Arguments, after: Arguments): string[] {

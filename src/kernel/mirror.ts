@@ -30,7 +30,7 @@ export class Mirror {
     checkTool(tool);
     if (this.#tools.size >= LIMIT && !this.#tools.has(tool.name)) {
       throw new CallError(
-        `Tool ${JSON.stringify(tool.name)} is one too many: an image can have ${LIMIT} tools of its own. Give it the name of one that is not needed any more.`,
+        `Tool ${JSON.stringify(tool.name)} is one too many: an image can have ${LIMIT} tools of its own. Give the new tool the name of one that is not needed any more.`,
       );
     }
     const shownTool = this.#underFreeName(tool.name, tool);

@@ -131,7 +131,7 @@ function argumentsJson(args: Arguments, texts: boolean): string {
   try {
     return JSON.stringify(shortened(args, texts)) ?? 'null';
   } catch (error) {
-    return JSON.stringify(`They cannot be written as JSON (${messageOf(error)}).`);
+    return JSON.stringify(`These arguments cannot be written as JSON (${messageOf(error)}).`);
   }
 }
 

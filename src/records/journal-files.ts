@@ -64,7 +64,8 @@ export class JournalFiles implements JournalStore {
   #append(text: string): void {
     if (this.#entryOctets === 0) this.#makeRoom();
     this.#entryOctets += text.length + 1;
-    if (this.#entryOctets > ENTRIES_LIMIT) throw new Error(`it has ${ENTRIES_LIMIT / 1024 / 1024} MB`);
+    if (this.#entryOctets > ENTRIES_LIMIT)
+      throw new Error(`it is full, with ${ENTRIES_LIMIT / 1024 / 1024} MB`);
     this.#lines.append(text);
   }
 

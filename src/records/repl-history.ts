@@ -85,7 +85,7 @@ export class ReplHistory {
       if (this.#writeFailed) return;
       this.#writeFailed = true;
       this.#notes.push(
-        `Note: evaluations cannot be kept for get_repl_history (${messageOf(error)}); they go on without it.`,
+        `Note: evaluations run, but are not kept for get_repl_history any more (${messageOf(error)}).`,
       );
     }
   }

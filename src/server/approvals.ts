@@ -178,7 +178,7 @@ export class Approvals {
       return await this.#codec.verify(state, context);
     } catch {
       throw new CallError(
-        'This approval expired, or what the client sent back with it is not what it was given, so nothing was done. Call the tool again to ask anew.',
+        'This approval expired, or the client changed the data that it sends back with it, so nothing was done. Call the tool again to ask anew.',
       );
     }
   }

@@ -151,7 +151,7 @@ export class StdioTransport implements Transport {
         `A line of ${line.skippedOctets} octets was passed over; the limit is ${LINE_LIMIT}.`,
       );
       const id = idAtEnd(line.ends);
-      const why = `it has ${line.skippedOctets} octets, and can have ${LINE_LIMIT}, so nothing was done. Send less at a time.`;
+      const why = `it has ${line.skippedOctets} octets, and the limit is ${LINE_LIMIT}, so nothing was done. Send less at a time.`;
       if (id !== undefined && !this.#unanswered.has(id)) void this.send(refusal(id, why));
       return;
     }

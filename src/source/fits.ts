@@ -140,9 +140,9 @@ function counted(count: number): string {
 /** Returns why a METHOD's lambda list is not congruent with LIST of its generic function, or undefined. */
 export function disagreement(list: LambdaList, method: LambdaList): string | undefined {
   if (method.required !== list.required)
-    return `${method.required} required, the generic function has ${list.required}`;
+    return `${method.required} required parameters, the generic function has ${list.required}`;
   if (method.optional !== list.optional)
-    return `${method.optional} optional, the generic function has ${list.optional}`;
+    return `${method.optional} optional parameters, the generic function has ${list.optional}`;
   const open = list.rest || list.keys !== undefined;
   if (open !== (method.rest || method.keys !== undefined)) {
     return open ? 'takes neither &rest nor &key' : 'takes &rest or &key, which the generic function does not';

@@ -58,13 +58,13 @@ export function oldLines(
     return `In the image but no longer in ${name}: ${itemsText(items)}.`;
   });
   const more = (total ?? old.length) - old.length;
-  if (more > 0) lines.push(`Such definitions besides: ${more}.`);
+  if (more > 0) lines.push(`More such definitions: ${more}.`);
   if (forgetting !== undefined && files.delete(forgetting)) {
     const nothing = `Nothing of ${places.fileName(forgetting)} was removed`;
     lines.push(
       more > 0
-        ? `${nothing}, because no answer has listed all of that yet. load_file with forget: true again lists more.`
-        : `${nothing}, because no answer had listed all of that before. load_file with forget: true again removes it.`,
+        ? `${nothing}, because not all these definitions are listed yet. load_file with forget: true again lists more.`
+        : `${nothing}, because not all these definitions had been listed. load_file with forget: true again removes them.`,
     );
   }
   if (files.size > 0) lines.push('load_file with forget: true removes what its file no longer has.');
@@ -84,7 +84,7 @@ export function displacedSection(
       `${itemsText(items)} ${file === '' ? 'that no file has' : `of ${places.fileName(file)}`}`,
   );
   const more = moreText(displaced.length, displacedTotal);
-  return `Taken out of the image, because the generic function takes other arguments now: ${entries.join('; ')}${more}. Define each with those.`;
+  return `Taken out of the image, because the generic function takes other arguments now: ${entries.join('; ')}${more}. Define each with the new arguments.`;
 }
 
 /** Returns lines on variables that a load did not set again because they were bound. */
@@ -110,7 +110,7 @@ function reslottedLines(classes: readonly ReslottedClass[], total?: number): str
     ];
     return `${name} (${parts.filter(Boolean).join('; ')})`;
   });
-  return [`Classes with other slots: ${entries.join(', ')}${moreText(classes.length, total)}.`];
+  return [`Classes whose slots changed: ${entries.join(', ')}${moreText(classes.length, total)}.`];
 }
 
 /** Returns lines on code that was compiled with an older version of a definition, such as a macro. */
@@ -120,7 +120,7 @@ export function outdatedLines(outdated: readonly OutdatedUsers[], total?: number
       `Compiled with the ${kind} ${name} as it was before: ${users.join(', ')}${moreText(users.length, userTotal)}. Load ${userTotal === 1 ? 'it' : 'them'} again.`,
   );
   const more = (total ?? lines.length) - lines.length;
-  return more > 0 ? [...lines, `What changed with such users besides: ${more}.`] : lines;
+  return more > 0 ? [...lines, `More changed definitions with such users: ${more}.`] : lines;
 }
 
 /** True when a list in the agreement is incomplete. */
@@ -183,13 +183,13 @@ export function agreementSection(agreement: Agreement | undefined, places: Place
     ...stillUsedLines(gone, places),
     ...left.map((item) => leftText(item, places)),
     ...((agreement.leftTotal ?? 0) > left.length
-      ? [`Not removed besides: ${(agreement.leftTotal ?? 0) - left.length}; compare_image lists them.`]
+      ? [`Not removed either: ${(agreement.leftTotal ?? 0) - left.length} more; compare_image lists them.`]
       : []),
     ...oldLines(old, agreement.oldTotal, places, agreement.forgetting),
     ...unsetLines(unset, agreement.unsetTotal),
     ...reslottedLines(agreement.reslotted ?? [], agreement.reslottedTotal),
     ...outdatedLines(outdated, agreement.outdatedTotal),
-    ...(isIncomplete(agreement) ? ['compare_image with limit tells the rest.'] : []),
+    ...(isIncomplete(agreement) ? ['compare_image with limit lists the rest.'] : []),
   ];
   return lines.length > 0 ? lines.join('\n') : undefined;
 }
@@ -205,6 +205,6 @@ function doubleLines(
       `${kind} ${name} at ${placeOf(file, form)}, before at ${placeOf(file, other)}`,
   );
   return [
-    `Defined twice in this load, the later counts: ${entries.join('; ')}${moreText(doubles.length, total)}.`,
+    `Defined twice in this load; the later one counts: ${entries.join('; ')}${moreText(doubles.length, total)}.`,
   ];
 }

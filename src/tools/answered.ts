@@ -9,7 +9,7 @@ function unusableText({ isAttached }: Pick<Image, 'isAttached'>): string {
   const remedy = isAttached
     ? 'ask the user to load lisp/attach.lisp into it again'
     : 'restart_image makes a new image';
-  return `live-lisp cannot use what the image answered, so the call failed. Code in the image can have written to the channel of live-lisp. Call again; if that does not help, ${remedy}. If it comes again then, it is a fault of live-lisp: please report it.`;
+  return `live-lisp cannot use what the image answered, so the call failed. Code in the image may have written to the channel of live-lisp. Call again; if that does not help, ${remedy}. If calls still fail like this, live-lisp is at fault: please report it.`;
 }
 
 /** Returns TOOL, which calls IMAGE, with errors from malformed answers turned into an ImageError. */

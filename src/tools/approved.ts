@@ -10,7 +10,9 @@ import { visibleName } from '../visible.ts';
  *  approved. Checks nothing without FINGERPRINT. */
 export function checkApproved({ name, fingerprint: now }: Present, fingerprint: string | undefined): void {
   if (fingerprint === undefined || fingerprint === now) return;
-  throw new CallError(`${visibleName(name)} changed after it was approved; nothing was written. Ask again.`);
+  throw new CallError(
+    `${visibleName(name)} changed after the user approved this; nothing was written. Call again to ask anew.`,
+  );
 }
 
 /** Returns the text of PRESENT; '' when there is no file. Throws a CallError when the file is binary or too

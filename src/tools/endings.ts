@@ -61,7 +61,7 @@ function interruptionText(interruption: Interruption): string {
     case 'ending':
       return `Interrupted after ${after} because the server is ending.`;
     case 'heap':
-      return `Interrupted after ${after} because it was about to exhaust the heap; the image is kept. Make less at once${attached ? '' : ', or ask the user for a larger --heap'}.`;
+      return `Interrupted after ${after} because it was about to exhaust the heap; the image is kept. Allocate less at once${attached ? '' : ', or ask the user for a larger --heap'}.`;
     case 'ended':
       return `Its thread was ended by ${endedBy === undefined ? 'the code that ran in it' : `another thread (${endedBy})`}, so the call has no value; the image is kept.`;
     case 'terminated':
@@ -84,7 +84,8 @@ export function conditionLines({ text, type, variable }: Condition): string[] {
 }
 
 /** Says that no library manager is set up, and which ones are supported. */
-export const NO_MANAGER = 'No library manager is used here: Quicklisp, qlot or ocicl, where one is set up.';
+export const NO_MANAGER =
+  'No library manager is used here; Quicklisp, qlot or ocicl is used where it is set up.';
 
 /** Returns a sentence that says that the user's init file, FILE, is not loaded and may define what is
  *  missing. */
@@ -197,8 +198,8 @@ export function secondsText(milliseconds: number): string {
 /** Returns a note that the call waited; none when it waited less than 100 ms. */
 export function waitedNote(
   waitedMs = 0,
-  reason = 'as many evaluations ran as may run side by side',
+  reason = 'no more evaluations could run at once',
 ): { note?: string } {
   if (waitedMs < 100) return {};
-  return { note: `Note: it waited ${secondsText(waitedMs)}, because ${reason}.` };
+  return { note: `Note: the call waited ${secondsText(waitedMs)}, because ${reason}.` };
 }

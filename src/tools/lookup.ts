@@ -63,7 +63,7 @@ export function foundValue<Value>(reply: { ending: Ending; data: { value?: Value
   const { ending, data } = reply;
   if (ending.kind === 'condition') {
     throw new CallError(
-      `Looking failed because code of the image signalled ${ending.condition.type}: ${ending.condition.text}`,
+      `The lookup failed, because code of the image signalled ${ending.condition.type}: ${ending.condition.text}`,
     );
   }
   if (ending.kind !== 'done' || data.value === undefined) throw new ImageError(endingText(ending));

@@ -35,7 +35,7 @@ export function lossText(report: LossReport): string {
     unreachedText(rebuilt),
     damagedText(report),
     section('Built again, but this is missing', linesOf(rebuilt.missing)),
-    section('Another than before', linesOf(rebuilt.changed)),
+    section('Not as before', linesOf(rebuilt.changed)),
     ...rest,
     barrenText(report),
   ]
@@ -144,7 +144,7 @@ function endedText(ending: Ending): string {
     case 'condition':
       return ending.condition.text;
     case 'lost':
-      return `the image was lost when it was built with it (${ending.how})`;
+      return `the new image was lost at this step (${ending.how})`;
     case 'interrupted':
       return `it was interrupted after ${secondsText(ending.afterMs)} (${ending.reason})`;
     default:

@@ -18,7 +18,7 @@ export function noticeText(notice: Notice): string {
       return `Written by other threads since the last answer:\n${foldedLines(wholeText(notice.output))}`;
     case 'changes': {
       const { texts, more } = notice.changes;
-      const earlier = more > 0 ? `, and ${more} before` : '';
+      const earlier = more > 0 ? `, and ${more} earlier ones` : '';
       return `Changed in this image since the last answer, by its user or another agent: ${texts.join(', ')}${earlier}.`;
     }
     case 'cancelled':
@@ -30,13 +30,13 @@ export function noticeText(notice: Notice): string {
     case 'compiler held':
       return `Note: the thread ${JSON.stringify(notice.thread)} holds the lock of SBCL's compiler and does not run, so what must be compiled waits for it. sb-thread:terminate-thread ends it. When calls go on failing, the image is replaced.`;
     case 'forgotten':
-      return `${notice.count} earlier notices were left out: no answer could tell them.`;
+      return `${notice.count} earlier notices were left out, because too many came before this answer.`;
     case 'loss':
       return lossText(notice.report);
     case 'plain':
       return plainText(notice.how, notice.lacking);
     case 'connected again':
-      return `The connection to the Lisp image was lost: ${notice.how}. There is a new one; look whether the image still holds what you need.`;
+      return `The connection to the Lisp image was lost: ${notice.how}. A new one is open; check whether the image still holds what you need.`;
     case 'attached':
       return attachedText(notice);
     case 'unused':
@@ -62,11 +62,11 @@ export function plainText(how: readonly string[], { without }: Lacking): string 
 
 /** Returns the text of a notice that calls work in another image now. */
 function attachedText({ served, before, how, startFile }: Notice & { kind: 'attached' }): string {
-  const works = `This works in the image ${servedName(served)}, which serves ${served.workspace}`;
+  const works = `This server works in the image ${servedName(served)}, which serves ${served.workspace}`;
   const start =
     startFile === undefined ? '' : ` The start file ${startFile} was not loaded there; load_file loads it.`;
   if (before === undefined) return `${works}; live-lisp never ends it.${start}`;
-  return `The image ${servedName(before)} is gone: ${how}. ${works}. It need not hold what the other held: load or define again what you need.${start}`;
+  return `The image ${servedName(before)} is gone: ${how}. ${works}. It may lack what the other held: load or define again what you need.${start}`;
 }
 
 /** Returns the notice that SERVED serves, and this server does not use it. KEPT_OWN_BY is the flag that
@@ -75,7 +75,7 @@ function unusedText(served: Served, keptOwnBy: string | undefined): string {
   const head = `Note: the image ${servedName(served)} serves ${served.workspace} now. This server stays with its own image`;
   return keptOwnBy === undefined
     ? `${head}, which calls have used already. A new session of the client works in the other.`
-    : `${head}, because it was started with ${keptOwnBy}, and nothing confines the other. To work in that, the user starts it without this flag.`;
+    : `${head}, because it was started with ${keptOwnBy}, and nothing confines the other. To work in that one, the user starts this server without the flag.`;
 }
 
 function cancelledText(ending: Ending, afterMs: number, output: Output | undefined): string {

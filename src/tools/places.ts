@@ -173,7 +173,7 @@ export class Places {
     if (start === undefined) return [this.#site(file, now, undefined, note)];
     return spots.flatMap(({ starts, sure, inside }) => {
       if (starts.length === 0) return [this.#site(file, now, start, inside ? INSIDE : IN_EXPANSION, note)];
-      const doubt = !sure && `(one of ${starts.length})`;
+      const doubt = !sure && `(one of ${starts.length} candidates)`;
       return starts.map((each) => ({
         ...this.#site(file, now, each, doubt, note),
         ...(doubt ? { doubt: true } : !changed && { index: each }),

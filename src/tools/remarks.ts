@@ -30,7 +30,7 @@ export function warningSection(remarks: Remarks, places: Places | undefined): st
   return joinSections([
     warningsAndNotes({ warnings: told, warningCount: warningCount - noteCount - left }),
     left > 0 &&
-      `Left out: ${left} ${left === 1 ? 'warning' : 'warnings'} in files outside the workspace. load_system of a library with force: true tells its own.`,
+      `Left out: ${left} ${left === 1 ? 'warning' : 'warnings'} in files outside the workspace. load_system of a library with force: true shows its warnings.`,
     formNotes > 0 &&
       `Note: ${formNotes} ${formNotes === 1 ? 'note' : 'notes'} of the compiler; compile_form shows those of a form.`,
   ]);

@@ -54,10 +54,10 @@ test('what was evaluated over a file, beside it, and undone', async () => {
     },
   );
   const over = [
-    'Another in the image than in the file:',
+    'Different in the image and in the file:',
     '  function P::GONE of e.lisp:3:1: not in the image',
-    '  function P::INNER of e.lisp:2:1: another in the image, evaluated at TIME by (defun inner () 2)',
-    '  method P::M (P::K) of e.lisp:5:1: another in the image, evaluated at TIME by (defmethod m ((x k)) 2)',
+    '  function P::INNER of e.lisp:2:1: redefined in the image, evaluated at TIME by (defun inner () 2)',
+    '  method P::M (P::K) of e.lisp:5:1: redefined in the image, evaluated at TIME by (defmethod m ((x k)) 2)',
   ];
   const beside = [
     'In the image but in no file that was loaded:',
@@ -71,8 +71,8 @@ test('what was evaluated over a file, beside it, and undone', async () => {
 });
 
 test.each([
-  [{}, 'Give one of path, system and package.'],
-  [{ path: 'e.lisp', package: 'P' }, 'Give one of path, system and package.'],
+  [{}, 'Give exactly one of path, system and package.'],
+  [{ path: 'e.lisp', package: 'P' }, 'Give exactly one of path, system and package.'],
   [{ package: 'NOWHERE' }, 'Package NOWHERE not found'],
 ])('%j names nothing to compare', async (args, text) => {
   expect(await compare(args)).toBe(text);
@@ -84,7 +84,7 @@ test('another file that defines the same', async () => {
   await load('e.lisp');
   await load('other.lisp');
   expect(await compare({ path: 'e.lisp' })).toBe(
-    'Another in the image than in the file:\n  function P::F of e.lisp:2:1: now that of other.lisp',
+    'Different in the image and in the file:\n  function P::F of e.lisp:2:1: now that of other.lisp',
   );
   expect(await compare({ path: 'other.lisp' })).toBe('The image and other.lisp agree.');
 });
@@ -163,7 +163,7 @@ test('a system whose files are those of its parts', async () => {
   await session.eval('(defun core () 2)', { package: 'PARTS' });
   await session.eval('(defun all () 2)', { package: 'inferred/sub/all' });
   expect(await compare({ system: 'parts' })).toBe(
-    'Another in the image than in the file:\n  function PARTS::CORE of core.lisp:3:1: another in the image, evaluated at TIME by (defun core () 2)',
+    'Different in the image and in the file:\n  function PARTS::CORE of core.lisp:3:1: redefined in the image, evaluated at TIME by (defun core () 2)',
   );
   expect(await compare({ system: 'inferred' })).toContain(
     'function inferred/sub/all::ALL of sub/all.lisp:3:1',
@@ -185,7 +185,7 @@ test('a system without files of its own names those that it needs', async () => 
     'Loaded system gathered, with ',
   );
   expect(await compare({ system: 'gathered' })).toBe(
-    'The system gathered has no files of its own. Compare those that it needs: gathering, gathered/none.',
+    'The system gathered has no files of its own. Compare the systems that it needs: gathering, gathered/none.',
   );
   expect(await compare({ system: 'gathered/none' })).toBe(
     'The system gathered/none has no files of its own.',
@@ -199,9 +199,9 @@ test('as many as asked for, with how many there are', async () => {
   await load('e.lisp');
   put('e.lisp', PACKAGE);
   expect(await load('e.lisp')).toContain(
-    '\nSuch definitions besides: 5.\nload_file with forget: true removes what its file no longer has.\ncompare_image with limit tells the rest.',
+    '\nMore such definitions: 5.\nload_file with forget: true removes what its file no longer has.\ncompare_image with limit lists the rest.',
   );
-  expect(await compare({ path: 'e.lisp' })).toContain('\nNote: limit lists more of each kind.');
+  expect(await compare({ path: 'e.lisp' })).toContain('\nNote: a higher limit lists more of each kind.');
   const all = await compare({ path: 'e.lisp', limit: 25 });
   expect(all.match(/P::F\d+/g)).toHaveLength(25);
   expect(all).not.toContain('Note:');

@@ -8,7 +8,7 @@ import { compare, load, loaded, put, root, session, withPackageP } from './packa
 withPackageP();
 
 const TAKEN = 'Taken out of the image, because the generic function takes other arguments now: ';
-const DEFINE = '. Define each with those.';
+const DEFINE = '. Define each with the new arguments.';
 
 describe('what a file says alone', () => {
   test.each([

@@ -157,13 +157,13 @@ describe('what the file has no more', () => {
     await loaded('e.lisp', ...many);
     const first = Array.from({ length: 20 }, (_, n) => `P::F${String(n).padStart(3, '0')}`);
     expect(await loaded('e.lisp', '')).toBe(
-      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions ${first.join(', ')}.\nSuch definitions besides: 280.\n${FORGET}\ncompare_image with limit tells the rest.\n\nLoaded e.lisp`,
+      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions ${first.join(', ')}.\nMore such definitions: 280.\n${FORGET}\ncompare_image with limit lists the rest.\n\nLoaded e.lisp`,
     );
     const listed = Array.from({ length: 200 }, (_, n) => `P::F${String(n + 20).padStart(3, '0')}`);
     const more =
-      'Nothing of e.lisp was removed, because no answer has listed all of that yet. load_file with forget: true again lists more.';
+      'Nothing of e.lisp was removed, because not all these definitions are listed yet. load_file with forget: true again lists more.';
     expect(await load('e.lisp', { forget: true })).toBe(
-      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions ${listed.join(', ')}.\nSuch definitions besides: 100.\n${more}\ncompare_image with limit tells the rest.\n\nLoaded e.lisp`,
+      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions ${listed.join(', ')}.\nMore such definitions: 100.\n${more}\ncompare_image with limit lists the rest.\n\nLoaded e.lisp`,
     );
     expect(await load('e.lisp', { forget: true })).toContain(`e.lisp: functions P::F220, P::F221,`);
     expect(await session.eval("(count-if #'fboundp (list 'p::f000 'p::f150 'p::f299))")).toBe('3');
@@ -280,7 +280,7 @@ describe('what was defined and counts no more', () => {
         '(defmethod area ((y integer)) 2)',
       ),
     ).toBe(
-      'Loaded e.lisp\n\nDefined twice in this load, the later counts: method P::AREA (COMMON-LISP::INTEGER) at e.lisp:4:1, before at e.lisp:2:1.',
+      'Loaded e.lisp\n\nDefined twice in this load; the later one counts: method P::AREA (COMMON-LISP::INTEGER) at e.lisp:4:1, before at e.lisp:2:1.',
     );
   });
 
@@ -498,7 +498,7 @@ describe('classes', () => {
     );
     expect(await loaded('c.lisp', ...classes('(name :initform 1)', 'load'))).toBe('Loaded c.lisp');
     expect(await loaded('c.lisp', ...classes('title', 'load'))).toBe(
-      'Loaded c.lisp\n\nClasses with other slots: P::DOCK (new P::TITLE; gone P::NAME; 2 instances change when next used).',
+      'Loaded c.lisp\n\nClasses whose slots changed: P::DOCK (new P::TITLE; gone P::NAME; 2 instances change when next used).',
     );
     expect(await load('c.lisp')).toBe('Loaded c.lisp');
   });
@@ -506,7 +506,7 @@ describe('classes', () => {
   test('that nobody made instances of have none', async () => {
     await loaded('c.lisp', '(defclass bare () (a))');
     expect(await loaded('c.lisp', '(defclass bare () (a b))')).toBe(
-      'Loaded c.lisp\n\nClasses with other slots: P::BARE (new P::B).',
+      'Loaded c.lisp\n\nClasses whose slots changed: P::BARE (new P::B).',
     );
   });
 });

@@ -58,6 +58,6 @@ test.each([['before'], ['after']])('forms are told as they are now, asked %s the
 
 test('a call in a form that did not change is checked', async () => {
   const impact = await session.text('impact_of_change', { name: 'before::target', lambda_list: '(x y)' });
-  expect(impact).toContain(`No longer fit (1 of 1 call):
+  expect(impact).toContain(`Calls that no longer fit (1 of 1 call):
   BEFORE::KEPT (slot initform)  before.lisp:6:36  (defclass kept () ((slot :initform (target 3))))  [1 argument, at least 2 needed]`);
 });

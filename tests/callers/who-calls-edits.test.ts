@@ -66,7 +66,7 @@ test('S3.18 a form that was edited itself, or is gone, never has the text of ano
   expect(await written.sitesOf('COMMON-LISP-USER::ONE-C', 'goal-c')).toEqual(
     ['18', '29', '40'].map(
       (column) =>
-        `edited.lisp:2:${column}  (defun one-c (x) (goal-c x) (goal-c 2) (goal-c 3)) (one of 3) ${EDITED}`,
+        `edited.lisp:2:${column}  (defun one-c (x) (goal-c x) (goal-c 2) (goal-c 3)) (one of 3 candidates) ${EDITED}`,
     ),
   );
   expect(await written.sitesOf('COMMON-LISP-USER::TWO-C', 'goal-c')).toEqual([`edited.lisp  ${CHANGED}`]);

@@ -48,8 +48,8 @@ test('S3.18 a use that an expansion has copied is found by its name in the form'
 
 test('S3.18 where it can be at several places all are told, and where at none the definition', async () => {
   expect(await written.sitesOf('PLACES::TWICE', 'places:goal')).toEqual([
-    'copying.lisp:12:3  (goal x) (one of 2)',
-    "copying.lisp:13:11  (mapcar #'goal '(goal x)))) (one of 2)",
+    'copying.lisp:12:3  (goal x) (one of 2 candidates)',
+    "copying.lisp:13:11  (mapcar #'goal '(goal x)))) (one of 2 candidates)",
   ]);
   expect(await written.sitesOf('PLACES::NOWHERE', 'places:goal')).toEqual([
     'copying.lisp:14:1  (making nowhere) (in an expansion)',
@@ -58,8 +58,8 @@ test('S3.18 where it can be at several places all are told, and where at none th
 
 test('S3.18 a symbol of the same name in another package is no use', async () => {
   expect(await written.sitesOf('PLACES-TOO::FAR', 'places:goal')).toEqual([
-    'copying.lisp:25:9  (goal (places:goal x)) (one of 2)',
-    'copying.lisp:26:3  (pl:goal x))) (one of 2)',
+    'copying.lisp:25:9  (goal (places:goal x)) (one of 2 candidates)',
+    'copying.lisp:26:3  (pl:goal x))) (one of 2 candidates)',
   ]);
   expect(await written.sitesOf('PLACES-TOO::FAR', 'places-too::goal')).toEqual([
     'copying.lisp:25:3  (goal (places:goal x))',
@@ -206,7 +206,7 @@ test('callers of one shape are told together, with where each is, and others by 
     shapes.lisp:8:19  (defun wrong-s () (goal-s 1))`);
   expect(
     await session.text('impact_of_change', { name: 'goal-s', definition: '(defun goal-s (x) x)', limit: 1 }),
-  ).toContain(`No longer fit (6 of 7 calls; callers in COMMON-LISP-USER; each: 2 arguments, at most 1 taken):
+  ).toContain(`Calls that no longer fit (6 of 7 calls; callers in COMMON-LISP-USER; each: 2 arguments, at most 1 taken):
   ALIKE-1  ${one}
     and 4 alike in shapes.lisp: ${others.join(', ')}
   ... 1 more

@@ -125,7 +125,7 @@ describe('install', () => {
     expect((await run(['install'], env)).stdout).toMatch(/^No client is found here\./);
     expect(await run(['install', '--client', 'cursor'], env)).toEqual({
       code: 0,
-      stdout: `Wrote ${file}\nStart Cursor anew. What it has: live-lisp doctor --client cursor\n`,
+      stdout: `Wrote ${file}\nStart Cursor anew. To check its set-up: live-lisp doctor --client cursor\n`,
       stderr: '',
     });
     const doctor = await run(['doctor', '--client', 'cursor'], env);
@@ -144,8 +144,8 @@ describe('install', () => {
     const { code, stdout, stderr } = await run(args, all, project);
     expect(stdout).toBe(`Shall Codex run code without asking you, in a sandbox only? [y/N] 
 Wrote ${project}/.codex/config.toml
-Codex runs the tools that only look without a question, and asks before code runs; --trust has it run that too, in a sandbox only.
-Start Codex anew. What it has: live-lisp doctor --client codex
+Codex asks you before code runs, but not for tools that only look. With --trust it does not ask for code either, and runs it in a sandbox only.
+Start Codex anew. To check its set-up: live-lisp doctor --client codex
 `);
     expect([code, stderr]).toEqual([0, '']);
   });

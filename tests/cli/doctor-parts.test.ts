@@ -69,7 +69,7 @@ describe('of the versions', () => {
     ],
     [
       VERSIONS.oldest,
-      `older than those that live-lisp is tested with (from ${first} on). The main things work; what is less stands below`,
+      `older than those that live-lisp is tested with (from ${first} on). The main things work; what is missing is listed below`,
     ],
   ])('SBCL %s is %s', (version, standing) => {
     expect(supportText(version)).toBe(standing);

@@ -81,7 +81,7 @@ describe('output', () => {
       code: 1,
       stdout: '',
       stderr:
-        'live-lisp: The output could not be written (ENOSPC: no space left). Free or change where it goes, and run this again.\n',
+        'live-lisp: The output could not be written (ENOSPC: no space left). Make room where it goes, or send it elsewhere, and run this again.\n',
     });
   });
 });

@@ -73,7 +73,7 @@ describe('what is wrong with the words is one sentence on stderr, exit 2', () =>
     [['install', '--scope', 'here'], '--scope must be user or project, not here.'],
     [
       ['install', '--client', 'codex', '--heap', '1GB'],
-      "The command install takes no --heap; put it behind live-lisp.js in the client's configuration, where it stays.",
+      "The command install takes no --heap. Add it after live-lisp.js in the client's configuration; a later install keeps it there.",
     ],
     [
       ['serve', '--client', 'codex'],

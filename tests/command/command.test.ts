@@ -103,7 +103,7 @@ describe('input and output', () => {
     const full = await shell.line('live-lisp eval 1 > /dev/full');
     expect(full).toMatchObject({ code: 1, stdout: '' });
     expect(full.stderr).toMatch(
-      /^live-lisp: The output could not be written \(ENOSPC: .*\)\. What was called has run\.\n$/,
+      /^live-lisp: The call has run, but its output could not be written \(ENOSPC: .*\)\.\n$/,
     );
     const head = await shell.line("set -o pipefail; live-lisp eval '(make-list 9999)' | head -c 4");
     expect(head).toEqual({ code: 0, stdout: '(NIL', stderr: '' });

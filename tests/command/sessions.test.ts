@@ -173,7 +173,7 @@ describe('without a session', () => {
     expect(ran).toEqual({
       code: 2,
       stdout: '',
-      stderr: `live-lisp: ${home} is too wide for a workspace. Run this in the folder of a project, or name it: --root DIR.\n`,
+      stderr: `live-lisp: ${home} is or contains the home folder, so it cannot be a workspace. Run this in the folder of a project, or name that folder: --root DIR.\n`,
     });
   });
 });
@@ -216,7 +216,7 @@ describe('with sessions', () => {
     await until('the session', 60_000, async () => (await shell.sessions()).length === 1);
     expect(await shell.run(['eval', '(+ 1 2)'])).toEqual({ code: 0, stdout: '3\n', stderr: '' });
     expect((await shell.run(['stop'])).stderr).toBe(
-      `live-lisp: The session ${client.pid} of ${shell.workspace} was not stopped: a client uses it, and ends it.\n`,
+      `live-lisp: The session ${client.pid} of ${shell.workspace} was not stopped: it serves an MCP client, which ends it.\n`,
     );
     client.stdin?.end();
     await until('the end', 60_000, async () => (await shell.sessions()).length === 0);
@@ -228,7 +228,7 @@ describe('with sessions', () => {
     expect(ran).toEqual({
       code: 4,
       stdout: '',
-      stderr: `live-lisp: The session ${process.pid} of ${shell.workspace} does not answer. If it hangs, end it: kill -9 ${process.pid}. The next command starts one.\n`,
+      stderr: `live-lisp: The session ${process.pid} of ${shell.workspace} does not answer. If it hangs, end it: kill -9 ${process.pid}. The next command starts a new one.\n`,
     });
   });
 
@@ -242,7 +242,7 @@ describe('with sessions', () => {
     expect(await shell.run(['stop', '--session', String(hung.pid)])).toEqual({
       code: 4,
       stdout: '',
-      stderr: `live-lisp: The session ${hung.pid} of ${shell.workspace} was not stopped: it does not answer; if it hangs, end it by kill -9 and that number.\n`,
+      stderr: `live-lisp: The session ${hung.pid} of ${shell.workspace} was not stopped: it does not answer. If it hangs, end its process with kill -9.\n`,
     });
   });
 

@@ -10,7 +10,7 @@ import { VALID } from './tools.ts';
 
 const ALLOW = 'A person can allow it when they start the server: --allow';
 const CHANGED =
-  'The user approved this with changes of theirs: symbol. What was asked for was not done, what they changed it to was.';
+  "The user changed these arguments and approved: symbol. The call ran with the user's values, not with yours.";
 
 /** Returns an executor of a dangerous tool that returns its argument, and what it was run with. */
 function asking(preview?: ToolDefinition['preview']) {

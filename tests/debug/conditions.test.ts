@@ -199,7 +199,7 @@ describe('half way', () => {
     );
     expect(text).toBe(
       'Error: fourth\nType: COMMON-LISP::SIMPLE-ERROR\nIn: form 4\n\n' +
-        'Values of the forms before:\n[1] KEPT-ONE\n[2] 1\n    2\n[3] ; No values',
+        'Values of the forms before the failed one:\n[1] KEPT-ONE\n[2] 1\n    2\n[3] ; No values',
     );
     expect(await session.eval("(list (kept-one) (fboundp 'never))")).toBe('(1 NIL)');
   });

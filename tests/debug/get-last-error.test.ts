@@ -11,7 +11,7 @@ test('before there is one it says so, and that is no failure', async () => {
   const { text, isError } = await session.call('get_last_error');
   expect(isError).toBe(false);
   expect(text).toMatch(
-    /^No error has been signalled by an evaluation, a compilation or a load in this image, or has ended another thread\. The image began \d{4}-\d\d-\d\dT[\d:]+Z; the errors of one that was lost are lost with it\.$/,
+    /^No evaluation, compilation or load in this image has signalled an error, and no error has ended another thread\. The image began \d{4}-\d\d-\d\dT[\d:]+Z; errors of images before it are lost\.$/,
   );
 });
 
@@ -144,6 +144,6 @@ describe('older errors', () => {
 test('they are lost with the image, and it does not claim otherwise', async () => {
   await session.call('eval_form', { form: '(sb-ext:exit :abort t)' });
   const { text, notices } = await session.call('get_last_error');
-  expect(text).toMatch(/^No error has been signalled /);
+  expect(text).toMatch(/^No evaluation, compilation or load in this image has signalled an error/);
   expect(notices.join('\n')).toContain('This is a new Lisp image; the one before was lost');
 });

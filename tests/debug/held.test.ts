@@ -46,7 +46,7 @@ describe('a held error', () => {
     expect(await debug({ error: Number(number), end: true })).toBe(
       `Error ${number} was ended, and the call that it stopped.`,
     );
-    expect(await debug()).toBe('No error is held. Calls with on_error: "hold" hold theirs.');
+    expect(await debug()).toBe('No error is held. A call with on_error: "hold" holds its error.');
     expect(await debug({ error: Number(number) })).toBe(
       `Error ${number} is not held: it was ended. No error is held.`,
     );
@@ -88,7 +88,7 @@ describe('a held error', () => {
 
   test('tells the locks that its thread has', async () => {
     const error = await hold('(sb-thread:with-mutex ((sb-thread:make-mutex :name "till")) (error "No."))');
-    expect(await debug({ error })).toContain('Its thread has the lock "till": who wants it waits.');
+    expect(await debug({ error })).toContain('Its thread has the lock "till": threads that need it wait.');
     await debug({ error, end: true });
   });
 });
@@ -105,7 +105,7 @@ describe('what an answer does not show', () => {
         .split('\n\n')
         .find((section) => section.startsWith('Frames:'))
         ?.split('\n') ?? [];
-    const more = /^ {2}\.\.\. (\d+) more frames; debug with frame shows each, (\d+) to (\d+)$/.exec(
+    const more = /^ {2}\.\.\. (\d+) more frames, (\d+) to (\d+); debug with frame shows one$/.exec(
       frames.at(-1) ?? '',
     );
     const [count, next, last] = (more ?? []).slice(1).map(Number);
@@ -206,7 +206,7 @@ describe('going on', () => {
   test('is refused where a frame keeps too little, with the nearest that does not', async () => {
     const error = await hold(`(app::total '("b"))`);
     expect(await debug({ error, frame: 0, retry: true })).toBe(
-      `Frame 0 cannot be left for that: its code does not keep what that needs. The nearest frame that can is 1. Nothing was done; error ${error} is still held.`,
+      `Frame 0 cannot be left that way: its code was compiled at too low a debug level. The nearest frame that allows it is 1. Nothing was done; error ${error} is still held.`,
     );
     await debug({ error, end: true });
   });
@@ -217,7 +217,7 @@ describe('going on', () => {
     const text = await debug({ error, frame: 0, fix, retry: true, package: 'app' });
     expect(text.split('\n\n').slice(0, 1)).toEqual(['Fixed: PRICE']);
     expect(text.split('\n\n').at(-1)).toBe(
-      `Frame 0 cannot be left for that: its code does not keep what that needs. The nearest frame that can is 1. Nothing else was done; error ${error} is still held.`,
+      `Frame 0 cannot be left that way: its code was compiled at too low a debug level. The nearest frame that allows it is 1. Nothing else was done; error ${error} is still held.`,
     );
     await debug({ error, end: true });
   });

@@ -58,10 +58,10 @@ test('a restart that comes back, or fails, leaves the error held', async () => {
     '(restart-bind ((back (lambda () 1)) (fails (lambda () (error "Again.")))) (error "No."))',
   );
   expect(await debug({ error, restart: 'back' })).toBe(
-    `The restart BACK came back without going on. Error ${error} is still held.`,
+    `The restart BACK returned instead of going on. Error ${error} is still held.`,
   );
   expect(await debug({ error, restart: 'fails' })).toMatch(/^Error: Again\.\n[\s\S]*Held as error/);
-  expect(await debug({ error, eval: '1' })).toMatch(/waits for a newer error of its thread/);
+  expect(await debug({ error, eval: '1' })).toMatch(/a newer error of its thread must end first/);
   await debug({ error: error + 1, end: true });
   expect(await debug({ error: error + 1 })).toContain('it was ended');
 });
@@ -94,7 +94,7 @@ test('nothing is held longer than its time', async () => {
 
 test('what has no room or no interrupts is not held, and says so', async () => {
   expect(await session.eval('(labels ((f (x) (1+ (f x)))) (f 1))', { on_error: 'hold' })).toContain(
-    'Note: the error was not held, because there is no room to hold it.',
+    'Note: the error was not held, because the stack or the heap has no room left for that.',
   );
   expect(await session.eval('(sb-sys:without-interrupts (error "No."))', { on_error: 'hold' })).toContain(
     'Note: the error was not held, because it was signalled where its thread cannot be interrupted.',

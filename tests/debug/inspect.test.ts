@@ -44,7 +44,7 @@ describe('what it looks into', () => {
   });
 
   test.each([
-    ['(let ((n 5)) (lambda () (incf n)))', '  closed 0 = '],
+    ['(let ((n 5)) (lambda () (incf n)))', '  closed-over 0 = '],
     ['(let ((l (list 1 2))) (setf (cddr l) l) l)', '  1 = 2\n  circular = '],
     ["'(1 . 2)", '  0 = 1\n  tail = 2'],
     ["(make-array '(2 2) :initial-element 0)", '  1 1 = 0'],
@@ -81,7 +81,7 @@ test('an id keeps nothing alive', async () => {
   );
   await session.eval('(list 1) (list 2) (list 3) (gc :full t) 1');
   expect(await session.text('inspect', { value: there })).toBe(
-    `${there} is no object any more: nobody else had it, or the image is another. Look again at where it was.`,
+    `${there} is gone: nothing else kept the object, or the image is a new one. Look again where it was.`,
   );
 });
 
@@ -102,7 +102,7 @@ test("a function is meant by #' and by (SETF NAME), and tells the values of its 
   );
   expect(await inspect('(setf whole)')).toMatch(/^#<FUNCTION \(SETF COMMON-LISP-USER::WHOLE\)>/);
   expect(await inspect("#'whole")).toBe('There is no function COMMON-LISP-USER::WHOLE.');
-  expect(await inspect('*counter*')).toMatch(/\n {2}closed 0 = 1\n {2}closed 1 = \(2\) {2}@/);
+  expect(await inspect('*counter*')).toMatch(/\n {2}closed-over 0 = 1\n {2}closed-over 1 = \(2\) {2}@/);
 });
 
 test('a key of a table can be given without its quotes or its package', async () => {

@@ -38,18 +38,21 @@ describe('a frame that cannot be left says why', () => {
   test.each([
     [
       '(flet ((f () (error "No."))) (declare (notinline f)) (list (f)))',
-      'it is a local function, and the compiler can know that it never returns. None of the frames listed can; take a restart, or end.',
+      'it is a local function, and the code of its caller may assume that it never returns. None of the frames listed allows it; take a restart, or end.',
     ],
-    ['(deeper 2)', 'only its callers know how it gives back values. The nearest frame that can is 3.'],
-    ['(kill 1)', 'it is declaimed never to return. The nearest frame that can is 1.'],
+    [
+      '(deeper 2)',
+      'it returns values in a way that only its callers know. The nearest frame that allows it is 3.',
+    ],
+    ['(kill 1)', 'it is declaimed never to return. The nearest frame that allows it is 1.'],
     [
       '(parse-integer "x")',
-      'its code does not keep what that needs. None of the frames listed can; take a restart, or end.',
+      'its code was compiled at too low a debug level. None of the frames listed allows it; take a restart, or end.',
     ],
   ])('%s', async (form, why) => {
     const error = await hold(form);
     expect(await debug({ error, frame: 0, return: '5' })).toBe(
-      `Frame 0 cannot be left for that: ${why} Nothing was done; error ${error} is still held.`,
+      `Frame 0 cannot be left that way: ${why} Nothing was done; error ${error} is still held.`,
     );
     await debug({ error, end: true });
   });
@@ -61,7 +64,7 @@ describe('a frame that cannot be left says why', () => {
       /^Error: The value of A is not kept at this place of the frame\. debug_level: 3 of eval_form or load_file keeps all\./,
     );
     expect(await debug({ error, frame: 0, retry: true })).toBe(
-      `Frame 0 cannot be left for that: its code does not keep all of its arguments. None of the frames listed can; take a restart, retry without frame, or end. Nothing was done; error ${error} is still held.`,
+      `Frame 0 cannot be left that way: its code does not keep all of its arguments. None of the frames listed allows it; take a restart, retry without frame, or end. Nothing was done; error ${error} is still held.`,
     );
     await debug({ error, end: true });
   });
@@ -73,7 +76,7 @@ test('a frame whose caller was compiled together with it cannot, when that can k
   );
   const error = await hold('(never 3)');
   expect(await debug({ error, frame: 0, return: '5' })).toBe(
-    `Frame 0 cannot be left for that: it is compiled together with its caller, which can know that it never returns. The nearest frame that can is 3. Nothing was done; error ${error} is still held.`,
+    `Frame 0 cannot be left that way: it is compiled together with its caller, whose code may assume that it never returns. The nearest frame that allows it is 3. Nothing was done; error ${error} is still held.`,
   );
   expect(await debug({ error, frame: 3, return: '5' })).toBe('5');
   const folder = ownFolder();
@@ -85,7 +88,7 @@ test('a frame whose caller was compiled together with it cannot, when that can k
   await session.eval(`(load (compile-file "${file}" :block-compile t))`);
   const other = await hold('(block-kill 1)');
   expect(await debug({ error: other, frame: 0, return: '5' })).toMatch(
-    /: it is compiled together with its caller, which can know that it never returns\. The nearest frame that can is 1\./,
+    /: it is compiled together with its caller, whose code may assume that it never returns\. The nearest frame that allows it is 1\./,
   );
   expect(await debug({ error: other, frame: 1, return: '6' })).toBe('6');
 });

@@ -130,7 +130,7 @@ Compiled with the macro EL::TWICE as it was before: EL::REPORT. Load it again.`)
     );
     await at.answer('load_file', { path: 'passed.lisp' });
     expect(await edit({ definition: 'passed', text: '(defun passed (x y) (list x y))' })).toContain(
-      '\n\nWhether these fit EL::PASSED cannot be told (1):\n  EL::USES  passed.lisp:3:',
+      '\n\nUses of EL::PASSED that cannot be checked (1):\n  EL::USES  passed.lisp:3:',
     );
   });
 
@@ -152,7 +152,7 @@ Changed code.lisp: line 12, +1 −2. It has 9 top-level forms now.
 Not loaded to the end: 1 form of more.lisp. The file is changed.
 Error: No more.
 Type: COMMON-LISP::SIMPLE-ERROR
-Not loaded then: code.lisp.`,
+Not loaded, because of that: code.lisp.`,
     );
   });
 
@@ -174,7 +174,7 @@ Not loaded then: code.lisp.`,
       '(2 3)',
     );
     expect(await edit({ path: 'shapes/one.lisp', old: 'area (x &key y))', new: 'area (x y))' })).toContain(
-      'Taken out of the image, because the generic function takes other arguments now: method EL::AREA (COMMON-LISP::INTEGER) of shapes/one.lisp; method EL::AREA (COMMON-LISP::STRING) of shapes/two.lisp. Define each with those.',
+      'Taken out of the image, because the generic function takes other arguments now: method EL::AREA (COMMON-LISP::INTEGER) of shapes/one.lisp; method EL::AREA (COMMON-LISP::STRING) of shapes/two.lisp. Define each with the new arguments.',
     );
   });
 
@@ -201,7 +201,7 @@ Not loaded then: code.lisp.`,
     at.put('later.lisp', '(in-package :el-later)\n(defun later () 1)\n');
     const edits = [{ definition: 'el-later::later', path: 'later.lisp', old: '1', new: '2' }];
     expect(await at.answer('edit_definitions', { edits, load: true })).toBe(
-      'failed: later.lisp cannot be loaded in part: its package EL-LATER is not in the image. Nothing was changed. Load it with load_file first, or leave load out.',
+      'failed: later.lisp cannot be loaded in part: its package EL-LATER is not in the image. Nothing was changed. Load the file with load_file first, or leave load out.',
     );
     expect(await at.answer('edit_definitions', { edits })).toMatch(/^Changed later\.lisp: line 2/);
   });
@@ -230,7 +230,7 @@ Not loaded then: code.lisp.`,
     at.put('mixed.lisp', text);
     await at.answer('load_file', { path: 'mixed.lisp' });
     expect(await edit({ definition: 'price', old: '1', new: "'$b" })).toBe(
-      'failed: mixed.lisp cannot be loaded in part: the form at line 3 says how those below it are read, and does more. Nothing was changed. Leave load out, then load all of it with load_file.',
+      'failed: mixed.lisp cannot be loaded in part: the form at line 3 changes how the forms below it are read, and does more. Nothing was changed. Leave load out, then load the whole file with load_file.',
     );
     expect(await edit({ definition: 'above', old: '1', new: '2' })).toContain('Loaded 1 form of mixed.lisp');
   });
@@ -271,7 +271,7 @@ Not loaded then: code.lisp.`,
       /^Approve edit_definitions \(dangerous\)\? line \d+, \+\d+ \u2212\d+, then load, in\n\u2026 code\.lisp\n/,
     );
     at.human = () => APPROVE;
-    expect(await at.answer('restart_image', {})).not.toContain('Another than before');
+    expect(await at.answer('restart_image', {})).not.toContain('Not as before');
     expect(await at.answer('eval_form', { form: '(el::report)' })).toBe('"built again"');
     expect(await at.answer('compare_image', { path: 'code.lisp' })).toBe(AGREE);
   });

@@ -192,7 +192,7 @@ describe('without asking anybody, it refuses', () => {
     [
       'no definition',
       [{ text: '1' }],
-      'edits[0]: it has no definition. Give the name of one, or path with old and new, or path and text alone: text then comes to the end of that file, with op replace each definition in it to the place of its own.',
+      'edits[0]: definition is missing. Give it, or path with old and new, or path and text alone: text then goes to the end of that file, or with op replace each definition in it replaces the one of its name.',
     ],
     [
       'two names',
@@ -212,7 +212,7 @@ describe('without asking anybody, it refuses', () => {
     [
       'both ways',
       [{ definition: 'area', old: 'a', new: 'b', text: 'c' }],
-      'edits[0]: it has both old or new and op or text. Give old and new, or text.',
+      'edits[0]: old and new do not go with op or text. Give old and new, or text.',
     ],
     ['half of one', [{ definition: 'area', old: 'a' }], 'edits[0]: old and new go together; one is missing.'],
     [
@@ -234,7 +234,7 @@ describe('without asking anybody, it refuses', () => {
     [
       'what nobody defines',
       [one('nowhere', '(list)')],
-      'edits[0]: no Lisp file of the workspace defines nowhere. Give path, or the name of what stands beside it.',
+      'edits[0]: no Lisp file of the workspace defines nowhere. Give path or, to add it, the name of a definition beside it.',
     ],
     [
       'what the file does not define, with near names',
@@ -244,7 +244,7 @@ describe('without asking anybody, it refuses', () => {
     [
       'what is not there',
       [{ ...one('zzzzzz', '(list)'), path: 'shop.lisp' }],
-      'edits[0]: shop.lisp does not define zzzzzz. read_definition with path tells what it defines.',
+      'edits[0]: shop.lisp does not define zzzzzz. read_definition with path lists what it defines.',
     ],
     [
       'another line',
@@ -259,7 +259,7 @@ describe('without asking anybody, it refuses', () => {
     [
       'two of the same name',
       [one('twice', '(list)')],
-      `edits[0]: twice means 2 definitions:
+      `edits[0]: twice fits 2 definitions:
   shop.lisp:28  (defun twice)
   shop.lisp:29  (defun twice)
 Give its line, too.`,
@@ -269,26 +269,26 @@ Give its line, too.`,
       [one('last-one', "(defun last-one ()\n  (list 1\n  'end)\n")],
       `edits[0].text: the form that begins at line 1 does not end. Its indentation says that line 2 lacks ")" at its end. Repaired, that line is:
   (list 1)
-Nothing was changed. Send it again, put right.`,
+Nothing was changed. Correct it and call again.`,
     ],
     [
       'a parenthesis too many',
       [one('last-one', "(defun last-one ()\n  'end))")],
       `edits[0].text: the form that begins at line 1 ends too early. Its indentation says that line 2 has 1 ")" too many. Repaired, that line is:
   'end)
-Nothing was changed. Send it again, put right.`,
+Nothing was changed. Correct it and call again.`,
     ],
     [
       'an open string',
       [one('last-one', '(defun last-one ()\n  "end)')],
-      'edits[0].text: the string that begins at line 2 does not end.\nNothing was changed. Send it again, put right.',
+      'edits[0].text: the string that begins at line 2 does not end.\nNothing was changed. Correct it and call again.',
     ],
     [
       'a part that leaves a list open',
       [{ definition: 'helper', old: '(list x x)', new: '(list x' }],
-      `edits[0], the definition with new in it: the form that begins at line 1 does not end. Its indentation says that line 2 lacks ")" at its end. Repaired, that line is:
+      `edits[0], the definition with new in place of old: the form that begins at line 1 does not end. Its indentation says that line 2 lacks ")" at its end. Repaired, that line is:
     (list x))
-Nothing was changed. Send it again, put right.`,
+Nothing was changed. Correct it and call again.`,
     ],
     [
       'a feature without a form',
@@ -317,7 +317,7 @@ Give the exact text as old.`,
     [
       'two edits of the same text',
       [one('helper', '(list)'), { definition: 'helper', old: 'list', new: 'cons' }],
-      'edits[0] and edits[1] change the same text of shop.lisp. Make them one edit. Nothing was changed.',
+      'edits[0] and edits[1] change the same text of shop.lisp; nothing was changed. Make them one edit.',
     ],
     [
       'what changes nothing',

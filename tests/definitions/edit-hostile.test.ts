@@ -132,7 +132,7 @@ Note: there is no package NO-SUCH-PACKAGE in the image, so names in kept.lisp we
     expect(await edit({ definition: 'f', path: 'kept.lisp', text: NEW })).toBe(
       `Changed kept.lisp: lines 1-2, +2 −1. It has 2 top-level forms now.
 
-Note: only the syntax was checked behind kept.lisp:3, where the reader of the image stops: illegal sharp macro character: #\\<`,
+Note: only the syntax was checked after kept.lisp:3, where the reader of the image stops: illegal sharp macro character: #\\<`,
     );
   });
 });
@@ -160,7 +160,7 @@ describe('it refuses', () => {
     });
     at.put('kept.lisp', '(a)\n$ (defun f () 1)\n(b)\n');
     await refused(
-      'The reader of the image takes kept.lisp for other forms than its text shows, from line 2 on. Nothing was changed. With a readtable of its own, edit it with propose_file_edit.',
+      'From line 2 on, the reader of the image finds other forms in kept.lisp than its text shows. Nothing was changed. If the file has a readtable of its own, edit it with propose_file_edit.',
       { definition: 'f', path: 'kept.lisp', text: NEW },
     );
     await at.answer('eval_form', { form: '(setf *readtable* (copy-readtable nil))' });
@@ -199,7 +199,7 @@ describe('it refuses', () => {
       return APPROVE;
     };
     expect(await edit({ definition: 'f', path: 'kept.lisp', text: NEW })).toBe(
-      'failed: What edit_definitions was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.',
+      'failed: What edit_definitions would do is no longer what was approved, so nothing was done. Call it again to ask anew.',
     );
     expect([bytes('kept.lisp'), at.questions.length]).toEqual(['(defun f () 3)', HUMAN_ASKED]);
   });

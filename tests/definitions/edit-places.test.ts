@@ -110,7 +110,7 @@ Changed old.lisp: lines 1-2, +2 −1. It has 1 top-level form now.`);
       'failed: edits[0]: old does not stand in part.lisp; nothing was changed. No place looks like it: read_file shows the text.',
     );
     expect(await edit({ path: 'part.lisp', old: '()\n  2)', new: '()\n  2' })).toMatch(
-      /^failed: edits\[0\], part\.lisp with new in it: /,
+      /^failed: edits\[0\], part\.lisp with new in place of old: /,
     );
     expect(await edit({ path: 'none.lisp', old: '1', new: '2' })).toMatch(/^failed: /);
     expect(at.questions).toEqual([]);
@@ -125,12 +125,12 @@ Changed old.lisp: lines 1-2, +2 −1. It has 1 top-level form now.`);
     [
       'no text',
       { path: 'open.lisp' },
-      'edits[0]: it has no definition. Give the name of one, or path with old and new, or path and text alone: text then comes to the end of that file, with op replace each definition in it to the place of its own.',
+      'edits[0]: definition is missing. Give it, or path with old and new, or path and text alone: text then goes to the end of that file, or with op replace each definition in it replaces the one of its name.',
     ],
     [
       'no path',
       { text: '(g)' },
-      'edits[0]: it has no definition. Give the name of one, or path with old and new, or path and text alone: text then comes to the end of that file, with op replace each definition in it to the place of its own.',
+      'edits[0]: definition is missing. Give it, or path with old and new, or path and text alone: text then goes to the end of that file, or with op replace each definition in it replaces the one of its name.',
     ],
   ])('it is refused: %s', async (_, wrong, message) => {
     at.put('open.lisp', '(a)\n#| open');
@@ -159,7 +159,7 @@ test('where a name comes from is told when no form has it', async () => {
     'failed: edits[0]: made-by-slot is made by the form at made-by.lisp:1, which has another name. Edit that.',
   );
   expect(await edit({ definition: '(defmethod made-area (integer))', text: '(a)' })).toBe(
-    `failed: edits[0]: there is no such definition of made-area, but:
+    `failed: edits[0]: there is no such definition of made-area, but these:
   made-by.lisp:3  (defmethod made-area ((x string)))
 Give one as it stands here, or its line.`,
   );
@@ -186,11 +186,11 @@ describe('a name that several definitions have', () => {
       '  rate-b.lisp:2  (defun rate)  in package rates-b',
     ];
     expect(await edit({ definition: '(defun rate)', op: 'delete' })).toBe(
-      `failed: edits[0]: rate means 2 definitions:\n${rows.join('\n')}\nGive it with its package: rates-a::rate or rates-b::rate.`,
+      `failed: edits[0]: rate fits 2 definitions:\n${rows.join('\n')}\nGive it with its package: rates-a::rate or rates-b::rate.`,
     );
     at.put('halt.lisp', '(in-package one)\n(defun halt () 1)\n(in-package two)\n(defun halt () 2)\n');
     expect(await edit({ path: 'halt.lisp', definition: 'halt', op: 'delete' })).toBe(
-      `failed: edits[0]: halt means 2 definitions:
+      `failed: edits[0]: halt fits 2 definitions:
   halt.lisp:2  (defun halt)  in package one
   halt.lisp:4  (defun halt)  in package two
 Give it with its package: one::halt or two::halt.`,
@@ -203,7 +203,7 @@ Give it with its package: one::halt or two::halt.`,
     at.put('toll-a.lisp', '(in-package rates-a)\n(defun toll (x) x)\n');
     at.put('toll-b.lisp', '(in-package rates-a)\n(defun toll (x) x)\n');
     expect(await edit({ definition: '(defun toll)', op: 'delete' })).toBe(
-      'failed: edits[0]: toll means 2 definitions:\n  toll-a.lisp:2  (defun toll)\n  toll-b.lisp:2  (defun toll)\nGive path, too.',
+      'failed: edits[0]: toll fits 2 definitions:\n  toll-a.lisp:2  (defun toll)\n  toll-b.lisp:2  (defun toll)\nGive path, too.',
     );
   });
 

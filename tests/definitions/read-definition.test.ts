@@ -101,7 +101,7 @@ Methods (2; methods: true reads them):
   test('can be of one kind', async () => {
     expect(await read('circle', { kind: 'class' })).toContain('(defclass circle ');
     expect(await read('circle', { kind: 'function' })).toBe(
-      'RD::CIRCLE has no definition of the kind function in the image, and no Lisp file of the workspace has one whose operator says so. Leave out kind to see all.',
+      'RD::CIRCLE has no definition of the kind function: neither the image nor a Lisp file of the workspace has one. Leave out kind to see all.',
     );
   });
 
@@ -155,7 +155,7 @@ Methods (2; methods: true reads them):
     );
     await at.answer('observe', { form: '(progn (defun aa::long () 2) (aa::long))', functions: ['aa::size'] });
     expect(await read('aa::long')).toMatch(
-      /^AA::LONG is in the image, but no file and no evaluation is known that defined it\. describe_symbol tells what it is\.$/,
+      /^AA::LONG is in the image, but neither a file nor an evaluation that defined it is known\. describe_symbol shows what it is\.$/,
     );
   });
 
@@ -188,7 +188,7 @@ Methods (2; methods: true reads them):
   });
 
   test.each([
-    [{ name: ' ' }, 'Give name, what to read, or path, the Lisp file to outline.'],
+    [{ name: ' ' }, 'Give name to read definitions, or path for the outline of a Lisp file.'],
     [
       { name: 'x', path: 'src/shop.lisp' },
       'Give either name or path: path is for the outline of a whole file.',

@@ -48,7 +48,9 @@ describe('definitions by evaluations stay', () => {
     await until('its wait', 10_000, async () => waits.test(await session.text('image_status')));
     const slow = goOn();
     const { notices } = await waiting;
-    expect(notices[0]).toMatch(/^Note: it waited \d\.\d s, because forms are compiled one call at a time\.$/);
+    expect(notices[0]).toMatch(
+      /^Note: the call waited \d\.\d s, because forms are compiled one call at a time\.$/,
+    );
     expect(await session.eval('(defun bar (x) (* x 3)) (bar 2)')).toBe('[1] BAR\n[2] 6');
     await slow;
     expect(await session.eval('(bar 2)')).toBe('6');

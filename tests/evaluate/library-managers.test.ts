@@ -76,7 +76,7 @@ async function using<T>(session: Session, use: (session: Session) => Promise<T>)
   }
 }
 
-const UNUSED = 'No library manager is used here: Quicklisp, qlot or ocicl, where one is set up.';
+const UNUSED = 'No library manager is used here; Quicklisp, qlot or ocicl is used where it is set up.';
 
 describe('Quicklisp of the home', () => {
   const here = place('quicklisp');
@@ -171,7 +171,7 @@ describe('Quicklisp of the home', () => {
       'System in-dist not found by ASDF. Quicklisp can install it: evaluate (ql:quickload "in-dist").',
     );
     expect((await session.call('load_system', { system: 'never-written' })).text).toBe(
-      "System never-written not found by ASDF. No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry. Quicklisp has no system of that name either.",
+      "System never-written not found by ASDF. No system has a similar name. ASDF looks in the workspace, the distribution's Lisp libraries and the user's source registry. Quicklisp has no system of that name either.",
     );
   });
 
@@ -196,7 +196,7 @@ describe('Quicklisp of the home', () => {
       const { text, isError } = await session.call('eval_form', { form });
       expect([isError, text]).toEqual([
         true,
-        expect.stringContaining('Quicklisp is loaded now, which the file needs: load the file again.'),
+        expect.stringContaining('The file needs Quicklisp, which is loaded now: load the file again.'),
       ]);
       await session.text('eval_form', { form });
       expect(await session.eval('*asked*')).toBe('(:QUICKLOAD "in a file")');
@@ -223,7 +223,7 @@ describe('Quicklisp of the home', () => {
     system(root, 'mine', ['from-quicklisp']);
     const session = await start();
     expect((await session.call('load_system', { system: 'mine' })).text).toBe(
-      `System mine was not loaded: mine needs from-quicklisp, which ASDF does not find. No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry. Quicklisp could not be loaded (${home}/quicklisp/setup.lisp): half installed`,
+      `System mine was not loaded: mine needs from-quicklisp, which ASDF does not find. No system has a similar name. ASDF looks in the workspace, the distribution's Lisp libraries and the user's source registry. Quicklisp could not be loaded (${home}/quicklisp/setup.lisp): half installed`,
     );
   });
 });
@@ -262,7 +262,7 @@ describe('without a library manager', () => {
   ])('%s', async (_, text, hint) => {
     write(home, '.sbclrc', text);
     expect(await missing(await start())).toBe(
-      `System never-written not found by ASDF. No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry. ${UNUSED}${hint}`,
+      `System never-written not found by ASDF. No system has a similar name. ASDF looks in the workspace, the distribution's Lisp libraries and the user's source registry. ${UNUSED}${hint}`,
     );
   });
 
@@ -298,7 +298,7 @@ describe('without a library manager', () => {
     system(root, 'mine', ['serapeum']);
     const session = await start();
     expect((await session.call('load_system', { system: 'mine' })).text).toBe(
-      `System mine was not loaded: mine needs serapeum, which ASDF does not find. No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry. ${UNUSED}`,
+      `System mine was not loaded: mine needs serapeum, which ASDF does not find. No system has a similar name. ASDF looks in the workspace, the distribution's Lisp libraries and the user's source registry. ${UNUSED}`,
     );
     expect(await session.eval('(ql:quickload "x")')).toBe(
       `Error: form 1 cannot be read: Package QL does not exist.\n${UNUSED}\nIt begins at line 1, column 1; reading stopped at line 1, column 14. Nothing was evaluated.`,

@@ -33,7 +33,7 @@ describe('style warnings', () => {
     expect(await load('program')).toBe(
       'Loaded system program, with lib\n\nWarnings (1):\n  program/program.lisp\n' +
         '    STYLE-WARNING (line 1:1, DEFUN PROGRAM): The variable Y is defined but never used.\n\n' +
-        'Left out: 2 style warnings in libraries. load_system of a library with force: true tells its own.',
+        'Left out: 2 style warnings in libraries. load_system of a library with force: true shows its warnings.',
     );
   });
 
@@ -50,14 +50,14 @@ describe('style warnings', () => {
     const later = new Date(Date.now() + 5000);
     utimesSync(file, later, later);
     expect(await load('program')).toContain(
-      'Left out: 1 style warning in libraries. load_system of a library with force: true tells its own.',
+      'Left out: 1 style warning in libraries. load_system of a library with force: true shows its warnings.',
     );
   });
 });
 
 describe('an evaluated form that loads a library', () => {
   const left = (count: string) =>
-    `Left out: ${count} in files outside the workspace. load_system of a library with force: true tells its own.`;
+    `Left out: ${count} in files outside the workspace. load_system of a library with force: true shows its warnings.`;
 
   test('counts the warnings of its files, and tells those of the program and of the form', async () => {
     libraries.put('lib.lisp', '(defun lib (x) 1)\n(defun more () (lib-undefined))\n');

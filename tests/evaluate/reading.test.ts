@@ -57,8 +57,8 @@ describe('what is wrong and where', () => {
   });
 
   test.each([
-    ['1 )', 'Form 1 was evaluated.', '\n\nValues of the forms before:\n[1] 1'],
-    ['1 2 )', 'Forms 1 to 2 were evaluated.', '\n\nValues of the forms before:\n[1] 1\n[2] 2'],
+    ['1 )', 'Form 1 was evaluated.', '\n\nValues of the forms before the failed one:\n[1] 1'],
+    ['1 2 )', 'Forms 1 to 2 were evaluated.', '\n\nValues of the forms before the failed one:\n[1] 1\n[2] 2'],
   ])('the forms before are evaluated: %s', async (form, says, values) => {
     const number = form.split(' ').length;
     const column = form.length;

@@ -122,7 +122,7 @@ describe('a system', () => {
     rmSync(join(root.path, 'leaving', 'left.lisp'));
     expect(await load('leaving')).toEqual(
       good(
-        'System leaving was loaded already, and none of its other files has changed.\n\nThe file leaving/left.lisp of system leaving is gone, so that system could not be loaded anew. Write the file again, or take it out of its definition.',
+        'System leaving was loaded already, and none of its other files has changed.\n\nThe file leaving/left.lisp of system leaving is gone, so the system could not be loaded again. Write the file again, or take it out of its definition.',
       ),
     );
   });
@@ -223,7 +223,7 @@ describe('a system that is not there', () => {
   test('but that another needs is named', async () => {
     system('on-lacks', { it: '1\n' }, ['lacks']);
     const text = (asked: string, by = 'lacks') =>
-      `System ${asked} was not loaded: ${by} needs never-written-by-anyone, which ASDF does not find. No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry. No library manager is used here: Quicklisp, qlot or ocicl, where one is set up.`;
+      `System ${asked} was not loaded: ${by} needs never-written-by-anyone, which ASDF does not find. No system has a similar name. ASDF looks in the workspace, the distribution's Lisp libraries and the user's source registry. No library manager is used here; Quicklisp, qlot or ocicl is used where it is set up.`;
     for (const name of ['lacks', 'on-lacks']) expect(await load(name)).toEqual(bad(text(name)));
     write('a-b.asd', '(asdf:defsystem "a-b" :defsystem-depends-on ("never-written-by-anyone"))\n');
     expect((await load('a-b')).text).toContain(text('a-b', 'a-b.asd'));

@@ -56,8 +56,7 @@ describe('what is told of a directory when time is up', () => {
   async function* buffers(count: number): AsyncGenerator<TextBuffer> {
     for (let file = 0; file < count; file += 1) yield { name: `${file}` } as TextBuffer;
   }
-  const AFTER_THREE =
-    'Note: not all files were looked at, as there are too many. Name a directory in this one.';
+  const AFTER_THREE = 'Note: not all files were looked at, as there are too many. Name a subdirectory.';
   const read = async (count: number, text: string) => {
     let left = 3;
     const budget: Budget = { entries: 100, remainingMs: () => left-- - 1 };
@@ -70,9 +69,7 @@ describe('what is told of a directory when time is up', () => {
     expect(await read(3, 'x')).toBe('d has 3 files.\n\nx\n\nx\n\nx');
     const long = await read(4, 'x'.repeat(30_000));
     expect(long).toMatch(/^d has at least 3 files, too long for one answer:\n/);
-    expect(long).toMatch(
-      /\n\nNote: at least \d more files? (?:is|are) not listed\. Name a directory in this one\.\n/,
-    );
+    expect(long).toMatch(/\n\nNote: at least \d more files? (?:is|are) not listed\. Name a subdirectory\.\n/);
   });
 
   test.each([

@@ -49,7 +49,7 @@ describe('a folder for what is run', () => {
   test('is none where a file stands', () => {
     writeFileSync(inFolder('file'), '');
     expect(() => makeOwnFolder(inFolder('file'))).toThrow(
-      `${inFolder('file')} is not a folder that its owner alone can use; remove it`,
+      `${inFolder('file')} is not a folder that you own; remove it`,
     );
     expect(cacheUsable(inFolder('file'))).toBe(false);
   });

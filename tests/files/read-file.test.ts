@@ -139,7 +139,7 @@ describe('a directory', () => {
     const listed = text.match(/^ {2}many/gm)?.length ?? 0;
     expect(text).toContain('many has 200 files, too long for one answer:');
     expect(text).toContain(
-      `\n  ...\n\nNote: ${200 - listed} more files are not listed. Name a directory in this one.`,
+      `\n  ...\n\nNote: ${200 - listed} more files are not listed. Name a subdirectory.`,
     );
     expect(text.length).toBeLessThan(40_000);
   });

@@ -91,7 +91,7 @@ describe('the home directory and the root of the file system', () => {
     XDG_CACHE_HOME: dirname(cacheFolder()),
   };
   const WHY = (start: string) =>
-    `The server was started in ${start}, which is the root of the file system, or is or contains the home directory. It is the workspace only when the user says so. The user can name a directory with --root DIR.`;
+    `The server was started in ${start}. Since that is or contains the home directory, or is the root, it is no workspace unless the user names it. The user can name any directory: --root DIR.`;
   beforeAll(() => {
     put('home/notes', 'mine\n');
   });

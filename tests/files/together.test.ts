@@ -102,7 +102,7 @@ function cutOff(done: number): void {
 }
 
 const CUT_OFF =
-  'A change of a.lisp, b.lisp, sub/c.lisp was cut off when the server was killed, and is taken back:';
+  'A change of a.lisp, b.lisp, sub/c.lisp was cut off when the server was killed, so live-lisp has undone it:';
 
 test('what a kill cut off is taken back by the next server', async () => {
   cutOff(2);
@@ -130,7 +130,7 @@ test('a new file comes with the others, or goes again with what a kill cut off',
   ];
   writeFileSync(join(folder, `${GONE}-0000000000000000.json`), JSON.stringify(files));
   expect(await rollBackUnfinished(at.workspace, intents)).toEqual([
-    'A change of sub/d.lisp, sub/e.lisp, a.lisp was cut off when the server was killed, and is taken back: sub/d.lisp, sub/e.lisp are as before. Changed since, and left as they are: a.lisp.',
+    'A change of sub/d.lisp, sub/e.lisp, a.lisp was cut off when the server was killed, so live-lisp has undone it: sub/d.lisp, sub/e.lisp are as before. Somebody has changed these since, so they were left as they are: a.lisp.',
   ]);
   expect(tree(at.root)).toEqual(['a.lisp', 'b.lisp', 'sub', 'sub/c.lisp']);
 });
@@ -145,7 +145,7 @@ test('a file that was changed since is left as it is', async () => {
   cutOff(2);
   at.put('b.lisp', 'mine');
   expect(await rollBackUnfinished(at.workspace, intents)).toEqual([
-    `${CUT_OFF} a.lisp, sub/c.lisp are as before. Changed since, and left as they are: b.lisp.`,
+    `${CUT_OFF} a.lisp, sub/c.lisp are as before. Somebody has changed these since, so they were left as they are: b.lisp.`,
   ]);
   expect(contents()).toEqual(['old', 'mine', 'old']);
 });

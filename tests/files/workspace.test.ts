@@ -242,7 +242,7 @@ describe('read roots', () => {
 
   test.each([
     ['that is hidden', 'outside', 'the sandbox hides it from the image'],
-    ['of the system', '/proc', 'it stands for something of the system'],
+    ['of the system', '/proc', 'it is in /proc, /sys or /dev, not on a disk'],
   ])('a folder that code exchanges while it is asked for them leads to no file %s', async (_, to, why) => {
     const made = at.root.replace('app', 'made');
     const target = resolve(at.root, '..', to);

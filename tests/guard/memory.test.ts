@@ -9,7 +9,7 @@ import { until } from '../server/processes.ts';
 import { ownSession, sharedFolder, sharedSession } from '../shared.ts';
 
 const FULL =
-  /^Error: Interrupted after \d+\.\d s because it was about to exhaust the heap; the image is kept\. Make less at once, or ask the user for a larger --heap\./;
+  /^Error: Interrupted after \d+\.\d s because it was about to exhaust the heap; the image is kept\. Allocate less at once, or ask the user for a larger --heap\./;
 
 /** Megabytes of heap: what fills more takes longer. */
 const HEAP_MB = LONG ? 512 : 256;

@@ -75,7 +75,7 @@ export const THREAD_ENDED =
 
 /** How the answer to a call begins that was about to exhaust the heap. */
 export const HEAP =
-  /^Error: (?:Interrupted after \d+\.\d s because it was about to exhaust the heap; the image is kept\. Make less at once, or ask the user for a larger --heap\.|Heap exhausted)/;
+  /^Error: (?:Interrupted after \d+\.\d s because it was about to exhaust the heap; the image is kept\. Allocate less at once, or ask the user for a larger --heap\.|Heap exhausted)/;
 
 /** What a call answers during which the image was lost, which ended as HOW tells. */
 export function lost(how: string): RegExp {

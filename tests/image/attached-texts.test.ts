@@ -22,7 +22,7 @@ test('a lost connection is told as one, and not as a lost image', () => {
 test('no larger --heap is advised, since the flag is for images of the server', () => {
   const ending: Ending = { kind: 'interrupted', reason: 'heap', frames: [], afterMs: 1000 };
   expect(endingText({ ...ending, attached: true })).toBe(
-    'Interrupted after 1.0 s because it was about to exhaust the heap; the image is kept. Make less at once.',
+    'Interrupted after 1.0 s because it was about to exhaust the heap; the image is kept. Allocate less at once.',
   );
   expect(endingText(ending)).toContain('or ask the user for a larger --heap.');
 });
@@ -34,14 +34,14 @@ test('a flag that requires a sandbox keeps to own images, and the notice names i
     expect(readConfig(args, {}).keptOwnBy).toBe(undefined);
   const served = described('/serving', 'sbcl-1', { pid: 12, workspace: '/shop' });
   expect(noticeText({ kind: 'unused', served, keptOwnBy: '--sandbox on' })).toBe(
-    'Note: the image sbcl-1 (SBCL 2.2.9, pid 12) serves /shop now. This server stays with its own image, because it was started with --sandbox on, and nothing confines the other. To work in that, the user starts it without this flag.',
+    'Note: the image sbcl-1 (SBCL 2.2.9, pid 12) serves /shop now. This server stays with its own image, because it was started with --sandbox on, and nothing confines the other. To work in that one, the user starts this server without the flag.',
   );
 });
 
 test('the start file that an image of the user does not load is named once', () => {
   const served = described('/serving', 'sbcl-1', { pid: 12, workspace: '/shop' });
   expect(noticeText({ kind: 'attached', served, how: '', startFile: '/shop/start.lisp' })).toBe(
-    'This works in the image sbcl-1 (SBCL 2.2.9, pid 12), which serves /shop; live-lisp never ends it. The start file /shop/start.lisp was not loaded there; load_file loads it.',
+    'This server works in the image sbcl-1 (SBCL 2.2.9, pid 12), which serves /shop; live-lisp never ends it. The start file /shop/start.lisp was not loaded there; load_file loads it.',
   );
 });
 
@@ -56,7 +56,7 @@ test.each([
     handler: async () => JSON.parse('{"text":5}') as { data: object; text: string },
   });
   await expect(withAnswerChecks(tool, { isAttached }).handler({}, {})).rejects.toThrow(
-    `live-lisp cannot use what the image answered, so the call failed. Code in the image can have written to the channel of live-lisp. Call again; if that does not help, ${remedy}. If it comes again then, it is a fault of live-lisp: please report it.`,
+    `live-lisp cannot use what the image answered, so the call failed. Code in the image may have written to the channel of live-lisp. Call again; if that does not help, ${remedy}. If calls still fail like this, live-lisp is at fault: please report it.`,
   );
 });
 
@@ -65,5 +65,5 @@ test('what others have changed is named', () => {
   const said =
     'Changed in this image since the last answer, by its user or another agent: SHOP::PRICE, 12 names in /shop/shop.lisp';
   expect(noticeText({ kind: 'changes', changes: { texts, more: 0 } })).toBe(`${said}.`);
-  expect(noticeText({ kind: 'changes', changes: { texts, more: 3 } })).toBe(`${said}, and 3 before.`);
+  expect(noticeText({ kind: 'changes', changes: { texts, more: 3 } })).toBe(`${said}, and 3 earlier ones.`);
 });

@@ -88,7 +88,7 @@ describe('besides', () => {
     const { data } = await image.call('evaluate', { code: '1', mainThread: true });
     expect(data).toEqual({ mainThread: {} });
     expect(occupiedText({}, image.jobs)).toBe(
-      'Error: the main thread belongs to whoever runs this image, so nothing was evaluated. (sb-thread:interrupt-thread (sb-thread:main-thread) FUNCTION) has it call FUNCTION.',
+      'Error: the main thread belongs to whoever runs this image, so nothing was evaluated. To have it call FUNCTION, evaluate (sb-thread:interrupt-thread (sb-thread:main-thread) FUNCTION).',
     );
     await image.end();
   });
@@ -161,7 +161,7 @@ describe('besides', () => {
         `(let ((*print-length* nil)) (substitute #\\Space #\\Newline (princ-to-string (nth-value 1 ${line}))))`,
       ),
     ).toContain(
-      'The package THEIRS of this image is named or nicknamed LIVE-LISP, as the one of live-lisp is, so nothing was loaded. Rename it, and give the line again.',
+      'The package THEIRS of this image has the name or nickname LIVE-LISP, which live-lisp needs, so nothing was loaded. Rename that package, and enter the line again.',
     );
     await person('(delete-package "THEIRS")');
     await person(line);
@@ -236,7 +236,7 @@ describe('besides', () => {
     await until('what it tells', 10_000, () => existsSync(told));
     expect(readFileSync(told, 'utf8')).not.toContain('live-lisp');
     await expect(image.call('evaluate', { code: '1' })).rejects.toThrow(
-      `The image sbcl-1 (SBCL 2.2.9, pid ${sbcl.pid}) cannot be reached: connect ENOENT ${socket}. Ask the user to give this line in its REPL again, then call again: (load "attach.lisp")`,
+      `The image sbcl-1 (SBCL 2.2.9, pid ${sbcl.pid}) cannot be reached: connect ENOENT ${socket}. Ask the user to enter this line in the image's REPL, then repeat the call. The line: (load "attach.lisp")`,
     );
     expect(sbcl.exitCode).toBe(null);
     sbcl.kill('SIGKILL');
@@ -324,7 +324,7 @@ describe('besides', () => {
       `(sb-thread:join-thread (sb-thread:make-thread (lambda () (format t "~A~%" (nth-value 1 (ignore-errors (live-lisp:call-tool "who_calls" :name "car")))))))`,
     );
     expect(printed).toContain(
-      'No server is connected that this thread works for: only calls of an agent, and threads that they start, can call tools.',
+      'This thread works for no server: only calls of an agent, and threads that they start, can call tools.',
     );
   });
 
@@ -416,7 +416,7 @@ describe('besides', () => {
     });
     await until('the end of the process', 10_000, () => sbcl.signalCode !== null);
     await expect(image.call('evaluate', { code: '1' })).rejects.toThrow(
-      `The image sbcl-1 (SBCL 2.2.9, pid ${sbcl.pid}) cannot be reached: connect ECONNREFUSED ${socket}. Ask the user to give this line in its REPL again, then call again: (load "attach.lisp")`,
+      `The image sbcl-1 (SBCL 2.2.9, pid ${sbcl.pid}) cannot be reached: connect ECONNREFUSED ${socket}. Ask the user to enter this line in the image's REPL, then repeat the call. The line: (load "attach.lisp")`,
     );
   });
 });

@@ -58,7 +58,7 @@ async function serve(name = 'sbcl-1', workspace = root.path): Promise<ServingSbc
 
 const called = ({ name, lisp, pid }: Served) => `${name} (${lisp}, pid ${pid})`;
 const works = (served: Served) =>
-  `This works in the image ${called(served)}, which serves ${served.workspace}; live-lisp never ends it.`;
+  `This server works in the image ${called(served)}, which serves ${served.workspace}; live-lisp never ends it.`;
 const PID = '(sb-posix:getpid)';
 const evaluate = (session: Session, form: string) => session.call('eval_form', { form });
 
@@ -100,7 +100,7 @@ describe('an image that serves the workspace', () => {
     expect(status.split('\n').at(-1)).toBe(whose);
     expect(await session.call('restart_image')).toEqual(
       bad(
-        `The user runs this image, so live-lisp does not restart it. interrupt ends a call in it. For a fresh image, ask the user to restart theirs and to give it this line again: ${LINE}`,
+        `The user runs this image, so live-lisp does not restart it. interrupt ends a call in it. For a fresh image, ask the user to restart it, and to enter this line in its REPL then: ${LINE}`,
       ),
     );
     expect(await session.text('restart_image', { rebuild: 'none' })).toContain('does not restart it');
@@ -142,7 +142,7 @@ describe('an image that serves the workspace', () => {
       `The connection to the Lisp image was lost: ${lost}. The next call that needs the image looks for it again.`,
     );
     const none = bad(
-      `The image ${called(first.served)}, in which this session worked, serves no more, and no other serves this workspace, so nothing was run. Ask the user to give this line in the REPL of the image, then call again: ${LINE} This session does not go on in an image of its own, which would lack what that image had; a server that is started with --image own has one.`,
+      `The image ${called(first.served)}, in which this session worked, serves no more, and no other serves this workspace, so nothing was run. This session does not go on in an image of its own, which would lack what that image had. Only a server that is started with --image own has one. Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${LINE}`,
     );
     expect(await evaluate(session, '1')).toEqual(none);
     expect(await evaluate(session, '1')).toEqual(none);
@@ -151,7 +151,7 @@ describe('an image that serves the workspace', () => {
     expect(await evaluate(session, '(boundp (quote *there*))')).toEqual({
       text: 'NIL',
       notices: [
-        `The image ${called(first.served)} is gone: ${lost}. This works in the image ${called(served)}, which serves ${root.path}. It need not hold what the other held: load or define again what you need.`,
+        `The image ${called(first.served)} is gone: ${lost}. This server works in the image ${called(served)}, which serves ${root.path}. It may lack what the other held: load or define again what you need.`,
       ],
       isError: false,
     });
@@ -168,7 +168,7 @@ describe('an image that serves the workspace', () => {
     expect(await evaluate(session, '*there*')).toEqual({
       text: '1',
       notices: [
-        'The connection to the Lisp image was lost: the image or its agent closed the connection. There is a new one; look whether the image still holds what you need.',
+        'The connection to the Lisp image was lost: the image or its agent closed the connection. A new one is open; check whether the image still holds what you need.',
       ],
       isError: false,
     });
@@ -215,7 +215,7 @@ describe('several images that serve the workspace', () => {
     const other = await pretend('sbcl-2', join(root.path, 'src'));
     const session = await start();
     const text = [
-      '2 images serve this workspace, so nothing was run. Ask the user to start this server with one of these flags, or to end the service of the others:',
+      '2 images serve this workspace, so nothing was run. Ask the user to start this server with one of these flags, or to enter (live-lisp:stop) in all but one image:',
       `  --image sbcl-1: SBCL 2.2.9, pid ${one.pid}, in ${root.path} since ${servedSince(one)}`,
       `  --image sbcl-2: SBCL 2.2.9, pid ${other.pid}, in ${root.path}/src since ${servedSince(other)}`,
       '  --image own: an image of its own',
@@ -245,16 +245,17 @@ describe('several images that serve the workspace', () => {
     const env = { LIVE_LISP_SERVING: place.path };
     const attach = async () => (await run(['attach', '--root', root.path], env)).stdout.split('\n');
     const head = [
-      'To have agents work in your own Lisp image, give it this line, in SLIME, SLY or any other REPL:',
+      'To have agents work in your own Lisp image, enter this line in its REPL, in SLIME, SLY or any other:',
       '',
       `  ${LINE}`,
       '',
-      'For each new image, put the line at the end of ~/.sbclrc, or have Emacs do it and show you what agents do:',
+      'To have each new image serve, put that line at the end of ~/.sbclrc, or this one into the init file of Emacs,',
+      'which then shows you what agents do, too:',
       '',
       `  (progn (load "${join(PROJECT, 'emacs', 'live-lisp.el')}") (live-lisp-mode 1))`,
       '',
-      'Agents then work in that image if its folder is theirs, contains theirs, or is in it. Start their session anew',
-      'if it has used an image already. (live-lisp:stop) ends it, and live-lisp never ends your image.',
+      'Agents then work in that image if its folder is theirs, contains theirs, or is inside theirs. If their session has',
+      'used another image already, start a new session. live-lisp never ends your image; (live-lisp:stop) ends the service.',
       '',
     ];
     const doctor = async () =>
@@ -263,22 +264,25 @@ describe('several images that serve the workspace', () => {
         .find((line) => /your own images/.test(line));
     expect(await attach()).toEqual([...head, 'No image serves now.', '']);
     expect(await doctor()).toBe(
-      'ok   your own images: none serves this folder; live-lisp attach has the line for that',
+      'ok   your own images: none serves this folder; live-lisp attach prints the line that makes one serve',
     );
     const one = await pretend('sbcl-1', root.path);
     const other = await pretend('sbcl-2', '/nowhere');
     const row = (served: Served) =>
       `  ${served.name}: SBCL 2.2.9, pid ${served.pid}, in ${served.workspace} since ${servedSince(served)}`;
-    const rows = [`${row(one)}; used in this folder`, `${row(other)}; other folders, or --image sbcl-2`];
+    const rows = [
+      `${row(one)}; used in this folder`,
+      `${row(other)}; for other folders; here only with --image sbcl-2`,
+    ];
     expect(await attach()).toEqual([...head, 'Images that serve now:', ...rows, '']);
     expect(await doctor()).toBe(
-      `ok   your own images: ${called(one)} serves this folder, and is used without --image own`,
+      `ok   your own images: ${called(one)} serves this folder, and is used unless --image own is given`,
     );
     const third = await pretend('sbcl-3', root.path);
     expect((await attach()).slice(-4, -1)).toEqual([
-      `${row(one)}; one of 2 for this folder: --image sbcl-1`,
-      `${row(other)}; other folders, or --image sbcl-2`,
-      `${row(third)}; one of 2 for this folder: --image sbcl-3`,
+      `${row(one)}; one of 2 for this folder; --image sbcl-1 chooses it`,
+      `${row(other)}; for other folders; here only with --image sbcl-2`,
+      `${row(third)}; one of 2 for this folder; --image sbcl-3 chooses it`,
     ]);
     expect(await doctor()).toBe(
       `FAIL your own images: 2 serve this folder (${called(one)}, ${called(third)}), so no call runs; choose one with --image NAME, or --image own`,
@@ -296,10 +300,10 @@ describe('an image that is named', () => {
     const session = await start(['--image', 'mine']);
     const missing = (which: string) =>
       bad(
-        `No image with the name mine serves, so nothing was run. ${which} Ask the user to give this line in the REPL of the image, then call again: ${LINE} Without the flag --image, the server takes the image that serves this workspace, whatever its name.`,
+        `No image with the name mine serves, so nothing was run. ${which} Without the flag --image, the server takes the image that serves this workspace, whatever its name. Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${LINE}`,
       );
     expect(await evaluate(session, '1')).toEqual(
-      missing(`What serves now: ${called(other.served)}; --image takes one of these.`),
+      missing(`These serve now: ${called(other.served)}; --image takes one of them.`),
     );
     await other.kill();
     expect(await evaluate(session, '1')).toEqual(missing('No image serves now.'));

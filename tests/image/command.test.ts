@@ -67,7 +67,7 @@ describe('a command that does not lead to an image', () => {
     const session = await start('no-such-program -T build sbcl');
     expect(await session.call('eval_form', { form: '1' })).toEqual(
       bad(
-        'The image there did not start: no-such-program cannot be run here (spawn no-such-program ENOENT). Correct --image there=..., or install it, and call again.',
+        'The image there did not start: no-such-program cannot be run here (spawn no-such-program ENOENT). Install no-such-program, or correct --image there=..., and call again.',
       ),
     );
   });
@@ -134,7 +134,7 @@ describe('a command that does not lead to an image', () => {
   sandboxTest('starts an SBCL that has no folder for the agent', async () => {
     const session = await start(`${otherRoot()} --setenv TMPDIR /nowhere --remount-ro /dev ${testSbcl()}`);
     expect((await session.call('eval_form', { form: '1' })).text).toContain(
-      'It wrote last:\n  No folder there can be written (/nowhere, /tmp, /var/tmp, /dev/shm), and live-lisp compiles its agent in one. Let the command give it one, as docker run --tmpfs /tmp:exec does.\n',
+      'It wrote last:\n  None of the folders /nowhere, /tmp, /var/tmp, /dev/shm can be written there, and live-lisp needs one to compile its agent in. Have the command provide one, as docker run --tmpfs /tmp:exec does.\n',
     );
   });
 });
@@ -145,7 +145,7 @@ describe('an image that a command starts', () => {
     await session.eval('1');
     const text = await session.text('image_status');
     expect(text).toContain(
-      `The image there is where its command starts it: ${testSbcl()}. Code in it is in no sandbox of live-lisp, so it can do all that this command may.`,
+      `The image there runs where this command starts it: ${testSbcl()}. No sandbox of live-lisp confines its code, which can do all that this command may.`,
     );
     expect(text).not.toContain('pid');
     expect(text).not.toContain('Libraries');

@@ -54,7 +54,7 @@ describe('a client', () => {
       expect(notices.join()).toContain(called());
       expect(await session.text('image_status')).toContain(`The image is ${called()}, which the user runs`);
       expect((await session.call('restart_image', {})).text).toContain(
-        'The user runs this image, so live-lisp does not restart it. interrupt ends a call in it. For a fresh image, ask the user to restart theirs and to give it this line again: the one that live-lisp attach prints there',
+        'The user runs this image, so live-lisp does not restart it. interrupt ends a call in it. For a fresh image, ask the user to restart it, and to enter this line in its REPL then: the one that live-lisp attach prints there',
       );
     });
     await within(dialWords(), async (session) => {
@@ -83,7 +83,7 @@ describe('a client', () => {
     within(dialWords('sbcl-2'), async (session) => {
       expect(await session.call('eval_form', { form: '1' })).toEqual(
         bad(
-          `The image there did not start: its command exited with code 1.\nIt wrote last:\n  live-lisp: No image with the name sbcl-2 serves on this machine. What serves: sbcl-1 (SBCL 2.2.9, pid ${image.served.pid}) in /srv/shop.\nThe command: ${dialWords('sbcl-2')}\nlive-lisp runs there and says why: have the user mend that, or correct --image there=... Then call again.`,
+          `The image there did not start: its command exited with code 1.\nIt wrote last:\n  live-lisp: No image with the name sbcl-2 serves on this machine. These do: sbcl-1 (SBCL 2.2.9, pid ${image.served.pid}) in /srv/shop.\nThe command: ${dialWords('sbcl-2')}\nlive-lisp runs there and says why: have the user mend that, or correct --image there=... Then call again.`,
         ),
       );
     }));
@@ -97,7 +97,7 @@ describe('the command', () => {
       code: 1,
       stdout: '',
       stderr:
-        'live-lisp: No image serves on this machine. Give the line that live-lisp attach prints in the REPL of one, and dial again.\n',
+        'live-lisp: No image serves on this machine. In the REPL of an image, enter the line that live-lisp attach prints. Then dial again.\n',
     });
   });
 

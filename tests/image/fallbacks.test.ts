@@ -70,6 +70,6 @@ test('without any internal of SBCL the main job works', () => expectMainJob(imag
 
 test('what is less without any of them is told in one line', async () => {
   expect(lackingLine(await image.greeting())).toMatch(
-    /^Less with this SBCL: errors and interrupted calls tell no frames; .*; who_calls finds nobody; .*\.$/,
+    /^Less with this SBCL: errors and interrupted calls show no frames; .*; who_calls finds nobody; .*\.$/,
   );
 });

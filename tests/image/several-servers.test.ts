@@ -47,9 +47,9 @@ test('an error that one server holds is listed for another, which cannot use or 
   const held = numberIn(await one.eval('(+ 1 (restart-case (error "of one") (use-value (x) x)))', HOLD));
   const whose = `process ${process.pid}`;
   expect(await other.text('debug', {})).toBe(
-    `No error is held. Calls with on_error: "hold" hold theirs.\n\nHeld by other servers of this image, which alone can use or end them:\n  ${held}: COMMON-LISP::SIMPLE-ERROR, held for 60 s after each use, by ${whose}`,
+    `No error is held. A call with on_error: "hold" holds its error.\n\nHeld by other servers of this image, which alone can use or end them:\n  ${held}: COMMON-LISP::SIMPLE-ERROR, held for 60 s after each use, by ${whose}`,
   );
-  const refused = `Error ${held} is held by another server of this image, ${whose}, and only that one can use or end it. Make the call here with on_error: "hold" for one of yours. This server holds none.`;
+  const refused = `Error ${held} is held by another server of this image, ${whose}, and only that one can use or end it. This server holds none. To hold one here, make its call with on_error: "hold".`;
   for (const how of [{ end: true }, { restart: '0' }, { eval: '1' }, { return: '1' }, {}])
     expect(await other.text('debug', { error: held, ...how })).toBe(refused);
   expect(await one.text('debug', { error: held, restart: 'use-value', values: ['41'] })).toContain('42');
@@ -76,7 +76,7 @@ test('an id of another session is refused, and both can have ids of one object',
   const ids = /@\d+/g;
   const [first] = (await one.text('inspect', { value: '*shared*' })).match(ids) ?? [];
   expect(await other.text('inspect', { value: String(first) })).toBe(
-    `${first} was not in an answer of this session: another server of the image gave it, or this one over a connection that was lost. Look at the object here, as by eval_form or inspect with its name, for an id of this session.`,
+    `${first} is no id of this session: another server of the image gave it, or this one did over a connection that was lost. To get one, look at the object here with eval_form or inspect.`,
   );
   expect((await other.text('inspect', { value: '*shared*' })).match(ids)?.[0]).toBe(first);
   for (const { text } of [one, other])
@@ -133,5 +133,7 @@ test('a thread of the program that a server holds goes on when the server has go
   expect(await other.eval('*went*')).toBe('NIL');
   one.image.close();
   await until('that it goes on', 10_000, async () => (await other.eval('*went*')) === 'T');
-  expect(await other.text('debug', {})).toBe('No error is held. Calls with on_error: "hold" hold theirs.');
+  expect(await other.text('debug', {})).toBe(
+    'No error is held. A call with on_error: "hold" holds its error.',
+  );
 });

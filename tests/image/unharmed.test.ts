@@ -185,7 +185,7 @@ test('an image that was stopped by a signal is told as that', async () => {
     ),
   );
   await expect(server().call('evaluate', { code: '1' })).rejects.toThrow(
-    `The image sbcl-${sbcl.pid} (SBCL 2.2.9, pid ${sbcl.pid}) did not greet in time, so nothing was run: its process was stopped by a signal, as by Ctrl-Z. Ask the user to let it go on: kill -CONT ${sbcl.pid}. Then call again. With the flag --image own this server works in an image of its own.`,
+    `The image sbcl-${sbcl.pid} (SBCL 2.2.9, pid ${sbcl.pid}) did not answer in time, so nothing was run: its process was stopped by a signal, as by Ctrl-Z. Ask the user to let it go on: kill -CONT ${sbcl.pid}. Then call again. With the flag --image own this server works in an image of its own.`,
   );
   sbcl.kill('SIGCONT');
   expect(await value(image, '(+ 1 2)')).toBe('3');

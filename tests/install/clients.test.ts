@@ -26,12 +26,12 @@ args = [ "SCRIPT" ]
 function saidOf(named: ClientName, title: string): string[] {
   const asks = ['claude', 'codex', 'gemini'].includes(named)
     ? [
-        `${title} runs the tools that only look without a question, and asks before code runs; --trust has it run that too, in a sandbox only.`,
+        `${title} asks you before code runs, but not for tools that only look. With --trust it does not ask for code either, and runs it in a sandbox only.`,
       ]
     : [];
   const mute = ['gemini', 'opencode'].includes(named)
     ? [
-        `The server can ask nobody in ${title}, so it refuses what is dangerous. To allow a tool, put a flag behind the script: --allow 'edit_definitions:src/**'.`,
+        `The server can ask nobody in ${title}, so it refuses what is dangerous. To allow a tool, add a flag to the command of the server: --allow 'edit_definitions:src/**'.`,
       ]
     : [];
   return [...asks, ...mute];
@@ -77,7 +77,7 @@ test.each(WRITTEN)(
     expect(await machine.install(name, { scope })).toEqual([
       ...Object.keys(written).map((file) => `Wrote ${file}`),
       ...saidOf(name, String(title)),
-      `Start ${title} anew. What it has: live-lisp doctor --client ${name}`,
+      `Start ${title} anew. To check its set-up: live-lisp doctor --client ${name}`,
     ]);
     expect(machine.files()).toEqual(files);
     for (const [file, held] of Object.entries(written)) {
@@ -142,7 +142,7 @@ describe('Emacs', () => {
                '("live-lisp" . (:command "NODE" :args ("SCRIPT")))))`,
     ]);
     expect(await machine.uninstall('emacs')).toEqual([
-      'Emacs is set up in Lisp, which is not edited: live-lisp install --client emacs prints what is to be there.',
+      'Emacs is set up in its init file, which live-lisp does not edit: live-lisp install --client emacs prints what to put there.',
     ]);
     expect(await machine.doctor('emacs')).toEqual([
       'ok Emacs with mcp.el: its configuration is Lisp, which is not read',
@@ -186,12 +186,12 @@ describe('with --trust, code runs without a question, and in a sandbox only', ()
   ])('%s has that in %s, and uninstall leaves nothing', async (name, file, holds) => {
     const title = CLIENTS.find((client) => client.name === name)?.title;
     expect(await machine.install(name)).toContain(
-      `${title} asks before none of its tools. Code runs in a sandbox or not at all (--sandbox on).`,
+      `${title} runs every tool of live-lisp without asking you. Code runs in a sandbox or not at all (--sandbox on).`,
     );
     const text = machine.named(machine.read(file.replace('HOME', machine.home)) ?? '');
     expect(typeof holds === 'string' ? text : (JSON.parse(text) as unknown)).toEqual(holds);
     expect(await machine.doctor(name)).toContain(
-      `ok ${title} asks before none of its tools; code runs in a sandbox only`,
+      `ok ${title} runs every tool of live-lisp without asking you; code runs in a sandbox only`,
     );
     machine.trust = false;
     await machine.uninstall(name);
@@ -207,7 +207,7 @@ describe('with --trust, code runs without a question, and in a sandbox only', ()
     machine.trust = false;
     const title = CLIENTS.find((client) => client.name === name)?.title;
     const kept = (where: string) =>
-      `${title} asks before none of its tools, as before, and ${where}. To be asked before code runs, take ${what} out of ${file}.`;
+      `${title} runs every tool of live-lisp without asking you, as before, and ${where}. To be asked before code runs, take ${what} out of ${file}.`;
     const boxed = kept('code runs in a sandbox only');
     expect(await machine.install(name)).toContain(boxed);
     expect((await machine.install(name)).slice(0, 2)).toEqual([
@@ -233,13 +233,13 @@ describe('with --trust, code runs without a question, and in a sandbox only', ()
         '{"permissions": {"allow": ["mcp__live-lisp__*"]}}',
       );
       expect(await machine.install('claude')).toContain(
-        `Claude Code asks before none of its tools, as before, and code can run without a sandbox. To be asked before code runs, take "mcp__live-lisp__*" out of PROJECT/${name}.`,
+        `Claude Code runs every tool of live-lisp without asking you, as before, and code can run without a sandbox. To be asked before code runs, take "mcp__live-lisp__*" out of PROJECT/${name}.`,
       );
       machine.write(ours, '{}');
       machine.write('.claude/settings.json', '{"permissions": {"allow": ["mcp__live-lisp"]}}');
       const said = (await machine.doctor('claude')).filter((line) => line.includes('asks before'));
       const line =
-        'ok Claude Code asks before none of its tools, and code can run without a sandbox. To be asked before code runs, take "mcp__live-lisp" out of HOME/.claude/settings.json. To have it run in a sandbox only: live-lisp install --client claude --scope ';
+        'ok Claude Code runs every tool of live-lisp without asking you, and code can run without a sandbox. To be asked before code runs, take "mcp__live-lisp" out of HOME/.claude/settings.json. To have it run in a sandbox only: live-lisp install --client claude --scope ';
       expect(said).toEqual([`${line}user --trust`, `${line}project --trust`]);
     },
   );
@@ -260,7 +260,7 @@ describe('with --trust, code runs without a question, and in a sandbox only', ()
     const entry = { command: machine.node, args: [machine.script], trust: true };
     machine.write('.gemini/settings.json', JSON.stringify({ mcpServers: { 'live-lisp': entry } }));
     expect(await machine.doctor('gemini')).toContain(
-      'ok Gemini CLI asks before none of its tools, and code can run without a sandbox. To be asked before code runs, take trust out of HOME/.gemini/settings.json. To have it run in a sandbox only: live-lisp install --client gemini --scope user --trust',
+      'ok Gemini CLI runs every tool of live-lisp without asking you, and code can run without a sandbox. To be asked before code runs, take trust out of HOME/.gemini/settings.json. To have it run in a sandbox only: live-lisp install --client gemini --scope user --trust',
     );
   });
 });

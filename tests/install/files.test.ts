@@ -263,13 +263,13 @@ describe('what is not edited', () => {
       'codex',
       CODEX,
       'mcp_servers = { other = { command = "x" } }\n',
-      `is written in a way that is not edited here, ${LEFT} Change mcp_servers.live-lisp in it by hand.`,
+      `has a form that live-lisp does not edit, ${LEFT} Change mcp_servers.live-lisp in it by hand.`,
     ],
     [
       'cursor',
       CURSOR,
       '{ "mcpServers": [] }',
-      `is written in a way that is not edited here, ${LEFT} Change mcpServers.live-lisp in it by hand.`,
+      `has a form that live-lisp does not edit, ${LEFT} Change mcpServers.live-lisp in it by hand.`,
     ],
     [
       'cursor',

@@ -23,7 +23,7 @@ afterEach(() => machine.remove());
 
 const inProject = (name: string) => join(machine.project, name);
 const bashrc = () => machine.write('.bashrc', 'alias ls=ls\n');
-const LINK = 'No link of a project is followed. Put a file there, and run this again.';
+const LINK = 'Links in a project are not followed. Put a file in the place of the link, and run this again.';
 
 describe('a link in the project', () => {
   test('in the place of the configuration is not followed', async () => {
@@ -134,7 +134,7 @@ describe('a file', () => {
     writeFileSync(join(machine.state, 'configurations'), '');
     const [told] = await machine.install('cursor');
     expect(told).toMatch(
-      /^HOME\/\.cursor\/mcp\.json was left as it is, since no backup of it can be kept \(\S+ is not a folder that its owner alone can use; remove it\)\. Make that folder usable, and run this again\.$/,
+      /^HOME\/\.cursor\/mcp\.json was left as it is, since no backup of it can be kept \(\S+ is not a folder that you own; remove it\)\. Make the folder for backups usable, and run this again\.$/,
     );
     expect(machine.read(path)).toBe('{}');
   });

@@ -35,8 +35,8 @@ describe('install runs', () => {
     expect(await machine.install('claude')).toEqual([
       `Ran: ${add}`,
       'Wrote HOME/.claude/settings.json',
-      'Claude Code runs the tools that only look without a question, and asks before code runs; --trust has it run that too, in a sandbox only.',
-      'Start Claude Code anew. What it has: live-lisp doctor --client claude',
+      'Claude Code asks you before code runs, but not for tools that only look. With --trust it does not ask for code either, and runs it in a sandbox only.',
+      'Start Claude Code anew. To check its set-up: live-lisp doctor --client claude',
     ]);
     expect(machine.backups()).toEqual(['{ "n": 1 }']);
     expect(await machine.install('claude')).toEqual([
@@ -59,8 +59,8 @@ describe('install runs', () => {
     machine.write('.codex/config.toml.new', `model = "x"\n${table}`);
     expect(await machine.install('codex')).toEqual([
       'Ran: codex mcp add live-lisp -- NODE SCRIPT',
-      'Codex runs the tools that only look without a question, and asks before code runs; --trust has it run that too, in a sandbox only.',
-      'Start Codex anew. What it has: live-lisp doctor --client codex',
+      'Codex asks you before code runs, but not for tools that only look. With --trust it does not ask for code either, and runs it in a sandbox only.',
+      'Start Codex anew. To check its set-up: live-lisp doctor --client codex',
     ]);
     expect(machine.named(machine.read('.codex/config.toml') ?? '')).toBe(
       'model = "x"\n\n[mcp_servers.live-lisp]\ncommand = "NODE"\nargs = ["SCRIPT"]\n',
@@ -101,7 +101,7 @@ const WORKS = 'ok it was started, and answers as live-lisp 0.1.0, with 34 tools'
 describe('the doctor', () => {
   test('sees a client that has nothing', async () => {
     expect(await machine.doctor('cursor')).toEqual([
-      'ok Cursor: no program of it on PATH',
+      'ok Cursor: its program is not on PATH',
       'ok user: no entry live-lisp in HOME/.cursor/mcp.json',
       'ok project: no entry live-lisp in PROJECT/.cursor/mcp.json',
       'FAIL Cursor starts no live-lisp: live-lisp install --client cursor sets it up',
@@ -111,7 +111,7 @@ describe('the doctor', () => {
   test('starts what install wrote, and sees its permissions', async () => {
     await machine.install('claude');
     expect(await machine.doctor('claude')).toEqual([
-      'ok Claude Code: no program of it on PATH',
+      'ok Claude Code: its program is not on PATH',
       'ok user: HOME/.claude.json starts NODE SCRIPT',
       WORKS,
       'ok Claude Code asks before code runs',
@@ -133,7 +133,7 @@ describe('the doctor', () => {
     };
     machine.write('.claude.json', JSON.stringify({ projects }));
     const none = [
-      'ok Claude Code: no program of it on PATH',
+      'ok Claude Code: its program is not on PATH',
       'ok user: no entry live-lisp in HOME/.claude.json',
       'ok project: no entry live-lisp in PROJECT/.mcp.json',
     ];
@@ -141,7 +141,7 @@ describe('the doctor', () => {
       ...none,
       'ok local: HOME/.claude.json starts NODE SCRIPT (claude mcp remove --scope local live-lisp takes that out)',
       WORKS,
-      'ok Claude Code asks before each tool, also before those that only look: run live-lisp install --client claude again',
+      'ok Claude Code asks before each tool of live-lisp, also before those that only look. To be asked only before code runs: live-lisp install --client claude',
     ]);
     projects[machine.project] = { mcpServers: {} } as never;
     machine.write('.claude.json', JSON.stringify({ projects }));
@@ -155,7 +155,7 @@ describe('the doctor', () => {
     await machine.install('claude');
     machine.write('.claude/settings.json', '{}');
     expect((await machine.doctor('claude'))[3]).toBe(
-      'ok Claude Code asks before each tool, also before those that only look: run live-lisp install --client claude again',
+      'ok Claude Code asks before each tool of live-lisp, also before those that only look. To be asked only before code runs: live-lisp install --client claude',
     );
   });
 
@@ -165,12 +165,12 @@ describe('the doctor', () => {
     machine.write('.cursor/mcp.json', entry('/gone/node'));
     machine.write(join(machine.project, '.cursor/mcp.json'), entry('node'));
     expect(await machine.doctor('cursor')).toEqual([
-      'ok Cursor: no program of it on PATH',
+      'ok Cursor: its program is not on PATH',
       'ok user: HOME/.cursor/mcp.json starts /gone/node /gone/live-lisp.js',
       'FAIL /gone/node cannot be run: run live-lisp install again',
       'FAIL /gone/live-lisp.js is not there: run live-lisp install again',
       'ok project: PROJECT/.cursor/mcp.json starts node /gone/live-lisp.js',
-      'ok node is no path: a client with windows can have another PATH',
+      'ok node is looked for on PATH, and a client with windows can have another PATH',
       'FAIL /gone/live-lisp.js is not there: run live-lisp install again',
     ]);
   });
@@ -180,7 +180,7 @@ describe('the doctor', () => {
     async (entry) => {
       machine.write('.gemini/settings.json', `{"mcpServers": {"live-lisp": ${entry}}}`);
       expect(await machine.doctor('gemini')).toEqual([
-        'ok Gemini CLI: no program of it on PATH',
+        'ok Gemini CLI: its program is not on PATH',
         'FAIL user: the entry live-lisp in HOME/.gemini/settings.json has no command that starts live-lisp. Remove that entry by hand, then: live-lisp install --client gemini --scope user',
         'ok project: no entry live-lisp in PROJECT/.gemini/settings.json',
         'FAIL Gemini CLI starts no live-lisp: live-lisp install --client gemini sets it up',
@@ -253,7 +253,7 @@ describe('an entry that the doctor starts', () => {
     const servers = { 'live-lisp': { command: machine.node, args: [machine.script, '--init', 'x.lisp'] } };
     machine.write(join(machine.project, '.cursor/mcp.json'), JSON.stringify({ mcpServers: servers }));
     expect((await machine.doctor('cursor'))[3]).toBe(
-      'ok it was not started, since the project can have written anything there: it is another than install writes',
+      'ok this command was not started: it is not the one that install writes, and the project can have put anything there',
     );
     await machine.uninstall('cursor', { scope: 'project' });
     await machine.install('cursor', { scope: 'project' });

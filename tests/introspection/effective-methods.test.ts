@@ -43,10 +43,10 @@ Methods in the order in which they are entered (7):
   test('with a class tells which methods depend on the value, or on the class below', async () => {
     const besides = async (...args: string[]) => (await order('draw', ...args)).split('\n\n')[2];
     expect(await besides('circle', 'integer')).toBe(
-      `Applicable besides on a condition (1):\n  (DISPATCH::ROUND-THING (EQL 3))  ${at('draw')}  if argument 2 is eql to 3`,
+      `Applicable only on a condition (1):\n  (DISPATCH::ROUND-THING (EQL 3))  ${at('draw')}  if argument 2 is eql to 3`,
     );
     expect(await besides('circle', 'number')).toBe(
-      `Applicable besides on a condition (2):
+      `Applicable only on a condition (2):
   (DISPATCH::ROUND-THING (EQL 3))  ${at('draw')}  if argument 2 is eql to 3
   :AROUND (DISPATCH::CIRCLE COMMON-LISP::INTEGER)  ${at('draw')}  if argument 2 is of class COMMON-LISP::INTEGER`,
     );

@@ -61,7 +61,7 @@ test.each(['#\\a', ':start', '"y"', '#x1E', '2'])(
     const only = `(in-package :eql-m)\n(defgeneric tok (c))\n\n${method('#\\b', '0')}\n`;
     at.put('tokens.lisp', only);
     expect(await change(`(defmethod eql-m::tok ((c (eql ${object}))))`, { op: 'delete' })).toBe(
-      `failed: edits[0]: there is no such definition of eql-m::tok, but:
+      `failed: edits[0]: there is no such definition of eql-m::tok, but these:
   tokens.lisp:4  (defmethod tok ((c (eql #\\b))))
 Give one as it stands here, or its line.`,
     );
@@ -73,7 +73,7 @@ test('of two that only their packages tell apart, one is meant as it stands', as
   const [first, second] = ['(defmethod f ((s a::shape)) 1)', '(defmethod f ((s b::shape)) 2)'];
   at.put('tokens.lisp', `(in-package :eql-m)\n${first}\n${second}\n`);
   expect(await change('(defmethod eql-m::f (shape))', { op: 'delete' })).toBe(
-    `failed: edits[0]: eql-m::f means 2 definitions:
+    `failed: edits[0]: eql-m::f fits 2 definitions:
   tokens.lisp:2  (defmethod f ((s a::shape)))
   tokens.lisp:3  (defmethod f ((s b::shape)))
 Give one as it stands here, or its line.`,
@@ -91,7 +91,7 @@ test('what is loaded is read, and found again in a file that has changed since',
   expect(await read('#\\B')).toContain('tokens.lisp:7  EQL-M::TOK ((EQL #\\B)) [METHOD]');
   expect(await read(':end')).toContain('tokens.lisp:9  EQL-M::TOK ((EQL :END)) [METHOD]');
   expect(await read('#\\a')).toBe(
-    'EQL-M::TOK has no such method: neither the image nor a Lisp file of the workspace has one. read_definition of EQL-M::TOK alone lists those that there are.',
+    'EQL-M::TOK has no such method: neither the image nor a Lisp file of the workspace has one. read_definition of EQL-M::TOK alone lists its methods.',
   );
 });
 

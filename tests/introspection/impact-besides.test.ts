@@ -49,7 +49,7 @@ describe('besides', () => {
       form: '(defpackage elsewhere (:use cl)) (defun elsewhere::find-it (x) (find-symbol x))',
     });
     const found =
-      'Get symbols by INTERN, FIND-SYMBOL or the reader, so they may call it unseen (3):\n  OWN::(SETF FOUND)  finding.lisp:4:1  (defun (setf found) (v n) (setf (symbol-value (find-symbol n)) v))\n  OWN::DISPATCH  finding.lisp:2:1  (defun dispatch (name)\n  OWN::DO-READ  finding.lisp:7:1  (defun do-read (in) (funcall (read in)))\n\n';
+      'Code that gets symbols by INTERN, FIND-SYMBOL or the reader, so may call it unseen (3):\n  OWN::(SETF FOUND)  finding.lisp:4:1  (defun (setf found) (v n) (setf (symbol-value (find-symbol n)) v))\n  OWN::DISPATCH  finding.lisp:2:1  (defun dispatch (name)\n  OWN::DO-READ  finding.lisp:7:1  (defun do-read (in) (funcall (read in)))\n\n';
     // An SBCL that records no calls of CL's functions records none of these.
     const shown = (await keepsReferencesToCl(other)) ? found : '';
     expect(await told({ name: 'do-pack' })).toContain(`No calls are known.\n\n${shown}Tests: `);
@@ -73,7 +73,7 @@ describe('besides', () => {
       '\n\n60 calls with known arguments: all fit.\n\n',
     );
     expect(await told({ ...call, lambda_list: '(path)' })).toContain(
-      '\n\nNo longer fit (60 of 60 calls; each: 2 arguments, at most 1 taken):\n  routes.lisp:4:1  (define-route "/0" 0)\n',
+      '\n\nCalls that no longer fit (60 of 60 calls; each: 2 arguments, at most 1 taken):\n  routes.lisp:4:1  (define-route "/0" 0)\n',
     );
     expect(await told(call)).toContain('\n\nCalls that its removal would break (60):\n');
     expect(await other.text('who_calls', { name: 'define-route', package: 'own', limit: 5 })).toMatch(
@@ -88,13 +88,13 @@ describe('besides', () => {
     );
     await other.text('load_file', { path: 'sent.lisp' });
     const text = await told({ name: 'send', lambda_list: '(x &key colour)' });
-    expect(text).toContain('\n\nCannot be told (1):\n  OWN::USE  sent.lisp:3:20');
+    expect(text).toContain('\n\nUses that cannot be checked (1):\n  OWN::USE  sent.lisp:3:20');
     expect(text).not.toContain('all fit');
   });
 
   test('files that are not loaded and call it', async () => {
     expect(await told({ name: 'twice' })).toContain(
-      '\n\nNot loaded, so not checked; they name it: test.lisp:3  user.lisp:2,3,4\n\n',
+      '\n\nFiles that name it, not loaded, so not checked: test.lisp:3  user.lisp:2,3,4\n\n',
     );
     await other.text('load_file', { path: 'user.lisp' });
     expect(await told({ name: 'twice' })).toContain('they name it: test.lisp:3\n\n');
@@ -141,7 +141,7 @@ describe('besides', () => {
     );
     await other.text('load_file', { path: 'apart-more.lisp' });
     expect(await told(call)).toContain(
-      '\n\nTests that reach it (1):\n  apart-more.lisp:2:1  (defvar *data*\n\nNot loaded, so not checked; they name it: apart-tests.lisp:3\n\n',
+      '\n\nTests that reach it (1):\n  apart-more.lisp:2:1  (defvar *data*\n\nFiles that name it, not loaded, so not checked: apart-tests.lisp:3\n\n',
     );
   });
 

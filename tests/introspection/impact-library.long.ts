@@ -67,7 +67,7 @@ async function toldOf(session: Session, names: readonly string[]) {
       for (const [, file = '', line] of section.matchAll(/([\w-]+\.lisp):(\d+):\d+/g)) {
         const use = `${file}:${topLevelLine(file, Number(line))} ${name}`;
         all.add(use);
-        if (section.startsWith('No longer fit')) unfit.add(use);
+        if (section.startsWith('Calls that no longer fit')) unfit.add(use);
       }
     }
   }

@@ -63,7 +63,7 @@ async function toldOf(changes: [string, string][]) {
       for (const [, line] of section.matchAll(/callers\.lisp:(\d+):\d+/g)) {
         const use = `${topLevelLine(Number(line))} ${name}`;
         all.add(use);
-        if (section.startsWith('No longer fit')) unfit.add(use);
+        if (section.startsWith('Calls that no longer fit')) unfit.add(use);
       }
     }
   }

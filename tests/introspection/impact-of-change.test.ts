@@ -50,7 +50,7 @@ describe('a function', () => {
     expect(await impact('price', { lambda_list: '(item count currency)' })).toEqual([
       'IMPACT::PRICE [FUNCTION] (ITEM COUNT &KEY CURRENCY)',
       [
-        'No longer fit (6 of 6 calls; callers in IMPACT):',
+        'Calls that no longer fit (6 of 6 calls; callers in IMPACT):',
         row('BY-FUNCALL', 'by-funcall', '(funcall', why),
         row('COMPUTED', 'computed', '(price', '4 arguments, at most 3 taken'),
         row('CONDITIONAL', 'conditional', '(price', why),
@@ -58,7 +58,7 @@ describe('a function', () => {
         row('TWO', 'two ()', '(price', why),
         row('*FIRST* (initial value)', '*first*', '(price', why),
       ].join('\n'),
-      ['Cannot be told (6; callers in IMPACT):', ...UNKNOWN].join('\n'),
+      ['Uses that cannot be checked (6; callers in IMPACT):', ...UNKNOWN].join('\n'),
       NO_TESTS,
     ]);
   });
@@ -73,7 +73,7 @@ describe('a function', () => {
   test('with other keywords', async () => {
     const [, unfit, unknown] = await impact('price', { lambda_list: '(item count &key)' });
     expect(unfit).toBe(
-      `No longer fit (1 of 5 calls):\n${row('IMPACT::KEYED', 'keyed', '(price', ':CURRENCY is not one of its keywords')}`,
+      `Calls that no longer fit (1 of 5 calls):\n${row('IMPACT::KEYED', 'keyed', '(price', ':CURRENCY is not one of its keywords')}`,
     );
     expect(unknown).toContain(row('COMPUTED', 'computed', '(price', 'its arguments are computed'));
   });
@@ -90,7 +90,7 @@ describe('a function', () => {
         row('TWO', 'two ()', '(price'),
         row('*FIRST* (initial value)', '*first*', '(price'),
       ].join('\n'),
-      ['Cannot be told (6; callers in IMPACT):', ...UNKNOWN].join('\n'),
+      ['Uses that cannot be checked (6; callers in IMPACT):', ...UNKNOWN].join('\n'),
       NO_TESTS,
     ]);
   });
@@ -100,7 +100,7 @@ describe('a function', () => {
     const why = '1 argument, at least 2 needed';
     expect((await impact('twice', { lambda_list: '(x factor)' }))[1]).toBe(
       [
-        'No longer fit (2 of 2 calls):',
+        'Calls that no longer fit (2 of 2 calls):',
         row('IMPACT::DOUBLED', 'doubled', '(twice (', why),
         row('IMPACT::DOUBLED', 'doubled', '(twice 4', why),
       ].join('\n'),
@@ -115,7 +115,7 @@ describe('a function', () => {
 
   test('that sets a place', async () => {
     expect((await impact('(setf label)', { lambda_list: '(text thing more)' }))[1]).toBe(
-      `No longer fit (1 of 1 call):\n${row('IMPACT::LABEL-IT', 'label-it', '(setf', '2 arguments, at least 3 needed')}`,
+      `Calls that no longer fit (1 of 1 call):\n${row('IMPACT::LABEL-IT', 'label-it', '(setf', '2 arguments, at least 3 needed')}`,
     );
   });
 
@@ -146,7 +146,7 @@ describe('a function', () => {
     await other.text('load_file', { path: 'fmt.lisp' });
     const text = await other.text('impact_of_change', { name: 'fmt::money', lambda_list: '(x)' });
     expect(text.split('\n\n')[1]).toBe(
-      `Cannot be told (1):\n  FMT::*CONTROL* (initial value)  fmt.lisp:4:26  (defvar *control* "Costs ~6,2:@/fmt::money/.")  [called by FORMAT]`,
+      `Uses that cannot be checked (1):\n  FMT::*CONTROL* (initial value)  fmt.lisp:4:26  (defvar *control* "Costs ~6,2:@/fmt::money/.")  [called by FORMAT]`,
     );
   });
 
@@ -176,12 +176,12 @@ describe('a function', () => {
     expect(text).not.toContain('characters left out');
     expect(unfit).toMatch(
       new RegExp(
-        `^No longer fit \\(400 of 400 calls; callers in COMMON-LISP-USER; each: 1 argument, at most 0 taken\\):\n[^]*\n  \\.\\.\\. ${400 - shown(unfit)} more$`,
+        `^Calls that no longer fit \\(400 of 400 calls; callers in COMMON-LISP-USER; each: 1 argument, at most 0 taken\\):\n[^]*\n  \\.\\.\\. ${400 - shown(unfit)} more$`,
       ),
     );
     expect(unknown).toMatch(
       new RegExp(
-        `^Cannot be told \\(401; callers in COMMON-LISP-USER; each: as a function\\):\n[^]*\n  \\.\\.\\. ${401 - shown(unknown)} more$`,
+        `^Uses that cannot be checked \\(401; callers in COMMON-LISP-USER; each: as a function\\):\n[^]*\n  \\.\\.\\. ${401 - shown(unknown)} more$`,
       ),
     );
     expect(tests).toBe(NO_TESTS);
@@ -194,7 +194,7 @@ describe('a function', () => {
     );
     await other.text('load_file', { path: 'a.lisp' });
     expect(await other.text('impact_of_change', { name: 'served' })).toContain(
-      "\n\nCannot be told (1):\n  COMMON-LISP-USER::*TABLE*  a.lisp:2:27  (defvar *table* '((:one . served)))  [among its data, from where it can be called]\n",
+      "\n\nUses that cannot be checked (1):\n  COMMON-LISP-USER::*TABLE*  a.lisp:2:27  (defvar *table* '((:one . served)))  [among its data, from where it can be called]\n",
     );
     expect(await other.text('impact_of_change', { name: 'item-price' })).toContain('\n\nNo calls are known.');
     expect(await other.text('impact_of_change', { name: 'price' })).toBe(
@@ -213,8 +213,8 @@ describe('a function', () => {
         .split('\n\n')
         .slice(1, 3),
     ).toEqual([
-      'Cannot be told (1):\n  COMMON-LISP-USER::USER  changing.lisp  [the file changed since it was loaded]',
-      "Would not fit, if it is a call: not in SBCL's cross references (1):\n  COMMON-LISP-USER::USER  changing.lisp:4:16  (defun user () (changing 1 2))  [2 arguments, at most 1 taken]",
+      'Uses that cannot be checked (1):\n  COMMON-LISP-USER::USER  changing.lisp  [the file changed since it was loaded]',
+      "Possible calls that would not fit, not in SBCL's cross references (1):\n  COMMON-LISP-USER::USER  changing.lisp:4:16  (defun user () (changing 1 2))  [2 arguments, at most 1 taken]",
     ]);
   });
 });
@@ -240,8 +240,8 @@ describe('a generic function', () => {
   });
 
   test.each([
-    ['(shape unit &key exact)', '1 required, the generic function has 2'],
-    ['(shape &optional unit &key exact)', '0 optional, the generic function has 1'],
+    ['(shape unit &key exact)', '1 required parameters, the generic function has 2'],
+    ['(shape &optional unit &key exact)', '0 optional parameters, the generic function has 1'],
     ['(shape)', 'takes &rest or &key, which the generic function does not'],
   ])('with the lambda list %s: why', async (list, why) => {
     expect((await impact('area', { lambda_list: list })).at(-2)).toContain(`[${why}]`);
@@ -266,7 +266,7 @@ describe('a class', () => {
       'IMPACT::POINT [STRUCTURE CLASS]',
       'This changes the layout of the structure, so SBCL signals an error when it is loaded: give load_file restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.',
       'IMPACT::POINT-Y would be gone; nobody is known to call it.',
-      `No longer fit IMPACT::MAKE-POINT (1 of 2 calls):\n${row('IMPACT::POINTS', 'points', '(make-point :x 1 :y 2)', ':Y is not one of its keywords')}`,
+      `Calls that no longer fit IMPACT::MAKE-POINT (1 of 2 calls):\n${row('IMPACT::POINTS', 'points', '(make-point :x 1 :y 2)', ':Y is not one of its keywords')}`,
       'Direct slots: X, Y\nInstances, with those of subclasses: 0',
       `Subclasses (1):\n${row('IMPACT::POINT-3', 'point-3', '(defstruct')}`,
       'To compile again, as the structure has another layout (1): IMPACT::POINTS',
@@ -362,7 +362,7 @@ test('tests are what is in the files of a system that tests another', async () =
     'code.lisp:1  COMMON-LISP-USER::TRIED-INNER [FUNCTION]\n(defun tried-inner (x) x)',
   ]);
   expect((await last('tried-inner', { limit: 1 }))[0]).toBe(
-    'Tests that reach it (2):\n  checks.lisp:2:1  (push (lambda () (tried-outer 1)) *checks*)\n  ... 1 more; limit tells them',
+    'Tests that reach it (2):\n  checks.lisp:2:1  (push (lambda () (tried-outer 1)) *checks*)\n  ... 1 more; limit shows them',
   );
   expect((await last('tried-alone'))[0]).toBe('No test is known to reach it.');
 });

@@ -34,7 +34,7 @@ describe('a class whose initarg goes', () => {
     const gone = (name: string) => `:B is no initarg of ${name} any more`;
     expect(section(parts, 'Instances made')).toBe(
       [
-        'Instances made with what is gone (5):',
+        'Instances made with initargs that would be gone (5):',
         row('defclass defaulted', '(defclass', ':B is a default initarg of it', 'IMPACT-CLASSES::DEFAULTED'),
         row('defun direct', "(make-instance 'base", gone('BASE')),
         row('defun below', "(make-instance 'kid", gone('KID')),
@@ -42,9 +42,9 @@ describe('a class whose initarg goes', () => {
         row('defun changed', '(change-class', gone('BASE')),
       ].join('\n'),
     );
-    expect(section(parts, 'Cannot be told of')).toBe(
+    expect(section(parts, 'Uses of instances')).toBe(
       [
-        'Cannot be told of instances (6):',
+        'Uses of instances that cannot be checked (6):',
         row('defun computed', '(make-instance', 'its class is computed'),
         row('defun applied', '(apply', 'its arguments are computed'),
         row('defun quoted', "(make-instance 'base", 'in a backquote or as data'),
@@ -71,7 +71,7 @@ describe('a class whose initarg goes', () => {
       '(defclass base () ((a :initarg :a :accessor base-a) (b :initarg :b :initarg :bb :accessor shared :writer put-b)))',
     );
     expect(section(parts, 'Instances made')).toBeUndefined();
-    expect(section(parts, 'Cannot be told of')).toBeUndefined();
+    expect(section(parts, 'Uses of instances')).toBeUndefined();
     expect(parts.join()).not.toContain('would');
   });
 
@@ -96,7 +96,8 @@ describe('a class whose initarg goes', () => {
 describe('a class with other superclasses', () => {
   const box = (superclasses: string, options = '(:default-initargs :size 3)') =>
     `(defclass box (${superclasses}) ((lid :initarg :lid)) ${options})`;
-  const LOSS = 'Its instances lose their slots and initargs, and methods for them no longer take it.';
+  const LOSS =
+    'Its instances lose the slots and initargs of those, and methods for those no longer take its instances.';
   const gone = (key: string, name = 'BOX') => `:${key} is no initarg of ${name} any more`;
 
   test('tells where it and those below are made with what came from them', async () => {
@@ -104,7 +105,7 @@ describe('a class with other superclasses', () => {
     expect(parts[1]).toBe(`Superclasses that would go: IMPACT-CLASSES::THING, IMPACT-CLASSES::ROOT. ${LOSS}`);
     expect(section(parts, 'Instances made')).toBe(
       [
-        'Instances made with what is gone (5):',
+        'Instances made with initargs that would be gone (5):',
         row('defclass box', '(defclass', ':SIZE is a default initarg of it', 'IMPACT-CLASSES::BOX'),
         row('defun boxes', "(make-instance 'box :title", gone('TITLE')),
         row('defun boxes', "(make-instance 'box :mark", gone('MARK')),
@@ -112,7 +113,7 @@ describe('a class with other superclasses', () => {
         row('defun crates', "(make-instance 'crate :title", gone('TITLE', 'CRATE')),
       ].join('\n'),
     );
-    expect(section(parts, 'Cannot be told of')).toContain('names a slot TITLE');
+    expect(section(parts, 'Uses of instances')).toContain('names a slot TITLE');
     expect(section(await impact('box', box('', '')), 'Instances made')).not.toContain('default initarg');
   });
 
@@ -159,10 +160,10 @@ describe('a class with other superclasses', () => {
 test('a condition whose initarg goes', async () => {
   const parts = await impact('trouble', '(define-condition trouble (error) ((why :initarg :why)))');
   expect(section(parts, 'Instances made')).toBe(
-    `Instances made with what is gone (1):\n${row('defun raise', "(error 'trouble", ':HOW is no initarg of TROUBLE any more')}`,
+    `Instances made with initargs that would be gone (1):\n${row('defun raise', "(error 'trouble", ':HOW is no initarg of TROUBLE any more')}`,
   );
-  expect(section(parts, 'Cannot be told of')).toBe(
-    `Cannot be told of instances (1):\n${row('defun told', '(error c', 'its class is computed')}`,
+  expect(section(parts, 'Uses of instances')).toBe(
+    `Uses of instances that cannot be checked (1):\n${row('defun told', '(error c', 'its class is computed')}`,
   );
 });
 
@@ -173,10 +174,10 @@ describe('a structure', () => {
     const parts = await impact('point', '(defstruct point x)');
     expect(section(parts, NAME('POINT3-Y'))).toMatch(/ would be gone\. Its uses \(1\):\n.*\(point3-y p\)/);
     expect(section(parts, NAME('(SETF POINT-Y)'))).toMatch(/ would be gone\. Its uses \(1\):\n.*defun set-y/);
-    expect(section(parts, `No longer fit ${NAME('MAKE-POINT3')}`)).toContain(
+    expect(section(parts, `Calls that no longer fit ${NAME('MAKE-POINT3')}`)).toContain(
       '[:Y is not one of its keywords]',
     );
-    expect(section(parts, `No longer fit ${NAME('MAKE-POINT ')}`)).toBeUndefined();
+    expect(section(parts, `Calls that no longer fit ${NAME('MAKE-POINT ')}`)).toBeUndefined();
   });
 
   test('with another layout: how to load it, and what to compile again', async () => {
@@ -221,7 +222,7 @@ test('a method that takes a keyword less than the one in whose place it comes', 
   const parts = await impact('keyed', '(defmethod keyed ((x integer) &key k) k)');
   expect(parts.slice(1, 3)).toEqual([
     'Calls go by the lambda list of the generic function, which stays: 3 calls.',
-    `No longer fit (1 of 3 calls):\n${row('keyed-calls', '(keyed 1 :l 2)', ':L is not one of its keywords', 'IMPACT-CLASSES::KEYED-CALLS')}`,
+    `Calls that no longer fit (1 of 3 calls):\n${row('keyed-calls', '(keyed 1 :l 2)', ':L is not one of its keywords', 'IMPACT-CLASSES::KEYED-CALLS')}`,
   ]);
   expect(await impact('keyed', '(defmethod keyed ((x symbol) &key k) k)')).toHaveLength(3);
 });
@@ -243,11 +244,11 @@ test('a macro whose parameters are lists', async () => {
       })
     ).split('\n\n')[1];
   expect(await unfit('((name value more) &body body)')).toMatch(
-    /^No longer fit \(2 of 2 calls\):\n.*\[argument 1: 2 arguments, at least 3 needed\]\n/,
+    /^Calls that no longer fit \(2 of 2 calls\):\n.*\[argument 1: 2 arguments, at least 3 needed\]\n/,
   );
   expect(await unfit('((name &optional value) &body body)')).toBe('2 calls with known arguments: all fit.');
   expect(await unfit('(name (value) &body body)')).toMatch(
-    /^No longer fit \(2 of 2 calls\):\n.*\[argument 2 is no list\]\n.*\[1 argument, at least 2 needed\]/,
+    /^Calls that no longer fit \(2 of 2 calls\):\n.*\[argument 2 is no list\]\n.*\[1 argument, at least 2 needed\]/,
   );
 });
 

@@ -100,14 +100,14 @@ test('setf expanders, of which SBCL records no uses either, are told by the form
 
   top-level form at places.lisp:5
     places.lisp:6:3  (setf (place x) 3))
-Note: TYPES::(SETF PLACE) is a setf expander, not a function. SBCL records no uses of it: only forms in files that are loaded are told.`,
+Note: TYPES::(SETF PLACE) is a setf expander, not a function. SBCL records no uses of it: only forms in files that are loaded are shown.`,
   );
   expect(await written.session.text('who_calls', { name: '(setf types::far)' })).toBe(
-    'No callers found for TYPES::(SETF FAR)\nNote: TYPES::(SETF FAR) is a setf expander, not a function. SBCL records no uses of it: only forms in files that are loaded are told.',
+    'No callers found for TYPES::(SETF FAR)\nNote: TYPES::(SETF FAR) is a setf expander, not a function. SBCL records no uses of it: only forms in files that are loaded are shown.',
   );
   expect(
     (await written.session.text('impact_of_change', { name: '(setf types::place)' })).split('\n\n')[1],
   ).toBe(
-    'SBCL records no uses of a setf expander. who_calls tells which forms in files set such a place; these are to be compiled again.',
+    'SBCL records no uses of a setf expander. who_calls lists the forms in files that set such a place; compile these again.',
   );
 });

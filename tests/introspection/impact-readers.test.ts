@@ -42,7 +42,7 @@ test('behind a declaration that #. has made', async () => {
 `;
   expect(await sections(text, 'price', '(item)')).toEqual([
     [
-      'No longer fit (2 of 3 calls):',
+      'Calls that no longer fit (2 of 3 calls):',
       `  MADE::USER  made.lisp:${FIRST + 3}:9  [3 arguments, at most 1 taken]`,
       `  MADE::USER  made.lisp:${FIRST + 5}:25  [3 arguments, at most 1 taken]`,
     ].join('\n'),
@@ -58,7 +58,7 @@ test('behind what a reader macro makes', async () => {
 `;
   expect(await sections(text, 'price', '(item count)')).toEqual([
     [
-      'No longer fit (2 of 2 calls):',
+      'Calls that no longer fit (2 of 2 calls):',
       `  MADE::USER  made.lisp:${FIRST + 3}:5  [3 arguments, at most 2 taken]`,
       `  MADE::USER  made.lisp:${FIRST + 4}:12  [1 argument, at least 2 needed]`,
     ].join('\n'),
@@ -72,11 +72,11 @@ test('where SBCL tells fewer calls than the text has', async () => {
 `;
   expect(await sections(text, 'price', '(item count)')).toEqual([
     [
-      'No longer fit (1 of 1 call):',
+      'Calls that no longer fit (1 of 1 call):',
       `  MADE::USER  made.lisp:${FIRST + 1}:19  [1 argument, at least 2 needed]`,
     ].join('\n'),
     [
-      "Would not fit, if it is a call: not in SBCL's cross references (1):",
+      "Possible calls that would not fit, not in SBCL's cross references (1):",
       `  MADE::USER  made.lisp:${FIRST + 2}:14  [3 arguments, at most 2 taken]`,
     ].join('\n'),
   ]);
@@ -90,7 +90,7 @@ test('of each of the places that one SETF sets', async () => {
 `;
   expect(await sections(text, '(setf label)', '(text thing)')).toEqual([
     [
-      'No longer fit (1 of 2 calls):',
+      'Calls that no longer fit (1 of 2 calls):',
       `  MADE::USER  made.lisp:${FIRST + 2}:3  [4 arguments, at most 2 taken]`,
     ].join('\n'),
   ]);

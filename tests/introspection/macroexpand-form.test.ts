@@ -131,8 +131,11 @@ describe('what goes wrong', () => {
       ' ; only\n#| comments |#',
       'Error: there is no form to expand: the text holds only white space or comments.',
     ],
-    ['(a) (b)', 'Error: the text goes on after its first form. Give one form a call; nothing was expanded.'],
-    ['(a) )', 'Error: the text goes on after its first form. Give one form a call; nothing was expanded.'],
+    [
+      '(a) (b)',
+      'Error: the text goes on after its first form; nothing was expanded. Give one form per call.',
+    ],
+    ['(a) )', 'Error: the text goes on after its first form; nothing was expanded. Give one form per call.'],
     [
       '(a',
       'Error: form 1 cannot be read: the text ends inside this form\nIt begins at line 1, column 1; reading stopped at line 1, column 3. Nothing was evaluated.',

@@ -55,7 +55,7 @@ describe.each(NAMES.map((name, index) => [name, index] as const))('%j', (name, i
   test.each(['', 'setf'])('has its calls checked: %s', async (setf) => {
     const asked = setf ? `(setf ${barred(name)})` : barred(name);
     const told = await at.answer('impact_of_change', { name: asked, package: 'qn', lambda_list: '(x y z)' });
-    expect(told).toContain('No longer fit (1 of 1 call):');
+    expect(told).toContain('Calls that no longer fit (1 of 1 call):');
     expect(told).toContain(`QN::${setf ? 'SETTER' : 'USER'}-${index}  quoted.lisp:${line + (setf ? 3 : 1)}:`);
   });
 

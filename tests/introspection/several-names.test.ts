@@ -102,7 +102,7 @@ Internal functions (7):
 Internal macros (1):
   LONELY
 
-Note: names in the data of top-level forms do not count; search_in_buffer finds them.`,
+Note: names in the data of top-level forms do not count as uses; search_in_buffer finds them.`,
   );
   expect(await session.text('who_calls', { name: 'many', unused: true, limit: 1 })).toMatch(
     /Exported functions \(2\):\n {2}ENTRY {2}Enters\.\n {2}\.\.\.\n\nNote: names .*\nNote: \d+ functions; limit and offset reach the rest\.$/,

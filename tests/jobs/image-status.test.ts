@@ -71,7 +71,7 @@ describe('an image that runs', () => {
     // What an SBCL lacks is its own matter, and stands before the line of the sandbox.
     const others = rest.filter((line) => line !== '' && !line.startsWith('Less with this SBCL: '));
     expect(others).toEqual([
-      'Libraries: none; Quicklisp, qlot or ocicl is used where one is set up',
+      'Libraries: no manager; Quicklisp, qlot or ocicl is used where it is set up',
       expect.stringMatching(SANDBOX),
     ]);
   });
@@ -157,7 +157,7 @@ describe('an image that runs', () => {
       return text.includes('stopped by a signal') && text;
     });
     expect(stopped).toMatch(
-      /^The Lisp image does not react, for \d\.\d s now: its process was stopped by a signal\. It is let go on within 2 s\.\n/,
+      /^The Lisp image does not react, for \d\.\d s now: its process was stopped by a signal\. live-lisp lets it go on within 2 s\.\n/,
     );
     await statusOnce(session, /^The Lisp image is ready/);
   });
@@ -165,11 +165,9 @@ describe('an image that runs', () => {
   test('shows which calls wait for a place', async () => {
     const calls = Array.from({ length: 10 }, (_, n) => session.eval(`(list ${n} (works ${n}))`));
     const text = await statusOnce(session, /: 8 calls run, 2 wait\./);
+    expect(text).toMatch(/^ {2}\d+: eval_form \(list 8 \(works 8\)\) \(\d\.\d s, waits for a place\)$/m);
     expect(text).toMatch(
-      /^ {2}\d+: eval_form \(list 8 \(works 8\)\) \(\d\.\d s, waits for a place behind 0 others\)$/m,
-    );
-    expect(text).toMatch(
-      /^ {2}\d+: eval_form \(list 9 \(works 9\)\) \(\d\.\d s, waits for a place behind 1 others\)$/m,
+      /^ {2}\d+: eval_form \(list 9 \(works 9\)\) \(\d\.\d s, waits for a place behind 1 other call\)$/m,
     );
     await session.call('interrupt', { all: true });
     await Promise.all(calls);
@@ -190,7 +188,7 @@ describe('an image that runs', () => {
   test('shows which call made which', async () => {
     const call = session.eval('(live-lisp:call-tool :eval-form :form "(works 1)")');
     const text = await statusOnce(session, /2 calls run/);
-    expect(text).toMatch(/\(\d\.\d s, called by the code of (\d+)\)$/m);
+    expect(text).toMatch(/\(\d\.\d s, called by the code of call (\d+)\)$/m);
     await session.call('interrupt');
     await call;
   });

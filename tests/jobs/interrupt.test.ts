@@ -79,7 +79,9 @@ test('with several under way names them, and ends the one that is chosen', async
   const { text, isError } = await session.call('interrupt');
   expect(isError).toBe(true);
   expect(text).toMatch(
-    pattern(`2 calls are under way: ${choice}, ${choice}\\. Give job, the number of one, or all: true\\.`),
+    pattern(
+      `2 calls are under way: ${choice}, ${choice}\\. Give job: the number of one of them, or all: true\\.`,
+    ),
   );
   expect(await session.text('interrupt', { job: second })).toMatch(
     new RegExp(`^Call ${second} \\(eval_form`),
@@ -155,11 +157,11 @@ describe('from code', () => {
 
   test('it cannot end its own call, whichever way it is asked', async () => {
     expect(await session.eval(callTool())).toBe(
-      '"Only the call runs whose code calls interrupt, so there is nothing to interrupt."',
+      '"No call runs but the one whose code calls interrupt, so there is nothing to interrupt."',
     );
     const own = `(gethash "job" (first (gethash "jobs" (live-lisp:call-tool :image-status))))`;
     expect(await session.eval(callTool(` :job ${own}`))).toMatch(
-      /^"Call \d+ is the one whose code calls interrupt, which cannot interrupt itself\. Leave it with \(abort\) or a return\."$/,
+      /^"Call \d+ cannot interrupt itself: its own code calls interrupt\. Leave it with \(abort\) or a return\."$/,
     );
   });
 
@@ -169,7 +171,7 @@ describe('from code', () => {
     );
     const outer = `(gethash "values" (live-lisp:call-tool :eval-form :form "${inner}"))`;
     expect(await session.eval(`(gethash "text" (first (first ${outer})))`)).toMatch(
-      /is the one whose code calls interrupt/,
+      /its own code calls interrupt/,
     );
   });
 
@@ -240,7 +242,7 @@ test('what runs on for long is told with the next answer, once', async () => {
   });
   expect(notices).toEqual([
     expect.stringMatching(
-      /^Note: still under way, call 2 \(eval_form \(works 9\), [1-9]\d*\.\d s\)\. interrupt ends what nobody waits for\.$/,
+      /^Note: still under way: call 2 \(eval_form \(works 9\), [1-9]\d*\.\d s\)\. End with interrupt what nobody waits for\.$/,
     ),
   ]);
   expect((await short.call('eval_form', { form: '2' })).notices).toEqual([]);

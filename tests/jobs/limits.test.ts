@@ -53,7 +53,9 @@ describe('the argument timeout', () => {
       timeout: 0.3,
     });
     expect(text).toMatch(INTERRUPTED);
-    expect(text).toMatch(/\n\nValues of the forms before:\n\[1\] \*HALF\*\n\nOutput:\nhalf way$/);
+    expect(text).toMatch(
+      /\n\nValues of the forms before the failed one:\n\[1\] \*HALF\*\n\nOutput:\nhalf way$/,
+    );
     expect(await session.eval('*half*')).toBe('2');
   });
 
@@ -66,7 +68,9 @@ describe('the argument timeout', () => {
     });
     folder.remove();
     expect(isError).toBe(true);
-    expect(text).toMatch(/was not loaded to its end; the forms before were\.\n\nInterrupted after \d+\.\d s/);
+    expect(text).toMatch(
+      /was not loaded to its end, only up to the form where it stopped\.\n\nInterrupted after \d+\.\d s/,
+    );
     expect(await session.eval('*slow-began*')).toBe('T');
     await isKept(session);
   });
@@ -168,7 +172,7 @@ describe('side by side', () => {
     // The text is the value, and nothing else.
     expect(ninth?.text).toBe('(:NINTH)');
     expect(ninth?.notices[0]).toMatch(
-      /^Note: it waited \d+\.\d s, because as many evaluations ran as may run side by side\.$/,
+      /^Note: the call waited \d+\.\d s, because no more evaluations could run at once\.$/,
     );
     for (const { text } of await Promise.all(calls)) expect(text).toBe(':THROUGH');
   });

@@ -56,7 +56,7 @@ describe('an image that cannot evaluate any more', () => {
     expect(text).toBe('7');
     expect(notices[0]).toContain(BROKEN);
     expect(await session.text('image_status')).toMatch(
-      /\nProbed \d+\.\d s ago, because calls had failed: it did not work, and was replaced\./,
+      /\nThe image was probed \d+\.\d s ago, because calls had failed: it did not work, and was replaced\./,
     );
   });
 });
@@ -101,7 +101,7 @@ describe('an image that works is left alone', () => {
     expect(text).toBe('7');
     expect(notices).toEqual([]);
     expect(await session.text('image_status')).toMatch(
-      /\nProbed \d+\.\d s ago, because calls had failed: it worked\./,
+      /\nThe image was probed \d+\.\d s ago, because calls had failed: it worked\./,
     );
   });
 });

@@ -74,7 +74,7 @@ describe('a mirror', () => {
     const registry = new ToolRegistry();
     for (let index = 0; index < 200; index += 1) registry.mirror.add(tool(`tool_${index}`));
     expect(() => registry.mirror.add(tool('more'))).toThrow(
-      'Tool "more" is one too many: an image can have 200 tools of its own. Give it the name of one that is not needed any more.',
+      'Tool "more" is one too many: an image can have 200 tools of its own. Give the new tool the name of one that is not needed any more.',
     );
     expect(registry.mirror.add(tool('tool_7', 'Anew.')).description).toBe('Anew.');
   });

@@ -37,14 +37,17 @@ test('what the agent says was written is bounded', () => {
 });
 
 test.each([
-  [{ kind: 'forgotten', count: 980 }, '980 earlier notices were left out: no answer could tell them.'],
+  [
+    { kind: 'forgotten', count: 980 },
+    '980 earlier notices were left out, because too many came before this answer.',
+  ],
   [
     { kind: 'cancelled', ending: { kind: 'done' }, afterMs: 1200, output: undefined },
     'A call that the client cancelled had ended before it could be interrupted, after 1.2 s. It had written nothing.',
   ],
   [
     { kind: 'connected again', how: 'the image ended' },
-    'The connection to the Lisp image was lost: the image ended. There is a new one; look whether the image still holds what you need.',
+    'The connection to the Lisp image was lost: the image ended. A new one is open; check whether the image still holds what you need.',
   ],
   [
     { kind: 'journal full', entries: 20_000 },

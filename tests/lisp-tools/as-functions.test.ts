@@ -93,7 +93,7 @@ describe('all of it', () => {
       (dotimes (i 200) (intern (make-string 60000 :initial-element (code-char (+ 1000 i))) long)))`);
     const call = '(third (told :list-package-symbols :package "long-names" :access "internal"))';
     expect(await session.eval(`(values ${call} (delete-package :long-names))`)).toMatch(
-      /The answer takes \d+ octets on the wire, of 67108864 at most; ask for less at once\."\nT$/,
+      /The answer is too large: it takes \d+ octets, of 67108864 at most\. Ask for less at once\."\nT$/,
     );
     expect(await session.eval('(length (data "rows" :who-calls :name "wanted"))')).toBe('300');
   });
@@ -244,7 +244,7 @@ describe('C7', () => {
   test('C7 S1.5 search_tools says how code calls the tools with the mark', async () => {
     const answer = JSON.parse(await session.text('search_tools', { cemcpOnly: true, limit: 1 }));
     expect(answer.note).toBe(
-      'Code in the image calls these as (live-lisp:call-tool "NAME" :parameter value ...), which returns the data, all of it when no limit is given. An eval_form that filters it costs less than calls that list it.',
+      'Code in the image can call these tools: (live-lisp:call-tool "NAME" :parameter value ...) returns the data, all of it when no limit is given. One eval_form that calls tools and filters the data costs less than calls that list it.',
     );
     expect(await session.text('describe_symbol', { symbol: 'live-lisp:call-tool' })).toContain(
       '(call-tool "who_calls" :name "foo" :limit 5)',

@@ -97,8 +97,8 @@ describe('from Lisp', () => {
     ],
     ['(let ((l (list 1 2))) (setf (cddr l) l))', 'a circular or dotted list'],
     ["'(1 . 2)", 'a circular or dotted list'],
-    ['(let ((l (list 1))) (setf (car l) l))', 'what is nested more than 100 levels deep'],
-    ['(let ((v (vector 1))) (setf (aref v 0) v))', 'what is nested more than 100 levels deep'],
+    ['(let ((l (list 1))) (setf (car l) l))', 'a value that is nested more than 100 levels deep'],
+    ['(let ((v (vector 1))) (setf (aref v 0) v))', 'a value that is nested more than 100 levels deep'],
     ['9007199254740993', 'an integer of more than 53 bits'],
     ['(- (expt 2 1024))', 'an integer of more than 53 bits'],
     ['(/ (expt 10 400) 3)', 'a ratio that no double can hold'],
@@ -121,14 +121,14 @@ describe('from Lisp', () => {
     const form =
       '(let ((x (list 1))) (dotimes (i 60) (setf x (list x x))) (live-lisp:call-tool "echo" :value x))';
     expect(await evaluate(form)).toBe(
-      'Tool echo failed: The arguments are too large: they take more than 67108864 octets on the wire to the server.',
+      'Tool echo failed: The arguments are too large: they take more than the 67108864 octets that the server takes.',
     );
     expect(
       await evaluate(
         '(live-lisp:call-tool "echo" :value (make-string 67108850 :element-type (quote base-char) :initial-element #\\a))',
       ),
     ).toMatch(
-      /^Tool echo failed: The arguments are too large: they take 671089\d\d octets on the wire to the server, of 67108864 at most\.$/,
+      /^Tool echo failed: The arguments are too large: they take 671089\d\d octets, and the server takes 67108864 at most\.$/,
     );
   });
 

@@ -219,7 +219,7 @@ describe('the gate', () => {
     const { text, isError } = await session.call('risky');
     expect([isError, text]).toEqual([
       true,
-      "Tool risky is dangerous and needs a human's approval, and here nobody can be asked. Nothing was done. A person can allow it when the file that they start the server with defines it: --init FILE --allow risky",
+      "Tool risky is dangerous and needs a human's approval, and here nobody can be asked. Nothing was done. A person can start the server with --init FILE --allow risky, where FILE defines the tool.",
     ]);
     expect(await session.eval('*ran*')).toBe('NIL');
     expect(

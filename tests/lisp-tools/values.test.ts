@@ -97,7 +97,7 @@ test('S2.21 an integer is one however large, and what is nested too deep for the
   for (const levels of [102, 8000]) {
     expect(await executor.execute('echo', nested(levels))).toMatchObject({
       success: false,
-      error: 'The arguments are nested more than 100 levels deep; give them flatter.',
+      error: 'The arguments are nested more than 100 levels deep. Nest them less.',
     });
   }
 });

@@ -245,7 +245,7 @@ describe('the methods of a call', () => {
     const text = await observe({ form: '(many 1)', functions: ['many'] });
     expect(text.match(/\(\(N COMMON-LISP::INTEGER\)\)/g)).toHaveLength(100);
     expect(text).toContain(
-      ' ...\n\nNote: ... stands behind methods of a call that entered more, or may have: behind 100 of them, or a call of the same function that was not recorded.\n',
+      ' ...\n\nNote: A list of methods that ends in ... may lack some: the call entered more than 100, or a call of the same function was not recorded.\n',
     );
   });
 

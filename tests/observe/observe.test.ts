@@ -276,7 +276,7 @@ describe('whatever happens meanwhile', () => {
   test('a million calls a second are counted, and some of them recorded', async () => {
     const text = await observe({ form: '(dotimes (i 2000000) (twice i))', functions: ['twice'], limit: 1 });
     expect(text).toMatch(/^[\d,]{5,9} of 2,000,000 calls in N\./);
-    expect(text).toMatch(/Note: TWICE was called so often that one of \d+ calls was recorded\./);
+    expect(text).toMatch(/Note: TWICE was called so often that only one of \d+ calls was recorded\./);
     // Just inside of that each is.
     const all = await observe({ form: '(dotimes (i 60000) (twice i))', functions: ['twice'], limit: 1 });
     expect(all).toMatch(/^60,000 calls in N/);
@@ -313,7 +313,7 @@ describe('whatever happens meanwhile', () => {
     expect(
       await observe({ form: '(progn (twice 1) (twice 5))', functions: ['twice'], where: '(> (car x) 1)' }),
     ).toContain(
-      'Of 2 calls none was as where says.\n\nNote: The form given as where signalled COMMON-LISP::TYPE-ERROR for 2 calls of TWICE; these were not recorded.',
+      'where was true for none of 2 calls.\n\nNote: The form given as where signalled COMMON-LISP::TYPE-ERROR for 2 calls of TWICE; these were not recorded.',
     );
   });
 });
@@ -427,7 +427,7 @@ describe('profiles', () => {
       /(\d+)\.\d% +\d+\.\d% {2}(?:\S*sleep|foreign code {2}< SB-UNIX::NANOSLEEP)/.exec(text) ?? [];
     expect(Number(slept)).toBeGreaterThan(80);
     expect(await observe({ form: '(sleep 0.05)', mode: 'cpu', seconds: 0.2 })).toContain(
-      'it took too little CPU; mode time tells where it waits.',
+      'it took too little CPU; mode time shows where it waits.',
     );
   });
 

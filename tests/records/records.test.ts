@@ -41,7 +41,7 @@ test('that evaluations cannot be kept is told once, with the first or later', ()
   folder.remove();
   writeFileSync(folder.path, 'a file where the folder should be');
   history.add(EVALUATION);
-  expect(history.takeNotes()).toEqual([expect.stringMatching(/^Note: evaluations cannot be kept /)]);
+  expect(history.takeNotes()).toEqual([expect.stringMatching(/^Note: evaluations run, but are not kept /)]);
   history.add(EVALUATION);
   expect(history.takeNotes()).toEqual([]);
   rmSync(folder.path);

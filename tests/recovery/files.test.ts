@@ -76,7 +76,7 @@ describe('a file that was loaded', () => {
       text: '1',
       told: told(
         built(`1 file (${file})`),
-        'Another than before (1):',
+        'Not as before (1):',
         `  ${file}: has changed since; what was loaded then was loaded again`,
       ),
     });
@@ -182,7 +182,7 @@ describe('forms of a file that an edit has loaded', () => {
       text: '2',
       told: told(
         built(`1 file (${file})`),
-        'Another than before (1):',
+        'Not as before (1):',
         `  ${file}: is gone; what was loaded then was loaded again`,
       ),
     });

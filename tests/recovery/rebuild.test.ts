@@ -85,7 +85,7 @@ test('a form that ends the image is dropped from the next rebuild, and told', as
     'it was ended by SIGKILL; then it exited with code 9. Built again in 0.0 s: 2 forms.',
   );
   expect(notice).toMatch(
-    /Not built again \(1\):\n {2}\(defvar \*deadly\* .*: the image was lost when it was built with it \(it exited with code 9\); it is left out from now on/,
+    /Not built again \(1\):\n {2}\(defvar \*deadly\* .*: the new image was lost at this step \(it exited with code 9\); it is left out from now on/,
   );
   await killImage(session);
   expect((await afterLoss(session, '(behind-it)')).told).toBe(
@@ -238,6 +238,6 @@ test('killed while it is built: what was being built is dropped, and told', asyn
   const { text, told: notice } = await afterLoss(session, "(list (first-one) (boundp '*slow*))");
   rmSync(mark);
   expect(text).toBe('(1 NIL)');
-  expect(notice).toContain('the image was lost when it was built with it (it was ended by SIGKILL)');
+  expect(notice).toContain('the new image was lost at this step (it was ended by SIGKILL)');
   expect(existsSync(mark)).toBe(false);
 });

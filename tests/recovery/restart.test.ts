@@ -46,7 +46,7 @@ test('rebuild: previous also builds what the server before had', async () => {
   const first = await start(options);
   const none = await first.call('restart_image', { rebuild: 'previous' });
   expect(none).toMatchObject({
-    text: 'There is no journal of a server before in this workspace. Nothing was done.',
+    text: 'There is no journal of an earlier server in this workspace, so nothing was done.',
     isError: true,
   });
   await first.eval('(defpackage :old (:use :cl)) (in-package :old) (defun f () :old) (defun g () :old)');
@@ -131,7 +131,7 @@ test('C20 a human is asked before the journal is forgotten, and shown what is at
 test('C7 C20 code cannot call it, and nobody to ask is a refusal', async () => {
   const allowed = await start({ args: ALLOWED });
   expect(await allowed.eval('(live-lisp:call-tool :restart-image)')).toMatch(
-    /^Error: Tool restart_image failed: Tool restart_image cannot be called from code in the image, which it would end\. Nothing was done\. Call restart_image directly\.\n/,
+    /^Error: Tool restart_image failed: Tool restart_image cannot be called from code in the image, because it ends that image\. Nothing was done\. Call restart_image directly\.\n/,
   );
   // The one that tests share may restart its image.
   const session = await start({});

@@ -152,7 +152,7 @@ test('a start file that ends every image drops nothing of the journal', async ()
   await killImage(session);
   expect((await session.call('eval_form', { form: '(f)' })).isError).toBe(true);
   expect((await session.call('restart_image')).text).toBe(
-    'The new Lisp image ended as soon as it was there. Look at the start files, which it loads first.',
+    'The new Lisp image ended at once. Check the start files (--init), which it loads first.',
   );
   rmSync(deadly);
   const { text, told: notice } = await afterLoss(session, '(f)');

@@ -120,7 +120,7 @@ test.each([
   const { text, told: notice } = await afterLoss(session, '(list (before-it) (+ 1 2) #\\a)');
   expect(text).toBe('(1 3 #\\a)');
   const head =
-    'This is a new Lisp image; the one before was lost: it was ended by SIGKILL; then what was built again broke it.';
+    'This is a new Lisp image; the one before was lost: it was ended by SIGKILL; then something that was built again broke it.';
   const what = poison.length > 80 ? `${poison.slice(0, 80)}...` : poison;
   expect(notice).toBe(
     [

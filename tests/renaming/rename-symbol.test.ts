@@ -219,7 +219,7 @@ describe('nothing is changed', () => {
       return APPROVE;
     };
     expect(await rename('shop:total', 'sum-of')).toBe(
-      'failed: What rename_symbol was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.',
+      'failed: What rename_symbol would do is no longer what was approved, so nothing was done. Call it again to ask anew.',
     );
     expect(text('package.lisp')).toBe(PACKAGE);
   });
@@ -261,7 +261,7 @@ describe('nothing is changed', () => {
       'no name',
       'shop:total',
       '(a b)',
-      'to must be one symbol without quotes or parentheses, for example new-name: (a b)',
+      'to must be one symbol without quotes or parentheses, such as new-name, not (a b)',
     ],
     [
       'what a macro makes',
@@ -289,6 +289,6 @@ describe('nothing is changed', () => {
 
 test('a name that is there and names nothing is told', async () => {
   expect(await rename('shop:total', 'sum', { dry_run: true })).toContain(
-    'The new name stands there already, and means the same symbol then: use.lisp:4.',
+    'Places with the new name already, which then means the same symbol: use.lisp:4.',
   );
 });

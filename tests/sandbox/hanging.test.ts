@@ -61,7 +61,7 @@ async function silence(dir: string): Promise<void> {
 }
 
 function silent(dir: string): string {
-  return `The file system of ${dir} does not answer. Ask the user to mend its mount, or to unmount it (umount -l), or to start the server without it. Then call again.`;
+  return `The file system of ${dir} does not answer. Ask the user to repair that mount, to unmount it (umount -l), or to start the server without that folder. Then call again.`;
 }
 
 /** Calls the tool NAME, and meanwhile a ping that has to be answered. Returns the text of its answer. */
@@ -131,7 +131,7 @@ mountTest('file tools name a root that does not answer', async () => {
   await silence(place.root);
   const text = await besidesPings('read_file', { path: 'a.lisp' });
   expect(text).toBe(
-    'a.lisp cannot be read: its file system does not answer. Ask the user to mend its mount, or to unmount it (umount -l), or to start the server without it. Then call again.',
+    'a.lisp cannot be read: its file system does not answer. Ask the user to repair that mount, to unmount it (umount -l), or to start the server without that folder. Then call again.',
   );
   server.end();
   await until(

@@ -33,7 +33,7 @@ afterAll(() => {
 const SBCL = testSbcl();
 const REFUSAL = 'The sandbox does not work here, so no Lisp image is started: ';
 const OTHERWISE =
-  ' Or ask the user to start the server with --no-sandbox, in a container or as another user.';
+  ' Or ask the user to start the server with --no-sandbox, best in a container or as another user.';
 const MISSING = `bubblewrap is not installed (there is no bwrap on PATH outside the workspace). Ask the user to install it: ${installCommand('bubblewrap')}. Then start the server again.`;
 const SAID = 'bwrap: No permissions to create new namespace';
 const FORBIDDEN = `this system does not allow user namespaces (${SAID}). Ask the user to allow them. What allows them is sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0 or user.max_user_namespaces, whichever the system has.`;
@@ -131,7 +131,7 @@ sandboxTest('once it is installed, the next call works', async () => {
   }
 });
 
-const UNBOXED = `Code in the image is in no sandbox, so it can do all that you can: ${MISSING}`;
+const UNBOXED = `Code in the image is in no sandbox, so it can do all that you can. None works here: ${MISSING}`;
 
 test('where nobody says how, the image is in none where it does not work, and the doctor, the status and the first answer say so', async () => {
   const path = pathWith();

@@ -152,7 +152,7 @@ test('where the folder is a file, no file is written, and the question says so',
   forms.splice(0);
   const { message } = await formFor('d.lisp', 'd');
   expect(message.split('\n').at(-1)).toBe(
-    `All of it: not in a file (${folder} is not a folder that its owner alone can use; remove it)`,
+    `All of it: not in a file (${folder} is not a folder that you own; remove it)`,
   );
   at.human = human;
   rmSync(folder, { recursive: true });
@@ -247,7 +247,7 @@ test('S2.12 a call that is denied does not run, also when its tool became a caut
   for (const [answer, said] of [
     [DENY, /^failed: Tool execution denied by user$/],
     [{ action: 'cancel' as const }, /^failed: .* Nobody answered the question/],
-    [APPROVE, /^failed: What turncoat was approved for changed meanwhile/],
+    [APPROVE, /^failed: What turncoat would do is no longer what was approved/],
   ] as const) {
     at.human = async () => {
       await register(':cautious');

@@ -67,6 +67,6 @@ test('that evaluations cannot be kept any more is told with the answer', async (
   rmSync(histories(), { recursive: true });
   writeFileSync(histories(), 'a file where the folder should be');
   expect(await session.eval('(list :lost)')).toMatch(
-    /^\(:LOST\)\n\nNote: evaluations cannot be kept for get_repl_history \(/,
+    /^\(:LOST\)\n\nNote: evaluations run, but are not kept for get_repl_history any more \(/,
   );
 });

@@ -63,7 +63,7 @@ test.each([
   const reply = await server.answer(id);
   expect(reply.error).toEqual({
     code: -32600,
-    message: `Invalid request: it has ${line.length} octets, and can have ${LIMIT}, so nothing was done. Send less at a time.`,
+    message: `Invalid request: it has ${line.length} octets, and the limit is ${LIMIT}, so nothing was done. Send less at a time.`,
   });
 });
 

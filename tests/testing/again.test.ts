@@ -77,7 +77,7 @@ test('an error is told each time', async () => {
 test('of a framework that nobody knows no dots are told', async () => {
   user(RUN);
   expect((await session.call('run_tests')).text).toContain(
-    'Verdict unknown: what tests again is no framework that live-lisp knows.\n\nIts output ends:\n...\n-=-=-=---\n3 of 3 pass.',
+    'Verdict unknown: again is tested by no framework that live-lisp knows.\n\nIts output ends:\n...\n-=-=-=---\n3 of 3 pass.',
   );
 });
 
@@ -101,7 +101,7 @@ test('a variable that a load did not set again is told by each run until it is s
   expect((await session.call('run_tests')).text).toContain(
     `${stale}\nTo set it before the tests, call run_tests with reset: ["AGAIN::*RATE*"].`,
   );
-  expect(await said()).toContain('Not set again, as told before: AGAIN::*RATE*');
+  expect(await said()).toContain('Still not set again: AGAIN::*RATE*');
   await session.eval('(setf again::*rate* 11)');
   expect((await session.call('run_tests')).text).not.toContain('*RATE*');
 });
@@ -118,7 +118,7 @@ test('what the image has and its file has no longer is told once', async () => {
   );
   base('(defun stays () 3)');
   const { text } = await session.call('run_tests');
-  expect(text).toContain('The files and the image differ as told before; compare_image tells where.');
+  expect(text).toContain('The files and the image still differ as before; compare_image shows where.');
   expect(text).not.toContain('GOES');
 });
 
@@ -216,18 +216,18 @@ describe('reset', () => {
     for (const [name, why] of [
       [
         '*empty*',
-        'No file has a DEFVAR or DEFPARAMETER that gives AGAIN::*EMPTY* a value. Set it with eval_form, and leave it out of reset.',
+        'No file has a DEFVAR or DEFPARAMETER that gives AGAIN::*EMPTY* a value. No variable was set, and no tests ran. Set it with eval_form, and leave it out of reset.',
       ],
       [
         'again::twice',
-        'again::twice names no variable. Give reset names of variables with their packages, such as app::*table*.',
+        'again::twice names no variable. No variable was set, and no tests ran. Give reset names of variables with their packages, such as app::*table*.',
       ],
       [
         '*nowhere*',
-        '*nowhere* names no variable. Give reset names of variables with their packages, such as app::*table*.',
+        '*nowhere* names no variable. No variable was set, and no tests ran. Give reset names of variables with their packages, such as app::*table*.',
       ],
     ] as const)
-      expect(await reset('*table*', name)).toBe(`${why} ${nothing}`);
+      expect(await reset('*table*', name)).toBe(why);
     expect(await session.eval('again::*table*')).toBe(':MINE');
     base(
       '(defvar *table* 1)\n(defvar *empty*)\n(defun twice (x) x)\n(let ((x 1)) (defvar *within* x))\n(defvar *broken* (error "No value"))',
@@ -236,14 +236,14 @@ describe('reset', () => {
       /^No tests ran, because AGAIN::\*BROKEN\* could not be set to what its file says\. Set before: AGAIN::\*TABLE\*\.\n\nError: No value\n/,
     );
     expect(await reset('*within*')).toBe(
-      `Only a form within another has a DEFVAR or DEFPARAMETER that gives AGAIN::*WITHIN* a value. Set it with eval_form, and leave it out of reset. ${nothing}`,
+      `Only a form within another has a DEFVAR or DEFPARAMETER that gives AGAIN::*WITHIN* a value. ${nothing} Set it with eval_form, and leave it out of reset.`,
     );
   });
 
   test('asks which is meant where several packages have such a variable', async () => {
     await session.eval('(defvar again::*two* 1) (defpackage again-too (:use)) (defvar again-too::*two* 2)');
     expect(await reset('*two*')).toBe(
-      '*two* names several variables: AGAIN::*TWO*, AGAIN-TOO::*TWO*. Give reset the one that is meant. No variable was set, and no tests ran.',
+      '*two* names several variables: AGAIN::*TWO*, AGAIN-TOO::*TWO*. No variable was set, and no tests ran. Give reset one of these.',
     );
   });
 });

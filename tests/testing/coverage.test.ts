@@ -137,7 +137,7 @@ test('the lines that never ran are told, of functions, methods and what macros d
       '  RANK bank.lisp:45: never 45 :one, 45 :other',
       '  ATOMS bank.lisp:46: never 47 n, 47 n, 48 n, 50, 51 n, 52 :two, 54 each',
       'Never ran: BONUS bank.lisp:16, KIND bank.lisp:27, (SETF OWNER) bank.lisp:32, FIRST-OF bank.lisp:40, WAITS bank.lisp:43, ENDS bank.lisp:44',
-      'Not measured: 1.',
+      'Definitions not measured: 1.',
     ].join('\n'),
   );
 });
@@ -150,20 +150,20 @@ test('nothing of it stays: each name has the very function and methods that it h
 });
 
 test('only the tests run that reach a definition', async () => {
-  expect(await run({ touching: 'bank:kind' })).toBe('Those that reach BANK::KIND: 1 test passes (N s).');
-  expect(await run({ touching: 'cents' })).toBe('Those that reach BANK::CENTS: 1 test passes (N s).');
+  expect(await run({ touching: 'bank:kind' })).toBe('Tests that reach BANK::KIND: 1 test passes (N s).');
+  expect(await run({ touching: 'cents' })).toBe('Tests that reach BANK::CENTS: 1 test passes (N s).');
   expect(await run({ touching: 'bank::bonus' })).toBe(
     'No test reached BANK::BONUS when that was recorded, so nothing ran.',
   );
   expect(await run({ touching: 'bank:deposits' })).toBe(
-    'No definition bank:deposits was measured in a run with coverage. Similar names: BANK::DEPOSIT. After new definitions run with coverage again.',
+    'No definition bank:deposits was measured in a run with coverage. Similar names: BANK::DEPOSIT. If it is new, run with coverage again.',
   );
   expect(await run({ touching: 'cents', failed: true })).toBe(
-    'Give one of failed and touching; nothing was done.',
+    'Give only one of failed and touching; nothing was done.',
   );
   const { text } = await session.call('impact_of_change', { name: 'bank::fee' });
   expect(text).toContain(
-    'Reached it in a run with coverage (1): CHECKS::FEES. run_tests with touching runs these.',
+    'Tests that reached it in a run with coverage (1): CHECKS::FEES. run_tests with touching runs these.',
   );
   expect((await session.call('impact_of_change', { name: 'bank::bonus' })).text).toContain(
     'No test reached it in the last run with coverage.',
@@ -177,14 +177,14 @@ test('tests run too that reached what has changed since, and those without a rec
   });
   expect(await run({ touching: 'bank:kind' })).toBe(
     [
-      'Those that reach BANK::KIND: 2 tests pass (N s).',
+      'Tests that reach BANK::KIND: 2 tests pass (N s).',
       'Run too, since what they reached has changed: RESTS',
       '1 test has not run with coverage: LATE',
     ].join('\n'),
   );
   expect(await run({ touching: 'bank::waits' })).toBe(
     [
-      'Those that reach BANK::WAITS: 1 test passes (N s).',
+      'Tests that reach BANK::WAITS: 1 test passes (N s).',
       'Run too, since what they reached has changed: RESTS',
       '1 test has not run with coverage: LATE',
     ].join('\n'),
@@ -219,8 +219,8 @@ test('a file that only its own forms let read is told as not measured, and the t
     [
       'odd: 1 test passes (N s).',
       '',
-      'Coverage: nothing could be measured. It is told of functions and methods in loaded files of the workspace.',
-      'Not measured: 2.',
+      'Coverage: nothing could be measured. Only functions and methods in loaded files of the workspace can be.',
+      'Definitions not measured: 2.',
     ].join('\n'),
   );
   await session.eval('(setf *readtable* (copy-readtable nil))');
@@ -301,7 +301,7 @@ test('a run that ends the image tells that with it, and the next image has the p
   });
   const isolated = await run({ package: 'checks', coverage: true, isolate: true });
   expect(isolated).toMatch(
-    /\nWhat these ran was lost with the image, and is not in it: CHECKS::.*, CHECKS::ENDS\.$/,
+    /\nWhat these tests ran was lost with the image, and is not counted: CHECKS::.*, CHECKS::ENDS\.$/,
   );
   await session.eval("(sb-rt:rem-test 'checks::later)");
   write(root.path, { 'checks.lisp': CHECKS });
@@ -345,7 +345,7 @@ test('what another reader macro would read than at the load is not measured, and
       'Coverage: 2 of 2 definitions ran, 0 of them wholly.',
       '  PLAIN marks.lisp:8: never 10',
       '  EDITED marks.lisp:11: never 11 (- n)',
-      'Not measured: 1.',
+      'Definitions not measured: 1.',
     ].join('\n');
     expect(await measured()).toBe(text);
     // The next image loads the fasl, and the agent reads the file again.
@@ -363,7 +363,7 @@ test('what another reader macro would read than at the load is not measured, and
         'Coverage: 2 of 2 definitions ran, 0 of them wholly.',
         '  PLAIN marks.lisp:9: never 11',
         '  EDITED marks.lisp:12: never 1 part of it as it was loaded',
-        'Not measured: 1.',
+        'Definitions not measured: 1.',
       ].join('\n'),
     );
   } finally {

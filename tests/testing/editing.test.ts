@@ -45,7 +45,7 @@ test('nothing runs and nothing changes when the human denies it, or the call con
     [{ edits: [] }, 'edits is empty. Give at least one edit.'],
     [
       { edits: edit('0)', '1)'), test: 'one', package: 'checks' },
-      'Give one of test and package; nothing was done.',
+      'Give only one of test and package; nothing was done.',
     ],
     [
       { edits: edit('0)', '1)'), failed: true },

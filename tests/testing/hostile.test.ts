@@ -92,7 +92,7 @@ async function run(args: Record<string, unknown>): Promise<Answer> {
 
 test('a framework that nobody knows has no verdict but the end of its output', async () => {
   expect(await run({ system: 'own' })).toEqual({
-    text: 'Verdict unknown: what tests own is no framework that live-lisp knows.\n\nIts output ends:\n2 of 3 pass.',
+    text: 'Verdict unknown: own is tested by no framework that live-lisp knows.\n\nIts output ends:\n2 of 3 pass.',
     notices: [],
     isError: false,
   });
@@ -135,7 +135,7 @@ test('what did not run behind a test that was left is told, also when an error w
   const explained = await run({ test: 'stops::stops', on_error: 'hold' });
   const [, next] = /Held as error (\d+)/.exec(explained.text) ?? [];
   expect(await session.text('debug', { error: Number(next), restart: 'EXPLAIN' })).toContain(
-    '\nTests behind one that was left may not have run.',
+    '\nTests after one that was left early may not have run.',
   );
 });
 
@@ -161,7 +161,7 @@ test('a system whose tests are of no framework is told beside those that are', a
 
 test('an error of a test-op after its tests is told', async () => {
   expect(await run({ system: 'behind' })).toEqual({
-    text: 'behind: 1 test passes (N s).\nAfter its tests it signalled SIMPLE-ERROR: Tests failed.',
+    text: 'behind: 1 test passes (N s).\nAfter its tests the run signalled SIMPLE-ERROR: Tests failed.',
     notices: [],
     isError: true,
   });

@@ -58,6 +58,6 @@ test('what failed is told for a system, with tests of which it is not known whos
 test('tests that no framework has by name are told, with what to do', () => {
   expect(goneLine([])).toBe('');
   expect(goneLine(['file.lisp'])).toBe(
-    'No framework has by name: file.lisp. Test their system to run what has no name of its own.',
+    'Found by name in no framework: file.lisp. To run what has no name of its own, test its system.',
   );
 });

@@ -9,7 +9,7 @@ import { sharedFolder, sharedSession } from '../shared.ts';
 const root = sharedFolder();
 
 const WHERE =
-  "No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry. No library manager is used here: Quicklisp, qlot or ocicl, where one is set up.";
+  "No system has a similar name. ASDF looks in the workspace, the distribution's Lisp libraries and the user's source registry. No library manager is used here; Quicklisp, qlot or ocicl is used where it is set up.";
 
 /** Writes the system NAME, whose tests need a framework that is not there. TESTED says how it is tested. */
 function write(name: string, tested: string): void {

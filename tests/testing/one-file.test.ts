@@ -55,7 +55,7 @@ test('its functions are measured, and tests that check nothing are told', async 
 
 test('those that failed are those of the system that is named', async () => {
   expect((await run({ system: 'checks', failed: true })).lines).toEqual([
-    'Those that failed: 1 of 1 test fails (N s).',
+    'Tests that failed before: 1 of 1 test fails (N s).',
     FAILURE,
   ]);
   expect((await run({ system: '#:Checks', failed: true })).lines[1]).toBe(FAILURE);
@@ -99,7 +99,7 @@ test('an image that is lost between two tests is told, and with isolate the othe
       'checks: 1 of 3 tests fails (2 checks, N s).',
       FAILURE,
       '1 test checked nothing: EMPTY',
-      'Behind CHECKS::EMPTY the image was lost: it exited with code 3. The others ran in a new one.',
+      'After CHECKS::EMPTY the image was lost: it exited with code 3. The others ran in a new one.',
     ],
     isError: true,
   });
@@ -130,7 +130,7 @@ test('no others are told to have run behind an image that was lost after the las
       'checks: 1 of 3 tests fails (2 checks, N s).',
       '  LAST-ONE: (= 1 (half 4)): got 2',
       '1 test checked nothing: EMPTY',
-      'Behind CHECKS::LAST-ONE the image was lost: it exited with code 3.',
+      'After CHECKS::LAST-ONE the image was lost: it exited with code 3.',
     ],
     isError: true,
   });

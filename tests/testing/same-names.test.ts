@@ -60,7 +60,7 @@ test('failures are told at the forms of the tests, and the functions are measure
 Coverage: 3 of 3 definitions ran, 3 of them wholly.`,
   );
   expect(await text('run_tests', { touching: 'bank:balance' })).toContain(
-    'Those that reach BANK::BALANCE: 1 of 1 test fails',
+    'Tests that reach BANK::BALANCE: 1 of 1 test fails',
   );
 });
 

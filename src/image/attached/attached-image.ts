@@ -40,7 +40,7 @@ export interface AttachedOptions {
 }
 
 /** Why a connection was closed whose agent had not greeted in time. */
-const NO_GREETING = 'its agent did not greet in time';
+const NO_GREETING = 'it did not answer in time';
 
 /** Milliseconds between two attempts to connect to an image for which too many others wait. */
 const RETRY_MS = 50;
@@ -205,7 +205,7 @@ export class AttachedImage implements Image {
   }
 
   #unreachableText(served: Served, why: string): string {
-    return `The image ${servedName(served)} cannot be reached: ${why}. Ask the user to give this line in its REPL again, then call again: ${this.#options.line}`;
+    return `The image ${servedName(served)} cannot be reached: ${why}. Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${this.#options.line}`;
   }
 
   #lost(how: string): void {
@@ -241,7 +241,7 @@ export class AttachedImage implements Image {
 
 /** Returns the text for SERVED when it does not greet. IS_STOPPED says that a signal has stopped its process. */
 function busyText(served: Served, isStopped: boolean): string {
-  const head = `The image ${servedName(served)} did not greet in time, so nothing was run`;
+  const head = `The image ${servedName(served)} did not answer in time, so nothing was run`;
   const own = 'With the flag --image own this server works in an image of its own.';
   return isStopped
     ? `${head}: its process was stopped by a signal, as by Ctrl-Z. Ask the user to let it go on: kill -CONT ${served.pid}. Then call again. ${own}`

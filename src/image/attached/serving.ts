@@ -28,7 +28,7 @@ export function servedImages(folder: string | undefined): Serving {
     return { images: readdirSync(folder).flatMap((file) => servedImage(folder, file) ?? []) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const refusal = `The folder ${folder} of images that serve cannot be read (${code ?? String(error)}). Make it a folder of yours that only you can use: chmod 700.`;
+    const refusal = `The folder ${folder}, where images that serve are looked for, cannot be read (${code ?? String(error)}). Make it a folder of yours that only you can use: chmod 700.`;
     return { images: [], refusal };
   }
 }

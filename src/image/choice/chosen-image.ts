@@ -174,7 +174,7 @@ export class ChosenImage implements Image, Replaceable {
 
   get restartRefusal(): string | undefined {
     if (!this.#isAttached) return undefined;
-    return `The user runs this image, so live-lisp does not restart it. interrupt ends a call in it. For a fresh image, ask the user to restart theirs and to give it this line again: ${this.#line}`;
+    return `The user runs this image, so live-lisp does not restart it. interrupt ends a call in it. For a fresh image, ask the user to restart it, and to enter this line in its REPL then: ${this.#line}`;
   }
 
   async restart(rebuild: RebuildFrom): Promise<LossReport | undefined> {
@@ -254,13 +254,13 @@ export class ChosenImage implements Image, Replaceable {
     const which =
       others.length === 0
         ? 'No image serves now.'
-        : `What serves now: ${others.join(', ')}; --image takes one of these.`;
+        : `These serve now: ${others.join(', ')}; --image takes one of them.`;
     throw new SetupError(
       [
         `No image with the name ${choice} serves, so nothing was run.`,
         refusal ?? which,
-        `Ask the user to give this line in the REPL of the image, then call again: ${this.#line}`,
         'Without the flag --image, the server takes the image that serves this workspace, whatever its name.',
+        `Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${this.#line}`,
       ].join(' '),
     );
   }
@@ -274,8 +274,8 @@ export class ChosenImage implements Image, Replaceable {
     return [
       `${head}, so nothing was run.`,
       ...(refusal === undefined ? [] : [refusal]),
-      `Ask the user to give this line in the REPL of the image, then call again: ${this.#line}`,
-      'This session does not go on in an image of its own, which would lack what that image had; a server that is started with --image own has one.',
+      'This session does not go on in an image of its own, which would lack what that image had. Only a server that is started with --image own has one.',
+      `Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${this.#line}`,
     ].join(' ');
   }
 
@@ -303,7 +303,7 @@ function severalText(images: readonly Served[]): string {
       `  --image ${image.name}: ${image.lisp}, pid ${image.pid}, in ${image.workspace} since ${servedSince(image)}`,
   );
   return [
-    `${images.length} images serve this workspace, so nothing was run. Ask the user to start this server with one of these flags, or to end the service of the others:`,
+    `${images.length} images serve this workspace, so nothing was run. Ask the user to start this server with one of these flags, or to enter (live-lisp:stop) in all but one image:`,
     ...rows,
     '  --image own: an image of its own',
   ].join('\n');

@@ -193,7 +193,7 @@ export class SbclImage implements Image, Replaceable {
     }
     if ((await this.#lifetime.ready()).dead) {
       throw new ImageError(
-        'The new Lisp image ended as soon as it was there. Look at the start files, which it loads first.',
+        'The new Lisp image ended at once. Check the start files (--init), which it loads first.',
       );
     }
     // Counts this restart as a use of the image. Otherwise repeated restarts would look like images that are

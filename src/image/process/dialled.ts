@@ -33,7 +33,7 @@ export function dialled(image: ImageCommand, cwd: string, times: Times): Promise
       process,
       {
         forms: () => {
-          fail({ problem: 'leads to a Lisp that does not serve, and led to one that does before' });
+          fail({ problem: 'leads to a Lisp that does not serve; before, it led to an image that served' });
           return '';
         },
         refusal: () => undefined,

@@ -117,7 +117,7 @@ export function notStartedText(image: ImageCommand, failed: FailedCommand): stri
   const { problem, remedy, exitCode, lastLines, spawnError } = failed;
   const [program = ''] = image.words;
   if (spawnError !== undefined) {
-    return `The image ${image.name} did not start: ${program} cannot be run here (${spawnError}). Correct --image ${image.name}=..., or install it, and call again.`;
+    return `The image ${image.name} did not start: ${program} cannot be run here (${spawnError}). Install ${program}, or correct --image ${image.name}=..., and call again.`;
   }
   const why = problem ?? (exitCode === undefined ? 'was ended' : `exited with code ${exitCode}`);
   const usual = saysItself(lastLines)

@@ -206,7 +206,7 @@ export class Lifetime {
       const child = await this.#startProven();
       const mustReplace = await this.#callbacks.prepare(child);
       if (mustReplace && !this.#closed) {
-        child.kill('what was built again broke it');
+        child.kill('something that was built again broke it');
         await child.ended;
         continue;
       }

@@ -45,7 +45,7 @@ export function supportText(version: string): string {
     return `newer than any that live-lisp was tested with (up to ${last}). It should work; report it if it does not`;
   }
   if (compare(version, first) < 0) {
-    return `older than those that live-lisp is tested with (from ${first} on). The main things work; what is less stands below`;
+    return `older than those that live-lisp is tested with (from ${first} on). The main things work; what is missing is listed below`;
   }
   return `between those that live-lisp is tested with (${TESTED}). It should work; report it if it does not`;
 }

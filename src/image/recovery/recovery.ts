@@ -124,7 +124,7 @@ export class Recovery {
     }
     const damaged = this.journal.takePrevious();
     if (damaged === undefined) {
-      throw new CallError('There is no journal of a server before in this workspace. Nothing was done.');
+      throw new CallError('There is no journal of an earlier server in this workspace, so nothing was done.');
     }
     this.#damaged = damaged;
   }

@@ -346,6 +346,6 @@ export class Sandbox implements CommandSandbox {
 /** Returns the error that reports an obstacle to the start of an image, with its remedy. */
 export function refusalOf({ why, remedy }: Obstacle): SetupError {
   return new SetupError(
-    `The sandbox does not work here, so no Lisp image is started: ${why}. ${remedy} Or ask the user to start the server with --no-sandbox, in a container or as another user.`,
+    `The sandbox does not work here, so no Lisp image is started: ${why}. ${remedy} Or ask the user to start the server with --no-sandbox, best in a container or as another user.`,
   );
 }

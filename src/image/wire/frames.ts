@@ -72,12 +72,12 @@ function writeEscaped(json: string, frame: Buffer): void {
 export function requestFrame(id: number, op: string, args: object): Buffer {
   // Tools allow DEPTH_LIMIT levels in their arguments, and these begin two levels deep here.
   if (isDeeper(args, DEPTH_LIMIT + 2)) {
-    throw new CallError(`The arguments are nested more than ${DEPTH_LIMIT} levels deep; give them flatter.`);
+    throw new CallError(`The arguments are nested more than ${DEPTH_LIMIT} levels deep. Nest them less.`);
   }
   const frame = encodeFrame({ id, op, args });
   if (frame.length <= FRAME_LIMIT) return frame;
   throw new CallError(
-    `The arguments are too large: they take ${frame.length} octets on the wire to the image, of ${FRAME_LIMIT} at most. Put the text into a file and load that.`,
+    `The arguments are too large: they take ${frame.length} octets, and the image takes ${FRAME_LIMIT} at most. Put the text into a file and load that.`,
   );
 }
 

@@ -42,7 +42,7 @@ export async function folderResult(
     data: { path, complete: !stopped, files: entries.map(({ data }) => data) },
     text: joinSections([
       folderText(path, entries, { long: length > TEXT_LIMIT, stopped }),
-      stopped && 'Note: not all files were looked at, as there are too many. Name a directory in this one.',
+      stopped && 'Note: not all files were looked at, as there are too many. Name a subdirectory.',
     ]),
   };
 }
@@ -73,7 +73,7 @@ function folderText(
     `${head}, too long for one answer:`,
     listText(rows, more > 0),
     more > 0 &&
-      `Note: ${atLeast}${more} more ${more === 1 ? 'file is' : 'files are'} not listed. Name a directory in this one.`,
+      `Note: ${atLeast}${more} more ${more === 1 ? 'file is' : 'files are'} not listed. Name a subdirectory.`,
     'Ask for some of them with paths, or for the outline of one with read_definition.',
   ]);
 }

@@ -38,7 +38,7 @@ const READ_FILE = {
       name: 'paths',
       type: 'array',
       items: { type: 'string' },
-      description: 'Several; path may be empty',
+      description: 'Paths; path may be empty',
     },
     ...RANGE,
   ],

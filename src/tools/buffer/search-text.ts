@@ -90,7 +90,7 @@ function notesOf(
       `Note: not searched, because the pattern took too long or too much stack there: ${fewNames(tooHard)}. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.`,
     buffer === undefined &&
       edited.length > 0 &&
-      `Note: edits of these wait for approval, and were not searched; read_buffer shows them: ${fewNames(edited)}.`,
+      `Note: not searched: the edits of ${fewNames(edited)} that wait for approval; read_buffer shows them.`,
     buffer?.note && `Note: ${buffer.note}`,
   ].filter((note) => typeof note === 'string');
 }

@@ -121,7 +121,7 @@ function chosenAction(args: Arguments): (typeof ACTIONS)[number] | undefined {
   const isGiven = (name: keyof Arguments) => args[name] !== undefined && args[name] !== false;
   const chosen = [...ACTIONS, ...OTHERS].filter(isGiven);
   const action = ACTIONS.find(isGiven);
-  if (chosen.length > 1) throw new CallError(`Give one of ${chosen.join(' and ')}; nothing was done.`);
+  if (chosen.length > 1) throw new CallError(`Give only one of ${chosen.join(' and ')}; nothing was done.`);
   if (args.fix !== undefined && chosen.length > 0 && action !== 'retry') {
     throw new CallError(`fix goes with retry, not with ${chosen[0]}; nothing was done.`);
   }
@@ -130,13 +130,13 @@ function chosenAction(args: Arguments): (typeof ACTIONS)[number] | undefined {
   );
   if (empty !== undefined) throw new CallError(`${empty} has an empty form; nothing was done.`);
   if (args.values !== undefined && action !== 'restart') {
-    throw new CallError('values are what a restart takes; give restart too. Nothing was done.');
+    throw new CallError('values are for a restart, so nothing was done. Give restart too.');
   }
   if ((isGiven('type') || isGiven('hold')) && args.watch === undefined) {
-    throw new CallError('type and hold say what watch does; give watch too. Nothing was done.');
+    throw new CallError('type and hold are options of watch, so nothing was done. Give watch too.');
   }
   if (args.error === undefined && (action ?? args.fix ?? args.frame) !== undefined) {
-    throw new CallError('Give error, the number of a held error; debug without arguments lists them.');
+    throw new CallError('Give error: the number of a held error. debug without arguments lists them.');
   }
   return action;
 }

@@ -132,7 +132,7 @@ function whereText({ error, seconds, thread, locks = [] }: HeldError): string {
   const lockNote =
     locks.length === 0
       ? ''
-      : ` Its thread has the ${locks.length === 1 ? 'lock' : 'locks'} ${lockNames}: who wants it waits.`;
+      : ` Its thread has the ${locks.length === 1 ? 'lock' : 'locks'} ${lockNames}: threads that need ${locks.length === 1 ? 'it' : 'one'} wait.`;
   return `Held as error ${error}${where}, for ${seconds} s after each use of debug.${lockNote}`;
 }
 
@@ -169,7 +169,7 @@ function framesText({ frames = [], moreFrames }: Condition, held: HeldError, pla
  *  else that they belong to SBCL and its libraries. */
 function moreFramesText(more: number, next: number, { frames = 0 }: HeldError): string {
   const hint =
-    frames > next ? `; debug with frame shows each, ${next} to ${frames - 1}` : ' of SBCL and its libraries';
+    frames > next ? `, ${next} to ${frames - 1}; debug with frame shows one` : ' of SBCL and its libraries';
   return `  ... ${more} more frames${hint}`;
 }
 

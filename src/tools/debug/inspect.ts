@@ -87,10 +87,10 @@ function failureText(data: InspectData, designator: string): string | undefined 
   if (noFunction !== undefined) return `There is no function ${noFunction}.`;
   if (isForm) return `inspect evaluates nothing: eval_form ${designator} first, then inspect *.`;
   if (goneId !== undefined) {
-    return `${goneId} is no object any more: nobody else had it, or the image is another. Look again at where it was.`;
+    return `${goneId} is gone: nothing else kept the object, or the image is a new one. Look again where it was.`;
   }
   if (foreignId !== undefined) {
-    return `${foreignId} was not in an answer of this session: another server of the image gave it, or this one over a connection that was lost. Look at the object here, as by eval_form or inspect with its name, for an id of this session.`;
+    return `${foreignId} is no id of this session: another server of the image gave it, or this one did over a connection that was lost. To get one, look at the object here with eval_form or inspect.`;
   }
   if (noPart === undefined) return undefined;
   if (why !== undefined) return `The part ${noPart} of ${data.in} cannot be shown: ${why}.`;

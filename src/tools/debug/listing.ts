@@ -20,7 +20,7 @@ export async function listHeld({ image, holds, context }: DebugDependencies): Pr
   for (const { error } of own) holds.recordNumber(error);
   const text = joinSections([
     own.length === 0
-      ? 'No error is held. Calls with on_error: "hold" hold theirs.'
+      ? 'No error is held. A call with on_error: "hold" holds its error.'
       : `Held errors (${own.length}):\n${own.map(heldText).join('\n')}`,
     others.length > 0 &&
       `Held by other servers of this image, which alone can use or end them:\n${others.map(heldText).join('\n')}`,
@@ -41,7 +41,10 @@ export async function showThread(
   const data = foundValue(await image.call('debug-thread', { name }, callOptions(context)));
   if (data.thread === undefined) {
     const { threads = [], found = 0 } = data;
-    const what = found === 0 ? `There is no thread ${name}` : `${name} means ${found} threads`;
+    const what =
+      found === 0
+        ? `There is no thread ${name}`
+        : `${name} fits ${found} threads; give the whole name of one`;
     return {
       data,
       text: `${what}. Threads:\n${threads.map((threadName) => `  ${threadName}`).join('\n')}`,
@@ -56,7 +59,7 @@ function threadText(data: ThreadData, places: Places): string {
   const lines = stackLines(data, places);
   return joinSections([
     `Thread ${thread}${lockText(waitsFor)}`,
-    silent && 'It did not tell its frames within 1 s: it runs without interrupts, or in foreign code.',
+    silent && 'Its frames could not be read within 1 s: it runs with interrupts off, or in foreign code.',
     lines.length > 0 ? lines.join('\n') : !silent && 'It runs no code of the program.',
   ]);
 }
@@ -82,7 +85,7 @@ export async function watch(
   const data = foundValue(await image.call('debug-watch', args, callOptions(context)));
   if (data.noType !== undefined) {
     throw new CallError(
-      `${data.noType} is no type of conditions; write it with its package, such as app:shop-error. Nothing was done.`,
+      `${data.noType} is no type of conditions; nothing was done. Write it with its package, such as app:shop-error.`,
     );
   }
   const held = hold

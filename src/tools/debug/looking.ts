@@ -38,7 +38,7 @@ function frameText(value: DebugValue, call: Frame, places: Places): string {
     `${frame}: ${callText(call, places)}`,
     localsText(locals),
     source,
-    !again && `Note: it cannot be run again: ${why}.`,
+    !again && `Note: this frame cannot be run again: ${why}.`,
   ]);
 }
 

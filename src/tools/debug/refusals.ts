@@ -34,7 +34,7 @@ function refusalText({ error, holds, fixed = false }: Held, value: DebugValue): 
     return goneText(error, lost && value.heldBy === undefined ? { ...value, why: lost } : value);
   }
   if (noFrame !== undefined) {
-    const available = frames === 0 ? 'it has none that is told' : `it has the frames 0 to ${frames - 1}`;
+    const available = frames === 0 ? 'it has none to show' : `it has the frames 0 to ${frames - 1}`;
     return `There is no frame ${noFrame} of error ${error}: ${available}. ${stillHeldNote}`;
   }
   if (noRestart !== undefined) {
@@ -45,31 +45,31 @@ function refusalText({ error, holds, fixed = false }: Held, value: DebugValue): 
   if (restart !== undefined)
     return `The restart ${restart} takes (${takes}). Give a form for each in values. ${stillHeldNote}`;
   if (value.noForm) {
-    return `No form was evaluated that could be evaluated again. ${nearestText(value)} ${stillHeldNote}`;
+    return `There is no form to evaluate again. ${nearestText(value)} ${stillHeldNote}`;
   }
   if (value.returned !== undefined) {
-    return `The restart ${value.returned} came back without going on. Error ${error} is still held.`;
+    return `The restart ${value.returned} returned instead of going on. Error ${error} is still held.`;
   }
   if (frame !== undefined && why !== undefined && value.call === undefined) {
-    return `Frame ${frame} cannot be left for that: ${why}. ${nearestText(value)} ${stillHeldNote}`;
+    return `Frame ${frame} cannot be left that way: ${why}. ${nearestText(value)} ${stillHeldNote}`;
   }
   return undefined;
 }
 
 function nearestText({ nearest, form }: DebugValue): string {
-  if (nearest !== undefined) return `The nearest frame that can is ${nearest}.`;
+  if (nearest !== undefined) return `The nearest frame that allows it is ${nearest}.`;
   const other = form ? 'take a restart, retry without frame' : 'take a restart';
-  return `None of the frames listed can; ${other}, or end.`;
+  return `None of the frames listed allows it; ${other}, or end.`;
 }
 
 function goneText(error: number, { busy, heldBy, why, held = [] }: DebugValue): string {
   if (busy) {
-    return `Error ${error} is used by another call at this moment, or waits for a newer error of its thread. Held: ${held.join(', ')}.`;
+    return `Error ${error} is in use by another call, or a newer error of its thread must end first. Held: ${held.join(', ')}.`;
   }
   const none = heldBy === undefined ? 'No error is held.' : 'This server holds none.';
   const others = held.length === 0 ? none : `Held: ${held.join(', ')}.`;
   if (heldBy !== undefined) {
-    return `Error ${error} is held by another server of this image, ${heldBy}, and only that one can use or end it. Make the call here with on_error: "hold" for one of yours. ${others}`;
+    return `Error ${error} is held by another server of this image, ${heldBy}, and only that one can use or end it. ${others} To hold one here, make its call with on_error: "hold".`;
   }
   return `Error ${error} is not held: ${why}. ${others}`;
 }

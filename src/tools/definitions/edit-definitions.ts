@@ -90,7 +90,7 @@ export function editDefinitions(origins: Origins, intents: Intents) {
       cached = undefined;
       if (context.fingerprint !== undefined && context.fingerprint !== fingerprintOf(current)) {
         throw new CallError(
-          'The files changed after the edits were approved; nothing was written. Ask again.',
+          'The files changed after the edits were approved; nothing was written. Call again to ask anew.',
         );
       }
       return carryOut(origins, intents, current, args, context);
@@ -146,13 +146,13 @@ function checkLoadable(files: Plan): void {
     const { name, missing } = file;
     if (missing.length > 0) {
       throw new CallError(
-        `${name} cannot be loaded in part: its package ${missing.join(', ')} is not in the image. Nothing was changed. Load it with load_file first, or leave load out.`,
+        `${name} cannot be loaded in part: its package ${missing.join(', ')} is not in the image. Nothing was changed. Load the file with load_file first, or leave load out.`,
       );
     }
     const line = lineOfReaderSetting(file);
     if (line !== undefined) {
       throw new CallError(
-        `${name} cannot be loaded in part: the form at line ${line} says how those below it are read, and does more. Nothing was changed. Leave load out, then load all of it with load_file.`,
+        `${name} cannot be loaded in part: the form at line ${line} changes how the forms below it are read, and does more. Nothing was changed. Leave load out, then load the whole file with load_file.`,
       );
     }
   }

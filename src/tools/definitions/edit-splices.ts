@@ -87,7 +87,7 @@ function withoutComments(text: string): string {
  *  TEXT. Nothing is repaired silently. */
 function checkWhole(name: string, text: string, file: EditedFile): void {
   const wrong = imbalanceWithProposal(name, text);
-  if (wrong !== undefined) throw new CallError(`${wrong}\nNothing was changed. Send it again, put right.`);
+  if (wrong !== undefined) throw new CallError(`${wrong}\nNothing was changed. Correct it and call again.`);
   const line = unfinishedLine(text, file.forms.features);
   if (line !== undefined)
     throw new CallError(
@@ -111,7 +111,7 @@ function partSplices(label: string, { old, replacement, all }: Part, { file, tar
   const after = spliced(text, splices);
   if (typeof after !== 'string') throw new Error('The places of one text overlap.');
   const whole = target.head === undefined ? visibleName(file.present.name) : 'the definition';
-  checkWhole(`${label}, ${whole} with new in it`, after, file);
+  checkWhole(`${label}, ${whole} with new in place of old`, after, file);
   return splices.map((splice) => ({
     ...splice,
     start: target.start + splice.start,

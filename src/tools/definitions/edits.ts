@@ -95,7 +95,7 @@ function fileChangeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>) {
     (line ?? old ?? replacement) !== undefined
   )
     throw new CallError(
-      'it has no definition. Give the name of one, or path with old and new, or path and text alone: text then comes to the end of that file, with op replace each definition in it to the place of its own.',
+      'definition is missing. Give it, or path with old and new, or path and text alone: text then goes to the end of that file, or with op replace each definition in it replaces the one of its name.',
     );
   return { path, text, byName: op === 'replace' };
 }
@@ -104,7 +104,7 @@ function changeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>): Change 
   const { op, text, old, new: replacement, all = false } = args;
   if (old !== undefined || replacement !== undefined) {
     if ((op !== undefined && op !== 'replace') || text !== undefined)
-      throw new CallError('it has both old or new and op or text. Give old and new, or text.');
+      throw new CallError('old and new do not go with op or text. Give old and new, or text.');
     if (old === undefined || replacement === undefined)
       throw new CallError('old and new go together; one is missing.');
     if (old === '') throw new CallError('old is empty. Give the part of the definition to replace.');

@@ -37,7 +37,7 @@ export async function loadEdited(origins: Origins, plan: Plan, context: CallCont
     data.push({ path: file.present.name, ...reply.data.value, ending: reply.ending });
     if (failed) {
       const skipped = files.slice(index + 1).map(({ name }) => name);
-      if (skipped.length > 0) sections.push(`Not loaded then: ${skipped.join(', ')}.`);
+      if (skipped.length > 0) sections.push(`Not loaded, because of that: ${skipped.join(', ')}.`);
       sections.push(displacedSection(remarks, origins.places));
       return { data, text: joinSections(sections), failed };
     }

@@ -195,7 +195,7 @@ export class Locator {
     const alike = locatedAs({ name: query.symbol, ...(query.operator && { operator: query.operator }) });
     const named = alike.length > 0 ? alike : locatedAs({ name: query.symbol });
     if (named.length > 0)
-      return `there is no such definition of ${query.name}, but:\n${rowsText(named)}\nGive one as it stands here, or its line.`;
+      return `there is no such definition of ${query.name}, but these:\n${rowsText(named)}\nGive one as it stands here, or its line.`;
     const same = searched.flatMap((file) =>
       this.#inFile(file, line === undefined ? { query } : { query, line }),
     );
@@ -210,15 +210,15 @@ export class Locator {
     }
     if (path === undefined) {
       const none = this.#incomplete
-        ? 'none of the files that were looked at, as the workspace has too many,'
+        ? 'none of the files that were looked at (the workspace has more)'
         : 'no Lisp file of the workspace';
-      return `${none} defines ${query.name}. Give path, or the name of what stands beside it.`;
+      return `${none} defines ${query.name}. Give path or, to add it, the name of a definition beside it.`;
     }
     const file = this.#files.named(path);
     const names = file ? definitionsIn(file.forms).map(({ name }) => name.toLowerCase()) : [];
     const hint = didYouMean(nearest(query.symbol, [...new Set(names)]));
     const at = line === undefined ? '' : ` at line ${line}`;
-    return `${visibleName(path)} does not define ${query.name}${at}. ${hint || 'read_definition with path tells what it defines.'}`;
+    return `${visibleName(path)} does not define ${query.name}${at}. ${hint || 'read_definition with path lists what it defines.'}`;
   }
 }
 
@@ -232,7 +232,7 @@ function targetQueryOf({ symbol, operator, methods }: DefinitionQuery): Wanted {
 }
 
 function severalText(name: string, found: readonly Located[]): string {
-  return `${name} means ${found.length} definitions:\n${rowsText(found)}\n${detailRequest(found)}`;
+  return `${name} fits ${found.length} definitions:\n${rowsText(found)}\n${detailRequest(found)}`;
 }
 
 /** Returns a sentence that asks for the head, the package, the path or the line, whichever distinguishes

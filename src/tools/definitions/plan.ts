@@ -76,13 +76,13 @@ function plannedFile(file: EditedFile): PlannedFile {
   if (typeof after !== 'string') {
     const overlapping = splices.indexOf(after as (typeof splices)[number]);
     const label = [splices[overlapping - 1]?.label, splices[overlapping]?.label].sort().join(' and ');
-    throw new CallError(`${label} change the same text of ${name}. Make them one edit. Nothing was changed.`);
+    throw new CallError(`${label} change the same text of ${name}; nothing was changed. Make them one edit.`);
   }
   const newForms = new TopLevelForms(new SourceText(after, before.encoding, source.file), forms.features);
   const difference = changedForms(forms, newForms, splices);
   if ('lost' in difference) {
     throw new CallError(
-      `With these edits ${name} would no longer be read as before at line ${source.lineAt(difference.lost)}, which none of them is about. Nothing was changed. Look for a quote or a #+ before it.`,
+      `With these edits line ${source.lineAt(difference.lost)} of ${name}, which none of them changes, would be read in another way. Nothing was changed. Look for a quote or a #+ before that line.`,
     );
   }
   const bytes = encode({ ...before, text: after }, name);

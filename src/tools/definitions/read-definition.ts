@@ -89,7 +89,8 @@ export function readDefinition(origins: Origins) {
       if (path !== undefined && name === '') return outline(origins, path, args, context);
       if (path !== undefined)
         throw new CallError('Give either name or path: path is for the outline of a whole file.');
-      if (name === '') throw new CallError('Give name, what to read, or path, the Lisp file to outline.');
+      if (name === '')
+        throw new CallError('Give name to read definitions, or path for the outline of a Lisp file.');
       const results: Result[] = [];
       for (const query of parseQueries(name)) {
         const result = await readOne(origins, query, args, context);
@@ -132,7 +133,7 @@ async function readOne(
   const known = absent ? [] : definitionsOf(described, places, query, args, evaluated);
   const rows = known.filter((row) => hasOperator(row, query, places));
   const lackText = rows.every(({ text }) => text === undefined);
-  const note = rows.length === 0 ? 'found by its name in the file' : 'not known to be what the image has';
+  const note = rows.length === 0 ? 'found by its name in the file' : 'may differ from what the image has';
   // If the image knows the name by other forms than the requested one, a form in a file must have exactly
   // the requested operator.
   const canBeOperator = (operator: string) =>
@@ -178,10 +179,10 @@ function noneText(
   kind: string | undefined,
 ): string {
   if (operator === 'DEFMETHOD')
-    return `${symbol} has no such method: neither the image nor a Lisp file of the workspace has one. read_definition of ${symbol} alone lists those that there are.`;
+    return `${symbol} has no such method: neither the image nor a Lisp file of the workspace has one. read_definition of ${symbol} alone lists its methods.`;
   if (kind !== undefined)
-    return `${symbol} has no definition of the kind ${kind} in the image, and no Lisp file of the workspace has one whose operator says so. Leave out kind to see all.`;
+    return `${symbol} has no definition of the kind ${kind}: neither the image nor a Lisp file of the workspace has one. Leave out kind to see all.`;
   return things.length > 0
-    ? `${symbol} is in the image, but no file and no evaluation is known that defined it. describe_symbol tells what it is.`
+    ? `${symbol} is in the image, but neither a file nor an evaluation that defined it is known. describe_symbol shows what it is.`
     : `${symbol} has no definition: neither the image nor a Lisp file of the workspace has one.`;
 }

@@ -58,7 +58,7 @@ function stopNotes(file: PlannedFile, { ends = [], stopped }: CheckedText): Ques
   if (mismatch === -1 && ownEnds.length === ends.length && stopped === undefined) return [];
   if (stopped === undefined || formIndex !== ends.length) {
     throw new CallError(
-      `The reader of the image takes ${name} for other forms than its text shows, from line ${line} on. Nothing was changed. With a readtable of its own, edit it with propose_file_edit.`,
+      `From line ${line} on, the reader of the image finds other forms in ${name} than its text shows. Nothing was changed. If the file has a readtable of its own, edit it with propose_file_edit.`,
     );
   }
   if (changed.some((form) => form.start === start)) {
@@ -67,6 +67,6 @@ function stopNotes(file: PlannedFile, { ends = [], stopped }: CheckedText): Ques
     );
   }
   return [
-    questionLine`Note: only the syntax was checked behind ${name}:${line}, where the reader of the image stops: ${quoted(stopped)}`,
+    questionLine`Note: only the syntax was checked after ${name}:${line}, where the reader of the image stops: ${quoted(stopped)}`,
   ];
 }

@@ -78,7 +78,7 @@ async function scopeOf(
   workspace: Workspace,
 ): Promise<{ path?: string; system?: string; package?: string }> {
   if ([path, system, home].filter(Boolean).length !== 1) {
-    throw new CallError('Give one of path, system and package.');
+    throw new CallError('Give exactly one of path, system and package.');
   }
   if (path) return { path: await sourceFile(workspace, path) };
   return home ? { package: home } : { system: system ?? '' };
@@ -104,17 +104,16 @@ function comparisonText(data: ComparisonData, what: string, places: Places): str
     differingSection(differing, data.differingTotal, places, formPlaces(places)),
     ...unsetLines(unset, data.unsetTotal),
     ...disk.map((difference) => diskSection(difference, places)),
-    (data.diskTotal ?? 0) > disk.length &&
-      `Files that changed besides: ${(data.diskTotal ?? 0) - disk.length}.`,
+    (data.diskTotal ?? 0) > disk.length && `More files that changed: ${(data.diskTotal ?? 0) - disk.length}.`,
     ...outdatedLines(outdated, data.outdatedTotal),
-    isTruncated(data) && 'Note: limit lists more of each kind.',
+    isTruncated(data) && 'Note: a higher limit lists more of each kind.',
   ].filter((section) => section !== undefined && section !== false);
   return sections.length === 0 ? `The image and ${what} agree.` : sections.join('\n');
 }
 
 /** Returns the text about WHAT, a system without files of its own, which depends on the systems NEEDS. */
 function emptyText(what: string, needs: readonly string[]): string {
-  const others = needs.length > 0 && ` Compare those that it needs: ${needs.join(', ')}.`;
+  const others = needs.length > 0 && ` Compare the systems that it needs: ${needs.join(', ')}.`;
   return [`The ${what} has no files of its own.`, others].filter(Boolean).join('');
 }
 
@@ -162,10 +161,10 @@ function differingSection(
     const at = placeOf(item.file, item.at);
     if (item.missing) return `${name} of ${at}: not in the image`;
     if (item.other !== undefined) return `${name} of ${at}: now that of ${places.fileName(item.other)}`;
-    const how = item.time === undefined ? ', defined anew by code' : evaluationText(item);
-    return `${name} of ${at}: another in the image${how}`;
+    const how = item.time === undefined ? ' by code' : evaluationText(item);
+    return `${name} of ${at}: redefined in the image${how}`;
   });
-  return `Another in the image than in the file:\n${indent(rows.join('\n'), 2)}${moreText(differing.length, total)}`;
+  return `Different in the image and in the file:\n${indent(rows.join('\n'), 2)}${moreText(differing.length, total)}`;
 }
 
 function diskSection({ file, how, forms = [], formsTotal }: DiskDifference, places: Places): string {

@@ -110,7 +110,7 @@ export function evalForm(
  *  thread belongs to whoever runs the image. */
 export function occupiedText({ job }: { job?: number }, jobs: Jobs): string {
   if (job === undefined)
-    return 'Error: the main thread belongs to whoever runs this image, so nothing was evaluated. (sb-thread:interrupt-thread (sb-thread:main-thread) FUNCTION) has it call FUNCTION.';
+    return 'Error: the main thread belongs to whoever runs this image, so nothing was evaluated. To have it call FUNCTION, evaluate (sb-thread:interrupt-thread (sb-thread:main-thread) FUNCTION).';
   if (job < 0)
     return `Error: the main thread holds error ${-job}, so nothing was evaluated. Go on from it with debug, or end it (error: ${-job}, end: true), then call again.`;
   const running = jobs.list().filter(({ phase }) => phase.kind === 'running' && phase.id === job);
@@ -245,5 +245,5 @@ function valuesText({ values = [] }: EvaluateData, failed: boolean): string | un
   const lines = shown.map(
     (list, index) => `[${index + 1}] ${list.length === 0 ? '; No values' : list.join('\n    ')}`,
   );
-  return failed ? `Values of the forms before:\n${lines.join('\n')}` : lines.join('\n');
+  return failed ? `Values of the forms before the failed one:\n${lines.join('\n')}` : lines.join('\n');
 }

@@ -177,9 +177,9 @@ function headline(status: ImageStatus): string {
       return `The Lisp image is busy: ${countsText(status.jobs)}.`;
     case 'not reacting':
       if (outside?.stopped)
-        return `The Lisp image does not react, for ${secondsText(silentMs)} now: its process was stopped by a signal. It is let go on within 2 s.`;
+        return `The Lisp image does not react, for ${secondsText(silentMs)} now: its process was stopped by a signal. live-lisp lets it go on within 2 s.`;
       if (elsewhere && frozenMs !== undefined)
-        return `The Lisp image does not react, for ${secondsText(silentMs)} now: it collects garbage, code in it keeps all threads from running, or the way to it stands still. When it does not react for ${secondsText(frozenMs)}, it is replaced.`;
+        return `The Lisp image does not react, for ${secondsText(silentMs)} now: it collects garbage, code in it keeps all threads from running, or the connection to it stands still. When it does not react for ${secondsText(frozenMs)}, it is replaced.`;
       return outside?.starved
         ? `The Lisp image does not react, for ${secondsText(silentMs)} now: other processes have the CPU.`
         : `The Lisp image does not react, for ${secondsText(silentMs)} now: it collects garbage, or code in it keeps all threads from running.${frozenMs === undefined ? '' : ` When it stands still for 6 s, or does not react for ${secondsText(frozenMs)}, it is replaced.`}`;
@@ -191,7 +191,7 @@ function headline(status: ImageStatus): string {
 function attachedHeadline({ state, why, stopped, served, silentMs = 0 }: ImageStatus): string {
   switch (state) {
     case 'not started':
-      return `No Lisp image is connected; the next call that needs it connects to it.${why === undefined ? '' : ` That failed before: ${why}`}`;
+      return `No Lisp image is connected; the next call that needs it connects to it.${why === undefined ? '' : ` The last attempt failed: ${why}`}`;
     case 'lost':
       return `The connection to the Lisp image was lost: ${why}. The next call that needs the image looks for it again.`;
     case 'starting':
@@ -208,7 +208,7 @@ function attachedHeadline({ state, why, stopped, served, silentMs = 0 }: ImageSt
 function probeLine({ probe }: ImageStatus): string | false {
   if (probe === undefined) return false;
   const result = probe.works ? 'it worked' : 'it did not work, and was replaced';
-  return `Probed ${secondsText(probe.msAgo)} ago, because calls had failed: ${result}.`;
+  return `The image was probed ${secondsText(probe.msAgo)} ago, because calls had failed: ${result}.`;
 }
 
 function corruptedLine({ corrupted }: ImageStatus): string | false {
@@ -269,7 +269,7 @@ function librariesLine({ agent, attached, elsewhere }: ImageStatus): string | fa
   // An image that somebody else runs, or that is elsewhere, loads what its user or its init file loads.
   if (agent === undefined || attached || elsewhere) return false;
   if (agent.libraries === undefined)
-    return 'Libraries: none; Quicklisp, qlot or ocicl is used where one is set up';
+    return 'Libraries: no manager; Quicklisp, qlot or ocicl is used where it is set up';
   const { name, file, loaded, failure } = agent.libraries;
   if (failure !== undefined) return `Libraries: ${failure}`;
   return `Libraries: ${name} (${file}), ${loaded ? 'loaded' : 'loaded when a system or a form first needs it'}`;
@@ -292,10 +292,10 @@ function callText(job: JobStatus): string {
   const { number, subject, phase, ahead = 0, parent, stopping, file, frames = [] } = job;
   const state = {
     running: '',
-    queued: `, waits for a place behind ${ahead} others`,
+    queued: `, waits for a place${ahead === 0 ? '' : ` behind ${ahead} other ${ahead === 1 ? 'call' : 'calls'}`}`,
     starting: ', waits for the image',
   }[phase];
-  const by = parent === undefined ? '' : `, called by the code of ${parent}`;
+  const by = parent === undefined ? '' : `, called by the code of call ${parent}`;
   const facts = [
     stopping && `being ended ${reasonText(stopping.reason)}, for ${secondsText(stopping.milliseconds)}`,
     collectedText(job),

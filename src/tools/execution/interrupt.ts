@@ -76,12 +76,12 @@ function chooseJobs(jobs: Jobs, args: ArgumentsFor<typeof INTERRUPT>): Job[] {
   if (number !== undefined) return [jobNumbered(jobs, number, own, choices)];
   if (choices.length === 0) {
     const what =
-      own.length > 0 ? 'Only the call runs whose code calls interrupt' : 'No call runs in the image';
+      own.length > 0 ? 'No call runs but the one whose code calls interrupt' : 'No call runs in the image';
     throw new CallError(`${what}, so there is nothing to interrupt.`);
   }
   if (choices.length > 1 && !all) {
     throw new CallError(
-      `${choices.length} calls are under way: ${choicesText(choices)}. Give job, the number of one, or all: true.`,
+      `${choices.length} calls are under way: ${choicesText(choices)}. Give job: the number of one of them, or all: true.`,
     );
   }
   return choices;
@@ -91,7 +91,7 @@ function jobNumbered(jobs: Jobs, number: number, own: Job[], choices: Job[]): Jo
   const job = jobs.list().find((candidate) => candidate.number === number);
   if (job !== undefined && own.includes(job)) {
     throw new CallError(
-      `Call ${number} is the one whose code calls interrupt, which cannot interrupt itself. Leave it with (abort) or a return.`,
+      `Call ${number} cannot interrupt itself: its own code calls interrupt. Leave it with (abort) or a return.`,
     );
   }
   if (job !== undefined) return job;
@@ -136,8 +136,8 @@ async function endOf(
 
 function stuckText(name: string, isAttached: boolean): string {
   const next = isAttached
-    ? 'live-lisp does not end it, since the user runs it: when that lasts, ask them to look at it.'
-    : 'It is replaced when that lasts; image_status tells.';
+    ? 'live-lisp does not end an image that the user runs. If this lasts, ask them to look at it.'
+    : 'If this lasts, the image is replaced; image_status shows it.';
   return `Call ${name} has not ended within ${secondsText(END_TIMEOUT_MS)}: the image does not react. ${next}`;
 }
 

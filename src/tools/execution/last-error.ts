@@ -37,7 +37,7 @@ const GET_LAST_ERROR = {
     {
       name: 'watched',
       type: 'boolean',
-      description: 'Those that the watch of debug saw',
+      description: 'Errors that debug watched',
     },
   ],
   categories: ['execution'],
@@ -78,7 +78,7 @@ class Hints {
   keepingValues(): string | false {
     if (this.#told) return false;
     this.#told = true;
-    return 'Note: a variable without a value was optimized away. Code that is compiled with (declaim (optimize (debug 3))) keeps them.';
+    return 'Note: variables without a value were optimized away. Code that is compiled with (declaim (optimize (debug 3))) keeps them.';
   }
 }
 
@@ -92,7 +92,7 @@ function errorResult(data: LastErrorData, index: number, frame: number | undefin
   if (total === 0) {
     return {
       data,
-      text: `No error has been signalled by an evaluation, a compilation or a load in this image, or has ended another thread. The image began ${timeText(began)}; the errors of one that was lost are lost with it.`,
+      text: `No evaluation, compilation or load in this image has signalled an error, and no error has ended another thread. The image began ${timeText(began)}; errors of images before it are lost.`,
     };
   }
   if (error === undefined) {

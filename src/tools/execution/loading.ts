@@ -180,14 +180,15 @@ async function loadPreview(
 }
 
 function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): string {
-  if (data.value?.begun) return `${name} was not loaded to its end; the forms before were.`;
+  if (data.value?.begun) return `${name} was not loaded to its end, only up to the form where it stopped.`;
   if (data.value?.notLoaded)
     return `Not loaded: ${name} could not be compiled. What it does at compile time (packages, macros) may be in the image.`;
   if (ending.kind !== 'done' && data.phase === 'compile')
     return `Not loaded: the compilation of ${name} was left early. What it did at compile time until then (packages, macros) is in the image.`;
   // What the file had loaded until then is lost with the image.
   if (ending.kind === 'lost') return `${name} was not loaded to its end.`;
-  if (ending.kind !== 'done') return `${name} was not loaded to its end; the forms before were.`;
+  if (ending.kind !== 'done')
+    return `${name} was not loaded to its end, only up to the form where it stopped.`;
   return data.value?.failed
     ? `Loaded ${name}, but some forms have errors (below) and will signal when they run.`
     : `Loaded ${name}`;
@@ -277,7 +278,7 @@ function withoutStyleOfLibraries<T extends Remarks>(
   if (ownFiles === undefined || count === 0) return { filtered: remarks };
   return {
     filtered: { ...remarks, warnings: shown, warningCount: warningCount - count },
-    note: `Left out: ${count} style ${count === 1 ? 'warning' : 'warnings'} in libraries. load_system of a library with force: true tells its own.`,
+    note: `Left out: ${count} style ${count === 1 ? 'warning' : 'warnings'} in libraries. load_system of a library with force: true shows its warnings.`,
   };
 }
 
@@ -321,7 +322,7 @@ export function missingText(
   if (asd !== undefined) return `${headline} ${undefinedText(asd, places)}`;
   if (installing !== undefined) return `${headline} ${manager} can install it: evaluate ${installing}.`;
   const where =
-    "It looks in the workspace, the distribution's Lisp libraries and the user's source registry.";
+    "ASDF looks in the workspace, the distribution's Lisp libraries and the user's source registry.";
   const managed =
     manager === undefined ? NO_MANAGER : (managerFailure ?? `${manager} has no system of that name either.`);
   const unloaded =
@@ -350,7 +351,7 @@ export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemD
   const names = gone.slice(0, GONE_LIMIT).map((file) => places.fileName(file));
   if (gone.length > GONE_LIMIT) names.push(`${gone.length - GONE_LIMIT} more`);
   const [files, are, them] = gone.length === 1 ? ['file', 'is', 'it'] : ['files', 'are', 'them'];
-  return `The ${files} ${names.join(', ')} of system ${system} ${are} gone, so that system could not be loaded anew. Write the ${files} again, or take ${them} out of its definition.`;
+  return `The ${files} ${names.join(', ')} of system ${system} ${are} gone, so the system could not be loaded again. Write the ${files} again, or take ${them} out of its definition.`;
 }
 
 /** Maximum number of systems with a twin, another system of the same name, that get a note of their own. */
@@ -366,7 +367,7 @@ export function twinsText(twins: readonly Twin[] = [], places: Places): string {
         `Note: ${name} was loaded from ${places.fileName(file)}; the other ${name}, in ${places.fileName(other)}, is not used.`,
     );
   const others = twins.slice(TWIN_LIMIT).map(({ name }) => name);
-  const more = others.length > 0 ? [`Note: of ${others.join(', ')} there are others, too.`] : [];
+  const more = others.length > 0 ? [`Note: others named ${others.join(', ')} are not used either.`] : [];
   return [...notes, ...more].join('\n');
 }
 

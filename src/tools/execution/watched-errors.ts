@@ -38,8 +38,8 @@ function recordedText(error: WatchedError, now: number, places: Places): string 
 
 function noneText({ watching, others = [], seen }: WatchedData, index: number): string {
   if (others.length > 0)
-    return `There is no recorded error ${index}: ${others.length} are kept, the newest is 0.`;
+    return `There is no recorded error ${index}: ${others.length} are kept; the newest has index 0.`;
   return watching === undefined
-    ? 'No error is recorded: nothing watches. debug with watch: "all" records errors from then on.'
-    : `No error was signalled since the watch of ${watching} began; ${seen} were seen.`;
+    ? 'No error is recorded, because no watch is set. debug with watch: "all" sets one.'
+    : `No error is kept since the watch of ${watching} began; ${seen} were seen.`;
 }

@@ -161,7 +161,7 @@ function perhapsText({ perhaps, perhapsCount = 0 }: Dispatch): string | false {
   if (perhapsCount === 0) return false;
   const lines = fittingRows(perhaps.map(({ name, at, condition }) => `${name}  ${at}  if ${condition}`));
   const more = lines.length < perhapsCount;
-  return `Applicable besides on a condition (${perhapsCount}):\n${listText(lines, more)}`;
+  return `Applicable only on a condition (${perhapsCount}):\n${listText(lines, more)}`;
 }
 
 /** Returns the methods on PAGE that the generic function in ARGS runs for the arguments in ARGS. */

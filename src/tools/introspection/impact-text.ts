@@ -61,7 +61,7 @@ const NO_TYPE_USES =
   'SBCL records no uses of a type. Code that was compiled with this one keeps it until it is compiled again.';
 
 const NO_EXPANDER_USES =
-  'SBCL records no uses of a setf expander. who_calls tells which forms in files set such a place; these are to be compiled again.';
+  'SBCL records no uses of a setf expander. who_calls lists the forms in files that set such a place; compile these again.';
 
 const OTHER_LAYOUT =
   'This changes the layout of the structure, so SBCL signals an error when it is loaded: give load_file restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.';
@@ -88,7 +88,7 @@ export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT
       `${name} [${kind ?? impact.class ?? 'TYPE'}]${kind ? ` ${lambdaList ?? 'arguments not recorded'}` : ''}`,
       ...wholeFirst(callSections(impact), limit),
       {
-        header: 'Get symbols by INTERN, FIND-SYMBOL or the reader, so they may call it unseen',
+        header: 'Code that gets symbols by INTERN, FIND-SYMBOL or the reader, so may call it unseen',
         rows: locatedRows(impact.finding),
         of: impact.findingCount,
       },
@@ -99,8 +99,8 @@ export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT
       superclassText(impact),
       impact.otherLayout && OTHER_LAYOUT,
       ...impact.accessors.map(accessorSection),
-      { header: 'Instances made with what is gone', ...callList(impact.made.unfit) },
-      { header: 'Cannot be told of instances', ...callList(impact.made.unknown) },
+      { header: 'Instances made with initargs that would be gone', ...callList(impact.made.unfit) },
+      { header: 'Uses of instances that cannot be checked', ...callList(impact.made.unknown) },
       ...typeSections(impact),
       classText(impact),
       {
@@ -166,8 +166,8 @@ export function unfitText({ name, calls, unfit, unknown, perhaps }: { name: stri
         ...callList(unfit),
         of: `${unfit.length} of ${calls}`,
       },
-      { header: `Whether these fit ${name} cannot be told`, ...callList(unknown) },
-      { header: `What would not fit ${name}, if it is a call`, ...callList(perhaps) },
+      { header: `Uses of ${name} that cannot be checked`, ...callList(unknown) },
+      { header: `Possible calls that would not fit ${name}`, ...callList(perhaps) },
     ],
     UNFIT_LIMIT,
   );
@@ -193,11 +193,11 @@ function callSections(impact: Impact): (Section | string | false)[] {
   } = impact;
   if (kind === undefined) return [];
   const noLonger = {
-    header: 'No longer fit',
+    header: 'Calls that no longer fit',
     ...callList(unfit),
     of: `${unfit.length} of ${counted(calls, 'call')}`,
   };
-  const undecided = { header: 'Cannot be told', ...callList(unknown) };
+  const undecided = { header: 'Uses that cannot be checked', ...callList(unknown) };
   if (ofMethod) {
     const stays = `Calls go by the lambda list of the generic function, which stays: ${counted(calls, 'call')}.`;
     return checked ? [stays, noLonger, undecided] : [stays];
@@ -214,7 +214,7 @@ function callSections(impact: Impact): (Section | string | false)[] {
     noLonger,
     undecided,
     {
-      header: "Would not fit, if it is a call: not in SBCL's cross references",
+      header: "Possible calls that would not fit, not in SBCL's cross references",
       ...callList(perhaps),
     },
   ];
@@ -224,7 +224,7 @@ function accessorSection(accessor: ChangedFunction): Section | string {
   const { name, gone, kept, unfit, calls } = accessor;
   if (!gone) {
     const of = `${unfit.length} of ${counted(calls, 'call')}`;
-    return { header: `No longer fit ${name}`, ...callList(unfit), of };
+    return { header: `Calls that no longer fit ${name}`, ...callList(unfit), of };
   }
   const loss = kept ? `${name} would no longer take instances of it` : `${name} would be gone`;
   const uses = callList(usesOf(accessor));
@@ -251,7 +251,7 @@ function superclassText({
 }: Impact): string {
   return [
     gone.length > 0 &&
-      `Superclasses that would go: ${gone.join(', ')}. Its instances lose their slots and initargs, and methods for them no longer take it.`,
+      `Superclasses that would go: ${gone.join(', ')}. Its instances lose the slots and initargs of those, and methods for those no longer take its instances.`,
     come.length > 0 && `Superclasses that would come: ${come.join(', ')}`,
     unknown.length > 0 &&
       `The image has no class ${unknown.join(', ')}, so what would go with the other superclasses is not known. Define that first, then ask again.`,
@@ -288,20 +288,20 @@ function testSection(impact: Impact, limit: number): string | false {
   }
   const lines = listText(tests.slice(0, limit).map(locatedText), false);
   const remaining = testCount - Math.min(limit, tests.length);
-  return `Tests that reach it (${testCount}):\n${lines}${remaining > 0 ? `\n  ... ${remaining} more; limit tells them` : ''}${more}`;
+  return `Tests that reach it (${testCount}):\n${lines}${remaining > 0 ? `\n  ... ${remaining} more; limit shows them` : ''}${more}`;
 }
 
 function recordedText(names: string[] | undefined, limit: number): string | false {
   if (names === undefined) return false;
   if (names.length === 0) return 'No test reached it in the last run with coverage.';
-  return `Reached it in a run with coverage (${names.length}): ${fewOf(names, limit)}. run_tests with touching runs these.`;
+  return `Tests that reached it in a run with coverage (${names.length}): ${fewOf(names, limit)}. run_tests with touching runs these.`;
 }
 
 /** Returns a line with at most LIMIT of the unloaded files in NAMING that are no test files. */
 function unloadedText(naming: readonly NamingFile[], limit: number): string | false {
   const files = naming.filter(({ unloadedTests }) => !unloadedTests);
   if (files.length === 0) return false;
-  return `Not loaded, so not checked; they name it: ${filesText(files, limit)}`;
+  return `Files that name it, not loaded, so not checked: ${filesText(files, limit)}`;
 }
 
 function unloadedTestsText(files: readonly string[], limit: number): string {

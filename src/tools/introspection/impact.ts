@@ -136,7 +136,7 @@ class Investigation {
           ? `It is a slot of ${slotOf.join(', ')}: give the name of the class, and as definition the class without the slot.`
           : isVariable(natures)
             ? 'who_references lists the functions that read, set or bind it.'
-            : 'It is no class either, so nothing depends on it that can be told.';
+            : 'It is no class either, so nothing is known to depend on it.';
       throw new CallError(`${isNot(name, natures, 'function')} ${instead}`);
     }
     const definition = this.#definition(args);

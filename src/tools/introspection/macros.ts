@@ -91,7 +91,7 @@ function refusal({ unreadable, withoutWalker }: MacroexpandData): string | undef
   if (unreadable === undefined || !('forms' in unreadable)) return undefined;
   return unreadable.forms === 0
     ? 'Error: there is no form to expand: the text holds only white space or comments.'
-    : 'Error: the text goes on after its first form. Give one form a call; nothing was expanded.';
+    : 'Error: the text goes on after its first form; nothing was expanded. Give one form per call.';
 }
 
 function unreadableOf({ unreadable }: MacroexpandData) {

@@ -155,7 +155,7 @@ const DESCRIBE_SYMBOL = {
       items: { type: 'string' },
       description: 'A class, literal or variable for each required argument',
     },
-    { ...NAMES, description: 'Several; symbol may be empty' },
+    { ...NAMES, description: 'Symbols; symbol may be empty' },
     LIMIT,
     OFFSET,
   ],

@@ -19,7 +19,7 @@ export function unknownNotes(
     );
   const more = unread.length - files.length;
   return [
-    interpreted && `Note: an interpreter ran code in this image, whose ${what} are not known.`,
+    interpreted && `Note: ${what} in code that an interpreter ran in this image are not known.`,
     unheard && `Note: ${what} in initial values and top-level forms are not known here.`,
     ...files,
     more > 0 && `Note: nor are those of ${more} more ${more === 1 ? 'file' : 'files'}.`,

@@ -75,7 +75,7 @@ function unusedText(
     }),
     [
       lines.length > 0 &&
-        'Note: names in the data of top-level forms do not count; search_in_buffer finds them.',
+        'Note: names in the data of top-level forms do not count as uses; search_in_buffer finds them.',
       ...unknownNotes(found, 'users', places),
       pageNote(page, 'functions'),
     ]

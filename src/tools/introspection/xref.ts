@@ -46,7 +46,7 @@ const PARAMETERS = [
     type: 'string',
     description: 'Only callers in this system',
   },
-  { ...NAMES, description: 'Several; name may be empty' },
+  { ...NAMES, description: 'Names; name may be empty' },
   LIMIT,
   OFFSET,
 ] as const;
@@ -206,7 +206,7 @@ function natureNote({ name, natures = [] }: ShownCallers): string | false {
   const advice = natures.some((nature) => nature === 'CLASS' || nature === 'TYPE')
     ? ' impact_of_change lists what depends on it.'
     : natures.includes('SETF EXPANDER')
-      ? ' SBCL records no uses of it: only forms in files that are loaded are told.'
+      ? ' SBCL records no uses of it: only forms in files that are loaded are shown.'
       : '';
   return `Note: ${isNot(name, natures, 'function')}${advice}`;
 }

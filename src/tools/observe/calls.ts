@@ -105,7 +105,7 @@ function recordedText({ functions = [], total, calls }: ObservedCalls): string {
 
 function noneText({ functions = [], observed, calls }: ObservedCalls): string {
   const names = functions.slice(0, 5).map(({ name }) => name);
-  if (calls > 0) return `Of ${countText(calls, 'call')} none was as where says.`;
+  if (calls > 0) return `where was true for none of ${countText(calls, 'call')}.`;
   return `No call of ${names.join(', ')}${observed > names.length ? ', ...' : ''} was seen.`;
 }
 
@@ -156,7 +156,7 @@ function notesText(observed: ObservedCalls): string {
   const gone = with_(({ gone }) => gone);
   const notes = [
     ...with_(({ every }) => every).map(
-      ({ name, every }) => `${name} was called so often that one of ${every} calls was recorded.`,
+      ({ name, every }) => `${name} was called so often that only one of ${every} calls was recorded.`,
     ),
     ...with_(({ failed }) => failed).map(
       ({ name, failed = 0, failure }) =>
@@ -169,7 +169,7 @@ function notesText(observed: ObservedCalls): string {
       `Calls of ${namesText(own)} in ${own.length > 1 ? 'their own sources' : 'its own source'} are not seen: SBCL compiled them as jumps, as it does where speed or space is above debug.`,
     gone.length > 0 && `${namesText(gone)}: not a function any more.`,
     rows.some(({ methods = [] }) => methods.at(-1) === '...') &&
-      `... stands behind methods of a call that entered more, or may have: behind ${ENTERED} of them, or a call of the same function that was not recorded.`,
+      `A list of methods that ends in ... may lack some: the call entered more than ${ENTERED}, or a call of the same function was not recorded.`,
     shrunk && `Only ${kept} of ${total} calls were kept, because what they held filled the heap.`,
     slower >= SLOWER && milliseconds >= 1 && `Recording made this about ${slower.toFixed(1)} times as slow.`,
   ].filter(Boolean);

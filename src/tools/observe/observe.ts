@@ -106,13 +106,15 @@ function checkArguments({ args }: Observing, mode: Mode): void {
   };
   if (form === undefined && against !== undefined) refuse('against is compared with form; give form too.');
   if (form === undefined && seconds === undefined)
-    refuse('Give form, what to run, or seconds, for how long to observe what the program does.');
+    refuse('Give form to run, or seconds: how long to observe the program.');
   if (against !== undefined && (functions !== undefined || args.mode !== undefined))
-    refuse('against only measures form and itself; leave out functions and mode.');
+    refuse('With against only the two forms are measured; leave out functions and mode.');
   if (records && (functions ?? []).length === 0)
-    refuse('Give functions, whose calls are recorded; or mode: "cpu", "alloc" or "time" for a profile.');
+    refuse('Give functions to record their calls, or mode: "cpu", "alloc" or "time" for a profile.');
   if (!records && functions !== undefined)
-    refuse(`functions are for the modes calls and types; a profile by ${mode} tells of all functions.`);
+    refuse(
+      `functions are for the modes calls and types; a profile by ${mode} is of all functions, so leave them out.`,
+    );
   if (records && form !== undefined && seconds !== undefined)
     refuse('Calls are recorded while form runs, or for some seconds; give one of form and seconds.');
   if (!records && (where ?? compare) !== undefined)

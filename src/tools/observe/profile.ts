@@ -42,7 +42,7 @@ function profileText(profile: Profile, mode: string, places: Places): string {
   if (spots.length === 0) {
     const why =
       mode === 'cpu'
-        ? 'it took too little CPU; mode time tells where it waits'
+        ? 'it took too little CPU; mode time shows where it waits'
         : 'there was too little of it';
     return `${head}\nNo function of the program was in them: ${why}.`;
   }

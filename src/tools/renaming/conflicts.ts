@@ -8,7 +8,7 @@ import { symbolIn } from '../../source/symbol-text.ts';
 export function newName(text: string): { name: string; prefix?: string } {
   const found = symbolIn(text.trim());
   if (found !== undefined && found.prefix !== '') return found;
-  throw new CallError(`to must be one symbol without quotes or parentheses, for example new-name: ${text}`);
+  throw new CallError(`to must be one symbol without quotes or parentheses, such as new-name, not ${text}`);
 }
 
 /** Throws a CallError with the conflicts in FACTS. PREFIX is the package before the new name, if any. */

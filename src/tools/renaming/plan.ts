@@ -264,7 +264,7 @@ class Planning {
     const { bytes } = present;
     if (bytes === undefined || binaryKind(bytes) !== undefined)
       throw new CallError(
-        `${visibleName(present.name)} has the name, but is too large or no text to be changed.`,
+        `${visibleName(present.name)} has the name, but cannot be changed, because it is too large or not text.`,
       );
     const before = decode(bytes);
     const { edits } = this.#scanned(file, before.text);
@@ -290,7 +290,7 @@ class Planning {
       if (defined) continue;
       if (this.#plan.outside.some((place) => place.startsWith(`${this.#ground.places.fileName(file)}:`)))
         throw new CallError(
-          `${name} is defined at ${at}, which is not in the workspace, so that is not changed. The user can add a root with --root DIR.`,
+          `${name} is defined at ${at}, which is not in the workspace, so it cannot be renamed. The user can add a root with --root DIR.`,
         );
       throw new CallError(
         `${name} does not stand in the form at ${at} that defines it: a macro makes the name. Rename what it is made of, such as the structure or the slot.`,

@@ -92,7 +92,7 @@ export function renameSymbol(ground: RenameGround) {
       }
       if (context.fingerprint !== undefined && context.fingerprint !== plan.fingerprint)
         throw new CallError(
-          'What the rename changes is not what was approved any more; nothing was written. Ask again.',
+          'What the rename would change is no longer what was approved; nothing was written. Call again to ask anew.',
         );
       await writePlan(ground, plan, context);
       const followed = await follow(ground.image, ground.places, facts, plan, context);
@@ -134,7 +134,7 @@ async function planned(ground: RenameGround, args: RenameArguments, context: Cal
 function previewOf({ facts, plan }: Planned): Preview {
   const to = facts.renamings[0]?.to ?? '';
   const notes = renameNotes(facts, plan);
-  const then = questionLine`Then those of the files that the image has are loaded again.`;
+  const then = questionLine`Then the files that the image has loaded are loaded again.`;
   const names = plan.changes.map(({ present }) => present.name);
   const changes = plan.changes.map(({ present, before, after }) => changeOf(present.name, before, after));
   const renamed = questionLine`rename ${facts.name} to ${to}`;

@@ -34,11 +34,11 @@ export function renameNotes(facts: RenameFacts, plan: RenamePlan): QuestionLine[
       questionLine`With it: ${listed(more.map(({ from, to }) => questionLine`${from} to ${to}`))}.`,
     ...keptLines(plan),
     plan.merged.length > 0 &&
-      questionLine`The new name stands there already, and means the same symbol then: ${listed(plan.merged)}.`,
+      questionLine`Places with the new name already, which then means the same symbol: ${listed(plan.merged)}.`,
     plan.outside.length > 0 &&
-      questionLine`Used in files that cannot be written, which break: ${listed(plan.outside)}.`,
+      questionLine`Uses in files that cannot be written, which will break: ${listed(plan.outside)}.`,
     plan.cut.length > 0 &&
-      questionLine`Not looked at from there on, because it cannot be read: ${listed(plan.cut)}.`,
+      questionLine`Not looked at from these lines on, because they cannot be read: ${listed(plan.cut)}.`,
     plan.unread.length > 0 &&
       questionLine`Not looked at, because it cannot be read or is too large: ${listed(plan.unread)}.`,
     plan.unfinished && questionLine`The workspace is too large to look at all files that are not loaded.`,
@@ -52,7 +52,7 @@ const KEPT = [
   ],
   ['prose', 'in comments, strings and other texts (text: true changes them)'],
   ['string', 'in strings that can name it'],
-  ['keyword', 'keywords of that name (keywords: true follows parameters)'],
+  ['keyword', 'keywords of that name (keywords: true changes those of its parameters)'],
   ['word of LOOP', 'as a word of LOOP'],
   ['unknown package', 'in packages that are not loaded'],
 ] as const satisfies readonly [why: KeptPlace['why'], text: string][];

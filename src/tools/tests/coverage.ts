@@ -140,7 +140,7 @@ export function coverageText({ measured, missed }: Coverage, limit: number): str
   const shown = fittingRows(rows.slice(0, limit));
   return [
     measured.length === 0
-      ? 'Coverage: nothing could be measured. It is told of functions and methods in loaded files of the workspace.'
+      ? 'Coverage: nothing could be measured. Only functions and methods in loaded files of the workspace can be.'
       : `Coverage: ${ran.length} of ${measured.length} definitions ran, ${ran.length - partly.length} of them wholly.`,
     ...shown,
     ...(rows.length > shown.length ? [`  ... ${rows.length - shown.length} more; limit shows more`] : []),
@@ -152,7 +152,7 @@ export function coverageText({ measured, missed }: Coverage, limit: number): str
           )}`,
         ]
       : []),
-    ...(missed > 0 ? [`Not measured: ${missed}.`] : []),
+    ...(missed > 0 ? [`Definitions not measured: ${missed}.`] : []),
   ].join('\n');
 }
 
@@ -160,7 +160,7 @@ export function coverageText({ measured, missed }: Coverage, limit: number): str
 export function lostLine(tests: readonly string[]): string {
   return tests.length === 0
     ? ''
-    : `What these ran was lost with the image, and is not in it: ${fewOf(tests, LINES)}.`;
+    : `What these tests ran was lost with the image, and is not counted: ${fewOf(tests, LINES)}.`;
 }
 
 /** At most this many lines of a definition, or names of tests, are shown. */

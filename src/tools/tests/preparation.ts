@@ -106,7 +106,7 @@ async function load(
       memory.once(
         'differences',
         differences,
-        'The files and the image differ as told before; compare_image tells where.',
+        'The files and the image still differ as before; compare_image shows where.',
       ),
     ]),
   };

@@ -81,7 +81,7 @@ async function settingOf(grounds: Grounds, asked: string, context: CallContext):
     return { name: symbol, home: definition.home, form: settingForm(symbol, definition) };
   const why = definition === undefined ? 'No file has' : 'Only a form within another has';
   throw new CallError(
-    `${why} a DEFVAR or DEFPARAMETER that gives ${symbol} a value. Set it with eval_form, and leave it out of reset. ${NOTHING_DONE}`,
+    `${why} a DEFVAR or DEFPARAMETER that gives ${symbol} a value. ${NOTHING_DONE} Set it with eval_form, and leave it out of reset.`,
   );
 }
 
@@ -136,12 +136,12 @@ async function variableNamed(
   const [only, ...others] = elsewhere;
   if (others.length > 0)
     throw new CallError(
-      `${asked} names several variables: ${elsewhere.join(', ')}. Give reset the one that is meant. ${NOTHING_DONE}`,
+      `${asked} names several variables: ${elsewhere.join(', ')}. ${NOTHING_DONE} Give reset one of these.`,
     );
   const found = only === undefined ? undefined : await variableAt(image, only, context);
   if (found !== undefined) return found;
   throw new CallError(
-    `${asked} names no variable. Give reset names of variables with their packages, such as app::*table*. ${NOTHING_DONE}`,
+    `${asked} names no variable. ${NOTHING_DONE} Give reset names of variables with their packages, such as app::*table*.`,
   );
 }
 

@@ -32,11 +32,11 @@ const RUN_TESTS = {
     { name: 'system', type: 'string' },
     { name: 'package', type: 'string', description: 'Tests named in it' },
     { name: 'test', type: 'string', description: 'Test or suite' },
-    { name: 'failed', type: 'boolean', description: 'Those that failed last' },
+    { name: 'failed', type: 'boolean', description: 'Tests that failed last' },
     {
       name: 'touching',
       type: 'string',
-      description: 'Those that reached this function',
+      description: 'Tests that reached this function',
     },
     { name: 'coverage', type: 'boolean', description: 'Lines that never ran' },
     {
@@ -223,7 +223,7 @@ async function chosenTests(grounds: Grounds, args: Arguments): Promise<Chosen | 
     failed && 'failed',
     touching !== undefined && 'touching',
   ].filter((each) => each);
-  if (given.length > 1) throw new CallError(`Give one of ${given.join(' and ')}; nothing was done.`);
+  if (given.length > 1) throw new CallError(`Give only one of ${given.join(' and ')}; nothing was done.`);
   if (test !== undefined) return { name: test };
   if (home !== undefined) return { package: home };
   if (touching !== undefined) return reaching(grounds, touching);
@@ -253,7 +253,7 @@ async function reaching({ reached, places }: Grounds, name: string): Promise<Cho
   if ('near' in found) {
     const hint = found.near.length > 0 ? ` Similar names: ${found.near.join(', ')}.` : '';
     throw new CallError(
-      `No definition ${name} was measured in a run with coverage.${hint} After new definitions run with coverage again.`,
+      `No definition ${name} was measured in a run with coverage.${hint} If it is new, run with coverage again.`,
     );
   }
   await places.prepare(reached.files);

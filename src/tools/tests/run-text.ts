@@ -167,8 +167,8 @@ export function runText(told: Told, shown: Shown): string {
 
 /** Returns the line on the tests NAMES that no framework knows by name; '' without any. */
 export function goneLine(names: readonly string[]): string {
-  const line = namesLine('No framework has by name', names, (name) => name);
-  return line && `${line}. Test their system to run what has no name of its own.`;
+  const line = namesLine('Found by name in no framework', names, (name) => name);
+  return line && `${line}. To run what has no name of its own, test its system.`;
 }
 
 /** Returns a line for each file on its TESTS that it no longer has; '' without any. */
@@ -206,7 +206,7 @@ function staleLine(files: readonly string[]): string {
 /** Returns the line on the UNSET variables that were told before with the same values; '' without any. */
 export function unsetBriefly(unset: readonly UnsetVariable[]): string {
   return namesLine(
-    'Not set again, as told before',
+    'Still not set again',
     unset.map(({ name }) => name),
     (name) => name,
   );
@@ -227,7 +227,7 @@ function behindText(tests: readonly Outcome[], ending: Ending, behind: string): 
   if (tests.some(({ left }) => left)) return behind;
   if (ending.kind === 'done') return '';
   return ending.kind === 'condition'
-    ? `After its tests it signalled ${signalledText(ending.condition)}`
+    ? `After its tests the run signalled ${signalledText(ending.condition)}`
     : [endingText({ ...ending, frames: [] } as Ending), behind].filter(Boolean).join(' ');
 }
 

@@ -146,7 +146,7 @@ export class Run {
       ? ['the connection to the image', 'The others ran when it was there again.']
       : ['the image', 'The others ran in a new one.'];
     this.#losses.push({
-      text: `Behind ${behind} ${what} was lost: ${ending.how}.`,
+      text: `After ${behind} ${what} was lost: ${ending.how}.`,
       later,
       ran: this.#outcomes.length,
     });
@@ -274,7 +274,7 @@ export class Run {
     const left = (this.#asked.again ?? []).filter((test) => !ran.has(test));
     const which = left.length > 0 ? ` Not run: ${left.slice(0, LIMIT).join(', ')}.` : '';
     if (this.#asked.name !== undefined && tests.length === 1) return '';
-    if (ending.kind === 'done') return `Tests behind one that was left may not have run.${which}`;
+    if (ending.kind === 'done') return `Tests after one that was left early may not have run.${which}`;
     if (!this.#how.isolate)
       return `The run ended there; with isolate: true it goes on with the others.${which}`;
     return held ? `The run ended there: once an error was held, isolate does not go on.${which}` : '';
@@ -283,7 +283,7 @@ export class Run {
   /** Returns what was tested, as the subject of the headline. */
   #what(): string {
     const { systems, name, package: home, touching } = this.#asked;
-    const again = touching === undefined ? 'Those that failed' : `Those that reach ${touching.name}`;
+    const again = touching === undefined ? 'Tests that failed before' : `Tests that reach ${touching.name}`;
     return systems?.join(', ') ?? name ?? home ?? again;
   }
 }

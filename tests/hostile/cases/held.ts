@@ -71,7 +71,7 @@ export const HELD: Group = {
       form: '5',
       held: '(flet ((f () (error "No."))) (declare (notinline f)) (list (f)))',
       tool: debug({ frame: 0, return: '$' }),
-      says: /^Frame 0 cannot be left for that: it is a local function/,
+      says: /^Frame 0 cannot be left that way: it is a local function/,
     },
     {
       name: 'a fix that does not compile',
