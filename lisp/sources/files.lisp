@@ -123,7 +123,7 @@ truenames of directories, with a slash at the end."
 (defun text-marked (path mark)
   "Return the text with MARK that was loaded of the file PATH, a native truename, or NIL."
   (let ((file (gethash path **files**)))
-    (find-if (lambda (text) (and text (equal mark (mark-of text))))
+    (find-if (lambda (text) (and text (marked-p text mark)))
              (list* (and file (source-file-text file))
                     (cdr (gethash path **texts-read**))
                     (loop for (former nil text) in **former-texts**

@@ -50,13 +50,22 @@ Return NIL if the file cannot be read or is too large."
   "Return a short text that differs for each other TEXT, which READ-TEXT has read, and for other
 features if its forms can be others under these. It is the digest of TEXT if its forms are the same
 under the present features."
-  (let* ((reading (gethash text **readings**)) (features (reading-features reading)))
-    (cond ((or (not (reading-conditional reading)) (equal features *features*))
-           (reading-digest reading))
-          ((reading-other-mark reading))
-          (t (setf (reading-other-mark reading)
-                   (format nil "~A ~36R" (reading-digest reading)
-                           (sxhash (format nil "~{~A~^ ~}" features))))))))
+  (let ((reading (gethash text **readings**)))
+    (if (or (not (reading-conditional reading)) (equal (reading-features reading) *features*))
+        (reading-digest reading)
+        (other-mark reading))))
+
+(defun other-mark (reading)
+  "Return the mark of a text when its forms can be others than when READING was made."
+  (or (reading-other-mark reading)
+      (setf (reading-other-mark reading)
+            (format nil "~A ~36R" (reading-digest reading)
+                    (sxhash (format nil "~{~A~^ ~}" (reading-features reading)))))))
+
+(defun marked-p (text mark)
+  "True when MARK is one of the marks that TEXT, which READ-TEXT has read, can have."
+  (let ((reading (gethash text **readings**)))
+    (or (equal mark (reading-digest reading)) (equal mark (other-mark reading)))))
 
 (defun call-skipping (text function)
   "Call FUNCTION, which reads forms of TEXT only to find where they end, and return its value. Bind

@@ -225,6 +225,8 @@ function readPlace({
   inside,
   changed,
   written,
+  mark,
+  latest,
   definition,
 }: Message): Place & { definition?: string } {
   return {
@@ -236,6 +238,8 @@ function readPlace({
     ...(inside === true && { inside }),
     ...(changed === true && { changed }),
     ...(typeof written === 'number' && { written }),
+    ...(typeof mark === 'string' && { mark }),
+    ...(typeof latest === 'string' && { latest }),
     ...(typeof definition === 'string' && { definition }),
   };
 }
