@@ -160,8 +160,8 @@ date as the version of the source."
 (defun call-compiling-as (file copy function)
   "Call FUNCTION, which compiles COPY, and return its values. What it compiles gets FILE as its source.
 FILE is not read, and need not exist."
-  (let ((date (ignore-errors (file-write-date file))))
-    (when date (give-date copy date))
+  (let* ((own (ignore-errors (file-write-date file))) (date (or own (file-write-date copy))))
+    (when own (give-date copy own))
     (with-compilation-unit (:source-namestring (namestring (found-name file))
                             :source-plist (list :live-lisp-date date))
       (let ((*file-of-copy* (cons (true-name copy) (true-name file))))
@@ -245,10 +245,11 @@ members."
     (declare (ignore warnings))
     (loaded-members made failed file file nil)))
 
-(define-operation ("load-forms" :members t) (file fasl content numbers continues)
+(define-operation ("load-forms" :members t) (file fasl content text numbers continues)
   "Compile some forms of FILE into FASL, both native names, and load them. CONTENT is a text with a
 character for each octet of FILE. It has the forms to load, and an atom and blanks in place of each
-other form, so that no form changes its number or position. NUMBERS has an element for each form of
+other form, so that no form changes its number or position. TEXT is NIL, or the whole text of FILE,
+with a character for each octet, if the image can see another file of that name, or none. NUMBERS has an element for each form of
 FILE: NIL for a form to load, else the number that the form had when it was loaded. CONTINUES is
 true when this load continues the previous one."
   (let* ((source (sb-ext:parse-native-namestring file))
@@ -256,7 +257,9 @@ true when this load continues the previous one."
          (*phase* "compile")
          (*continues* continues)
          (*form-numbers* (coerce numbers 'vector)))
-    (flet ((load-it () (load-part (copy-beside fasl source content) fasl source)))
+    (flet ((load-it ()
+             (let ((*whole-text* (and text (read-text (copy-beside fasl source text)))))
+               (load-part (copy-beside fasl source content) fasl source))))
       (let ((members (call-as-job-part nil (lambda ()
                                              (call-with-quiet-compiler
                                               (lambda () (call-in-folder-of fasl #'load-it))))

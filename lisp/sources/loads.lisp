@@ -264,6 +264,10 @@ OLD) definitions."
                (push (list* (definition-name old) before (union names more :test #'equal))
                      (noted-laid-out noted)))))
 
+(defvar *whole-text* nil
+  "While some forms of a file are loaded that is not where the image is: the whole text of the file,
+as READ-TEXT returns it. Else NIL.")
+
 (defvar *form-numbers* nil
   "A vector while only some forms of a file are loaded again, else NIL. For each top-level form of
 the file as it is now, it has the form's number in the text that was loaded before, or NIL if the
@@ -301,8 +305,9 @@ save it in DEFINITION-BASELINE."
   "Record a load of only those forms of the file FILE that are new according to *FORM-NUMBERS*.
 Arguments and value are those of NOTE-FILE."
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
-  (let* ((old-text (source-file-text file)) (text (read-text (sb-ext:parse-native-namestring
-                                                              (source-file-path file))))
+  (let* ((old-text (source-file-text file))
+         (text (or *whole-text*
+                   (read-text (sb-ext:parse-native-namestring (source-file-path file)))))
          (same (same-forms-p old-text text)) (pairs (enter file definitions)))
     (drop-numbered-anew file definitions pairs old-text text)
     (note-layouts pairs noted)
@@ -315,7 +320,9 @@ Arguments and value are those of NOTE-FILE."
           (when (or (eq (definition-kind definition) :variable) (compiled-in-p definition))
             (setf (definition-baseline definition) (form-before definition text)))))
       (let* ((path (source-file-path file))
-             (date (ignore-errors (file-write-date (sb-ext:parse-native-namestring path)))))
+             (date (or (ignore-errors (file-write-date (sb-ext:parse-native-namestring path)))
+                       (loop for source in (fresh-sources definitions)
+                             thereis (source-date source)))))
         (cond (same (renumber file definitions old-text)
                     (keep-former file old-text text)
                     (set-text file text date))

@@ -95,7 +95,7 @@ test('a client that ends while a command waits for its human approves nothing', 
     expect(await running).toEqual({
       code: 4,
       stdout: '',
-      stderr: 'live-lisp: The session ended before it answered. The next command starts one.\n',
+      stderr: 'live-lisp: The session ended before it answered. The next command starts a new one.\n',
     });
     expect(readFileSync(file, 'utf8')).toBe('(defun price (x) x)\n');
   } finally {

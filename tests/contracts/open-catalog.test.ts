@@ -231,7 +231,7 @@ describe('live-lisp search', () => {
   test('without a file it searches the built-in tools', async () => {
     const { stdout } = await run(['search', 'find callers of a function']);
     expect(stdout.split('\n')[0]).toMatch(/^who_calls +ranked +Find the functions that call a given one/);
-    expect(stdout).toMatch(/\nThen: \w+(, \w+)*\n/);
+    expect(stdout).toMatch(/\nFurther matches: \w+(, \w+)*\n/);
   });
 
   test.each([

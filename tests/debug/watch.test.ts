@@ -83,7 +83,7 @@ describe('a watch', () => {
       /^Signalled \d+ s ago in the thread worker five: The value NIL is not of type NUMBER\nType: COMMON-LISP::TYPE-ERROR\n\nFrames:/,
     );
     expect(await debug({ unwatch: true })).toBe(
-      'Errors are not recorded any more. 5 were seen; what is held stays so.',
+      'Errors are not recorded any more. 5 were seen; held errors stay held.',
     );
     expect(await session.eval('*break-on-signals*')).toBe('NIL');
   });
@@ -105,7 +105,7 @@ test('a watch has what a form handles, and leaves out what the agent itself does
     /^Signalled \d+ s ago in the thread live-lisp evaluate: No\.\nType: COMMON-LISP::SIMPLE-ERROR$/,
   );
   expect(await debug({ unwatch: true })).toBe(
-    'Errors are not recorded any more. 1 was seen; what is held stays so.',
+    'Errors are not recorded any more. 1 was seen; held errors stay held.',
   );
 });
 

@@ -192,7 +192,7 @@ describe('a system that is not there', () => {
     expect(await load('almost-thus')).toEqual(
       bad(
         expect.stringMatching(
-          /^System almost-thus not found by ASDF\. Similar names: almost-this\b.*\. It looks in /,
+          /^System almost-thus not found by ASDF\. Similar names: almost-this\b.*\. ASDF looks in /,
         ),
       ),
     );

@@ -73,7 +73,7 @@ test('without streams that report what is read where, a place is told within its
     const { fallbacks } = await image.greeting();
     const value = data.value;
     const [row] = value !== undefined && 'rows' in value ? (value.rows ?? []) : [];
-    expect(row?.sites).toEqual([{ file, offset: 28, form: 1, inside: true }]);
+    expect(row?.sites).toEqual([{ file, offset: 28, form: 1, inside: true, mark: expect.any(String) }]);
     expect(fallbacks.find(({ ability }) => ability === 'places')?.instead).toBe(
       'calls, frames and warnings are told with their top-level forms, not with lines of their own',
     );

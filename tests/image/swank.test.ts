@@ -81,7 +81,7 @@ describe('a client', () => {
     await within(first.url, async (session) => {
       const { text, notices } = await session.call('eval_form', { form: '(list *mine* *package*)' });
       expect(text).toBe('(7 #<PACKAGE "COMMON-LISP-USER">)');
-      expect(notices.join()).toContain(`This works in the image sbcl-${first.sbcl.pid} (SBCL `);
+      expect(notices.join()).toContain(`This server works in the image sbcl-${first.sbcl.pid} (SBCL `);
       expect(await session.text('image_status')).toContain(
         `which the user runs, which was found through Swank at 127.0.0.1:${first.address.port}, and which has served `,
       );
@@ -175,7 +175,7 @@ test('a real image into which the agent does not load says why', async () => {
     before: ['(defpackage :live-lisp (:use :cl))', '(defun live-lisp::mine () 1)'],
   });
   expect((await why(taken)).replace(/\(SBCL [^,]*,/, '(SBCL,')).toBe(
-    `The Lisp behind URL (SBCL, pid ${taken.sbcl.pid}) could not load live-lisp: The package LIVE-LISP of this image is named or nicknamed LIVE-LISP, as the one of live-lisp is, so nothing was loaded. Rename it, and give the line again. Ask the user to mend that, then call again. In its REPL this line does the same: ${LINE}`,
+    `The Lisp behind URL (SBCL, pid ${taken.sbcl.pid}) could not load live-lisp: The package LIVE-LISP of this image has the name or nickname LIVE-LISP, which live-lisp needs, so nothing was loaded. Rename that package, and enter the line again. Ask the user to mend that, then call again. In its REPL this line does the same: ${LINE}`,
   );
 });
 

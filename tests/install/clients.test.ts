@@ -237,7 +237,7 @@ describe('with --trust, code runs without a question, and in a sandbox only', ()
       );
       machine.write(ours, '{}');
       machine.write('.claude/settings.json', '{"permissions": {"allow": ["mcp__live-lisp"]}}');
-      const said = (await machine.doctor('claude')).filter((line) => line.includes('asks before'));
+      const said = (await machine.doctor('claude')).filter((line) => line.includes('without asking'));
       const line =
         'ok Claude Code runs every tool of live-lisp without asking you, and code can run without a sandbox. To be asked before code runs, take "mcp__live-lisp" out of HOME/.claude/settings.json. To have it run in a sandbox only: live-lisp install --client claude --scope ';
       expect(said).toEqual([`${line}user --trust`, `${line}project --trust`]);

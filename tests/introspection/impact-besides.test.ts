@@ -97,8 +97,10 @@ describe('besides', () => {
       '\n\nFiles that name it, not loaded, so not checked: test.lisp:3  user.lisp:2,3,4\n\n',
     );
     await other.text('load_file', { path: 'user.lisp' });
-    expect(await told({ name: 'twice' })).toContain('they name it: test.lisp:3\n\n');
-    expect(await told({ name: 'large' })).not.toContain('Not loaded');
+    expect(await told({ name: 'twice' })).toContain(
+      'Files that name it, not loaded, so not checked: test.lisp:3\n\n',
+    );
+    expect(await told({ name: 'large' })).not.toContain('not loaded');
   });
 
   test('tests that are not loaded and reach it only through others', async () => {

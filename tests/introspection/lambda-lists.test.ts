@@ -67,7 +67,7 @@ describe('code that was compiled without lambda lists', () => {
     ['dim::named', 'DIM::NAMED, arguments not recorded', 'not recorded'],
     ['dim::knob-turns', 'DIM::KNOB-TURNS, arguments not recorded', 'not recorded'],
     ['edited', 'COMMON-LISP-USER::EDITED (x), from the source', '(x), from the source'],
-    ['unread', 'COMMON-LISP-USER::UNREAD, arguments not recorded', 'not recorded'],
+    ['unread', 'COMMON-LISP-USER::UNREAD (x), from the source', '(x), from the source'],
   ])('%s', async (symbol, line, described_) => {
     expect(await firstLine(symbol)).toBe(line);
     expect((await described(symbol))[0]).toBe(`Arguments: ${described_}`);

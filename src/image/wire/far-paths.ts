@@ -34,8 +34,11 @@ const LIST_MEMBER = 'value';
 /** Members that have data of the program. */
 const DATA_MEMBERS: ReadonlySet<string> = new Set(['data', 'arguments', 'values', 'output']);
 
-/** Operations that load a file, and can be given its text. */
-const WITH_TEXT: ReadonlySet<string> = new Set(['load-file']);
+/** Operations that load a file, with the argument that gives the image the text of it. */
+const TEXT_ARGUMENTS: ReadonlyMap<string, string> = new Map([
+  ['load-file', 'content'],
+  ['load-forms', 'text'],
+]);
 
 /** Maximum number of names of this machine that are remembered. */
 const MAX_SENT = 10_000;
@@ -58,11 +61,12 @@ export class FarPaths {
   /** Returns ARGS of the operation NAME as the image gets them. A file to load goes with its text, because the
    *  image can see another file of that name, or none. */
   request(name: string, args: object): object {
-    const { file, content } = args as { file?: unknown; content?: unknown };
-    const isLoaded = WITH_TEXT.has(name) && content === undefined && typeof file === 'string';
-    const text = isLoaded ? this.#textOf(file) : undefined;
+    const { file } = args as { file?: unknown };
+    const argument = TEXT_ARGUMENTS.get(name);
+    const isGiven = argument !== undefined && !(argument in args) && typeof file === 'string';
+    const text = isGiven ? this.#textOf(file) : undefined;
     const translated = translate(args, (path) => this.there(path)) as object;
-    return text === undefined ? translated : { ...translated, content: text };
+    return text === undefined ? translated : { ...translated, [argument ?? '']: text };
   }
 
   /** Returns MESSAGE of the image with paths as this machine names them. */

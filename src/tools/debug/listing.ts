@@ -103,5 +103,5 @@ export async function unwatch({ image, context }: DebugDependencies): Promise<Re
   const data = foundValue(await image.call('debug-watch', { off: true }, callOptions(context)));
   const { watched = 0 } = data;
   const seen = watched === 1 ? '1 was' : `${watched} were`;
-  return { data, text: `Errors are not recorded any more. ${seen} seen; what is held stays so.` };
+  return { data, text: `Errors are not recorded any more. ${seen} seen; held errors stay held.` };
 }
