@@ -44,6 +44,23 @@
     (let ((element (element index form)))
       (setf form (if (and (sb-int:comma-p element) (not *commas-counted*)) (sb-int:comma-expr element) element)))))
 
+(defun shared-p (form)
+  "True when FORM has a cons in two places, as #. can make it. Where commas are numbered, the compiler gives it two numbers,
+and SB-DI:FORM-NUMBER-TRANSLATIONS one, so the numbers behind it are not those of the compiler."
+  (let ((seen (make-hash-table :test #'eq)))
+    (labels ((visit (part)
+               (cond ((sb-int:comma-p part) (visit (sb-int:comma-expr part)))
+                     ((atom part) nil)
+                     ((gethash part seen) t)
+                     (t (setf (gethash part seen) t)
+                        (or (visit (car part)) (visit (cdr part)))))))
+      (visit form))))
+
+(defun numbered-forms (form)
+  "Gives the paths of the conses of FORM by their numbers; only the first where the others are not those of the compiler."
+  (let ((paths (sb-di:form-number-translations form 0)))
+    (if (and *commas-counted* (shared-p form)) (subseq paths 0 1) paths)))
+
 (defun file-text (file)
   (with-open-file (stream file :external-format :utf-8)
     (let ((text (make-string (file-length stream))))
@@ -71,7 +88,7 @@
             do (format t "form ~D~{ ~A~}~%" offset
                        (map 'list
                             (lambda (path) (gethash (subform form path) *starts* "-"))
-                            (sb-di:form-number-translations form 0)))
+                            (numbered-forms form)))
                (when (typep form '(cons (eql in-package)))
                  (eval form))))))
 

@@ -1,6 +1,5 @@
 /** Holds where top-level forms begin against SBCL's own reader, and against text that is no Lisp at all. */
 
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -8,19 +7,12 @@ import { describe, expect, it } from 'vitest';
 import { SourceText } from '../../src/source/text.ts';
 import { TopLevelForms } from '../../src/source/top-level.ts';
 import { anyText } from '../any-text.ts';
-import { testSbcl } from '../harness.ts';
 import { libraries, SOURCES } from '../libraries.ts';
 import { cases, LONG, PATIENCE_MS } from '../long.ts';
+import { askSbcl, type Report } from './oracle.ts';
 
 const HERE = import.meta.dirname;
 const SBCL = new Set(['SBCL']);
-
-/** What SBCL says about a file: of each top-level form where the one before it ends, and where its lists begin. */
-interface Report {
-  source: string;
-  features: Set<string>;
-  lines: number[][];
-}
 
 // SBCL's reader, like the tests, counts characters (code points), whereas an index counts UTF-16 units.
 
@@ -53,19 +45,6 @@ function positionOfForm(source: string, offset: number, features: Set<string>) {
 function offsetOfTopLevelForm(source: string, index: number, features: Set<string>): number | undefined {
   const start = new TopLevelForms(new SourceText(source), features).nth(index)?.start;
   return start === undefined ? undefined : Array.from(source.slice(0, start)).length;
-}
-
-function askSbcl(question: string): Report[] {
-  const flags = ['--noinform', '--no-sysinit', '--no-userinit', '--disable-debugger'];
-  const script = ['--load', join(HERE, 'oracle.lisp'), '--eval', `(position-oracle:${question})`, '--quit'];
-  const run = spawnSync(testSbcl(), [...flags, ...script], { encoding: 'utf8', maxBuffer: 1 << 28 });
-  if (run.status !== 0) throw new Error(`SBCL failed: ${run.stderr.slice(0, 2000)}`);
-  return run.stdout.split(/^file /m).flatMap((text) => {
-    const [file = '', features = '', ...lines] = text.trimEnd().split('\n');
-    if (file === '') return [];
-    const numbers = lines.map((line) => line.split(' ').slice(1).map(Number));
-    return { source: readFileSync(file, 'utf8'), features: new Set(features.split(' ')), lines: numbers };
-  });
 }
 
 /** Counts the lists at top level of which both say where they begin. */
