@@ -159,9 +159,11 @@ date as the version of the source."
 
 (defun call-compiling-as (file copy function)
   "Call FUNCTION, which compiles COPY, and return its values. What it compiles gets FILE as its source.
-FILE is not read, and need not exist."
-  (let* ((own (ignore-errors (file-write-date file))) (date (or own (file-write-date copy))))
-    (when own (give-date copy own))
+FILE is not read, and need not exist. If it does not, this version of it gets a later date than the
+version that was loaded before."
+  (let ((date (or (ignore-errors (file-write-date file))
+                  (max (file-write-date copy) (1+ (or (loaded-date (true-name file)) 0))))))
+    (give-date copy date)
     (with-compilation-unit (:source-namestring (namestring (found-name file))
                             :source-plist (list :live-lisp-date date))
       (let ((*file-of-copy* (cons (true-name copy) (true-name file))))

@@ -59,6 +59,12 @@ return the truename of the original for the copy."
   (or (gethash path **files**)
       (setf (gethash path **files**) (make-source-file path))))
 
+(defun loaded-date (path)
+  "Return the date of the file PATH, a native truename, when it was loaded last. Return NIL if that
+is unknown."
+  (let ((file (gethash path **files**)))
+    (and file (source-file-date file))))
+
 (defun known-text (path)
   "Return the text that the file PATH, a native truename, had when it was loaded. Return NIL if it
 is unknown."

@@ -175,10 +175,16 @@ describe('an image in another root', () => {
     const session = await start({});
     expect(await session.text('load_file', { path: 'shop.lisp' })).toBe('Loaded shop.lisp');
     expect(await session.text('read_definition', { name: 'far-shop::total' })).toContain('shop.lisp:7-8');
-    await session.call('edit_definitions', edit('far-shop::price', '(defun price (n)\n  (* n 4))'));
+    await session.call(
+      'edit_definitions',
+      edit('far-shop::price', '(defun price (n)\n  ;; dear\n  (* n 4))'),
+    );
     expect(await session.eval('(far-shop::total (list 1 2))')).toBe('12');
     expect(await session.eval("(far-shop::price 'a)")).toContain(
-      '(FAR-SHOP::PRICE COMMON-LISP-USER::A)  shop.lisp:5:3',
+      '(FAR-SHOP::PRICE COMMON-LISP-USER::A)  shop.lisp:6:3',
+    );
+    expect(await session.text('describe_symbol', { symbol: 'far-shop::total' })).toContain(
+      'Defined: shop.lisp:8:1',
     );
     const restarted = await session.text('restart_image');
     expect(restarted).toContain(`1 file (${join(work, 'shop.lisp')})`);
