@@ -103,6 +103,13 @@ KIND-NUMBER."
 (define-internal source-date (source)
   "Return the write date that the file of the debug source SOURCE had when it was compiled."
                  ("SB-C" "DEBUG-SOURCE-CREATED"))
+(define-internal-name +source-namestring+
+  "The name of the variable with the namestring that code gets as its source file in place of the
+name of the file that is compiled or loaded, or NIL."
+  ("SB-C" "*SOURCE-NAMESTRING*"))
+(define-internal-name +source-plist+
+  "The name of the variable with the property list that the debug sources of code get."
+  ("SB-C" "*SOURCE-PLIST*"))
 (define-internal-name +source-positions+
   "The name of the slot of a debug source for the offsets of the file's top-level forms. The slot is
 NIL until the load of the file ends."

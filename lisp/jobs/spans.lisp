@@ -171,6 +171,19 @@ from each list to its source path."
   "NIL, or a pair (COPY . FILE) of native truenames. COPY is a file that is being compiled, with
 some of the forms of FILE.")
 
+(defun call-as-itself (file function)
+  "Call FUNCTION, which compiles or loads FILE, a pathname designator or a stream. If FILE is another
+file than the copy of *FILE-OF-COPY*, its definitions do not get the file of the copy as their
+source."
+  (if (and *file-of-copy*
+           +source-namestring+
+           +source-plist+
+           (not (equal (car *file-of-copy*)
+                       (ignore-errors (sb-ext:native-namestring (truename file))))))
+      (let ((*file-of-copy* nil))
+        (progv (list +source-namestring+ +source-plist+) '(nil nil) (funcall function)))
+      (funcall function)))
+
 (defvar *spans-read* nil
   "NIL, or the FILE-SPANS in which to record the lists of files that are compiled, instead of
 **SPANS**. It is set when the compiled code will not be loaded.")

@@ -152,7 +152,8 @@ single changes that FUNCTION makes."
 (defun file-compiled (function &rest arguments)
   "Hook: call FUNCTION, which compiles a file, with ARGUMENTS. Record nothing meanwhile: definitions
 that compiling a file makes serve only the compiler."
-  (let ((*effects* nil) (*touched* nil)) (apply function arguments)))
+  (let ((*effects* nil) (*touched* nil))
+    (call-as-itself (first arguments) (lambda () (apply function arguments)))))
 
 (defun file-loaded (function &rest arguments)
   "Hook: call FUNCTION, which loads a file, with ARGUMENTS. Record that the load changes the image,
@@ -160,7 +161,11 @@ and which definitions the file makes."
   (note-building)
   (let ((*effects* nil))
     (call-noting-load (first arguments)
-                      (lambda () (call-loading (lambda () (apply function arguments)))))))
+                      (lambda ()
+                        (call-loading
+                         (lambda ()
+                           (call-as-itself (first arguments)
+                                           (lambda () (apply function arguments)))))))))
 
 (defun compile-begun (function information)
   "Hook: call FUNCTION, which SBCL calls with INFORMATION before it reads a file to compile. Record

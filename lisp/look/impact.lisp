@@ -11,8 +11,9 @@
 
 (defun reaching (index target)
   "Return a list of the users in INDEX, USER or TOP-FORM structures, that use the function name
-TARGET directly or through other functions. The second value is true if the search stopped after
-*MOST-REACHING* users."
+TARGET directly or through other functions. Do not follow names of the system, such as PRINT-OBJECT,
+of which a user can be a method: nearly all code uses it somehow. The second value is true if the
+search stopped after *MOST-REACHING* users."
   (let ((seen (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq))
         (pending (list target)) (found '())
         (left *most-reaching*))
@@ -29,7 +30,10 @@ TARGET directly or through other functions. The second value is true if the sear
                                (unless (shiftf (gethash user known) t)
                                  (decf left)
                                  (push user found))
-                               (when (and name (not (shiftf (gethash name seen) t)))
+                               (when (and name
+                                          (not (gethash (symbol-package (name-symbol name))
+                                                        **system-packages**))
+                                          (not (shiftf (gethash name seen) t)))
                                  (push name pending)))))
                          index used)))
     (values found (and pending t))))

@@ -71,12 +71,14 @@ TEXT is the text of FILE in load SERIAL."
 
 (defun keep-former (file old-text text)
   "Add to the FORMER of the file FILE the forms of OLD-TEXT, the text loaded before, that TEXT does
-not have and that have the operator of a definition."
-  (when (and old-text text (string/= old-text text))
-    (let ((now (make-hash-table :test 'equal)) (package nil))
-      (loop for form across (forms-of text) do (setf (gethash form now) t))
+not have and that have the operator of a definition. Do nothing if the forms of a text are unknown."
+  (let* ((changed (and old-text text (string/= old-text text)))
+         (old (and changed (forms-of old-text))) (new (and changed (forms-of text)))
+         (now (make-hash-table :test 'equal)) (package nil))
+    (when (and old new)
+      (loop for form across new do (setf (gethash form now) t))
       ;; FORM-PACKAGE could read the file again, which runs reader macros of the user within a lock.
-      (loop for form across (forms-of old-text)
+      (loop for form across old
             for entered = (argument-of "in-package" form)
             do (when entered
                  (setf package (if (find #\" entered)
@@ -110,15 +112,16 @@ has a value that it kept when a file was loaded."
   "DEFINITION is of a variable that kept VALUE while a file with TEXT was loaded. OLD is the
 variable's definition in OLD-TEXT, the text loaded before, or NIL. If the value in TEXT differs from
 the one in the form that gave the variable VALUE, record this in DEFINITION, and return DEFINITION.
-Else return NIL. Return NIL also if OLD has such a record and the program has assigned the variable
-since."
+Else return NIL. If OLD has such a record and the program has assigned the variable since, the form
+in OLD-TEXT counts as the one that gave it VALUE."
   (let* ((symbol (definition-name definition))
+         (assigned (and old (definition-says old) (not (still-unset-p old))))
          (form (and (or (null old) (definition-baseline old) (not (equal text old-text)))
-                    (not (and old (definition-says old) (not (still-unset-p old))))
                     (form-of definition text))))
     (when form
       (multiple-value-bind (says plain) (form-value form symbol)
-        (let ((base (and old (form-before old old-text))))
+        (let ((base (cond (assigned (telling-part old (form-of old old-text)))
+                          (old (form-before old old-text)))))
           (when (cond (base (string/= base says))
                       ((null old) (and plain (literal-differs-p says value))))
             (setf (definition-baseline definition) (or base "")

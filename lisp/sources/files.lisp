@@ -267,7 +267,9 @@ from FILE."
 because it has changed since then, or may have, and its date at the load. SOURCES lists debug
 sources of code from this load, which have this date. COMPILED is the date of the fasl that was
 loaded, or NIL."
-  (let* ((name (if *source-copy* (car *source-copy*) (source-file-path file)))
+  (let* ((name (if (equal (source-file-path file) (cdr *source-copy*))
+                   (car *source-copy*)
+                   (source-file-path file)))
          (path (sb-ext:parse-native-namestring name))
          (read (gethash name **texts-read**))
          (date (if read (car read) (ignore-errors (file-write-date path))))

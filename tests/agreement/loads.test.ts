@@ -32,6 +32,14 @@ describe('what the file has no more', () => {
     expect(await compare('e.lisp')).toBe('The image and e.lisp agree.');
   });
 
+  test('is known also where only evaluation can tell which forms a file has', async () => {
+    const feature = "#+#.(cl:if (cl:find-package :sb-ext) '(:and) '(:or))";
+    await loaded('e.lisp', `${feature} (defun a () 1)`, '(defun b () 1)');
+    expect(await loaded('e.lisp', `${feature} (defun a () 2)`, '(defun b () 2)')).toBe('Loaded e.lisp');
+    expect(await compare('e.lisp')).toBe('The image and e.lisp agree.');
+    expect(await loaded('e.lisp', `${feature} (defun a () 2)`)).toContain('function P::B');
+  });
+
   test('is none of the accessors that SBCL makes for SLOT-VALUE', async () => {
     const forms = [
       '(defclass item () ((price :initarg :price)))',
@@ -319,6 +327,15 @@ describe('a variable', () => {
     await session.eval('(setf p::*cfg* (list 20))');
     expect(await compare('e.lisp')).toBe('The image and e.lisp agree.');
     expect(await load('e.lisp')).toBe('Loaded e.lisp');
+  });
+
+  test('of a variable that was assigned since, is told when the file gets yet another value', async () => {
+    await loaded('e.lisp', '(defvar *cfg* 1)');
+    expect(await loaded('e.lisp', '(defvar *cfg* 2)')).toContain('P::*CFG* is 1, the file says 2.');
+    await session.eval('(setf p::*cfg* 5)');
+    expect(await loaded('e.lisp', '(defvar *cfg* 2)')).toBe('Loaded e.lisp');
+    expect(await loaded('e.lisp', '(defvar *cfg* 3)')).toContain('P::*CFG* is 5, the file says 3.');
+    expect(await compare('e.lisp')).toBe('Not set again, because bound: P::*CFG* is 5, the file says 3.');
   });
 
   test('that was set before the first load is told when the file says another constant', async () => {

@@ -92,11 +92,20 @@ test('a client that ends while a command waits for its human approves nothing', 
     const running = shell.run(['edit', 'shop.lisp'], { input: '(defun price (x) (* 2 x))' });
     await isAsked;
     await session.close();
-    expect(await running).toEqual({
-      code: 4,
-      stdout: '',
-      stderr: 'live-lisp: The session ended before it answered. The next command starts a new one.\n',
-    });
+    // The question or the session ends first.
+    expect([
+      {
+        code: 3,
+        stdout:
+          "Tool edit_definitions is dangerous and needs a human's approval. Nobody answered the question, so nothing was done. A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs.\n",
+        stderr: '',
+      },
+      {
+        code: 4,
+        stdout: '',
+        stderr: 'live-lisp: The session ended before it answered. The next command starts a new one.\n',
+      },
+    ]).toContainEqual(await running);
     expect(readFileSync(file, 'utf8')).toBe('(defun price (x) x)\n');
   } finally {
     await session.close();

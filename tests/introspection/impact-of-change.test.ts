@@ -352,7 +352,7 @@ test('tests are what is in the files of a system that tests another', async () =
   );
   write(
     'checks.lisp',
-    '(defvar *checks* nil)\n(push (lambda () (tried-outer 1)) *checks*)\n(defun check-outer () (tried-outer 2))\n',
+    '(defvar *checks* nil)\n(push (lambda () (tried-outer 1)) *checks*)\n(defun check-outer () (tried-outer 2))\n(defun check-printed () (print-object *checks* *standard-output*))\n',
   );
   await other.text('load_system', { system: 'tried/checks' });
   const last = async (name: string, more: object = {}) =>
@@ -364,5 +364,9 @@ test('tests are what is in the files of a system that tests another', async () =
   expect((await last('tried-inner', { limit: 1 }))[0]).toBe(
     'Tests that reach it (2):\n  checks.lisp:2:1  (push (lambda () (tried-outer 1)) *checks*)\n  ... 1 more; limit shows them',
   );
+  expect((await last('tried-alone'))[0]).toBe('No test is known to reach it.');
+  await other.text('eval_form', {
+    form: '(progn (defclass shown () ()) (defmethod print-object ((x shown) stream) (princ (tried-alone 1) stream)))',
+  });
   expect((await last('tried-alone'))[0]).toBe('No test is known to reach it.');
 });

@@ -52,6 +52,34 @@ function journalFiles(): { name: string; path: string }[] {
 }
 
 describe('a file that was loaded', () => {
+  test('and changed since is built from its old text; what it loads belongs to the files that define that', async () => {
+    const session = await restarted();
+    put('below.lisp', ';; below\n(defun below () 1)\n(defclass below () ())\n');
+    put(
+      'below.asd',
+      '(defsystem "below" :components ((:file "below-part")))\n(defun cl-user::in-system-file () 1)\n',
+    );
+    put('below-part.lisp', '\n(defmethod part ((x integer)) 1)\n');
+    const rest = `(eval-when (:compile-toplevel :load-toplevel :execute)
+      (require :asdf) (load "below.lisp")
+      (unless (fboundp 'in-system-file) (asdf:load-asd (truename "below.asd")) (asdf:load-system "below")))\n`;
+    put('outer.lisp', `(defun gone () 1)\n${rest}`);
+    await session.text('load_file', { path: 'outer.lisp' });
+    put('outer.lisp', rest);
+    await session.text('restart_image');
+    const defined = async (symbol: string) =>
+      (await session.text('describe_symbol', { symbol })).match(/Defined: (.*)|methods?.*/g);
+    expect(await defined('below')).toEqual(['Defined: below.lisp:2:1', 'Defined: below.lisp:3:1']);
+    expect(await defined('in-system-file')).toEqual(['Defined: below.asd:2:1']);
+    expect(await session.text('load_file', { path: 'outer.lisp', forget: true })).toContain(
+      'In the image but no longer in outer.lisp: function COMMON-LISP-USER::GONE.\n',
+    );
+    expect(await session.text('load_file', { path: 'outer.lisp', forget: true })).toMatch(
+      /Removed, because the file no longer has it: function COMMON-LISP-USER::GONE\.$/m,
+    );
+    expect(await session.eval('(list (below) (in-system-file) (part 3))')).toBe('(1 1 1)');
+  });
+
   test('and is what it was is loaded from its place', async () => {
     const session = await restarted();
     const file = put(
