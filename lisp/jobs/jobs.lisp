@@ -109,9 +109,11 @@ members. If they are too long for a frame, return the frame of an answer with an
   "Send the answer of JOB with MEMBERS, a property list, unless an answer was sent already. Later
 output of the job's threads goes into the background of its session, which the next answer shows."
   (unless (job-answered job)
+    ;; Do this before the answer: once the server has that, another job can write to a stream of
+    ;; this one.
+    (setf (capture-successor (job-output job)) (session-background (job-session job)))
     (let ((*channel* (job-channel job)) (*session* (job-session job)))
-      (send-answer job members))
-    (setf (capture-successor (job-output job)) (session-background (job-session job)))))
+      (send-answer job members))))
 
 (defun job-collected (job)
   "Return the number of milliseconds that garbage collections have taken since JOB began, or NIL if
