@@ -10,7 +10,7 @@ export interface Announced {
   pid: number;
   /** The folder in which its user works, or in which relative paths of its tools start. */
   workspace: string;
-  /** When it began to listen, in seconds since 1970. */
+  /** The time at which the program began to listen, in seconds since 1970. */
   started: number;
 }
 
@@ -69,8 +69,8 @@ function membersOf(text: string): Members {
   }
 }
 
-/** True when VALUE is a text of at most LIMIT characters without control characters. Texts of these files are shown
- *  to a model and on a terminal. */
+/** True when VALUE is a text of at most LIMIT characters without control characters. Only such a text of an
+ *  announcement is safe to show to a model or on a terminal. */
 export function isLine(value: unknown, limit: number): value is string {
   return typeof value === 'string' && value.length <= limit && /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(value);
 }

@@ -51,8 +51,9 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     /** Whether images run in a sandbox. `auto`: if bubblewrap works on this machine. `on`: always. `strict`:
      *  always, and without network. `off`: never. */
     sandbox: readSandbox(flags),
-    /** Which image calls work in. `auto`: the one that serves the workspace, else an own one. `own`: an own one.
-     *  Else the name of an image that serves, or of `imageCommand`, or `swank`. */
+    /** The choice of the image for calls. `own`: an image that the server starts. `auto`: an image to which servers of
+     *  this workspace can attach, else an own one. `swank`: the image behind `swank`. Else the name of an image to
+     *  which servers can attach, or of `imageCommand`. */
     image: readImage(flags),
     /** The Swank or Slynk behind which the image is, if --image names one. */
     swank: readSwank(flags.get('image')),
@@ -227,7 +228,7 @@ const LOOPBACK = ['127.0.0.1', 'localhost'];
 const FLAGS_OF_OWN_SBCL = ['sbcl', 'heap', 'init', 'libraries', 'write'];
 
 /** Parses `--image NAME=COMMAND` and the values of `--map` in ALL. Returns undefined when `--image` has no command.
- *  Throws a UsageError when a value is malformed, or another flag is about an SBCL of this machine. */
+ *  Throws a UsageError when a value is malformed, or when a flag of FLAGS_OF_OWN_SBCL is given, too. */
 function readImageCommand(
   flags: ReadonlyMap<string, string>,
   all: ReadonlyMap<string, string[]> = new Map(),

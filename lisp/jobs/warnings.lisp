@@ -3,9 +3,9 @@
 ;;;; about. The program notices no difference from a plain SBCL: a warning is still printed to a
 ;;;; stream of the program's own, COMPILE returns the same values, and a compilation unit of the
 ;;;; program ends where it would end. CALL-COLLECTING-WARNINGS handles the conditions of a call by
-;;;; NOTE-WARNING, which keeps each by KEEP-WARNING or KEEP-REMARK in *REMARKS*. At the end,
-;;;; WARNING-MEMBERS makes the members of the answer, and by WARNING-NOW leaves out what has been
-;;;; defined since.
+;;;; NOTE-WARNING, which calls KEEP-REMARK and KEEP-WARNING to keep each in *REMARKS*. At the end of
+;;;; the call, WARNING-MEMBERS returns the warnings as members of the answer. It leaves out warnings
+;;;; about names that have been defined since; WARNING-NOW finds these.
 
 (in-package "LIVE-LISP.JOBS")
 

@@ -82,7 +82,7 @@ export function dateOf({ time }: { time: string }): string | undefined {
   return ISO_TIME.exec(time)?.[1];
 }
 
-/** Returns the ISO time TIME to the second, without its date when that is SAID already. */
+/** Returns TIME, an ISO time, to the second. Leaves out its date when that is SAID, a date that the reader has seen. */
 export function timeText(time: string, said: string | undefined): string {
   return time.replace(ISO_TIME, (_, date, clock) => (date === said ? `${clock}Z` : `${date}T${clock}Z`));
 }

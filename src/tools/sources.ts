@@ -63,8 +63,8 @@ export class Source {
   }
 }
 
-/** A version of a file that the image has loaded, and the features under which it was read, if they can be others
- *  than now. */
+/** A version of a file that the image has loaded. FEATURES are the features of the image when it read that version,
+ *  absent when the present features give the same forms. */
 export interface LoadedVersion {
   source: Source;
   features?: Features;

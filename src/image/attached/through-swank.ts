@@ -127,7 +127,8 @@ export class ThroughSwank {
     }
   }
 
-  /** Returns the Lisp that INFO tells of. Throws a SetupError when the agent cannot be in it. */
+  /** Returns the Lisp that INFO, an answer to connection-info, describes. Throws a SetupError when the agent cannot
+   *  run in that Lisp. */
   #checked(info: Datum): Lisp {
     const implementation = memberOf(info, ':lisp-implementation');
     const features = memberOf(info, ':features');

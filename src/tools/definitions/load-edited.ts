@@ -22,7 +22,7 @@ import type { Origins } from './origins.ts';
 import { contentOf } from './part-content.ts';
 import type { Plan } from './plan.ts';
 
-/** Compiles and loads the changed forms of PLAN, whose files have been written, and returns the result. */
+/** Compiles and loads the changed forms of PLAN. Its files must be written already. Returns the result of the tool. */
 export async function loadEdited(origins: Origins, plan: Plan, context: CallContext): Promise<Result> {
   const sections: (string | undefined)[] = [];
   const data: object[] = [];
