@@ -52,8 +52,8 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
      *  always, and without network. `off`: never. */
     sandbox: readSandbox(flags),
     /** The choice of the image for calls. `own`: an image that the server starts. `auto`: an image to which servers of
-     *  this workspace can attach, else an own one. `swank`: the image behind `swank`. Else the name of an image to
-     *  which servers can attach, or of `imageCommand`. */
+     *  this workspace can attach, else an own one. Else the URL of `swank`, or the name of `imageCommand` or of
+     *  an image to which servers can attach. */
     image: readImage(flags),
     /** The Swank or Slynk behind which the image is, if --image names one. */
     swank: readSwank(flags.get('image')),
