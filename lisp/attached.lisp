@@ -49,7 +49,9 @@ thread of one calls it: then signal NOT-OURS."
   ;; agent could not be stopped.
   (mapc #'sb-ext:lock-package **own-packages**))
 
-(define-operation ("begin-session" :inline t) (server trees)
+(define-operation ("begin-session" :server-only t :inline t :gives boolean)
+    ((server string "A text that tells this server from others of the image.")
+     (trees (list string) "Native names of folders in and below which ASDF also finds systems."))
   "Note what the server tells of itself: SERVER, a text that tells it from other servers of this image,
 and TREES, native names of the folders in and below which ASDF also finds systems while its jobs run."
   (setf (session-server *session*) server

@@ -14,8 +14,8 @@
     :components
     ((:file "package") (:file "sbcl") (:file "sbcl-code") (:file "sbcl-definitions")
      (:file "sbcl-observe") (:file "sbcl-system") (:file "sbcl-uses") (:file "probes")
-     (:file "own") (:file "json") (:file "capture") (:file "stack") (:file "printing")
-     (:file "hooks") (:file "wrapping") (:file "wire")))
+     (:file "own") (:file "json") (:file "shapes") (:file "capture") (:file "stack")
+     (:file "printing") (:file "hooks") (:file "wrapping") (:file "wire")))
    (:module "jobs"
     :serial t
     :components

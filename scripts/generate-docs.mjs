@@ -1,5 +1,5 @@
 // Writes what the docs show of the running server: docs/tools.md, docs/session.svg, and the marked parts of other pages. It
-// writes the manifests too. With --check it writes nothing, and fails when one of
+// writes the manifests and what lisp/ declares too. With --check it writes nothing, and fails when one of
 // them is stale, or what the tools cost.
 
 import { execFileSync } from 'node:child_process';
@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { demoAnswers } from './demo-answers.mjs';
 import { jobParts, jobs } from './jobs.mjs';
 import { manifests } from './manifests.mjs';
+import { wirePages } from './operations.mjs';
 import { picture } from './picture.mjs';
 import { PROJECT, SERVER, withDemo } from './session.mjs';
 import { costsText, sameCosts } from './token-costs.mjs';
@@ -87,6 +88,7 @@ function freshPages(answered, told, done, transcript) {
   const tools = output('tools');
   const pages = new Map([
     ...manifests(),
+    ...wirePages(),
     ['docs/tools.md', toolsPage(tools, answered)],
     ['docs/session.svg', picture(told)],
   ]);

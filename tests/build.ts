@@ -1,10 +1,12 @@
 // Builds the server and its agent once before the tests, so that they always run what the sources say.
 
 import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { compilingCommand, EVERYTHING, isCompiled } from '../src/image/process/agent.ts';
 import { cacheFolder } from '../src/paths.ts';
+import { untrueAnswers } from './declared.ts';
 import { LIBRARIES_AS_COMPILED, LISP, PROJECT, startSession, testSbcl, untilCoreKept } from './harness.ts';
 import { mountObstacle, obstacle } from './sandbox/namespaces.ts';
 
@@ -56,6 +58,14 @@ function tellLeftOut({ vitest }: TestProject): void {
     );
 }
 
+/** Throws when an answer that a test has seen is not as its operation declares it. */
+function tellUntrue(): void {
+  const file = untrueAnswers(join(PROJECT, 'dist-tests'));
+  if (!existsSync(file)) return;
+  const different = new Set(readFileSync(file, 'utf8').trim().split('\n'));
+  throw new Error(`Answers differ from what lisp/ declares:\n${[...different].join('\n')}`);
+}
+
 /** Prepares the tests. Returns what tells which were left out, and removes what their servers have kept. */
 export default async function setup(project: TestProject): Promise<() => void> {
   execFileSync(process.execPath, ['scripts/build.mjs', '--for-tests'], { cwd: PROJECT, stdio: 'inherit' });
@@ -70,6 +80,7 @@ export default async function setup(project: TestProject): Promise<() => void> {
   }
   return () => {
     tellLeftOut(project);
+    tellUntrue();
     rmSync(XDG_STATE_HOME, { recursive: true, force: true, maxRetries: 5 });
   };
 }

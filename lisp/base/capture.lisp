@@ -141,6 +141,12 @@ character begins with FIRST."
           (t (let ((start (mod written size)))
                (concatenate 'string (subseq tail start) (subseq tail 0 start)))))))
 
+(define-shape output ()
+  "What a call or the image has written."
+  (text string "The whole output, or its beginning when characters were left out.")
+  (omitted integer :optional "How many characters were left out in the middle.")
+  (tail string :optional "The end of the output, when characters were left out."))
+
 (defun captured (capture &key reset (wait t))
   "Return the output in CAPTURE as a JSON object. Its members are the whole text, or the head, the
 number of omitted characters, and the tail. Return NIL when nothing was written, or when WAIT is

@@ -18,6 +18,32 @@ have reserved HELD for the caller."
   (setf (held-command held) command)
   (sb-thread:signal-semaphore (held-gate held)))
 
+(define-shape debug-value ()
+  "What is known of a held error and its frames, or the reason why a request about them failed."
+  (gone boolean :optional "True when the error is not held, or no longer.")
+  (busy boolean :optional "True when another call uses the error.")
+  (held-by string :optional
+   "The server that holds the error, when that is another server of the same image.")
+  (why string :optional "Why the error is not held, or why the frame cannot be run again.")
+  (held (list integer) :optional "Numbers of the errors that are held.")
+  (no-frame integer :optional "The requested frame, when it does not exist.")
+  (frames integer :optional "How many frames can be shown.")
+  (no-restart string :optional "The requested restart, when it does not exist.")
+  (restarts (list string) :optional "Names of the restarts that exist.")
+  (no-form boolean :optional "True when there is no form to evaluate again.")
+  (frame integer :optional "Number of the frame that the request is about.")
+  (again boolean :optional "True when this frame can be run again.")
+  (nearest integer :optional "Number of the nearest frame that can be run again.")
+  (form boolean :optional "True when the evaluated form can be evaluated again.")
+  (call frame :optional) (locals (list local) :optional) (package string :optional)
+  (restart string :optional "Name of a restart that was called with too few arguments.")
+  (takes string :optional
+   "Lambda list of `restart`, the restart that was called with too few arguments.")
+  (returned string :optional
+   "Name of a restart whose function returned, although restarts should make a non-local exit.")
+  (goes-on boolean :optional
+   "True when the thread that had the error, a thread of the program, now continues."))
+
 (defun why-not-there (number)
   "Return a JSON object that says that another request is using the held error NUMBER, that another
 server holds it, or why no error with this number is held."

@@ -69,6 +69,29 @@ part of the object before. If there is no such part, end the operation with an e
                  (t (setf object (part-value part))))
         finally (return object)))
 
+(define-shape inspected-part ()
+  "A part of an object."
+  (name string)
+  (value string :optional)
+  (why string :optional "Why the part has no value: for example, its slot is unbound.")
+  (id string :optional))
+
+(define-shape inspect-data ()
+  "An object and its parts, or the reason why it cannot be inspected."
+  (value string :optional) (type string :optional) (id string :optional)
+  (total integer :optional)
+  (parts (or (list inspected-part) (list string)) :optional "The parts, or for a string its lines.")
+  (no-value boolean :optional)
+  (gone-id string :optional "The requested id, when its object no longer exists.")
+  (foreign-id string :optional
+   "The requested id, when only answers to other servers of the image had it.")
+  (is-form boolean :optional "True when the text is a form, which inspect does not evaluate.")
+  (no-function string :optional
+   "The requested name of a function, when there is no such function.")
+  (no-part string :optional "The requested part, when the object has no such part.")
+  (in string :optional "This object, as printed.")
+  (why string :optional))
+
 (defun part-data (part)
   "Return a JSON object for PART, a PART structure."
   (let ((value (part-value part)))
@@ -90,7 +113,11 @@ its parts from OFFSET on."
             "total" (length parts)
             "parts" (mapcar #'part-data (page parts offset limit)))))
 
-(define-operation "inspect" (value package path offset limit)
+(define-operation ("inspect" :gives (or inspect-data lookup-failure))
+    ((value string "The text of a symbol, or an id such as @3.")
+     package
+     (path (list string) :optional "Names of parts: the way to the object to show.")
+     offset limit)
   "Return a JSON object about the object that the text VALUE means in PACKAGE, with LIMIT of its
 parts from OFFSET on. If PATH, a list of names of parts, is given, show the object to which it
 leads."

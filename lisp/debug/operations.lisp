@@ -3,7 +3,14 @@
 
 (in-package "LIVE-LISP.DEBUG")
 
-(define-operation "debug-list" ()
+(define-shape held-row ()
+  "A row of the list of held errors."
+  (error integer) (seconds integer) (thread string :optional)
+  (held-by string :optional
+   "The server that holds it, when that is another server of the same image.")
+  (type string))
+
+(define-operation ("debug-list" :gives (object (held (list held-row) :optional))) ()
   "Return a JSON object that lists the errors that are held. Those that other servers hold tell this
 server's process."
   (object "held" (loop for held in (reverse **held**)
@@ -75,7 +82,22 @@ this thread."
             "again" (and again t)
             "why" why)))
 
-(define-operation ("debug-look" :members t :starter #'look-in-thread) (frame)
+(define-shape debug-data (remarks)
+  "What requests about a held error give."
+  (left boolean :optional
+   "True when the evaluated code made a non-local exit, so that the call which the error had
+   stopped continued. The other members are then the answer of that call.")
+  (value (or debug-value lookup-failure) :optional)
+  (values (list (list printed-value)) :optional "The printed values of each evaluated form.")
+  (form-number integer :optional "Number of the form that was evaluated last.")
+  (unreadable unreadable :optional)
+  (replaced (list (object (name string) (method boolean :optional) (place place))) :optional
+   "Definitions from files that the new definitions replaced."))
+
+(define-operation ("debug-look" :members t :gives debug-data
+                   :starter #'look-in-thread
+                   :also (error))
+    (frame)
   "Return a plist for an answer about the error that this thread holds. If FRAME, a number, is
 given, it is about this frame, with local variables."
   (let ((found (frame-numbered *held* frame)))
@@ -158,7 +180,14 @@ nothing, and return NIL and a JSON object that says why."
                                forms))))
     (loop for each in forms collect (call-user-code (lambda () (evaluate-here each frame))))))
 
-(define-operation ("debug-eval" :members t :starter #'look-in-thread) (frame codes package keep)
+(define-operation ("debug-eval" :members t :resumes t :gives debug-data
+                   :starter #'look-in-thread
+                   :also (error))
+    (frame
+     (codes (list string) "The texts of forms.")
+     (package string :optional
+      "The package in which they are read; that of the frame's function by default.")
+     (keep boolean :optional "True to keep the values, with which the error continues."))
   "Evaluate the forms in CODES, a list of texts, with the variables of frame number FRAME of the
 error that this thread holds. If FRAME is NIL, use the newest frame of the program. Read the texts
 in PACKAGE, or in the package of the frame's function if it is NIL. If KEEP is true, keep the values
@@ -213,7 +242,12 @@ in PACKAGE, would replace."
                              "method" (and (eq (first form) 'defmethod) t)
                              "place" (first sources))))))
 
-(define-operation ("debug-fix" :members t :starter #'look-in-thread) (frame code package)
+(define-operation ("debug-fix" :members t :resumes t :gives debug-data
+                   :starter #'look-in-thread
+                   :also (error))
+    (frame code
+     (package string :optional
+      "The package in which they are read; that of the frame's function by default."))
   "Evaluate the forms in the text CODE as the operation evaluate does. Read them in PACKAGE, or in
 the package of the function of frame number FRAME if it is NIL. Return a plist for the answer, with
 the definitions in files that the forms have replaced."
@@ -221,7 +255,15 @@ the definitions in files that the forms have replaced."
          (replaced (replaced-data code package)))
     (list* "replaced" replaced (evaluate-code code package))))
 
-(define-operation ("debug-go" :members t :starter #'go-on-in-thread) ()
+(define-operation ("debug-go" :members t :resumes t :gives debug-data
+                   :starter #'go-on-in-thread
+                   :also (error frame
+                          (restart string :optional "The name of a restart to invoke.")
+                          (retry boolean :optional
+                           "True to run the frame again, or without one the form.")
+                          (end boolean :optional
+                           "True to end the call that the error has stopped.")))
+    ()
   "Make the thread continue that is stopped at a held error. GO-ON-IN-THREAD does that, so this body
 never runs."
   '())

@@ -36,7 +36,18 @@ whose names contain NAME."
       (or (matching #'string-equal)
           (matching (lambda (asked whole) (search asked whole :test #'char-equal)))))))
 
-(define-operation "debug-thread" (name)
+(define-shape thread-data ()
+  "The current state of a thread."
+  (thread string :optional) (frames (list frame) :optional)
+  (silent boolean :optional "True when the thread did not report its frames in time.")
+  (waits-for (object (name string) (owner string :optional)) :optional
+   "The lock that the thread waits for, and the thread that owns it.")
+  (threads (list string) :optional
+   "Names of threads, when the requested name fits no thread or several.")
+  (found integer :optional "How many threads the requested name fits."))
+
+(define-operation ("debug-thread" :gives thread-data)
+    ((name string "The name of a thread, or a part of it."))
   "Return a JSON object with the current frames of the thread called NAME, and with the lock for
 which it waits. If no thread or several threads match NAME, list names of threads instead."
   (let* ((found (threads-named name)) (thread (first found)))

@@ -258,7 +258,18 @@ all of them for its restart."
                                                         (read-from-string name))))))
     (and type (symbolp type) (find-class type nil) (subtypep type 'condition) type)))
 
-(define-operation "debug-watch" (where type hold-seconds off)
+(define-shape watch-data ()
+  "Which errors are recorded from now on."
+  (where string :optional)
+  (unknown boolean :optional "True when nothing has the name in WHERE yet.")
+  (no-type string :optional "The requested type, when there is no such type of errors.")
+  (watched integer :optional "How many errors were recorded, when the recording ends."))
+
+(define-operation ("debug-watch" :holds t :gives watch-data)
+    ((where string :optional "all, or the name of a thread or of a package.")
+     (type string :optional "The type of errors to record; ERROR by default.")
+     (hold-seconds integer :optional "For how many seconds each such error is held.")
+     (off boolean :optional "True to record no more."))
   "Begin to record errors of TYPE in WHERE. If HOLD-SECONDS is given, hold each of them this long.
 If OFF is true, stop recording instead. Return a JSON object."
   (let ((named (if type (watch-type-named type) 'error)))
@@ -268,7 +279,22 @@ If OFF is true, stop recording instead. Return a JSON object."
           (t (watch-errors (make-watch where named hold-seconds))
              (object "where" where "unknown" (not (place-to-watch-p where)))))))
 
-(define-operation "debug-watched" (index)
+(define-shape watched-error ()
+  "An error that was recorded when it was signalled. Times are in seconds."
+  (time integer) (thread string) (type string) (text string) (frames (list frame) :optional)
+  (more-frames integer :optional))
+
+(define-shape watched-data ()
+  "The errors that were recorded when they were signalled."
+  (watching string :optional
+   "Which errors are recorded now: all, or those of the threads or the package with this name.
+   Absent when none are recorded.")
+  (seen integer "How many such errors were signalled since the recording began.")
+  (now integer) (error watched-error :optional)
+  (others (list (object (time integer) (thread string) (type string))) :optional))
+
+(define-operation ("debug-watched" :gives watched-data)
+    ((index integer "The number of the error: 0 is the newest."))
   "Return a JSON object with one error that this session has recorded, and with the times, threads and
 types of all. INDEX 0 means the newest error, and 1 the one before it."
   (let* ((watch (own-watch)) (recorded (and watch (watch-recorded watch))))

@@ -101,6 +101,15 @@ form of a missing package is not read. The second value is a list of the names o
         do (enter-readtable-there text start end packages)
         finally (return (values found missing))))
 
+(define-shape checked-text ()
+  "What the reader found in a text. Offsets are in characters, as Lisp counts them."
+  (ends (list integer) :optional "For each form that was read, the offset of its end.")
+  (stopped string :optional "Why the text after these forms cannot be read.")
+  (problems (list (object (start integer) (text string) (name boolean :optional))) :optional
+   "Problems with forms. `name` is true when the problem is a package or a symbol.")
+  (missing (list string) :optional
+   "Packages that do not exist. Forms in these packages were not checked."))
+
 (defun checked-text (text starts packages)
   "Return a property list with the member \"value\" of the answer: the ends of the forms of TEXT,
 the condition that stopped the reading, and the PROBLEMS of the forms that begin at STARTS. PACKAGES
@@ -113,7 +122,16 @@ are as for PACKAGE-THERE."
                             "problems" problems
                             "missing" missing)))))
 
-(define-operation ("check-text" :members t) (text starts packages)
+(define-shape check-data (remarks)
+  "What came of the check of a text."
+  (value checked-text :optional))
+
+(define-operation ("check-text" :members t :gives check-data)
+    ((text string "The text of a file.")
+     (starts (list integer) "The offsets of the forms to check.")
+     (packages (list (tuple integer (nullable string)))
+      "Offsets from which on forms are read in the package with this name, or in the session's
+      package."))
   "Return where the forms of TEXT, of a file, end, and why the reader rejects any of the forms that
 begin at one of STARTS. PACKAGES is a list of lists (PLACE NAME): from PLACE on, forms are read in
 the package NAME, or in the current one if NAME is NIL. Evaluate nothing, and leave no new symbols

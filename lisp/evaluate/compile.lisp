@@ -65,7 +65,15 @@ Return the truename of FILE."
     (write-char #\! out))
   (truename file))
 
-(define-operation ("compile-forms" :members t) (code package file)
+(define-shape compile-data (forms-data)
+  "What came of the forms that were compiled."
+  (forms integer :optional
+   "How many forms were compiled; absent when the compilation stopped before the end."))
+
+(define-operation ("compile-forms" :members t :holds t :gives compile-data)
+    (code package
+     (file string
+      "The native name of a file to make, with the type lisp. The fasl is made beside it."))
   "Compile the forms of the text CODE as if they were in a file, and undo their definitions. Read
 them in PACKAGE, or in the session's package if it is NIL. FILE is the native name of a file to
 make, with the type lisp. The fasl is made beside it."
@@ -102,7 +110,7 @@ describes the outcome. If SOURCE is a script, do not load the libraries that it 
                             "failed" (and made failed t)
                             "notLoaded" (null made))))))
 
-(define-operation ("check-file" :members t) (file fasl)
+(define-operation ("check-file" :members t :gives load-file-data) (file fasl)
   "Compile FILE into FASL without loading it, and undo its definitions. Both are native names."
   (let* ((source (sb-ext:parse-native-namestring file))
          (fasl (sb-ext:parse-native-namestring fasl))

@@ -51,6 +51,20 @@ thrown to *UNREADABLE*."
   `(let ((*unreadable* (list nil)))
      (catch *unreadable* ,@body)))
 
+(define-shape unreadable ()
+  "A form that the reader could not read: its number in the text, the position of its start
+  (`line`, `column`), and the position where the reader stopped (`atLine`, `atColumn`)."
+  (text string "Why the form could not be read.")
+  (near (list string) :optional)
+  (missing boolean :optional
+   "True when the text names a package, or a symbol in a package, that does not exist.")
+  (without-manager boolean :optional
+   "True when the text uses a package of a library manager, and no manager is set up.")
+  (init-file string :optional
+   "The user's init file, when it was not loaded and may define the missing name. Sent once per
+   image.")
+  (number integer) (line integer) (column integer) (at-line integer) (at-column integer))
+
 (defun read-form (stream text start)
   "Return the next form of STREAM, which begins at START in TEXT, or STREAM itself at its end. If
 the form cannot be read, unintern its new symbols, and throw a JSON object with the reason to
@@ -275,6 +289,21 @@ values of VALUE-TEXT."
           ((<= (length text) *value-budget*) text)
           (t (values (subseq text 0 *value-budget*) t)))))
 
+(define-shape printed-value ()
+  "A printed value; or, in its place, the number of further values that were left out."
+  (text string :optional "The value as ~S prints it.")
+  (omitted integer :optional "How many further values were left out.")
+  (cut boolean :optional "True when the text was too long, so its end is missing.")
+  (length integer :optional "The value of *PRINT-LENGTH*, if it hid a part of the value.")
+  (characters integer :optional "The length of a string that was cut.")
+  (digits integer :optional
+   "How many digits a number has, when only its first and its last digits are shown.")
+  (shortened boolean :optional
+   "True when only the first and the last digits of some numbers within the value are shown.")
+  (circular boolean :optional
+   "True when the value is printed with labels such as #1=, because a part of it contains itself.")
+  (id string :optional "Id under which the tool inspect finds a value that was not shown whole."))
+
 (defun value-data (value)
   "Return VALUE as a JSON object with its text of limited length. The object also has the length of
 VALUE if elements are hidden, and an id if the text does not show all of VALUE."
@@ -396,7 +425,28 @@ a property list of answer members."
          (members (call-as-job-part package (lambda () (evaluate-text code)))))
     (append (done-members) members)))
 
-(define-operation ("evaluate" :members t :starter #'start-evaluation) (code package)
+(define-shape forms-data (remarks)
+  "What came of reading and evaluating, or compiling, the forms of a text."
+  (form-number integer :optional "Number of the form that was read or evaluated last (1-based).")
+  (unreadable unreadable :optional) (value lookup-failure :optional))
+
+(define-shape main-thread-busy ()
+  "Why the main thread could not do something."
+  (job integer :optional
+   "The request that it runs, or the negative number of the held error that it waits for. Absent in
+   an image whose main thread runs no requests."))
+
+(define-shape evaluate-data (forms-data)
+  "What came of the forms that were evaluated."
+  (values (list (list printed-value)) :optional "The printed values of each evaluated form.")
+  (main-thread main-thread-busy :optional
+   "Sent when the main thread was asked to evaluate the forms and could not, so that nothing was
+   evaluated."))
+
+(define-operation ("evaluate" :members t :holds t :gives evaluate-data
+                   :starter #'start-evaluation
+                   :also ((main-thread boolean :optional "True to evaluate the forms in the main thread.")))
+    (code package)
   "Evaluate the forms of the text CODE in PACKAGE or, if it is NIL, in the session's package. The
 answer has the values of each evaluated form, even if a later form signals an error."
   (evaluate-code code (and package (named-package package))))

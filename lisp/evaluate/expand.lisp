@@ -75,7 +75,21 @@ list of answer members."
              nil)))
     (list* "unreadable" unreadable data)))
 
-(define-operation ("macroexpand" :members t) (code package mode)
+(define-shape macroexpand-data (remarks)
+  "The expansion of a form."
+  (expansion printed-value :optional) (expanded boolean :optional)
+  (operator (object (name string) (place (member "function" "variable"))
+                    (natures (list string) :optional))
+   :optional
+   "The operator of the form, when the form is no macro form.")
+  (unreadable (or unreadable (object (forms integer))) :optional)
+  (without-walker boolean :optional) (value lookup-failure :optional))
+
+(define-operation ("macroexpand" :members t :gives macroexpand-data)
+    ((code string "The text of a form.")
+     package
+     (mode (member "one" "full" "all")
+      "A single step, until it is no macro form, or also the forms within it."))
   "Expand the one form of the text CODE, which is read in PACKAGE or, if it is NIL, in the session's
 package. MODE is one (a single step), full (until it is no macro form) or all (also the forms within
 it)."

@@ -61,6 +61,14 @@ image differs from FILE after that."
       (make-json-object (append members (agreement :forgetting (and forget path)
                                                   :tried tried))))))
 
+(define-shape loaded-file ()
+  "What came of the load of a file."
+  (file string) (failed boolean :optional)
+  (not-loaded boolean :optional "True when the file could not be compiled to its end.")
+  (begun boolean :optional
+   "True when the first forms of the file were loaded, although a later one could not be read.")
+  (agreement agreement :optional))
+
 (defun loaded-members (made failed source file forget)
   "Load MADE, the fasl that was compiled from SOURCE, which is FILE or a copy of it. Return a
 property list of answer members. MADE is NIL when the compiler made no fasl, and then nothing is
@@ -169,7 +177,17 @@ version that was loaded before."
       (let ((*file-of-copy* (cons (true-name copy) (true-name file))))
         (funcall function)))))
 
-(define-operation ("load-file" :members t) (file fasl content forget)
+(define-shape load-file-data (remarks)
+  "What the load or the check of a file gives."
+  (phase (member "compile" "load") :optional
+   "The phase in which the load ended: 'load' when it succeeded.")
+  (value loaded-file :optional) (twins (list twin) :optional))
+
+(define-operation ("load-file" :members t :holds t :gives load-file-data)
+    (file fasl content
+     (forget (or boolean (member "listed")) :optional
+      "True to remove what the file no longer defines. With \"listed\", do so only if answers have
+      listed all of it."))
   "Compile FILE into FASL, both native names, and load FASL. CONTENT, a string with a character for
 each octet, replaces the text of FILE unless it is NIL. If FORGET is true, remove definitions from
 the image that FILE no longer has. If FORGET is \"listed\", do so only if answers have listed all of
@@ -192,7 +210,17 @@ these definitions."
                "twins" (twins-data (set-difference (loaded-systems) before :test #'string=))
                members)))))
 
-(define-operation ("load-files" :members t) (files folder)
+(define-shape load-files-data (remarks)
+  "What the load of several files gives."
+  (phase (member "compile" "load") :optional)
+  (file string :optional "The file in which the load stopped.")
+  (value (list loaded-file) :optional
+   "Results of the files that were loaded, in load order, up to the file in which the load
+   stopped."))
+
+(define-operation ("load-files" :members t :gives load-files-data)
+    ((files (list string) "Native names of files.")
+     (folder string "The native name of a folder for the fasls."))
   "Compile and load each of FILES, native names, in the order in which their systems load them. All
 are one compilation unit, so there is no warning when a file uses a name that a later file defines.
 FOLDER is the native name of a directory for fasls. Stop at the first file that is not loaded
@@ -221,7 +249,7 @@ completely. The member \"file\" of the answer names this file."
                                        :together t)))
         (list* "phase" *phase* "file" at "value" (reverse loaded) members)))))
 
-(define-operation ("load-source" :members t) (file)
+(define-operation ("load-source" :members t :gives load-file-data) (file)
   "Load the source file FILE, a native name, as a start file of the user."
   (call-as-job-part nil
                     (lambda ()
@@ -247,7 +275,15 @@ members."
     (declare (ignore warnings))
     (loaded-members made failed file file nil)))
 
-(define-operation ("load-forms" :members t) (file fasl content text numbers continues)
+(define-operation ("load-forms" :members t :gives load-file-data)
+    (file fasl
+     (content string
+      "The text of the file with the forms to load, and an atom and blanks for each other form.")
+     (text string :optional "The whole text of the file, if the image may not see it.")
+     (numbers (list (nullable integer))
+      "For each form its number in the text that was loaded before, or null if it is to be
+      loaded.")
+     (continues boolean :optional "True to report what the load before has displaced, too."))
   "Compile some forms of FILE into FASL, both native names, and load them. CONTENT is a text with a
 character for each octet of FILE. It has the forms to load, and an atom and blanks in place of each
 other form, so that no form changes its number or position. TEXT is NIL, or the whole text of FILE,
@@ -312,6 +348,28 @@ the library manager is loaded. If a system is missing even then, return a list f
         (load-library-manager))
       (call-telling-needed function))))
 
+(define-shape perhaps-missing ()
+  "A system, and what is known if ASDF does not find it or one that it needs."
+  (missing string :optional "The name of the system that ASDF does not find.")
+  (system string :optional "The requested system.")
+  (needed-by string :optional
+   "The system that depends on the missing one, when this is not the requested system.")
+  (known (list string) :optional "Names of systems that ASDF finds.")
+  (asd (object (file string) (systems (list string) :optional)) :optional
+   "The .asd file in which ASDF looks for the system, and the systems that the file defines
+   instead.")
+  (manager string :optional "Name of the library manager that the image uses.")
+  (manager-failure string :optional "Why the library manager could not be loaded.")
+  (installing string :optional
+   "The form by which the library manager installs the missing system, if it can.")
+  (init-file string :optional
+   "The user's init file, such as ~/.sbclrc, if it could set up more systems. Images do not load
+   it."))
+
+(define-shape missing-system (perhaps-missing)
+  "A system that ASDF does not find."
+  (missing string))
+
 (defun missing-data (missing system &optional by)
   "Return a JSON object that reports that ASDF did not find the system MISSING while it loaded
 SYSTEM. BY is the name of the system or file that needs MISSING, or NIL."
@@ -347,6 +405,18 @@ return a list from NEEDED-SYSTEM. Else return NIL."
   (loop for each in systems
         when (some #'stale-p (true-names (component-files each)))
           collect (asdf-call "COMPONENT-NAME" each)))
+
+(define-shape loaded-system (perhaps-missing)
+  "What came of the load of a system."
+  (already boolean :optional)
+  (unchanged boolean :optional "True when no file was loaded.")
+  (loaded (list string) :optional)
+  (gone (list string) :optional "Source files of the system that no longer exist.")
+  (twins (list twin) :optional) (agreement agreement :optional))
+
+(define-shape load-system-data (remarks)
+  "What the load of a system gives."
+  (value loaded-system :optional))
 
 (defun loaded-data (name force)
   "Load the system NAME, which ASDF has found. If FORCE is true, load it even if it is loaded
@@ -392,7 +462,9 @@ answer members."
                    (missing-data (first needed) (string-left-trim "#:" name) (second needed)))
                   (t (missing-data plain plain)))))))
 
-(define-operation ("load-system" :members t) (name force)
+(define-operation ("load-system" :members t :holds t :gives load-system-data)
+    ((name string "The name of a system.")
+     (force boolean :optional "True to load it again although it is loaded."))
   "Load the system NAME and the systems that it depends on with ASDF, even if NAME is loaded already
 when FORCE is true."
   (call-as-job-part nil

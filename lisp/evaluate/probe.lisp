@@ -55,7 +55,14 @@ does not return."
        (sb-thread:join-thread (sb-thread:make-thread #'fresh-session-works-p
                                                      :name "live-lisp probe"))))
 
-(define-operation ("probe" :members t) (session exercise)
+(define-shape probe-data ()
+  "Whether the image works."
+  (works boolean :optional "Absent when the test did not end normally.")
+  (holder string :optional "The name of a thread that keeps all others from compiling."))
+
+(define-operation ("probe" :server-only t :members t :gives probe-data)
+    ((session boolean :optional "True to test a copy of the session instead of a fresh one.")
+     (exercise boolean :optional "True to collect garbage and start a thread, too."))
   "Return whether *PROBE* can be read, evaluated and printed in a fresh session. If SESSION is true,
 return whether WORKS-P is true in a copy of the session instead. Without SESSION, also return the
 name of a thread that holds the lock of the compiler without running. If EXERCISE is true, also

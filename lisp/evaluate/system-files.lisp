@@ -14,14 +14,21 @@ the system NAME."
                              (sb-ext:native-namestring directory))))
           when name collect name)))
 
-(define-operation "system-sources" ()
+(define-operation ("system-sources" :gives (list string)) ()
   "Return a list of the directories with the sources of the loaded systems, or NIL while ASDF is not
 loaded."
   (and (contrib-function "ASDF" "REGISTERED-SYSTEM")
        (remove-duplicates (loop for name in (loaded-systems) append (source-directories name))
                           :test #'string=)))
 
-(define-operation "source-text" (file written)
+(define-shape source-text ()
+  "The text of a source file."
+  (written integer "The universal time at which the file was written.")
+  (text string :optional "A character for each octet. Absent when the server has the text."))
+
+(define-operation ("source-text" :gives source-text)
+    (file
+     (written integer :optional "When the file was written whose text the server has."))
   "Return a JSON object with the text of FILE, a native name, and the universal time at which it was
 written. If that is WRITTEN, leave the text out. Return NIL if FILE cannot be read, or is too large.
 A server asks so for the sources of an image that does not see its files."
@@ -41,7 +48,7 @@ of their source files and of their .asd files. Return at most 5000 names."
               append (and system (ignore-errors (component-files system))))
         0 5000))
 
-(define-operation "system-files" (names)
+(define-operation ("system-files" :gives (list string)) ((names (list string) "Names of systems."))
   "Return the source files and the .asd files of those of the systems NAMES that ASDF has
 registered, at most 5000."
   (system-paths names))
@@ -69,7 +76,11 @@ although other files of the same part were."
                               collect path)
         unless (= (length missing) (length files)) append missing))
 
-(define-operation "compare-files" (path system package limit)
+(define-operation ("compare-files" :gives (or comparison-data lookup-failure))
+    ((path string :optional "The native name of a file.")
+     (system string :optional "The name of a system.")
+     (package string :optional "The name of a package.")
+     (limit integer :optional "The maximum number of differences of a kind; 20 by default."))
   "Return where the image differs from the file PATH, a native name, or from the files of the system
 SYSTEM and its parts. With PACKAGE, return where the names of PACKAGE differ from any loaded file.
 Show at most LIMIT differences of a kind, by default 20."

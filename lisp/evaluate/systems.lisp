@@ -233,6 +233,12 @@ the current folder."
             when (and place (not (equal place own)))
               return (values place own)))))
 
+(define-shape twin ()
+  "A system of which ASDF can find two definitions. Each such system is reported once."
+  (name string)
+  (file string "The .asd file from which the system was loaded.")
+  (other string "Another .asd file that defines a system of this name."))
+
 (defun twins-data (names)
   "NAMES are names of systems that were just loaded. Return a list of JSON objects for those that
 ASDF could also load from another folder. Only systems below the current folder count, and each is
@@ -272,7 +278,11 @@ not found, have ASDF scan for systems again, and then load the library manager a
 
 ;;; The library manager: Quicklisp, qlot or ocicl
 
-(define-operation ("use-libraries" :inline t) (name file init-file)
+(define-operation ("use-libraries" :server-only t :inline t :gives boolean)
+    ((name string :optional "The name of the library manager; none by default.")
+     (file string :optional "The file that sets it up.")
+     (init-file string :optional
+      "The name of the user's init file, if that was not loaded and can add systems."))
   "Set the library manager to NAME, or to none if NAME is NIL. FILE is the file that sets the
 manager up. It is loaded when systems or packages of the manager are first needed. INIT-FILE is the
 name, as answers show it, of the user's init file if that was not loaded and can add systems. Else
@@ -327,7 +337,8 @@ comes after those that it needs. Files that belong to no system come last."
     (stable-sort files #'<
                  :key (lambda (file) (or (position file plan :test #'string=) (length plan))))))
 
-(define-operation "load-order" (files)
+(define-operation ("load-order" :gives (list string))
+    ((files (list string) "Native names of files."))
   "Return FILES, native names, in the order in which their systems load them, followed by files that
 belong to no system."
   (in-load-order files))

@@ -54,6 +54,25 @@ return NIL. The report of CONDITION would omit the package of an accessible symb
                    (ignore-errors (cell-error-name condition)))))
     (and name (symbolp name) (symbol-text name))))
 
+(define-shape condition ()
+  "A Lisp condition that no handler handled."
+  (type string) (text string)
+  (variable string :optional
+   "The unbound variable that the condition is about, as PACKAGE::NAME.")
+  (near (list string) :optional "Names similar to a name that does not exist.")
+  (missing boolean :optional "True when the condition means that a name does not exist.")
+  (without-manager boolean :optional
+   "True when a file uses a package of a library manager, and no manager is set up.")
+  (init-file string :optional
+   "The user's init file, when it was not loaded and may define the missing name. Sent once per
+   image.")
+  (restarts (list (object (name string) (report string))) :optional)
+  (more-restarts integer :optional "How many more restarts there are than `restarts` lists.")
+  (frames (list frame) :optional)
+  (more-frames integer :optional
+   "How many more frames there are than `frames` lists. This is a lower bound for a very deep
+   stack."))
+
 (defun condition-data (condition calls &optional more)
   "Return CONDITION as a JSON object. CALLS is a list of the newest calls on the stack, and MORE the
 number of older ones or NIL, both from CALLS-ON-STACK."

@@ -351,6 +351,20 @@ are those of FRAME-CALLS. The second value is the number of the other frames, or
         (values (frame-calls frames) more))
     (error () '())))
 
+(define-shape called-frame (place)
+  "A stack frame with its place, as far as that is known."
+  (call string)
+  (definition string :optional "The name of the function, when its file has changed.")
+  (system boolean :optional
+   "True for a frame of SBCL, ASDF or the agent. Only held errors have such frames."))
+
+(define-shape folded-frames ()
+  "System frames that are not shown."
+  (folded integer "How many they are."))
+
+(define-wire-type frame (or called-frame folded-frames)
+  "A stack frame, or several system frames in its place.")
+
 (defun frame-object (text place)
   "Return a JSON object with TEXT, a printed call, and PLACE, a property list of JSON members from
 CALL-PLACE."

@@ -3,6 +3,47 @@
 
 (in-package "LIVE-LISP.JOBS")
 
+(define-shape hold ()
+  "Options of an operation that runs code."
+  (hold integer :optional
+   "For how many seconds an error is held. Without this option, an error ends the operation.")
+  (held-above integer :optional
+   "Highest number of an error that an earlier image has held. The next held error gets a higher
+   number.")
+  (restarts (list string) :optional "Names of restarts to invoke when an error offers them.")
+  (debug-level integer :optional "The DEBUG quality to compile the code with."))
+
+(define-shape held-error ()
+  "A held error, without its condition. The thread that signalled the error waits until a call
+  resumes it."
+  (error integer "Number of the error.")
+  (seconds integer "For how many seconds after each use the error is held.")
+  (thread string :optional
+   "Name of the thread that signalled the error, if it is a thread of the program.")
+  (signalled boolean :optional
+   "True when the error was held while it was being signalled. Once it is released, a handler of
+   the program handles it.")
+  (timed boolean :optional "True when the macro TIME measures the call that the error stopped.")
+  (frames integer :optional "How many frames the tool debug can show; there can be more.")
+  (slots (list (object (name string) (value string :optional) (id string :optional))) :optional)
+  (takes (list string) :optional
+   "The lambda list of each restart's function, in the order of the restarts.")
+  (locks (list string) :optional "Names of the locks that the thread holds."))
+
+(define-shape holding ()
+  "What an operation reports on a held error, at which its thread is stopped, and on restarts that
+  were invoked."
+  (held held-error :optional "The error that stopped the operation and is held.")
+  (not-held string :optional
+   "Why the error of the operation is not held, although the request asked for that.")
+  (taken (list (object (restart string) (text string))) :optional
+   "The restarts that the request had chosen in advance and that were invoked, each with the text
+   of the condition.")
+  (taken-total integer :optional "Number of all such restarts, when `taken` does not list all.")
+  (went-on-by (list string) :optional
+   "Names of all restarts by which the operation continued after an error, including restarts that
+   were invoked for held errors."))
+
 (defvar *hold* nil
   "The number of seconds for which to hold each error of this tool call for debugging, or NIL to
 hold no errors.")

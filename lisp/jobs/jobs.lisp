@@ -76,6 +76,19 @@ thread before it does anything else.")
 what it gets."
   (capturing (session-background *session*)))
 
+(define-shape job-answer ()
+  "The members that the answer of any job can have besides those of its operation. At most one of
+CONDITION, INTERRUPTED and ABORTED is there; without one the job ended well."
+  (output output :optional "What the job has written.")
+  (background output :optional "What other threads have written since the last answer.")
+  (changes (list string) :optional
+   "In an image that somebody else runs: names that the person or other servers have defined since
+   the last answer, or texts for what they have loaded.")
+  (more-changes integer :optional "The number of older changes.")
+  (condition condition :optional "A condition that no handler handled.")
+  (interrupted interrupted-member :optional)
+  (aborted boolean :optional "True when the ABORT restart of the job was invoked."))
+
 (defun answer-frame (id members)
   "Return the wire frame of the answer to the request ID. MEMBERS is a property list of answer
 members. If they are too long for a frame, return the frame of an answer with an error instead."
@@ -124,6 +137,23 @@ it is 0."
 (defun exiting-p ()
   "True when the program asked for an exit, in this thread or another."
   (or **exiting** exit-under-way))
+
+(define-wire-type reason
+    (member "timeout" "cancelled" "interrupt" "ending" "heap" "terminated" "ended")
+  "Why a call was interrupted: its time was up ('timeout'), the client cancelled it ('cancelled'),
+  the tool interrupt ended it ('interrupt'), the server ends ('ending'), the heap was full
+  ('heap'), the server had to terminate the thread ('terminated'), or the thread ended for another
+  reason ('ended').")
+
+(define-shape interrupted-member ()
+  "The agent's report on an interrupted call."
+  (reason reason) (frames (list frame) :optional)
+  (cut-short boolean :optional
+   "True when the cleanup forms of the call did not run to their end.")
+  (collected-milliseconds integer :optional
+   "Milliseconds of garbage collection while the call ran.")
+  (ended-by string :optional "Name of the thread that ended the thread of the call.")
+  (not-begun boolean :optional "True when the call ended before any part of it ran."))
 
 (defun interruption (job reason)
   "Return a property list of answer members for an interrupt of JOB: the REASON, a text, and whether

@@ -221,6 +221,11 @@ NIL."
   "True when answers show an id for each local. A local can be inspected by its id while its frame
 exists.")
 
+(define-shape local ()
+  "A local variable of a frame. The value is absent when the compiled code did not keep it."
+  (name string) (value string :optional)
+  (id string :optional "Id under which the tool inspect finds the value."))
+
 (defun frame-locals (frame)
   "Return the locals of FRAME as a list of JSON objects, at most *LOCAL-LIMIT*. If SBCL has not kept
 the value of a local, its object has no member \"value\"."
@@ -253,6 +258,15 @@ without a clock for this, return the real time."
       (multiple-value-bind (seconds nanoseconds) (clock-time thread-clock)
         (+ (* 1000 seconds) (floor nanoseconds 1000000)))
       (floor (* 1000 (get-internal-real-time)) internal-time-units-per-second)))
+
+(define-shape kept-call (called-frame)
+  "A frame of a kept error that is no system frame."
+  (locals (list local) :optional)
+  (late boolean :optional
+   "True when its arguments and locals were not kept: those of the frames above took too long."))
+
+(define-wire-type kept-frame (or kept-call folded-frames)
+  "A frame of a kept error, with its locals.")
 
 (defun frames-with-locals (frames)
   "Return JSON objects for FRAMES, a list from SHOWN-FRAMES, with call, place and locals. Once this
@@ -287,6 +301,25 @@ has taken *LOCALS-MILLISECONDS*, the remaining frames have only the function's n
 (defvar *form-text* nil
   "The source text of the form being evaluated, or NIL if the form did not come as text.")
 
+(define-shape kept-error ()
+  "An error that was kept when it was signalled."
+  (time integer "Seconds since 1970.")
+  (operation string :optional
+   "The operation that signalled the error; absent for an error that ended a thread of the
+   program.")
+  (thread string :optional "Name of the thread that the error ended.")
+  (form string :optional) (form-number integer :optional) (file string :optional)
+  (package string) (type string)
+  (frames (list kept-frame) :optional
+   "Absent when the stack was exhausted, since there was no room to walk it.")
+  (condition condition :optional "Absent when printing the condition failed."))
+
+(define-shape last-error-data ()
+  "The errors that are kept."
+  (began integer "When the image started, in seconds since 1970.")
+  (total integer) (error kept-error :optional)
+  (others (list (object (time integer) (type string))) :optional "All kept errors, newest first."))
+
 (defun keep-error (condition on-stack)
   "Keep CONDITION as an error of the session, with the locals of its frames if ON-STACK says that they are still
 on the stack. Return a function that must be called later with the CONDITION-DATA of CONDITION:
@@ -312,7 +345,8 @@ making this data runs user code, and may never end."
 
 (setf **thread-error-keeper** #'keep-error)
 
-(define-operation ("last-error" :inline t) (index)
+(define-operation ("last-error" :inline t :gives last-error-data)
+    ((index integer "The number of the error: 0 is the newest."))
   "Return the kept error number INDEX, where 0 is the newest, and the types and times of all kept
 errors."
   (let ((errors (session-errors *session*)))

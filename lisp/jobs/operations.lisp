@@ -14,57 +14,105 @@ list for the JSON object that describes the failure."))
 list."
   (error 'lookup-failure :members members))
 
-(defstruct (operation (:constructor make-operation (name function parameters inline starter)))
-  "An operation that the server can ask for. NAME is its name in messages. PARAMETERS is a list of
-pairs of a JSON key and a keyword. INLINE is true if the reader thread runs the operation, which it
-does if the operation is short and runs no user code. STARTER is NIL or a function that is called in
-place of START-JOB, with the same arguments and the arguments of the message."
-  name function parameters inline starter)
+(defstruct (operation (:constructor make-operation
+                          (name function keywords takes
+                           &key inline starter holds members resumes gives
+                                server-only)))
+  "An operation that the server can ask for. NAME is its name in messages. TAKES lists its
+parameters as WIRE-MEMBER returns members. KEYWORDS are those of FUNCTION, which come first. INLINE
+is true if the reader thread runs the operation, which it does if the operation is short and runs no
+user code. STARTER is NIL or a function that is called in place of START-JOB, with the same
+arguments and the arguments of the message. HOLDS is true if the operation also takes the members of
+the shape HOLD. GIVES is the type of the value in the answer or, with MEMBERS, of the answer's own
+members. RESUMES is true if the answer can be that of a call that a held error has stopped, which
+goes on. SERVER-ONLY is true if no tool requests the operation, only the server itself."
+  name function keywords takes inline starter holds members resumes gives server-only)
 
 (defvar *operations* (make-hash-table :test 'equal)
   "A hash table from the names of operations to OPERATION structures.")
 
+(eval-when (:compile-toplevel :load-toplevel :execute)
+  (defvar *parameters* (make-hash-table :test 'equal)
+    "A hash table from the names of the parameters that DEFINE-PARAMETER declares to declarations.")
+
+  (defun declared-parameter (parameter)
+    "Return PARAMETER, of DEFINE-OPERATION, as a list (NAME TYPE [:OPTIONAL] WORDS)."
+    (if (consp parameter)
+        parameter
+        (cons parameter (or (gethash (symbol-name parameter) *parameters*)
+                            (error "The parameter ~A is not declared." parameter))))))
+
+(defmacro define-parameter (name type &rest more)
+  "Declare the parameter NAME, which several operations have with the same words. MORE is as in a
+member of DEFINE-SHAPE."
+  `(eval-when (:compile-toplevel :load-toplevel :execute)
+     (setf (gethash ,(symbol-name name) *parameters*) '(,type ,@more))))
+
 (defmacro define-operation (name-and-options (&rest parameters) documentation &body body)
-  "Define the operation NAME with PARAMETERS, which are keyword parameters of its function. The
-value of BODY becomes the member \"value\" of the answer. With the option :MEMBERS, BODY returns a
-property list of all answer members. Other options are slots of OPERATION."
-  (destructuring-bind (name &key inline members starter)
+  "Define the operation NAME. Each of PARAMETERS is a list (NAME TYPE [:OPTIONAL] WORDS), or the
+name of one that DEFINE-PARAMETER has declared; they are keyword parameters of the operation's
+function. The option :GIVES is the type of BODY's value, which becomes the member \"value\" of the
+answer. With the option :MEMBERS, BODY returns a property list of all answer members, and :GIVES is
+their shape. :ALSO lists parameters that only the starter takes. Other options are slots of
+OPERATION."
+  (destructuring-bind (name &key inline gives members holds resumes starter also server-only)
       (if (consp name-and-options) name-and-options (list name-and-options))
-    (let ((function (intern (format nil "OPERATION/~:@(~A~)" name))))
+    (let ((function (intern (format nil "OPERATION/~:@(~A~)" name)))
+          (taken (mapcar #'declared-parameter parameters)))
       `(progn
-         (defun ,function (&key ,@parameters)
+         (defun ,function (&key ,@(mapcar #'first taken))
            ,documentation
            ,(if members `(progn ,@body) `(list "value" (progn ,@body))))
          (setf (gethash ,name *operations*)
-               (make-operation ,name #',function
-                               ',(loop for parameter in parameters
-                                       collect (cons (json-key parameter)
-                                                     (intern (symbol-name parameter) "KEYWORD")))
-                               ,inline ,starter))))))
+               (make-operation
+                ,name #',function
+                ',(loop for (parameter) in taken
+                        collect (intern (symbol-name parameter) "KEYWORD"))
+                ',(mapcar #'wire-member (append taken (mapcar #'declared-parameter also)))
+                :inline ,inline :starter ,starter :members ,members :holds ,holds
+                :resumes ,resumes :server-only ,server-only :gives ',(and gives (wire-type gives))))))))
 
-(eval-when (:compile-toplevel :load-toplevel :execute)
-  (defun json-key (symbol)
-    "Return the JSON key of the parameter SYMBOL: formNumber for FORM-NUMBER."
-    (let ((words (string-capitalize (symbol-name symbol))))
-      (setf (char words 0) (char-downcase (char words 0)))
-      (remove #\- words))))
+(define-parameter job integer "The id of the request whose job is meant.")
+(define-parameter name string "A name, such as car or pkg:name.")
+(define-parameter package string :optional
+  "The package in which names are read. Look-ups take CL-USER by default, code the session's.")
+(define-parameter pattern string "A part of the names to find.")
+(define-parameter type string :optional "Only symbols with such a definition, such as MACRO.")
+(define-parameter inherited boolean :optional "True for symbols that the package inherits, too.")
+(define-parameter sites boolean :optional "True for the places of each use.")
+(define-parameter within string :optional "The name of a system: only uses in its files count.")
+(define-parameter offset integer :optional "How many results to leave out; none by default.")
+(define-parameter limit integer "The maximum number of results.")
+(define-parameter code string "The text of forms.")
+(define-parameter content string :optional
+  "The text that replaces that of the file, with a character for each octet.")
+(define-parameter file string "The native name of a file.")
+(define-parameter fasl string "The native name of the fasl to make.")
+(define-parameter error integer "The number of a held error.")
+(define-parameter frame integer :optional "The number of a frame of the error.")
 
-(defun whole (value)
-  "Return VALUE. If it is a float without a fraction, return an integer: the server writes large
-integers with an exponent."
-  (if (and (floatp value) (= value (ftruncate value))) (values (truncate value)) value))
+(defun wrong-argument (operation arguments)
+  "Return why ARGUMENTS, a hash table from a message, are not what OPERATION takes, as text. Return
+NIL if they are."
+  (loop for (key type optional) in (append (operation-takes operation)
+                                           (and (operation-holds operation) (shape-members "Hold")))
+        for value = (gethash key arguments)
+        do (unless (or (and optional (null value)) (fits-p value type))
+             (return (format nil "The argument ~A of the operation ~A must be of the type ~A, not ~A."
+                             key (operation-name operation) (wire-type-text type)
+                             (print-safely 80 value))))))
 
 (defun call-operation (operation arguments)
   "Call OPERATION with ARGUMENTS, a hash table from a message, and return a property list of answer
 members."
   (handler-case
       (apply (operation-function operation)
-             (loop for (key . keyword) in (operation-parameters operation)
-                   ;; The argument "value" is data for a tool, so it is not converted.
-                   for value = (if (eq keyword :value)
-                                   (gethash key arguments)
-                                   (whole (gethash key arguments)))
-                   when value collect keyword and collect value))
+             (loop for keyword in (operation-keywords operation)
+                   for (key type) in (operation-takes operation)
+                   for value = (gethash key arguments)
+                   when value
+                     collect keyword
+                     and collect (if (eq type :anything) value (whole-number value))))
     (lookup-failure (failure)
       (list "value" (make-json-object (lookup-failure-members failure))))))
 
@@ -73,18 +121,20 @@ members."
 else in a job. If it cannot be started, answer with a fault."
   (let* ((id (gethash "id" message))
          (operation (gethash (gethash "op" message) *operations*))
-         (arguments (or (gethash "args" message) (make-hash-table))))
+         (arguments (or (gethash "args" message) (make-hash-table)))
+         (wrong (and operation (wrong-argument operation arguments))))
     (handler-case
         (cond ((null operation)
                (error "There is no operation ~A." (gethash "op" message)))
+              (wrong (error "~A" wrong))
               ((operation-inline operation)
                (send (make-json-object (list* "id" id (call-operation operation arguments)))))
               (t
                (let ((function (lambda ()
                                  (setf **held-above**
                                        (max **held-above**
-                                            (or (whole (gethash "heldAbove" arguments)) 0)))
-                                 (let ((*hold* (whole (gethash "hold" arguments)))
+                                            (or (whole-number (gethash "heldAbove" arguments)) 0)))
+                                 (let ((*hold* (whole-number (gethash "hold" arguments)))
                                        (*chosen-restarts*
                                         (names-among (gethash "restarts" arguments)))
                                        (*debug-level* (gethash "debugLevel" arguments)))
@@ -96,7 +146,7 @@ else in a job. If it cannot be started, answer with a fault."
       (error (failure)
         (send (object "id" id "fault" (report-text 500 failure)))))))
 
-(define-operation "features" ()
+(define-operation ("features" :gives boolean) ()
   "Do nothing. Features that have changed are sent before the answer, as for every job."
   t)
 
@@ -107,17 +157,19 @@ stands for 0."
     (when (< offset (length list))
       (loop for element in (nthcdr offset list) repeat limit collect element))))
 
-(define-operation ("ping" :inline t) ()
+(define-operation ("ping" :server-only t :inline t :gives boolean) ()
   "Answer, which shows that the reader thread is alive. End the jobs with threads that have ended."
   (end-dead-jobs)
   t)
 
-(define-operation ("interrupt" :inline t) (job reason)
+(define-operation ("interrupt" :server-only t :inline t :gives boolean)
+    (job
+     (reason reason "Why, for the answer of the job."))
   "Interrupt the job JOB, a request's id. REASON is a text for the answer."
   (interrupt-job (own-job job) reason)
   t)
 
-(define-operation ("terminate" :inline t) (job)
+(define-operation ("terminate" :server-only t :inline t :gives boolean) (job)
   "End the thread of the job JOB, a request's id."
   (terminate-job (own-job job))
   t)
@@ -128,7 +180,7 @@ output, or is writing now."
   (let ((job (own-job id)))
     (and job (captured (job-output job) :wait nil))))
 
-(define-operation ("written" :inline t) (job)
+(define-operation ("written" :server-only t :inline t :gives output) (job)
   "Return the output of the job JOB, a request's id, so far. Return null if JOB has ended, has no
 output, or is writing now."
   (job-written job))

@@ -2,6 +2,33 @@
 
 (in-package "LIVE-LISP.JOBS")
 
+(define-shape form-place ()
+  "A top-level form of a source file."
+  (file string :optional)
+  (form integer :optional "The number of the top-level form in the file, counted from 0.")
+  (changed boolean :optional "True when the file has been written since it was compiled.")
+  (written integer :optional
+   "Write date (universal time) of the source file when it was compiled, if the file has changed
+   since.")
+  (mark string :optional
+   "The mark of the text that was loaded, if the image has kept it: the digest of its octets,
+   unless its forms can be others under the present features.")
+  (latest string :optional "The mark of the text that was loaded last, if it is another one.")
+  (undated boolean :optional
+   "True when it is not known which version of the source file was compiled."))
+
+(define-shape place (form-place)
+  "A place in a source file: a top-level form, or a list within this form."
+  (offset integer :optional "The octet at which the top-level form begins.")
+  (start integer :optional
+   "Start and end of the list within the form, in characters from the start of the file as it was
+   compiled.")
+  (end integer :optional)
+  (inside boolean :optional
+   "True when the place is a list within the form, at an unknown position.")
+  (method string :optional) (description string :optional)
+  (maker string :optional "The file whose load made the method, when SBCL keeps no source of it."))
+
 (defun translated (namestring)
   "Return the native name of the source file NAMESTRING. If that is a logical name of a file of
 SBCL, such as SYS:SRC;CODE;EVAL.LISP, and the file does not exist here, return NAMESTRING."

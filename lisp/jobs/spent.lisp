@@ -22,7 +22,13 @@ provide these data."
              ;; and can itself contain parentheses.
              (char= #\R (char state (+ 2 (position #\) state :from-end t)))))))))
 
-(define-operation ("spent" :inline t) (job)
+(define-shape job-cpu-times ()
+  "How a job's thread has spent its time."
+  (ran real "Milliseconds for which the thread has run.")
+  (waited real "Milliseconds for which the thread has waited for a CPU.")
+  (ready boolean "True when the thread runs or waits for a CPU now."))
+
+(define-operation ("spent" :server-only t :inline t :gives job-cpu-times) (job)
   "Return the milliseconds that the thread of JOB has run (\"ran\") and waited for a CPU
 (\"waited\"), and whether it runs or waits for a CPU now (\"ready\"). Return null if these are
 unknown."

@@ -32,6 +32,14 @@ too, since programs use it to overwrite a line."
           ((<= (length line) 100) line)
           (t (concatenate 'string "..." (subseq line (- (length line) 100)))))))
 
+(define-shape job-progress ()
+  "State of a running job, from the agent."
+  (characters integer :optional "How many characters the job has written.")
+  (last-line string :optional "The end of the last line that the job has written.")
+  (file string :optional "The file that the job compiles or loads now.")
+  (collected-milliseconds integer :optional
+   "Milliseconds of garbage collection while the job ran."))
+
 (defun job-state (job)
   "Return a property list of JSON members that describe the state of JOB."
   (let ((total (capture-total (job-output job))))
@@ -40,7 +48,7 @@ too, since programs use it to overwrite a line."
           "collectedMilliseconds" (job-collected job)
           "file" (job-file job))))
 
-(define-operation ("progress" :inline t) (job)
+(define-operation ("progress" :server-only t :inline t :gives job-progress) (job)
   "Return the state of JOB, or null if it has ended."
   (let ((job (own-job job)))
     (and job (make-json-object (job-state job)))))
@@ -112,7 +120,26 @@ them. A job that has not answered an earlier request is not asked again."
                           (or (eql 0 (search "live-lisp " name)) (string= name "finalizer"))))))
              threads))
 
-(define-operation ("status" :inline t) ()
+(define-shape agent-job (job-progress)
+  "State of a running job, from the agent."
+  (id integer) (frames (list string) :optional) (characters integer))
+
+(define-shape agent-status ()
+  "State of the image, from the agent."
+  (version string) (package string)
+  (heap-used integer "How many octets of the heap are in use.")
+  (heap-size integer "How many octets the heap can have.")
+  (collected-milliseconds integer "Milliseconds spent in garbage collections.")
+  (threads integer) (program-threads integer)
+  (thread-names (list string) :optional "Names of the program's threads, at most ten.")
+  (libraries (object (name string) (file string) (loaded boolean :optional)
+                     (failure string :optional))
+   :optional
+   "The user's library manager: its name, the file that sets it up, and whether it is loaded or why
+   it could not be loaded.")
+  (jobs (list agent-job) :optional))
+
+(define-operation ("status" :server-only t :inline t :gives agent-status) ()
   "Return the state of the image: memory, threads, package, and the running jobs with their frames."
   (let ((jobs (jobs-under-way)) (threads (remove-if #'spare-thread-p (sb-thread:list-all-threads))))
     (glance-at jobs)

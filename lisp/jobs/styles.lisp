@@ -28,7 +28,7 @@ not keep changes of these variables."
   (with-session-variables (sb-thread:with-mutex (**session-lock**) (copy-list (session-values *session*)))
     (funcall function)))
 
-(define-operation ("renew-session" :inline t) ()
+(define-operation ("renew-session" :server-only t :inline t :gives boolean) ()
   "Reset only the session's settings for reading and printing, to those of a fresh SBCL."
   (sb-thread:with-mutex (**session-lock**)
     (loop for symbol in *session-variables*

@@ -218,6 +218,17 @@ when the file is loaded, where its place is unknown."
                                (list (first other) (second other) (fifth other))))))
              (remarks-keys *remarks*))))
 
+(define-shape warning ()
+  "A warning, or a note of the compiler."
+  (severity (member "error" "warning" "undefined" "style-warning" "note")) (text string)
+  (near (list string) :optional "Names similar to an undefined name.")
+  (form string :optional) (definition string :optional) (form-number integer :optional)
+  (file string :optional)
+  (offset integer :optional "Octet offset of the top-level form in the file.")
+  (start integer :optional
+   "Start of the innermost form that the warning is about, in characters from the start of the
+   file."))
+
 (defun keep-warning (severity condition)
   "Keep CONDITION in *REMARKS* as a warning of SEVERITY, with the form that it is about. Ignore
 CONDITION if an equal warning is KEPT-BEFORE-P."
@@ -346,6 +357,24 @@ the error says which of the names matters."
     (setf (remarks-warnings *remarks*)
           (remove-if (lambda (warning) (member warning undefined)) (remarks-warnings *remarks*)))
     (decf (remarks-count *remarks*) (length undefined))))
+
+(define-shape remarks (holding)
+  "Data that every operation that runs user code returns besides its value."
+  (warnings (list warning) :optional) (warning-count integer :optional)
+  (note-count integer :optional "How many of the warnings are compiler notes.")
+  (file-note-count integer :optional "How many of these compiler notes are about files.")
+  (redefined (list string) :optional)
+  (without-manager boolean :optional
+   "True when a file uses a package of a library manager, and no manager is set up.")
+  (displaced (list old-item) :optional
+   "Methods that a load removed, because they do not fit the new lambda list of their generic
+   function.")
+  (displaced-total integer :optional) (package string :optional)
+  (fresh-readtable boolean :optional
+   "True when the session's readtable was replaced, because it could read no form any more.")
+  (styles (list (object (name string) (value string))) :optional
+   "Variables that make the session read or print differently from a fresh SBCL. Sent only when
+   they have changed."))
 
 (defun warning-members ()
   "Return a property list of answer members about the warnings of this call."

@@ -25,6 +25,22 @@ normally."
     (when condition (protect-stack-again))
     (if (typep condition 'condition) (report-text 300 condition) condition)))
 
+(define-shape form-entry ()
+  "A form to evaluate as the lost image evaluated it."
+  (text string)
+  (package string "The package in which it was read.")
+  (without (list (list integer)) :optional
+   "The parts that build nothing, as paths of indexes. They are not evaluated.")
+  (readtable string :optional "In which way the readtable was not the standard one.")
+  (policy (list anything) :optional "In which way the compiler's policy was not that of the start.")
+  (defines (list string) :optional "Names that it defined, but those that its text shows.")
+  (restarts (list string) :optional
+   "Names of the restarts by which the evaluation went on from errors."))
+
+(define-shape package-entry ()
+  "A change of the session's package."
+  (in-package string "The name of the package."))
+
 (defun replay-form (table effects)
   "Evaluate the form in TABLE, a hash table from a message, as the lost image evaluated it, and
 record its effects in EFFECTS. Return NIL, or a text that says why it could not be evaluated."
@@ -66,6 +82,13 @@ session. This can run user code."
     (works "#+CL:NIL 1 CL:T")
     (or (works "(CL:QUOTE CL:T)") (works "(cl:quote cl:t)"))))
 
+(define-shape replay-remark ()
+  "A problem with one form of a replay."
+  (index integer "Index of the form, counted from 0.")
+  (why string :optional "Why the evaluation of the form failed.")
+  (missing (list string) :optional "Names that the form defined before the loss, but not now.")
+  (broken boolean :optional "True when the image no longer works after the form."))
+
 (defun replay-members (table index)
   "Evaluate the form in TABLE, a hash table from a message. INDEX is the number of the form. Return
 a property list of JSON members that report failures, or NIL."
@@ -87,7 +110,13 @@ the streams that it finds, and write to them later."
     (handler-bind ((warning #'muffle-warning) (sb-ext:compiler-note #'muffle-warning))
       (funcall function))))
 
-(define-operation ("replay" :members t) (forms)
+(define-shape replay-data ()
+  "What came of a replay."
+  (value boolean :optional)
+  (failed (list replay-remark) :optional "Problems with forms."))
+
+(define-operation ("replay" :members t :gives replay-data)
+    ((forms (list (or form-entry package-entry)) "The forms in order."))
   "Evaluate FORMS, which built the lost image, and report those that failed, with the reasons.
 Before each form, send the server its index, so that the server knows which form hangs or ends the
 image. A form with the member inPackage only sets the session's package. Stop after a form that

@@ -108,7 +108,27 @@ number of its methods. If METHODS is true, add the lambda lists of LIMIT methods
 
 ;;; The operation
 
-(define-operation "arglist" (name package methods offset limit)
+(define-shape arglist-data ()
+  "How a function is called."
+  (name string) (natures (list string) :optional)
+  (kind string :optional "Kind of the function; absent when the name is no function.")
+  (arglist string :optional
+   "Absent when SBCL keeps no lambda list. Then `sources` says where the function is defined.")
+  (sources (list place) :optional)
+  (accepted string :optional
+   "The lambda list that all methods of the generic function accept together, when it differs from
+   `arglist`.")
+  (type string :optional) (declaimed (list string) :optional) (documentation string :optional)
+  (compiler-macro string :optional "Lambda list of the function's compiler macro.")
+  (setf string :optional
+   "An example of a form that sets the place by the SETF function of the name.")
+  (combination string :optional) (method-count integer :optional)
+  (methods (list string) :optional))
+
+(define-operation ("arglist" :gives (or arglist-data lookup-failure))
+    (name package
+     (methods boolean :optional "True for the lambda lists of methods, too.")
+     offset limit)
   "Return a JSON object that says how to call the function NAME of PACKAGE: lambda list, type,
 documentation. If METHODS is true, add the lambda lists of LIMIT methods of a generic function,
 starting at OFFSET."

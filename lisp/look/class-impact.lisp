@@ -3,6 +3,27 @@
 
 (in-package "LIVE-LISP.LOOK")
 
+(define-shape class-function ()
+  "A function that belongs to a class or structure, named PACKAGE::NAME: an accessor of its own
+  slot, a constructor, a copier or a predicate."
+  (name string)
+  (kept boolean :optional
+   "True when the function also has methods for other classes, so that it would stay without this
+   class.")
+  (slot string :optional
+   "For an accessor of a substructure: the slot of the included structure that it accesses.")
+  (below boolean :optional
+   "True for a constructor of a substructure that takes the slots as keyword arguments.")
+  (arglist string :optional))
+
+(define-shape class-initargs ()
+  "A class with the initargs that it accepts, and those that it gives defaults for."
+  (name string)
+  (homes (list string) "Names of the packages in which the name of the class is accessible.")
+  (initargs (list string)
+   "Initargs that the class accepts only because of slots of the changed class.")
+  (defaults (list string) :optional) (place place))
+
 (defun class-place (class)
   "Return a JSON object with the name of CLASS and, if SBCL has recorded it, the source location of
 its definition."

@@ -23,6 +23,12 @@ PACKAGE-NAME. If there is no such class, end the operation with an error answer.
   "Return true if CLASS is not defined, but only named as a superclass of another class."
   (typep class 'sb-mop:forward-referenced-class))
 
+(define-shape class-head ()
+  "A class."
+  (name string)
+  (proper-name string :optional "The proper name of the class, when it differs from `name`.")
+  (kind string) (finalized boolean))
+
 (defun class-head (class symbol)
   "Return a plist for a JSON object: the name, kind and state of CLASS. SYMBOL is the name by which
 CLASS was found. If the CLASS-NAME of CLASS is another symbol, \"properName\" has this symbol."
@@ -127,6 +133,14 @@ is one."
   (let ((slot (find-if #'sb-mop:slot-definition-initfunction slots)))
     (values (and slot (sb-mop:slot-definition-initform slot)) (and slot t))))
 
+(define-shape slot-data ()
+  "A slot of a class."
+  (name string) (direct boolean :optional)
+  (definers (list string) :optional "The classes that define the slot, most specific first.")
+  (initargs (list string) :optional) (initform string :optional) (type string :optional)
+  (readers (list string) :optional) (writers (list string) :optional)
+  (allocation string :optional) (documentation string :optional))
+
 (defun slot-data (name effective class classes)
   "Return a JSON object about the slot NAME of CLASS. CLASSES are CLASS and its superclasses.
 EFFECTIVE is the effective slot definition, or NIL if CLASS is not finalized. In that case the
@@ -192,7 +206,15 @@ ordered from most to least specific. If several of them give the same initarg, t
             when (fboundp name)
               collect (call-text name)))))
 
-(define-operation "class-slots" (name package offset limit)
+(define-shape class-slots-data (class-head)
+  "A class and its slots."
+  (missing (list string) :optional "Superclasses that are named but not defined.")
+  (documentation string :optional) (default-initargs (list (tuple string string)) :optional)
+  (constructors (list string) :optional) (direct integer) (inherited integer)
+  (slots (list slot-data) :optional))
+
+(define-operation ("class-slots" :gives (or class-slots-data lookup-failure))
+    (name package offset limit)
   "Return a JSON object about the class NAME of PACKAGE with LIMIT of its slots, starting at OFFSET.
 Direct slots come first, then inherited slots."
   (let* ((class (named-class name package)) (symbol (named-symbol name package)))

@@ -306,7 +306,36 @@ returns, or NIL for an argument whose text denotes nothing."
             ((some #'strange-specializer-p methods) (refuse "specializer"))
             (t (order-members function arguments offset limit))))))
 
-(define-operation "effective-method" (name package arguments offset limit)
+(define-shape effective-method-data ()
+  "The methods that a call of a generic function runs."
+  (name string)
+  (problem string :optional
+   "A word for the reason why the order of the methods cannot be determined.")
+  (detail (or string integer) :optional
+   "What this reason is about, such as the number of an argument or the name of a class.")
+  (natures (list string) :optional "What the name stands for, when it is no generic function.")
+  (arglist string :optional)
+  (arguments (list (nullable string)) :optional
+   "Each argument as the agent understood it; null for an argument that it did not understand.")
+  (sources (list (nullable argument-source)) :optional "How code gets each argument.")
+  (combination string :optional "The method combination, if it is not the standard one.")
+  (precedence string :optional "The argument precedence order, if it is not from left to right.")
+  (form string :optional
+   "The form that a method combination other than the standard one makes. The number of a row
+   stands for each call of a method.")
+  (total integer :optional)
+  (rows (list (object (method method-place) (from integer :optional) (entered boolean))) :optional
+   "The calls of methods, in order. `from` is the number of the row whose method calls this one by
+   CALL-NEXT-METHOD. `entered` is false when that method certainly makes no such call.")
+  (perhaps-count integer :optional
+   "Number of methods that are applicable only under a condition.")
+  (perhaps (list (object (method method-place) (condition string))) :optional
+   "The first of these methods."))
+
+(define-operation ("effective-method" :gives (or effective-method-data lookup-failure))
+    (name package
+     (arguments (list written-argument) "The arguments of the call.")
+     offset limit)
   "NAME in PACKAGE names a generic function. Return a JSON object with the methods that a call with
 ARGUMENTS runs, in order: LIMIT of them from OFFSET on. Each element of ARGUMENTS is a hash table
 with the keys \"kind\" and \"text\", such as \"name\" and \"INTEGER\"."

@@ -74,6 +74,15 @@ and keywords for kinds of definitions, such as :FUNCTION. It returns a JSON obje
 evaluation that made the current definition of one of these kinds, or NIL if it was not made by an
 evaluation.")
 
+(define-shape evaluated ()
+  "An evaluation that made a definition."
+  (time integer "When the form was evaluated, in seconds since 1970.")
+  (by string :optional "The form, or its beginning and \"...\"."))
+
+(define-shape method-place (place)
+  "The place of a method."
+  (evaluated evaluated :optional "The evaluation that made the method."))
+
 (defun evaluation-data (name &rest kinds)
   "Return a JSON object about the evaluation that made the current definition of NAME, a name or a
 method. KINDS are keywords such as :FUNCTION for the kinds of definitions that count. Return NIL if
@@ -178,6 +187,22 @@ OFFSET on. Both values are NIL unless FUNCTION is a generic function."
         (*holders* (make-hash-table :test 'eq)))
     (list "methodCount" (and methods (length methods))
           "methods" (mapcar #'method-data (page methods offset limit)))))
+
+(define-shape thing ()
+  "One meaning of a symbol, such as its function or its class."
+  (nature string)
+  (arglist string :optional "Absent when SBCL keeps no lambda list.")
+  (accepted string :optional
+   "The lambda list that all methods of the generic function accept together, when it differs from
+   `arglist`.")
+  (type string :optional) (documentation string :optional) (method-count integer :optional)
+  (methods (list method-place) :optional
+   "Places of the first methods. Their descriptions are qualifiers and specializers.")
+  (compiler-macro boolean :optional) (inline string :optional) (supers (list string) :optional)
+  (slots (list string) :optional)
+  (value (object (text string) (type string :optional)) :optional)
+  (evaluated evaluated :optional "The evaluation that made the definition, when no file did.")
+  (sources (list place) :optional))
 
 (defun callable-data (symbol offset limit)
   "Return a JSON object about the function, macro or special operator SYMBOL, or NIL if there is
@@ -339,7 +364,16 @@ include at most LIMIT of its methods, starting at OFFSET."
           (further-data symbol)
           (remove nil (list (named-package-data symbol)))))
 
-(define-operation "describe" (name package offset limit)
+(define-shape describe-data ()
+  "All that a symbol names."
+  (symbol string) (label string) (status string) (home string :optional)
+  (home-status string :optional)
+  (in string "The package in which the symbol was looked up.")
+  (natures (list string) :optional) (things (list thing) :optional)
+  (near (list string) :optional "Similar names, when the symbol names nothing.")
+  (properties (list string) :optional))
+
+(define-operation ("describe" :gives (or describe-data lookup-failure)) (name package offset limit)
   "Return a JSON object about all definitions that the symbol NAME of PACKAGE names. For a generic
 function, include at most LIMIT of its methods, starting at OFFSET. If the symbol names nothing, add
 similar names: reading a form with a misspelt name may have created the symbol."

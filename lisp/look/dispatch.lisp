@@ -33,6 +33,11 @@ is neither."
           (class (list :class class))
           (t (global-value symbol)))))
 
+(define-shape written-argument ()
+  "An argument of a call as it was written in the request: a name, a symbol, the object of an EQL
+  specializer, or a literal."
+  (kind (member "name" "symbol" "eql" "number" "string" "character")) (text string))
+
 (defun parsed-argument (argument package)
   "ARGUMENT is a hash table with the strings \"kind\" and \"text\". Return the argument that it
 denotes as a list such as (:CLASS class) or (:VALUE object). Return NIL if it denotes nothing. Names
@@ -71,6 +76,11 @@ literal, the specializer has the variable."
           ((and variable (not (typep value '(or symbol number character string))))
            (format nil "(EQL ~A)" (symbol-text variable)))
           (t (format nil "(EQL ~A)" (value-text value))))))
+
+(define-shape argument-source ()
+  "How code gets an argument: from a variable, as a symbol or a literal, or as an allocated instance
+or the prototype of a class."
+  (by (member "variable" "symbol" "literal" "instance" "prototype")) (text string))
 
 (defun argument-source (argument)
   "ARGUMENT is a list as PARSED-ARGUMENT returns. Return a JSON object for code that needs such an

@@ -59,7 +59,26 @@ class that is not finalized has no precedence list, so list all its known superc
     (list "supers" (texts (sb-mop:class-direct-superclasses class))
           "ancestors" (texts (ancestors class)))))
 
-(define-operation "class-hierarchy" (name package up down depth offset limit)
+(define-shape class-hierarchy-data (class-head)
+  "A class, the classes above it and those below."
+  (metaclass string) (supers (list string) :optional)
+  (ancestors (list string) :optional
+   "The class precedence list, or the known part of it when the class is not finalized.")
+  (subclasses integer :optional) (direct-subclasses integer :optional)
+  (row-count integer :optional)
+  (rows (list (object (name string) (level integer) (again boolean :optional)
+                      (below integer :optional)))
+   :optional
+   "The tree of subclasses, in depth-first order. `below` is the number of subclasses that the
+   depth limit hides. `again` is true when an earlier row of the same class has its subclasses
+   below it."))
+
+(define-operation ("class-hierarchy" :gives (or class-hierarchy-data lookup-failure))
+    (name package
+     (up boolean :optional "True for its superclasses.")
+     (down boolean :optional "True for the tree of its subclasses.")
+     (depth integer :optional "How many levels of this tree to show; all by default.")
+     offset limit)
   "Return a JSON object about the class NAME of PACKAGE. If UP is true, add its superclasses. If
 DOWN is true, add the tree of its subclasses to DEPTH levels, LIMIT classes of it from OFFSET on."
   (let* ((class (named-class name package)) (symbol (named-symbol name package)))

@@ -204,7 +204,61 @@ DEFSTRUCT, for the structure CLASS or for one that includes CLASS."
   "Return a JSON object with the source location and the lambda list of METHOD."
   (object "place" (method-data method) "arglist" (arglist-text (sb-mop:method-lambda-list method))))
 
-(define-operation "impact" (name package limit redefined superclasses)
+(define-shape impact-data ()
+  "What a change of a definition affects, besides its callers."
+  (name string) (natures (list string) :optional)
+  (slot-of (list string) :optional
+   "Names of the first classes that have a direct slot of this name; sent when it names no function
+   or class.")
+  (kind string :optional "Kind of the function; absent when the name is no function.")
+  (type boolean :optional "True when the name names a type but no class.")
+  (in string "The package in which the name was looked up.")
+  (homes (list string) :optional "All names of the packages in which the symbol is accessible.")
+  (naming (list place) :optional
+   "Functions whose code calls the definition, also by inlined code. The `description` of each is
+   its name.")
+  (finding (list place) :optional
+   "Functions in the packages `homes` that look up symbols by name. The `description` of each is
+   its name.")
+  (finding-count integer :optional "Number of all functions that `finding` could list.")
+  (files (list string) :optional "Source files of the loaded code.")
+  (inline boolean :optional) (compiler-macro boolean :optional) (arglist string :optional)
+  (accepted string :optional
+   "The lambda list that all methods of the generic function accept together, when it differs from
+   `arglist`.")
+  (method-count integer :optional)
+  (methods (list (object (place place) (arglist string))) :optional)
+  (test-systems integer :optional
+   "How many of the systems that ASDF knows contain the tests of other systems.")
+  (tests-more boolean :optional
+   "True when not all callers were followed in the search for tests, because there are too many.")
+  (test-count integer :optional) (tests (list place) :optional)
+  (test-files (list string) :optional
+   "Files of the systems that contain tests, when no test is known to reach the definition.")
+  (class string :optional "Kind of the class that has the name.")
+  (slots (list string) :optional)
+  (include string :optional "Name of the structure that the structure includes (:INCLUDE).")
+  (structure-users (list string) :optional
+   "Functions that call a function which DEFSTRUCT made for the structure, such as an accessor.")
+  (superclasses (list string) :optional
+   "Direct superclasses of the class as PACKAGE::NAME, without the default superclass.")
+  (superclasses-gone (list string) :optional
+   "Classes that would no longer be superclasses, direct or not, with the requested direct
+   superclasses.")
+  (superclasses-come (list string) :optional
+   "The requested superclasses that are no superclasses yet.")
+  (superclasses-unknown (list string) :optional
+   "The requested superclasses that are no classes in the image. With any of these, it is not known
+   which superclasses would be gone.")
+  (inherited-slots (list string) :optional "The slots that the class would no longer inherit.")
+  (accessors (list class-function) :optional) (initargs (list class-initargs) :optional)
+  (subclass-count integer :optional) (subclasses (list place) :optional)
+  (instances integer :optional "Absent when the instances were not counted."))
+
+(define-operation ("impact" :gives (or impact-data lookup-failure))
+    (name package limit
+     (redefined boolean :optional "True if a class gets a new definition.")
+     (superclasses (list string) :optional "The direct superclasses in the new definition."))
   "Return a JSON object about what a change of the function, macro or class NAME of PACKAGE affects
 besides its callers, at most LIMIT of each kind. If REDEFINED is true, a class gets a new
 definition, in which SUPERCLASSES are the names of its direct superclasses."

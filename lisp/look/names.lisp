@@ -3,6 +3,30 @@
 
 (in-package "LIVE-LISP.LOOK")
 
+(define-shape no-package ()
+  "There is no such package."
+  (failure (member "no-package")) (package string)
+  (near (list string) :optional "Similar names."))
+
+(define-shape no-symbol ()
+  "The package has no such symbol."
+  (failure (member "no-symbol")) (package string) (symbol string)
+  (current string :optional
+   "The session's package, when the request named no package and this one has the symbol.")
+  (near (list string) :optional "Similar names."))
+
+(define-shape no-class ()
+  "The symbol names no class."
+  (failure (member "no-class")) (class string)
+  (natures (list string) :optional "What the symbol names instead."))
+
+(define-shape no-system ()
+  "There is no such system."
+  (failure (member "no-system")) (system string))
+
+(define-wire-type lookup-failure (or no-package no-symbol no-class no-system)
+  "What a look-up did not find.")
+
 (defun named-package (name &optional (within (session-package)))
   "Return the package called NAME. Try NAME as given, then in upper case, then without a leading #:
 or : in upper case. Nicknames count, and package-local nicknames of the package WITHIN (contract

@@ -80,7 +80,30 @@ of the symbol. KINDS is TYPE or, if TYPE is NIL, the kinds of definitions of the
              (setf start (max 0 (- start (length symbols)))))
     (nreverse rows)))
 
-(define-operation "package-symbols" (package access type offset limit)
+(define-shape counted-names ()
+  "The number of some names, and the first 100 of these names."
+  (count integer) (names (list string) :optional))
+
+(define-wire-type symbol-status (member "external" "internal" "inherited")
+  "How a symbol is accessible in a package.")
+
+(define-shape package-data ()
+  "A package and its symbols."
+  (name string) (nicknames (list string) :optional)
+  (local-nicknames (list (tuple string string)) :optional
+   "Pairs of a local nickname and its package.")
+  (uses counted-names) (used-by counted-names) (shadowing counted-names)
+  (locked boolean :optional) (documentation string :optional)
+  (counts (tuple integer integer integer) "Numbers of external, internal and inherited symbols.")
+  (listed (list (tuple symbol-status integer))
+   "For each status, how many symbols the request selects.")
+  (rows (list (tuple symbol-status string string string)) :optional
+   "Status, home package, name and label of each symbol in this page of the list."))
+
+(define-operation ("package-symbols" :gives (or package-data lookup-failure))
+    ((package string "The name of the package.")
+     (access string "The status of the symbols to list, or all.")
+     type offset limit)
   "Return a JSON object that describes PACKAGE and counts its symbols by status. It also has the
 number of the symbols that ACCESS and TYPE select, and LIMIT of them from OFFSET on. ACCESS is a
 string such as \"external\", and TYPE is NIL or a string such as \"MACRO\"."

@@ -216,7 +216,12 @@ Else return NIL and PATTERN."
                           (find-package (string-upcase prefix))))))
       (if package (values package rest) (values nil pattern)))))
 
-(define-operation "ranked-apropos" (pattern package type inherited roots offset limit)
+(define-operation ("ranked-apropos" :gives (or apropos-data lookup-failure))
+    (pattern
+     (package string :optional "The package to search; all by default.")
+     type inherited
+     (roots (list string) "Folders of the user's files, as native names.")
+     offset limit)
   "Search for PATTERN in the names of symbols. Return a JSON object with LIMIT results from OFFSET
 on, best first, and with packages of the user before others. A result has a line of documentation.
 ROOTS lists the directories of the user's files. PACKAGE, TYPE and INHERITED are as for the

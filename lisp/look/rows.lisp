@@ -223,6 +223,24 @@ return the other name as text. Else return NIL."
          (eq (plain-definition own) function)
          (name-text own))))
 
+(define-shape caller (form-place)
+  "Something that uses a function, or a variable."
+  (name string :optional
+   "Name of the caller; absent for a top-level form of a file, which the server names by its
+   text.")
+  (kind string :optional
+   "Kind of a caller that is no function (contract S3.17); absent for a function.")
+  (same string :optional "Name of the function of which this caller is an alias.")
+  (possible boolean :optional
+   "True when the caller only contains the name in its data, so that it may never call the
+   function.")
+  (operator string :optional
+   "Operator of the form that is the caller, when the form is in no file.")
+  (names (list string) :optional
+   "Symbols in the data of the top-level form as PACKAGE::NAME, including the symbol that it
+   defines.")
+  (sites (list place) :optional))
+
 (defun user-data (group name kinds &key kind text sites possible)
   "GROUP is a list of USER or TOP-FORM structures with the same name, which use NAME. Return a JSON
 object about it. KINDS lists the kinds of the uses, such as :CALLS. If KIND or TEXT is not NIL, show

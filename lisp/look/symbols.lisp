@@ -315,7 +315,20 @@ PACKAGE, and those that it inherits (contract C11)."
         ((string= label "VARIABLE") (and (variable-kind symbol) t))
         (t (equal label (callable-nature symbol)))))
 
-(define-operation "apropos" (pattern package type inherited offset limit)
+(define-shape apropos-data ()
+  "The symbols that a search found."
+  (total integer) (inherited integer)
+  (current (object (package string) (count integer)) :optional
+   "How many symbols of the session's package match; sent when the request named no package and the
+   search found nothing.")
+  (rows (list (tuple string string string &optional string)) :optional
+   "For each symbol: its home package, its name, its label, and, in a ranked search, the first line
+   of its documentation or \"\"."))
+
+(define-operation ("apropos" :gives (or apropos-data lookup-failure))
+    (pattern
+     (package string :optional "The package to search; the external symbols of all by default.")
+     type inherited offset limit)
   "Search for PATTERN in the names of the symbols of PACKAGE, or of the external symbols of all
 packages. If INHERITED is true, include symbols that PACKAGE inherits. If TYPE is a string such as
 \"MACRO\", include only symbols with such a definition. Return a JSON object with the number of

@@ -207,6 +207,11 @@ question."
   (dolist (place (unread-definers)) (read-definer place))
   (mapc #'read-again (unread-loads)))
 
+(define-shape unread-file ()
+  "A file that the agent could not read completely, so that it does not know all top-level forms,
+  and the reason."
+  (file string) (why string))
+
 (defun unread-data ()
   "Return a list of JSON objects for the files that could not be read again to their ends, each with
 the file's name and the reason."

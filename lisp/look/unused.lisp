@@ -57,6 +57,27 @@ whose data has a declaration about the variable NAME do not count."
                                      (and code (declared-variable-p name code))))
                                  (users-of index name #b1000000)))))
 
+(define-shape unused-row ()
+  "A function or macro that no other code uses."
+  (name string) (macro boolean :optional)
+  (homes (list string) :optional
+   "For a macro: names of the packages in which its name is accessible.")
+  (self boolean :optional "True when the function calls itself.")
+  (mentioned string :optional
+   "Name of a function or macro that contains the name only in its data.")
+  (template boolean :optional "True when `mentioned` is a macro.")
+  (external boolean :optional "True when the package exports the name.")
+  (documentation string :optional "First line of the docstring."))
+
+(define-shape unused-data ()
+  "Functions of a package that no code uses."
+  (package string)
+  (functions integer "How many functions the package has.")
+  (interpreted boolean :optional) (unheard boolean :optional)
+  (unread (list unread-file) :optional)
+  (files (list string) :optional "Source files of the code that was searched for uses.")
+  (rows (list unused-row) :optional))
+
 (defun unused-data (index name)
   "If nothing in INDEX uses the function NAME except itself, return a JSON object about it. Else
 return NIL."
@@ -76,7 +97,9 @@ return NIL."
                                         (find-symbol (symbol-name symbol) (symbol-package symbol))))
               "documentation" (first-line (ignore-errors (documentation name 'function)))))))
 
-(define-operation "unused-functions" (package within)
+(define-operation ("unused-functions" :gives (or unused-data lookup-failure))
+    ((package string "The name of the package.")
+     within)
   "Return a JSON object with the functions of PACKAGE that no code uses except their own, exported
 ones first. WITHIN is NIL, or the name of an ASDF system: then only uses in its files count. The
 object also has the files that may contain uses which the index does not have."

@@ -316,7 +316,39 @@ function SYMBOL: three of their names, and their number. INDEX is the index of u
     (list "finding" (mapcar #'shown-name (page users 0 3))
           "findingCount" (length users))))
 
-(define-operation "who-calls" (name package sites internals within offset limit)
+(define-shape who-calls-data ()
+  "Who calls a function."
+  (name string) (callers integer) (others integer)
+  (possible integer "How many functions contain the name only in their data.")
+  (left-out integer :optional "How many callers are outside the requested system.")
+  (natures (list string) :optional)
+  (kept boolean "True when this SBCL keeps cross references to the symbol.")
+  (interpreted boolean :optional
+   "True when code was evaluated by an interpreter, which records no cross references.")
+  (unheard boolean :optional "True when SBCL does not notify the agent of new code.")
+  (unread (list unread-file) :optional
+   "Files that the agent could not read completely, so not all their top-level forms are known.")
+  (unrecorded (member "macro" "inline" "slot") :optional
+   "Why SBCL may not record some uses of the function in top-level forms. Absent when it records
+   all, or when no other uses were found.")
+  (packages (map string) :optional "Maps other names of packages to their proper names.")
+  (outside (list caller) :optional
+   "Uses in top-level forms of files. They are the same for each page of `rows`.")
+  (outside-count integer :optional "Number of all such uses, when `outside` does not have all.")
+  (finding (list string) :optional
+   "Names of functions that look up symbols by name, so that they may call the function without a
+   cross reference. Sent when no caller is known.")
+  (finding-count integer :optional "Number of all functions that `finding` could list.")
+  (accessible-in (list string) :optional
+   "All names of all packages in which the symbol is accessible.")
+  (files (list string) :optional
+   "Source files of all loaded code, sent when no certain caller is known.")
+  (rows (list caller) :optional))
+
+(define-operation ("who-calls" :gives (or who-calls-data lookup-failure))
+    (name package sites
+     (internals boolean :optional "True for functions of SBCL without a name, too.")
+     within offset limit)
   "Return a JSON object with LIMIT callers of NAME from OFFSET on: functions first, then other
 callers, last definitions that only have NAME in their data. If INTERNALS is true, functions of SBCL
 without a name come after the other callers. If SITES is true, add the source locations of the
@@ -366,7 +398,19 @@ looked up in PACKAGE, or in CL-USER if PACKAGE is NIL (contract S3.3)."
   "A list of (KIND MASK WORD) lists, one for each kind of use of a variable. KIND is SBCL's kind of
 cross reference, MASK the bit mask for USERS-OF, and WORD the word in answers.")
 
-(define-operation "who-references" (name package sites offset limit)
+(define-shape references-data ()
+  "Who uses a variable."
+  (name string) (total integer) (natures (list string) :optional)
+  (expansion string :optional "Expansion of the symbol macro that the name stands for.")
+  (kept boolean) (interpreted boolean :optional) (unheard boolean :optional)
+  (unread (list unread-file) :optional) (packages (map string) :optional)
+  (outside (list caller) :optional) (outside-count integer :optional)
+  (accessible-in (list string) :optional)
+  (rows (list caller) :optional
+   "The functions that use the variable. The kind of each says how: read, set or bind."))
+
+(define-operation ("who-references" :gives (or references-data lookup-failure))
+    (name package sites offset limit)
   "Return a JSON object with LIMIT rows, from OFFSET on, about uses of the variable NAME of PACKAGE.
 First come the functions that read NAME, then those that set it, then those that bind it. A function
 with several kinds of use has several rows. Then come other definitions that use NAME, and last

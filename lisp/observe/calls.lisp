@@ -2,6 +2,22 @@
 
 (in-package "LIVE-LISP.OBSERVE")
 
+(define-shape recorded-call ()
+  "A recorded call. Exactly one of the members `values`, `left`, `running` and `passed` says how
+  the call ended."
+  (depth integer "Depth of the call in the tree of recorded calls.")
+  (call string) (caller string :optional) (thread string :optional)
+  (methods (list string) :optional
+   "The methods that the call of a generic function entered, in order. The last element is '...' if
+   the call may have entered others.")
+  (milliseconds real :optional)
+  (values (list string) :optional "The values that the call returned, as printed.")
+  (left boolean :optional "True when a non-local exit (THROW, RETURN-FROM, GO) ended the call.")
+  (running boolean :optional "True when the call still ran at the end of the recording.")
+  (passed boolean :optional
+   "True when a tail call replaced the frame of this call, so that its return was not seen.")
+  (condition (object (type string) (text string)) :optional))
+
 (defparameter *argument-limit* 8
   "The maximum number of arguments, and of values, shown of a call.")
 (defparameter *argument-characters* 80

@@ -2,6 +2,26 @@
 
 (in-package "LIVE-LISP.OBSERVE")
 
+(define-shape observed-base (remarks)
+  "What observing operations give besides what they saw."
+  (values (list (list printed-value)) :optional)
+  (value (or lookup-failure observe-refusal) :optional))
+
+(define-shape observed-calls ()
+  "The calls that were seen."
+  (functions (list observed-function) :optional
+   "The observed functions that were called most often.")
+  (observed integer "Number of all observed functions.")
+  (calls integer "Number of calls of the observed functions.")
+  (total integer "How many of these calls were recorded.")
+  (kept integer "How many of the recorded calls were kept.")
+  (shrunk boolean :optional
+   "True when few calls were kept, because more would have filled the heap.")
+  (milliseconds real)
+  (slower real :optional "Factor by which the recording slowed the program.")
+  (rows (list recorded-call) :optional) (types (list seen-types) :optional)
+  (compared compared-calls :optional))
+
 (defparameter *value-characters* 300
   "The approximate number of characters shown of the values of an observed form.")
 (defparameter *measured-characters* 100
@@ -48,8 +68,22 @@ functions."
                                                        :test-not #'eq))))
           "compared" (compared-data observation compare))))
 
-(define-operation ("observe-calls" :members t)
-    (functions code seconds package where types limit compare)
+(define-shape observe-calls-data (observed-base)
+  "What came of a recording of calls."
+  (observed observed-calls :optional))
+
+(define-operation ("observe-calls" :members t :gives observe-calls-data)
+    ((functions (list string) "Names of functions, or of packages.")
+     (code string :optional "The text of the forms to run.")
+     (seconds real :optional "For how long to wait, without code.")
+     package
+     (where string :optional
+      "The text of a form over the parameters, which is true for the calls to record.")
+     (types boolean :optional
+      "True to report the types of arguments and values instead of the calls.")
+     (limit integer "The maximum number of calls to show.")
+     (compare boolean :optional
+      "True to report the first call that differs from those recorded before."))
   "Record the calls of the functions that the texts FUNCTIONS name. Meanwhile, run the forms of the
 text CODE, or if CODE is NIL, wait for SECONDS. WHERE is NIL, or the text of a form that must be
 true for a call to be recorded. The form is evaluated with the parameters of the function bound.
@@ -97,7 +131,16 @@ before, to get its values."
                              (profile-members mode top
                                               (and taken (* runs (taken-octets taken)))))))))
 
-(define-operation ("observe-profile" :members t) (mode code seconds package top)
+(define-shape observe-profile-data (observed-base)
+  "What came of a profile."
+  (observed profile :optional))
+
+(define-operation ("observe-profile" :members t :gives observe-profile-data)
+    ((mode (member "cpu" "alloc" "time") "What is sampled: CPU time, allocation or real time.")
+     (code string :optional "The text of the forms to repeat.")
+     (seconds real "For how long to sample at most.")
+     package
+     (top integer "The maximum number of functions to show."))
   "Sample stacks in MODE, \"cpu\", \"alloc\" or \"time\". Meanwhile, repeat the forms of the text
 CODE, read in PACKAGE, for at most SECONDS. If CODE is NIL, sample what the program does for
 SECONDS. Return a plist for a JSON object about TOP functions."
@@ -111,7 +154,17 @@ SECONDS. Return a plist for a JSON object about TOP functions."
 
 ;;; Comparing the times of two forms
 
-(define-operation ("observe-times" :members t) (code against seconds package)
+(define-shape observe-times-data (observed-base)
+  "What came of measuring two forms."
+  (compared compared-times :optional)
+  (same boolean :optional "True when the values of both forms print the same.")
+  (at (member "form" "against") :optional "Which form was prepared or run last."))
+
+(define-operation ("observe-times" :members t :gives observe-times-data)
+    ((code string "The text of forms, the last of which is measured.")
+     (against string "The text of the other forms.")
+     (seconds real "For how long to measure.")
+     package)
   "Call the last forms of the texts CODE and AGAINST in turn for about SECONDS, and return a plist
 for a JSON object with their times. The member \"at\" says which of them was prepared or run last,
 for the case of an error: \"form\" for CODE, \"against\" for AGAINST."

@@ -3,6 +3,16 @@
 
 (in-package "LIVE-LISP.OBSERVE")
 
+(define-shape compared-calls ()
+  "How the recorded calls differ from the calls of the previous recording."
+  (none boolean :optional "True when there is no previous recording.")
+  (same integer :optional "How many calls, from the first on, are equal in both recordings.")
+  (calls integer :optional "Number of calls in this recording.")
+  (calls-before integer :optional "Number of calls in the previous recording.")
+  (differs boolean :optional)
+  (before string :optional "The first call that differs, as the previous recording has it.")
+  (now string :optional "The first call that differs, as this recording has it."))
+
 (defparameter *compared-calls* 500
   "The maximum number of calls of an observation that are kept for the next comparison.")
 (defparameter *previous-limit* 20

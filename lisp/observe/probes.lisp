@@ -3,6 +3,39 @@
 
 (in-package "LIVE-LISP.OBSERVE")
 
+(define-shape observe-refusal ()
+  "Why a request to observe was refused."
+  (no-function string :optional "A requested name that names no function.")
+  (natures (list string) :optional "What this name names instead.")
+  (package-functions integer :optional
+   "Number of functions in the requested package, when it has none or too many.")
+  (in string :optional "Name of this package, or which of the request's texts cannot be read.")
+  (limit integer :optional "Maximum number of functions that can be observed at once.")
+  (where string :optional
+   "The requested condition on the arguments of calls, a form, when it does not compile.")
+  (name string :optional "Name of the function for which the form does not compile.")
+  (why string :optional "Why the form does not compile.")
+  (parameters (list string) :optional "The parameters of the function, which the form can use.")
+  (built-in string :optional "The requested function, when it belongs to SBCL.")
+  (unreadable unreadable :optional "Why a text of the request cannot be read.")
+  (no-profiler boolean :optional "True when this SBCL has no profiler.")
+  (busy boolean :optional "True when the profiler is in use already."))
+
+(define-shape observed-function ()
+  "An observed function."
+  (name string) (calls integer)
+  (every integer :optional
+   "Only one of this many calls was recorded, because there were too many.")
+  (unseen (member "inline" "compiler-macro" "block" "itself") :optional
+   "Why some calls of the function are not seen.")
+  (apart place :optional
+   "The function's place, when calls of the function in its own source are not seen, because they
+   were compiled as jumps.")
+  (gone boolean :optional "True when the name is no longer a function.")
+  (failed integer :optional
+   "For how many calls the form that tests the arguments signalled an error.")
+  (failure string :optional "The text of such an error."))
+
 (defparameter *function-limit* 500
   "The maximum number of functions in a package that can be observed together.")
 

@@ -2,6 +2,34 @@
 
 (in-package "LIVE-LISP.OBSERVE")
 
+(define-shape spot ()
+  "A function in a profile."
+  (name string)
+  (self real "Percentage of all samples in which the function was the innermost frame.")
+  (total real "Percentage of all samples in which the function was on the stack.")
+  (place place :optional)
+  (caller string :optional "Name of the caller in most samples of the function.")
+  (caller-part real :optional
+   "Percentage of the function's samples that have this caller; absent when all have it."))
+
+(define-shape profile ()
+  "Where a program spends its time or memory."
+  (runs integer :optional
+   "How often the form ran. This member and the next four are absent when the request has no
+   form.")
+  (milliseconds real :optional "Milliseconds of real time that one run took.")
+  (cpu real :optional "Milliseconds of CPU time that one run took.")
+  (octets integer :optional "Octets that one run allocated.")
+  (first real :optional "Milliseconds that the form's first run took, which was not sampled.")
+  (samples integer)
+  (full boolean :optional
+   "True when the limit of samples was reached, so later samples are missing.")
+  (large boolean :optional
+   "True when most of the memory went to large objects, for each of which the profiler takes only
+   one sample.")
+  (spots (list spot) :optional)
+  (found integer "Number of functions that were the innermost frame of a sample."))
+
 (defparameter *sample-seconds* 0.01 "The number of seconds between two samples.")
 (defparameter *sample-limit* 5000 "The maximum number of samples in modes other than :ALLOC.")
 (defparameter *allocation-samples* 20000

@@ -2,6 +2,20 @@
 
 (in-package "LIVE-LISP.OBSERVE")
 
+(define-shape taken-time ()
+  "The cost of one run of a form."
+  (median real "Median of the measured times, in milliseconds.")
+  (low real "Lower quartile, in milliseconds.")
+  (high real "Upper quartile, in milliseconds.")
+  (octets integer "Octets that one run allocated.")
+  (times integer "How many runs were measured together."))
+
+(define-shape compared-times ()
+  "The costs of two forms that ran alternately."
+  (rounds integer)
+  (cpu boolean :optional "True when the times are CPU time; else they are real time.")
+  (one taken-time) (other taken-time))
+
 (defparameter *round-milliseconds* 5
   "The minimum number of milliseconds for which a form is repeated in one round.")
 (defparameter *rounds* 200 "The maximum number of rounds in which two forms are measured.")

@@ -2,6 +2,22 @@
 
 (in-package "LIVE-LISP.OBSERVE")
 
+(define-shape seen-place ()
+  "What was seen of one parameter or return value."
+  (name string)
+  (types (list (object (type string) (count integer))) :optional
+   "The types of the values, and how many values were of each type.")
+  (least string :optional "The least number.")
+  (most string :optional "The greatest number."))
+
+(define-shape seen-types ()
+  "The types of the arguments and the return values that were seen in the calls of a function."
+  (name string) (calls integer) (parameters (list seen-place) :optional)
+  (values (list seen-place) :optional) (declared boolean :optional)
+  (type string :optional "The type of the function as SBCL knows it.")
+  (proposed string :optional
+   "A `(declaim (ftype ...))` form as text, with the types of the recorded arguments and values."))
+
 (defparameter *type-limit* 4
   "The maximum number of types in the proposed type of an argument. With more, T is proposed.")
 

@@ -13,6 +13,14 @@ them, and KEY with \"Total\" appended, with their total number. Return NIL if th
   "The maximum number of characters shown of a variable's value in a file. The limit is high, since
 perhaps only the end of the value has changed.")
 
+(define-shape unset-variable ()
+  "A variable that was bound already, so that a load of the form that defines it, such as a DEFVAR,
+  did not set it."
+  (name string)
+  (value string "The value of the variable in the image, as printed.")
+  (says string :optional
+   "The value that the file gives to the variable, if it is a literal there."))
+
 (defun unset-data (definition)
   "Return a JSON object about the variable of DEFINITION, which kept its value when its file was
 loaded: its name, its value, and the value in the file. Return NIL if the program has set it since."
@@ -27,6 +35,12 @@ loaded: its name, its value, and the value in the file. Return NIL if the progra
 yet as no longer in their file."
   (append (remove-if #'listed-p entries :key #'first)
           (remove-if-not #'listed-p entries :key #'first)))
+
+(define-shape old-item (item)
+  "A definition in the image that its file no longer has, or that was evaluated and is in no file."
+  (file string :optional "The file that had the definition; absent when it was evaluated.")
+  (time integer :optional "When the definition was evaluated, in seconds since 1970.")
+  (by string :optional "The beginning of the form that was evaluated."))
 
 (defun old-members (files &key (wanted (constantly t)) more forgetting)
   "Return a plist for a JSON object about definitions that the image still has but FILES no longer
@@ -67,12 +81,26 @@ USED or USER, or USED is the name of a definition in the list REMOVED."
                                  files)))))
                  (outdated-uses)))
 
+(define-shape doubled-method (item)
+  "A method that a file defines twice."
+  (file string)
+  (form integer :optional "The number of the top-level form whose method replaced the other.")
+  (other integer :optional "The number of the top-level form whose method was replaced."))
+
 (defun double-data (double)
   "Return a JSON object for DOUBLE, a list (NAME METHOD OTHER) from DOUBLES."
   (destructuring-bind (name method other) double
     (let ((path (file-path (identity-file method))))
       (object "kind" "method" "name" (method-name-text name method)
               "file" path "form" (identity-form method) "other" (identity-form other)))))
+
+(define-shape reslotted-class ()
+  "A class whose slots a load changed."
+  (name string)
+  (new (list string) :optional "Names of the slots that the class did not have before.")
+  (gone (list string) :optional "Names of the slots that the class no longer has.")
+  (instances integer :optional
+   "Number of existing instances. Each gets the new slots when it is used next."))
 
 (defun reslotted-data (entry)
   "Return a JSON object for ENTRY, a list (CLASS NEW-SLOTS GONE-SLOTS)."
@@ -81,6 +109,28 @@ USED or USER, or USED is the name of a definition in the list REMOVED."
             "new" (mapcar #'symbol-text new)
             "gone" (mapcar #'symbol-text gone)
             "instances" (instance-count class))))
+
+(define-shape disagreement ()
+  "What loads and comparisons both find to differ between the image and files. Each list has a
+  limited length. Its total, such as `oldTotal` for `old`, counts all items."
+  (old (list old-item) :optional) (old-total integer :optional)
+  (unset (list unset-variable) :optional) (unset-total integer :optional)
+  (outdated (list outdated-users) :optional) (outdated-total integer :optional))
+
+(define-shape agreement (disagreement)
+  "Differences between the image and the files of a load. Each list has a limited length. Its
+  total, such as `oldTotal` for `old`, counts all items."
+  (forgetting string :optional
+   "The loaded file, if the load was asked to remove definitions that the file no longer has.")
+  (doubles (list doubled-method) :optional "Methods that a file defines twice.")
+  (doubles-total integer :optional) (reslotted (list reslotted-class) :optional)
+  (reslotted-total integer :optional)
+  (gone (list gone-item) :optional
+   "Definitions that were removed from the image because the file no longer has them.")
+  (gone-total integer :optional)
+  (left (list left-item) :optional
+   "Definitions that the file no longer has, but that were not removed.")
+  (left-total integer :optional))
 
 (defun agreement (&key forgetting tried)
   "Return a plist for a JSON object about differences between the image and the files of the load
@@ -145,6 +195,16 @@ form. KEPT is a list about the evaluation from **EVALUATED**."
               for definition = (gethash (definition-key :method nil method)
                                         (source-file-definitions file))
               when (and definition (current-p definition)) return (source-file-path file))))
+
+(define-shape difference (item)
+  "A definition in a file for which the image has another definition or none."
+  (file string)
+  (at integer :optional "Number of the top-level form in the file.")
+  (missing boolean :optional "True when the image has no such definition.")
+  (other string :optional "The file from which the image has the definition instead.")
+  (time integer :optional
+   "When the image's definition was evaluated instead, in seconds since 1970.")
+  (by string :optional "The beginning of the form that was evaluated instead."))
 
 (defun differing-data (definition file)
   "Return a JSON object that says how the image differs from DEFINITION, which the last load of the

@@ -48,6 +48,15 @@ into forms."
                           do (setf heads (remove head heads :test #'string-equal :count 1)))
                   (loop for head in heads collect (object "head" head "how" "gone")))))))
 
+(define-shape disk-difference ()
+  "A file on the disk that differs from its text at the last load, with the forms that differ, if
+  these are known."
+  (file string) (how (member "gone" "changed" "unreadable"))
+  (forms (list (object (head string) (how (member "new" "differs" "gone"))
+                       (form integer :optional)))
+   :optional)
+  (forms-total integer :optional))
+
 (defun disk-data (file)
   "Return a JSON object that says how the file FILE on disk differs from its loaded text. Return NIL
 if it does not differ, or if nothing is known."
@@ -98,6 +107,17 @@ recorded. Of a file that KEEP-TEXT has recorded, the definitions are unknown."
                             **files**)
         when (and file (not (and (zerop (source-file-serial file)) (source-file-text file))))
           collect file))
+
+(define-shape comparison-data (disagreement)
+  "Differences between the image and files that a request names."
+  (unknown boolean :optional "True when none of the files was loaded.")
+  (empty boolean :optional "True when the system has no files of its own, only dependencies.")
+  (needs (list string) :optional "These dependencies.")
+  (files integer :optional)
+  (unfinished (list string) :optional "Files whose last load did not end well.")
+  (unloaded (list string) :optional "Files of the system that were not loaded.")
+  (differing (list difference) :optional) (differing-total integer :optional)
+  (disk (list disk-difference) :optional) (disk-total integer :optional))
 
 (defun comparison (files wanted packages)
   "Return a plist for a JSON object about differences between the image and FILES, for definitions

@@ -102,7 +102,8 @@ end. Both can be NIL."
   (loop for file being the hash-values of **files**
         when (source-file-text file) collect (source-file-path file)))
 
-(define-operation "loaded-below" (folders)
+(define-operation ("loaded-below" :gives boolean)
+    ((folders (list string) "Native truenames of folders, with a slash at the end."))
   "Return true if a load of a file in one of FOLDERS has begun or ended. FOLDERS are native
 truenames of directories, with a slash at the end."
   (loop for path being the hash-keys of **files**
@@ -135,7 +136,14 @@ truenames of directories, with a slash at the end."
                     (loop for (former nil text) in **former-texts**
                           when (equal path former) collect text)))))
 
-(define-operation "loaded-texts" (versions)
+(define-shape loaded-text ()
+  "A text that the image has loaded, with a character for each octet, and the features under which
+  it was read. `text` is absent when the server has it, and both are when it is no longer kept."
+  (text string :optional) (features (list string) :optional))
+
+(define-operation ("loaded-texts" :gives (list loaded-text))
+    ((versions (list (object (file string) (mark string) (now string)))
+      "Files, each with the mark of a text that was loaded of it, and the digest of its text now."))
   "VERSIONS is a list of JSON objects with a \"file\", the \"mark\" of a text that was loaded of it,
 and \"now\", the digest of its text as the server has read it. Return a list with a JSON object for
 each: the features under which the text was read and, if its digest is another one, the text, with a

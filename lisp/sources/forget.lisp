@@ -63,7 +63,7 @@ their files.")
   "Return true if an answer has listed DEFINITION as no longer in its file."
   (values (gethash definition **listed**)))
 
-(define-operation ("nothing-listed" :inline t) ()
+(define-operation ("nothing-listed" :inline t :gives null) ()
   "Forget which definitions answers have listed. The server calls this after it has built a lost
 image again: loads in the new image have listed definitions, but no user has seen these lists."
   (clrhash **listed**)
@@ -76,6 +76,17 @@ image again: loads in the new image have listed definitions, but no user has see
 of DEFINITION, which has replaced that one. Without DEFINITION, the image would have neither."
   (loop for file being the hash-values of **files**
         when (same-in-file definition file) collect (source-file-path file)))
+
+(define-shape used-at ()
+  "A top-level form of a file that uses something."
+  (file string) (form integer "The number of the form in the file."))
+
+(define-shape left-item (item)
+  "A definition that was not removed."
+  (because (list string) :optional "Texts for definitions and data that need it.")
+  (used-at (list used-at) :optional "Top-level forms that need it.")
+  (defined-in (list string) :optional
+   "Files that have another definition of it, which this one has replaced."))
 
 (defun staying-data (definition going)
   "If DEFINITION must not be removed, return a JSON object about it with the reasons, else NIL.
@@ -170,6 +181,12 @@ first, since their values can have instances of classes. Packages come last, eac
              (mapcar #'list (users-first packages))))))
 
 (defparameter *users-told* 10 "The maximum number of users of a removed function in an answer.")
+
+(define-shape gone-item (item)
+  "A definition that was removed."
+  (users (list string) :optional "Texts for definitions that still use the removed function.")
+  (used-at (list used-at) :optional "Top-level forms that use it.")
+  (users-total integer :optional "The number of all such users."))
 
 (defun with-users (definition data)
   "Return DATA, a JSON object about DEFINITION, which was removed. If that was a function that code

@@ -115,6 +115,11 @@ function\"."
 (defparameter *told-of-removal* 200
   "The maximum number of definitions shown that a load removed, or that the next load can remove.")
 
+(define-shape item ()
+  "A definition."
+  (kind string "A word for the kind of definition, such as function.")
+  (name string "The name, with package prefixes."))
+
 (defun item-data (definition &rest members)
   "Return a JSON object with the kind and the name of DEFINITION, and with the plist MEMBERS."
   (make-json-object (list* "kind" (kind-text (definition-kind definition)

@@ -18,6 +18,16 @@ SYMBOL is accessible, and those that use a package which exports SYMBOL."
 
 ;;; Conflicts with the new name
 
+(define-shape name-conflict ()
+  "Why a symbol cannot get its new name."
+  (kind (member "keyword" "locked" "other" "taken")
+   "`keyword`: the symbol is a keyword. `locked`: its home package is locked. `other`: the new name
+   is another symbol in a package in which the symbol is accessible. `taken`: the new name already
+   has a definition, such as a function or a variable.")
+  (package string :optional "The package of the conflict.")
+  (symbol string :optional "The symbol that has the new name in this package.")
+  (natures (list string) :optional "What this symbol names."))
+
 (defun conflict-in (symbol name package)
   "Return a JSON object with the reason why SYMBOL cannot get NAME in PACKAGE, or NIL if it can. The
 reason is \"taken\" if NAME is a symbol with the same home package that has a definition, and
@@ -44,6 +54,16 @@ can."
                   when conflict collect conflict))))
 
 ;;; Structures that have the symbol as their name or as the name of a slot
+
+(define-shape structure-data ()
+  "A structure that the symbol names, or that has a slot of this name. Function names stand without
+  their package."
+  (name string)
+  (slots (list (tuple string string)) :optional "Pairs of a slot and its accessor.")
+  (constructors (list string) :optional)
+  (taking-slots (list string) :optional
+   "Constructors without a lambda list of their own, which take each slot as a keyword argument.")
+  (predicate string :optional) (copier string :optional))
 
 (defun structure-data (symbol description class)
   "If SYMBOL is CLASS, the name of a structure, or the name of one of its slots, return a JSON
@@ -154,6 +174,14 @@ NUMBER) lists."
 
 ;;; The facts that the server needs to rename a symbol
 
+(define-shape renaming-data ()
+  "A symbol and its new name."
+  (from string) (to string)
+  (packages (list string) :optional "The packages in which the symbol is accessible.")
+  (exporters (list string) :optional "The packages that export the symbol.")
+  (unnamed boolean :optional "True when a symbol with the new name exists but names nothing.")
+  (conflicts (list name-conflict) :optional))
+
 (defun renaming-data (symbol name)
   "Return a JSON object with the facts for renaming SYMBOL to NAME: both names, the packages in
 which SYMBOL is accessible, the packages that export it, true if NAME already is an internal symbol
@@ -179,7 +207,31 @@ local nickname in the package for the package OTHER-NAME."
                    (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
                          collect (list (package-name package) nickname (package-name actual))))))
 
-(define-operation "rename-facts" (name package to derived)
+(define-shape rename-facts ()
+  "What is to be known before a symbol gets another name."
+  (name string) (home string) (natures (list string) :optional)
+  (places (list place) :optional
+   "File and number of each top-level form that defines the symbol.")
+  (made (list string) :optional
+   "Other names that these forms define, such as MAKE-POINT for POINT, and that contain the
+   symbol's name.")
+  (structures (list structure-data) :optional)
+  (heirs (list (list string)) :optional
+   "For each class that takes an initarg of the symbol's name: the names, without package, of the
+   class and of its subclasses.")
+  (renamings (list renaming-data))
+  (package-names (list (tuple string string)) :optional
+   "Pairs of a name of a package and its proper name.")
+  (local-nicknames (list (tuple string string string)) :optional
+   "Triples of a package, a package-local nickname in it, and the package that the nickname stands
+   for.")
+  (files (list string) :optional))
+
+(define-operation ("rename-facts" :gives (or rename-facts lookup-failure))
+    (name package
+     (to string "The new name.")
+     (derived (list (tuple string string)) :optional
+      "Pairs of an old and a new name of symbols that are renamed with it."))
   "Return a JSON object with the facts for renaming the symbol NAME of PACKAGE to TO. DERIVED is a
 list of (OLD NEW) lists with names of other symbols in the same package that are renamed with it."
   (multiple-value-bind (symbol status) (named-symbol name package)
@@ -247,7 +299,11 @@ class, let NEW name the same class, so that the instances keep their class."
       (setf (find-class new) class
             (class-name class) new))))
 
-(define-operation "rename-prepare" (home names structures)
+(define-operation ("rename-prepare" :gives (list string))
+    ((home string "The name of the package of the symbols.")
+     (names (list (tuple string string)) "Pairs of an old and a new name.")
+     (structures (list string) :optional
+      "Texts that name structures with renamed slots, which are removed."))
   "Replace symbols of the package named HOME by new symbols. NAMES is a list of (OLD NEW) lists of
 names. Afterwards the server loads the files that define the symbols. STRUCTURES is a list of texts
 that name structures with renamed slots, which are removed. Return a list of the old names that
@@ -303,7 +359,13 @@ class."
     (when (and class (not (eq (class-name class) symbol)))
       (let ((*package* (or (symbol-package symbol) *package*))) (setf (find-class symbol) nil)))))
 
-(define-operation "rename-finish" ()
+(define-shape rename-finished ()
+  "What happened to the definitions of the old symbols."
+  (gone (list item) :optional "Definitions that were removed.")
+  (gone-total integer :optional "Number of all removed definitions.")
+  (left (list left-item) :optional "Definitions that were not removed."))
+
+(define-operation ("rename-finish" :gives rename-finished) ()
   "Remove the definitions from the image that still belong to symbols replaced by the last
 rename-prepare. Return a JSON object about the removed and the remaining definitions."
   (let ((symbols (shiftf **replaced** '())))

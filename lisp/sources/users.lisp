@@ -128,6 +128,12 @@ code that uses it."
         ((typep (find-class name nil) 'structure-class) "structure")
         (t "definition")))
 
+(define-shape outdated-users ()
+  "A changed definition that SBCL compiles into its callers, such as a macro."
+  (name string) (kind string)
+  (users (list string) "Names of callers that were compiled with the old definition.")
+  (total integer "Number of all such callers."))
+
 (defun outdated-data (uses)
   "Return a list of JSON objects for USES, a list of (USED USER FUNCTION) lists: one for each USED."
   (let ((groups '()))

@@ -3,6 +3,23 @@
 
 (in-package "LIVE-LISP.TESTS")
 
+(define-wire-type part-place (or (tuple) (tuple integer integer &optional integer))
+  "The place of a subform in a file, in characters; empty when the place is not known. For a list,
+  `start` and `end` are where the list begins and ends. The image knows only where lists are. So
+  for an atom, `before` atoms come between the position `start` and this atom, and `end` is where
+  the list around it ends.")
+
+(define-shape measured-definition (place)
+  "A function whose coverage is measured. It is in the top-level form number `form` of `file`;
+  `start` and `end` are as in Place."
+  (name string) (file string) (form integer) (reached boolean :optional)
+  (never (list part-place) :optional "The subforms that never ran."))
+
+(define-shape coverage-data ()
+  "Which definitions the tests ran."
+  (definitions (list measured-definition) :optional)
+  (missed integer :optional "How many definitions could not be measured."))
+
 ;;; The files to measure
 
 (defun folder-of (system)

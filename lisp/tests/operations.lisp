@@ -146,7 +146,54 @@ function that it must call to begin measuring."
            (take-all covering)
            (list* "coverage" (coverage-data covering) members))))))
 
-(define-operation ("test-run" :members t) (systems name again others package skip seed folder root)
+(define-shape test-lookup ()
+  "Why no test ran."
+  (unmeasured (member "missing" "busy") :optional
+   "Why coverage cannot be measured: this SBCL cannot measure it, or another run is being
+   measured.")
+  (missing string :optional "The requested name, when no test has it.")
+  (several string :optional "The requested name, when it fits several tests.")
+  (known (list string) :optional
+   "Names of tests that exist or, with `several`, that the name fits."))
+
+(define-shape test-run-data (remarks)
+  "What a run of tests gives."
+  (tests (list test-result) :optional) (parts (list test-part) :optional)
+  (needs (list missing-system) :optional
+   "Systems that ASDF does not find, each with the system that depends on it and so was not tested
+   completely.")
+  (packages (list (object (package string) (tests integer))) :optional
+   "The packages that have tests, when no test ran.")
+  (unloaded (list string) :optional
+   "Systems below the root that depend on a tested one and are not loaded, when no test ran.")
+  (gone (list string) :optional
+   "Names of tests that were requested again, but that no framework has any more.")
+  (former (list (object (test string) (file string))) :optional
+   "Tests that the image has, and that did not run because FILE, which defined them, no longer has
+   them.")
+  (stale (list string) :optional
+   "Files below the root that have changed since the image loaded them.")
+  (unset (list unset-variable) :optional
+   "Variables defined in files below the root that were bound already, so that a load did not set
+   them.")
+  (unset-total integer :optional)
+  (unseen (list string) :optional
+   "Systems that were tested, but in which no test of a known framework was seen.")
+  (others (list string) :optional "Names of all tests that did not run; sent on request.")
+  (coverage coverage-data :optional) (value (or lookup-failure test-lookup) :optional))
+
+(define-operation ("test-run" :members t :holds t :gives test-run-data)
+    ((systems (list string) :optional "Names of systems to test.")
+     (name string :optional "The name of a test or a suite to run.")
+     (again (list string) :optional "Full names of tests to run.")
+     (others boolean :optional "True for the names of the tests that are not in AGAIN.")
+     (package string :optional "The package whose tests to run.")
+     (skip (list string) :optional "Full names of tests to leave out.")
+     (seed integer :optional "A seed for random numbers.")
+     (folder string :optional
+      "The folder for fasls of measured code; without it, coverage is not measured.")
+     (root string :optional
+      "The folder whose changed files are reported and whose code is measured."))
   "Run tests, and return a plist for a JSON object. The tests are those of the ASDF systems with the
 names SYSTEMS, the test or suite NAME, the tests with the full names AGAIN, or the tests whose names
 are in PACKAGE. Leave out the tests whose names are in SKIP. SEED, if not NIL, determines random

@@ -174,7 +174,26 @@ so that the load must be forced. If KNOWN is true, leave out systems that were n
             "loads" (loop for (system force) in (remove-duplicates loads :key #'first :from-end t)
                           collect (object "name" (component-name system) "force" force)))))
 
-(define-operation ("test-plan" :members t) (system root known)
+(define-shape system-to-load ()
+  "A system that is to be loaded."
+  (name string)
+  (force boolean :optional
+   "True when the system must be loaded although ASDF would see no change."))
+
+(define-shape test-plan (perhaps-missing)
+  "Which systems to test, and which to load before."
+  (systems (list string) :optional) (loads (list system-to-load) :optional)
+  (unread (list missing-system) :optional
+   "Systems of the workspace whose definitions cannot be read, because they need missing systems."))
+
+(define-shape test-plan-data (remarks)
+  "How tests are to be run."
+  (value test-plan :optional))
+
+(define-operation ("test-plan" :members t :gives test-plan-data)
+    ((system string :optional "The name of the system to test.")
+     (root string :optional "The native name of a folder: the systems below it are tested.")
+     (known boolean :optional "True to leave out systems that were never loaded."))
   "Return a plan for testing SYSTEM, or the systems defined below ROOT, the native name of a
 directory. The plan lists the systems to load before the tests. If KNOWN is true, leave out those
 that were never loaded, so that no system is loaded for the first time."

@@ -3,6 +3,45 @@
 
 (in-package "LIVE-LISP.TESTS")
 
+(define-shape test-failure ()
+  "A check of a test that failed, or an unexpected error."
+  (kind (member "failure" "error"))
+  (form string :optional
+   "The form that the check evaluated, or a form that contains it and the expected value.")
+  (check string :optional) (expected string :optional) (got string :optional)
+  (text string :optional "The message of the test framework.")
+  (type string :optional "The type of the condition that was signalled.")
+  (condition string :optional "The report of this condition.")
+  (place place :optional))
+
+(define-shape test-result ()
+  "The result of a test."
+  (framework string)
+  (test string "The name under which the test can be run again.")
+  (checks integer :optional "Number of checks in the test.")
+  (failed integer :optional "How many of the checks failed.")
+  (errors integer :optional "How many of the checks signalled an error.")
+  (skipped integer :optional "How many of the checks were skipped.")
+  (expected integer :optional "How many of the checks failed as expected.")
+  (failures (list test-failure) :optional)
+  (output string :optional "Output of the test, when it did not pass.")
+  (milliseconds real :optional)
+  (left boolean :optional "True when the test did not run to its end.")
+  (systems (list string) :optional
+   "The systems that were being tested when the test ran, innermost first.")
+  (definition place :optional)
+  (reached string :optional
+   "Which of the measured definitions the test ran, as a hexadecimal bit mask. The lowest bit
+   stands for the first definition."))
+
+(define-shape begun-test ()
+  "A test that began."
+  (began string "The name of the test.")
+  (framework string))
+
+(define-wire-type test-part (or begun-test test-result)
+  "A report that arrives while the tests run.")
+
 (defparameter *noted-failures* 200
   "The maximum number of failures recorded in full in one run. Others are only counted.")
 (defparameter *noted-in-test* 20

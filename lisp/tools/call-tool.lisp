@@ -169,7 +169,27 @@ error is an APPROVAL-REQUIRED."
     (ask-server "tool" *tool* "args" (arguments-json (argument-pairs arguments))
                 "package" (package-of-code))))
 
-(define-operation ("called" :inline t) (call value text failure result needs-approval)
+(define-shape tool-success ()
+  "What a tool found or did."
+  (value anything "The tool's data.")
+  (text string :optional "The text for a model."))
+
+(define-shape tool-failure ()
+  "Why a tool failed."
+  (failure string "The text of an error.")
+  (result string :optional "What the tool returned although it failed.")
+  (needs-approval boolean :optional "True when a human could allow the call."))
+
+(define-wire-type tool-answer (or tool-success tool-failure)
+  "The result of a tool that code in the image called.")
+
+(define-operation ("called" :server-only t :inline t :gives boolean)
+    ((call integer "The number of the call.")
+     (value anything :optional "The tool's data.")
+     (text string :optional "The text for a model.")
+     (failure string :optional "The text of an error.")
+     (result string :optional "What the tool returned although it failed.")
+     (needs-approval boolean :optional "True when a human could allow the call."))
   "Deliver the answer of a tool call to the thread that waits for it. CALL is the call's number.
 VALUE is the result. TEXT is the text of the result for a model, or NIL. FAILURE is the text of an
 error, and RESULT the result that the tool returned with the error, if any. NEEDS-APPROVAL is true

@@ -201,7 +201,8 @@ names. Return the number of tools in the registry."
     (store-tool live-lisp:*agent-q-registry* (proxy table)))
   (hash-table-count live-lisp:*agent-q-registry*))
 
-(define-operation ("offer-tools" :inline t) (tools)
+(define-operation ("offer-tools" :server-only t :inline t :gives integer)
+    ((tools (list (map anything)) "Descriptions of the server's own tools."))
   "Keep TOOLS, a list of the server's descriptions of its own tools, and register proxies for these
 tools."
   (setf **built-ins** tools)

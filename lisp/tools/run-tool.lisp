@@ -85,7 +85,28 @@ exponent, so they are read as floats."
              (setf (gethash name arguments) (values (truncate value)))))
   arguments)
 
-(define-operation ("run-tool" :members t) (name registration arguments)
+(define-shape tool-value ()
+  "A result of a handler."
+  (data anything :optional
+   "The result as JSON. Absent when it is too large or cannot be written as JSON.")
+  (text string :optional
+   "The result as a model reads it. Absent when the server can make it from `data`."))
+
+(define-shape run-tool-value (tool-value)
+  "What the tool's handler returned, or why the call failed."
+  (failed boolean :optional "True when the handler failed. Then `text` says why.")
+  (result tool-value :optional "What the handler returned although it failed.")
+  (missing string :optional "The name of the tool, when the image does not have it.")
+  (replaced boolean :optional "True when the image has a newer tool of this name."))
+
+(define-shape run-tool-data (remarks)
+  "What came of the call of a tool in the image."
+  (value run-tool-value :optional))
+
+(define-operation ("run-tool" :members t :holds t :gives run-tool-data)
+    ((name string "The name of the tool in the image.")
+     (registration anything :optional "The number of the registration that the server means.")
+     (arguments (map anything) "The arguments."))
   "Call the handler of the tool NAME with ARGUMENTS, a hash table. If the tool was registered more
 than once, REGISTRATION is the number of the registration that the server means."
   (let ((offer (offered name registration)))

@@ -7,10 +7,10 @@ import type {
   LeftItem,
   OldItem,
   OutdatedUsers,
+  Remarks,
   ReslottedClass,
   UnsetVariable,
-} from '../image/wire/agreement.ts';
-import type { Remarks } from '../image/wire/data.ts';
+} from '../image/wire/operations.ts';
 import { groupBy } from './grouping.ts';
 import type { Places } from './places.ts';
 

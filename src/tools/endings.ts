@@ -1,12 +1,7 @@
 // Renders the endings of a call in the image: conditions, interruptions, losses.
 
-import {
-  type Condition,
-  type Ending,
-  type Interruption,
-  type Output,
-  wholeText,
-} from '../image/wire/endings.ts';
+import { type Ending, type Interruption, wholeText } from '../image/wire/endings.ts';
+import type { Condition, Output } from '../image/wire/operations.ts';
 import { boundText, joinSections } from '../kernel/reply.ts';
 import { didYouMean } from './natures.ts';
 import type { Places } from './places.ts';

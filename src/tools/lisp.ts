@@ -5,7 +5,7 @@ import { ImageError } from '../errors.ts';
 import type { Image, ImageTools } from '../image/image.ts';
 import type { Reply } from '../image/wire/call.ts';
 import type { Ending } from '../image/wire/endings.ts';
-import type { Hold } from '../image/wire/holding.ts';
+import type { Hold } from '../image/wire/operations.ts';
 import { type Definition, definitionOf, readDefinition } from '../kernel/definition.ts';
 import type { Mirror } from '../kernel/mirror.ts';
 import { valueText } from '../kernel/outcome.ts';

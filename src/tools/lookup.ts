@@ -2,8 +2,8 @@
 
 import { CallError, ImageError } from '../errors.ts';
 import type { Image } from '../image/image.ts';
-import type { LookupFailure } from '../image/wire/data.ts';
 import type { Ending } from '../image/wire/endings.ts';
+import type { LookupFailure } from '../image/wire/operations.ts';
 import type { CallContext, Result } from '../kernel/tool.ts';
 import { callOptions } from './calling.ts';
 import { endingText } from './endings.ts';

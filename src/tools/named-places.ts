@@ -1,6 +1,6 @@
 // Collects the places and the file names in an answer of the image.
 
-import type { Place } from '../image/wire/data.ts';
+import type { Place } from '../image/wire/operations.ts';
 
 /** Returns PLACES and what has a member `file` at any depth of the answer TOLD, with a place for each of the
  *  `files` and `testFiles`. */

@@ -1,9 +1,9 @@
 // Renders notices: events that are no part of a call's own result.
 
 import type { Notice } from '../image/image.ts';
-
-import { type Ending, type Output, wholeText } from '../image/wire/endings.ts';
+import { type Ending, wholeText } from '../image/wire/endings.ts';
 import type { Lacking } from '../image/wire/messages.ts';
+import type { Output } from '../image/wire/operations.ts';
 import { type Served, servedName } from '../image/wire/served.ts';
 import { foldedLines, secondsText } from './endings.ts';
 import { lossText } from './loss-text.ts';

@@ -3,7 +3,7 @@
 
 import { relative } from 'node:path';
 import type { Bounds } from '../files/regular.ts';
-import type { Place } from '../image/wire/data.ts';
+import type { Place } from '../image/wire/operations.ts';
 import { boundLine } from '../kernel/reply.ts';
 import type { Definition } from '../source/again.ts';
 import { definedLambdaList } from '../source/definition.ts';

@@ -1,6 +1,6 @@
 // Renders warnings and redefinitions.
 
-import type { Remarks, Warning } from '../image/wire/data.ts';
+import type { Remarks, Warning } from '../image/wire/operations.ts';
 import { indent, joinSections } from '../kernel/reply.ts';
 import { groupBy } from './grouping.ts';
 import { didYouMean } from './natures.ts';

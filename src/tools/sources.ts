@@ -7,8 +7,7 @@ import { findLocalFolders, isOnLocalDisk, localStats, withFileTimeout } from '..
 import { WHOLE_FILE_LIMIT } from '../files/lines.ts';
 import { type Bounds, type RegularFile, readRegular, readRegularAsync } from '../files/regular.ts';
 import { decode } from '../files/text.ts';
-import type { LoadedText, Place } from '../image/wire/data.ts';
-import type { Operations } from '../image/wire/operations.ts';
+import type { LoadedText, Operations, Place } from '../image/wire/operations.ts';
 import type { Features } from '../source/form.ts';
 import { SourceText } from '../source/text.ts';
 import { TopLevelForms } from '../source/top-level.ts';

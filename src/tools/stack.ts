@@ -1,6 +1,6 @@
 // Renders the frames of a stack.
 
-import type { Frame } from '../image/wire/endings.ts';
+import type { Frame } from '../image/wire/operations.ts';
 import type { Places } from './places.ts';
 
 /** The frames of a condition or of an interrupted call, newest first. */

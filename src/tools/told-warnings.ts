@@ -1,6 +1,6 @@
 // Remembers which warnings were already shown, whichever tool loaded their file.
 
-import type { Warning } from '../image/wire/data.ts';
+import type { Warning } from '../image/wire/operations.ts';
 import { groupBy } from './grouping.ts';
 
 /** The warnings already shown. An edit recompiles many definitions that it did not change, so their warnings

@@ -1,6 +1,6 @@
 // Finds a place of a loaded file in the file as it is now.
 
-import type { Place } from '../image/wire/data.ts';
+import type { Place } from '../image/wire/operations.ts';
 import { type Definition, formAgain, formDefining, isNamed } from '../source/again.ts';
 import { allNamed } from '../source/definitions.ts';
 import type { Features } from '../source/form.ts';

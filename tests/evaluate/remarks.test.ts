@@ -1,7 +1,7 @@
 // In which order the warnings of a load are told.
 
 import { expect, test } from 'vitest';
-import type { Warning } from '../../src/image/wire/data.ts';
+import type { Warning } from '../../src/image/wire/operations.ts';
 import { Places } from '../../src/tools/places.ts';
 import { groupedWarnings } from '../../src/tools/remarks.ts';
 import { ownFolder } from '../shared.ts';

@@ -4,10 +4,12 @@ import { afterAll, expect, test } from 'vitest';
 import { collectionPoll } from '../../src/image/process/collecting.ts';
 import { type Message, PROTOCOL_VERSION } from '../../src/image/wire/frames.ts';
 import { readMessage } from '../../src/image/wire/messages.ts';
+import { answerProblem, readDeclared } from '../declared.ts';
 import { PROJECT } from '../harness.ts';
 import { startRawAgent } from './raw-agent.ts';
 
 const DOCUMENT = readFileSync(join(PROJECT, 'docs', 'develop', 'wire-protocol.md'), 'utf8');
+const declared = readDeclared(join(PROJECT, 'dist-tests'));
 const agent = startRawAgent();
 afterAll(() => agent.end());
 
@@ -62,5 +64,9 @@ test.each(EXAMPLES)('%s', async (request, lines) => {
         : kind in message && message['job'] === expected['job'],
     );
     expect(said).toEqual(filled(expected, said));
+    if (kind === undefined && !('fault' in said) && said['id'] === id) {
+      const { id: _, ...members } = said;
+      expect(answerProblem(op, members, declared)).toBeUndefined();
+    }
   }
 });

@@ -3,7 +3,7 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { changeOf } from '../../src/files/diff.ts';
 import { decode } from '../../src/files/text.ts';
-import type { RenameFacts } from '../../src/image/wire/renaming.ts';
+import type { RenameFacts } from '../../src/image/wire/operations.ts';
 import type { RenamePlan } from '../../src/tools/renaming/plan.ts';
 import { renameNotes } from '../../src/tools/renaming/rename-text.ts';
 import { DENY, sharedWorkspace } from '../files/sessions.ts';

@@ -4,11 +4,11 @@
 import { randomInt } from 'node:crypto';
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { AgentOperations } from '../wire/agent-operations.ts';
 import { Channel, type ChannelCallbacks } from '../wire/channel.ts';
 import type { Endable } from '../wire/ending-steps.ts';
 import type { FarPaths } from '../wire/far-paths.ts';
 import type { Answer, Hello } from '../wire/messages.ts';
+import type { AgentOperations } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 

@@ -10,10 +10,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { messageOf, SetupError } from '../../errors.ts';
 import { checkAnswering } from '../../files/answering.ts';
-import type { Outside } from '../wire/data.ts';
 import { fairTimeout } from '../wire/fairly.ts';
 import type { Hello } from '../wire/messages.ts';
 import type { Peer } from '../wire/peer.ts';
+import type { Outside } from '../wire/pulse.ts';
 import { Pulse } from '../wire/pulse.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';

@@ -1,7 +1,7 @@
 // Reads from /proc what Linux knows of a process. This works even when the process does not react.
 
 import { readFileSync } from 'node:fs';
-import type { Outside } from '../wire/data.ts';
+import type { Outside } from '../wire/pulse.ts';
 
 /** Returns the resident memory of the process PID in octets, and whether a signal has stopped the process.
  *  Returns {} where there is no /proc or no such process. */

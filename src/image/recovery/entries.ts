@@ -1,21 +1,8 @@
 // Defines the entries of the journal and their store, and decides when a later entry makes an earlier one
 // superfluous.
 
+import type { FormEntry } from '../wire/operations.ts';
 import type { Digests } from './digests.ts';
-
-/** An evaluated form, in the shape in which the agent's operation replay takes it. */
-export interface FormEntry {
-  text: string;
-  package: string;
-  /** Subforms that did not build the image, each as a path of indexes. A rebuild does not evaluate them. */
-  without?: number[][];
-  readtable?: string;
-  policy?: unknown[];
-  /** Names that the form defined, but that its text does not contain. */
-  defines?: string[];
-  /** Names of the restarts that were invoked after errors so that the evaluation could go on. */
-  restarts?: string[];
-}
 
 /** A step that built the image: a form, a change of the session's package, a file or a system that was
  *  loaded. */
@@ -41,8 +28,8 @@ export interface FileEntry {
   complete?: boolean;
   /** True when the definitions that were no longer in the file were removed from the image. */
   forget?: boolean;
-  /** See FormEntry. */
-  restarts?: string[];
+  /** Names of the restarts by which the load went on from errors. */
+  restarts?: readonly string[];
 }
 
 /** Some forms of a file, which were loaded. */
@@ -55,7 +42,7 @@ export interface FormsEntry {
   /** Digest of the whole file at that time. */
   whole?: string;
   /** For each form of the file, the number that it had in the file before, or null for a loaded form. */
-  numbers: (number | null)[];
+  numbers: readonly (number | null)[];
   /** See FileEntry. */
   partial?: boolean;
   cut?: boolean;
@@ -67,7 +54,7 @@ export interface SystemEntry {
   kind: 'system';
   name: string;
   /** See FormEntry. */
-  restarts?: string[];
+  restarts?: readonly string[];
   files?: Digests;
 }
 

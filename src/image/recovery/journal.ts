@@ -1,22 +1,20 @@
 // Records the steps that built the image, in order, so that a lost image can be rebuilt.
 
 import { messageOf } from '../../errors.ts';
-import type { Agreement } from '../wire/agreement.ts';
 import type { Ending } from '../wire/endings.ts';
 import { isDeeper } from '../wire/frames.ts';
-import type { LoadFileData, LoadFilesData, LoadSystemData } from '../wire/loading.ts';
 import type { Answer, ImageChange } from '../wire/messages.ts';
-import type { EvaluateData, Operations } from '../wire/operations.ts';
+import type {
+  Agreement,
+  EvaluateData,
+  FormEntry,
+  LoadFileData,
+  LoadFilesData,
+  LoadSystemData,
+  Operations,
+} from '../wire/operations.ts';
 import { digestOf, LoadedFiles } from './digests.ts';
-import {
-  type Entry,
-  type FormEntry,
-  type JournalStore,
-  labelOf,
-  replaces,
-  type SystemEntry,
-  sizeOf,
-} from './entries.ts';
+import { type Entry, type JournalStore, labelOf, replaces, type SystemEntry, sizeOf } from './entries.ts';
 import { addForm, addName, type Contents, emptyContents, type JournalNote } from './report.ts';
 
 /** Maximum number of entries that the journal keeps. */
@@ -317,7 +315,11 @@ export class Journal {
     path: string,
     { value, phase }: LoadFileData,
     endingKind: Ending['kind'],
-    { content, numbers, whole }: { content: Buffer; numbers: (number | null)[]; whole: Buffer | undefined },
+    {
+      content,
+      numbers,
+      whole,
+    }: { content: Buffer; numbers: readonly (number | null)[]; whole: Buffer | undefined },
   ): void {
     if (value?.notLoaded || (endingKind !== 'done' && phase !== 'load')) return;
     addName(this.#contents.files, path);

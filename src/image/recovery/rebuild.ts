@@ -4,10 +4,9 @@
 import { join } from 'node:path';
 import { messageOf } from '../../errors.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
-import type { AgentOperations } from '../wire/agent-operations.ts';
 import { watchWithFairTimeout } from '../wire/ending-steps.ts';
 import { type Ending, endingAfter } from '../wire/endings.ts';
-import type { ReplayRemark } from '../wire/operations.ts';
+import type { AgentOperations, ReplayRemark } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import { digestOf } from './digests.ts';

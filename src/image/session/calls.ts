@@ -4,9 +4,9 @@
 import type { CallOptions, Reply } from '../wire/call.ts';
 import type { EndSignal } from '../wire/end-signal.ts';
 import { watch } from '../wire/ending-steps.ts';
-import { endingAfter, type Reason } from '../wire/endings.ts';
+import { endingAfter } from '../wire/endings.ts';
 import type { Answer } from '../wire/messages.ts';
-import type { Operations } from '../wire/operations.ts';
+import type { Operations, Reason } from '../wire/operations.ts';
 import { COMPILATIONS, checkNoDeadlock, codeCaller, withinCompilation } from '../wire/origin.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';

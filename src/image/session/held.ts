@@ -2,8 +2,7 @@
 // of a resumed call has the form that its tool planned.
 
 import type { Reply } from '../wire/call.ts';
-import type { HeldError } from '../wire/holding.ts';
-import type { Operations } from '../wire/operations.ts';
+import type { HeldError, Operations } from '../wire/operations.ts';
 
 /** Maximum number of calls to remember. The oldest call is forgotten first. Its error is no longer held by
  *  then. */

@@ -1,7 +1,8 @@
 // Tracks the calls of an image while they run or wait, and ends them on request.
 
 import { type EndSignal, OwnSignal } from '../wire/end-signal.ts';
-import { type Ending, type Output, type Reason, reasonOf, Stop } from '../wire/endings.ts';
+import { type Ending, reasonOf, Stop } from '../wire/endings.ts';
+import type { Output, Reason } from '../wire/operations.ts';
 import { callingJob } from '../wire/origin.ts';
 import type { Peer } from '../wire/peer.ts';
 

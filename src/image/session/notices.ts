@@ -1,7 +1,8 @@
 // Keeps notices until an answer reports them. When too many are kept, drops the oldest.
 
-import type { Ending, Output } from '../wire/endings.ts';
+import type { Ending } from '../wire/endings.ts';
 import type { Changes } from '../wire/messages.ts';
+import type { Output } from '../wire/operations.ts';
 
 /** An event since the last answer that the next answer reports. */
 export type CallNotice =

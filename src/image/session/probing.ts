@@ -2,9 +2,8 @@
 // needs no probe.
 
 import type { Reply } from '../wire/call.ts';
-import type { JobCpuTimes } from '../wire/data.ts';
 import { type Endable, watch } from '../wire/ending-steps.ts';
-import type { Operations } from '../wire/operations.ts';
+import type { JobCpuTimes, Operations } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { CallNotice } from './notices.ts';

@@ -1,8 +1,8 @@
 // Reports the progress of a call to its caller at intervals.
 
 import type { Progress } from '../wire/call.ts';
-import type { JobProgress } from '../wire/data.ts';
 import { readJobProgress } from '../wire/messages.ts';
+import type { JobProgress } from '../wire/operations.ts';
 import { TIMES } from '../wire/times.ts';
 import type { Job } from './jobs.ts';
 

@@ -1,11 +1,9 @@
 // Collects the current state of an image, even of an image that hangs. It asks only the agent's reader
 // thread, and waits only briefly for the answer.
 
-import type { Outside } from '../wire/data.ts';
-import type { Reason } from '../wire/endings.ts';
 import type { Lacking } from '../wire/messages.ts';
-import type { AgentJob, AgentStatus } from '../wire/operations.ts';
-import type { Pulse, TimedStatus } from '../wire/pulse.ts';
+import type { AgentJob, AgentStatus, Reason } from '../wire/operations.ts';
+import type { Outside, Pulse, TimedStatus } from '../wire/pulse.ts';
 import type { Served } from '../wire/served.ts';
 import { TIMES } from '../wire/times.ts';
 import type { Job, Jobs } from './jobs.ts';

@@ -1,8 +1,7 @@
 // Types of a call's options, reply and progress.
 
-import type { JobProgress } from './data.ts';
-import type { Ending, Output } from './endings.ts';
-import type { Operations } from './operations.ts';
+import type { Ending } from './endings.ts';
+import type { JobProgress, Operations, Output } from './operations.ts';
 
 /** The reply to a call: how the call ended, its output, and the data of the operation, which can be
  *  incomplete. */

@@ -3,11 +3,10 @@
 
 import type { Duplex } from 'node:stream';
 import { messageOf } from '../../errors.ts';
-import type { AgentOperations } from './agent-operations.ts';
-import type { Output } from './endings.ts';
 import type { FarPaths } from './far-paths.ts';
 import { FRAME_LIMIT, FrameReader, PROTOCOL_VERSION, requestFrame } from './frames.ts';
 import { type AgentMessage, type Answer, type Hello, readMessage, readOutput } from './messages.ts';
+import type { AgentOperations, Output, TestPart } from './operations.ts';
 import type { Peer } from './peer.ts';
 import { CodeCalls, type Upcalls } from './upcalls.ts';
 
@@ -53,7 +52,7 @@ export class Channel {
   /** Output of each pending request, as the agent reported it last. */
   readonly #outputs = new Map<number, Output>();
   /** Partial results of each pending request. */
-  readonly #parts = new Map<number, unknown[]>();
+  readonly #parts = new Map<number, TestPart[]>();
   #partsCharacters = 0;
   #features: ReadonlySet<string> = new Set();
   #nextId: number;
@@ -226,7 +225,8 @@ export class Channel {
     if (!this.#pending.has(id) || parts.length >= MAX_PARTS) return;
     this.#partsCharacters += JSON.stringify(part).length;
     if (this.#partsCharacters > MAX_PARTS_CHARACTERS) return;
-    parts.push(part);
+    // Like the data of an answer, parts are not checked.
+    parts.push(part as TestPart);
     this.#parts.set(id, parts);
   }
 

@@ -1,8 +1,9 @@
 // Ends a running call in steps: interrupt, interrupt again, terminate its thread, kill its image.
 
 import type { EndSignal } from './end-signal.ts';
-import { type Reason, reasonOf } from './endings.ts';
+import { reasonOf } from './endings.ts';
 import { fairTimeout } from './fairly.ts';
+import type { Reason } from './operations.ts';
 import { TIMES, type Times } from './times.ts';
 
 /** The means to end a running call. */

@@ -1,10 +1,9 @@
 // Types of the agent's messages, and their parser. The program in the image can write anything to the
 // connection, so the type of each member is checked here, once. The data of an answer are not checked.
 
-import type { AgentOperations } from './agent-operations.ts';
-import type { JobProgress, Place } from './data.ts';
-import type { Condition, Frame, Interrupted, Output, Reason, ReportedEnding } from './endings.ts';
+import type { Interrupted, ReportedEnding } from './endings.ts';
 import type { Message } from './frames.ts';
+import type { AgentOperations, Condition, Frame, JobProgress, Output, Place, Reason } from './operations.ts';
 
 /** An ability for which this SBCL lacks internals. */
 export interface Fallback {

@@ -1,48 +1,385 @@
-// Types of each operation's arguments and data; docs/develop/wire-protocol.md has examples.
+// Generated from the declarations in lisp/ by scripts/operations.mjs. npm run operations writes it anew.
 
-import type { ComparisonData } from './agreement.ts';
-import type {
-  Caller,
-  JobProgress,
-  LoadedText,
-  LookupFailure,
-  Place,
-  PrintedValue,
-  Remarks,
-  Unreadable,
-} from './data.ts';
-import type { DebugOperations } from './debugging.ts';
-import type { LastErrorData } from './endings.ts';
-import type { Hold } from './holding.ts';
-import type {
-  ArglistData,
-  ClassHierarchyData,
-  ClassSlotsData,
-  EffectiveMethodData,
-  ImpactData,
-  MacroexpandData,
-  PackageData,
-  ReferencesData,
-  UnreadFile,
-  UnusedData,
-  WrittenArgument,
-} from './introspection.ts';
-import type { LoadFileData, LoadFilesData, LoadSystemData } from './loading.ts';
-import type { ObserveOperations } from './observing.ts';
-import type { RenameFacts, RenameFinished } from './renaming.ts';
-import type { TestOperations } from './testing.ts';
+/** What a call or the image has written. */
+export interface Output {
+  /** The whole output, or its beginning when characters were left out. */
+  text: string;
+  /** How many characters were left out in the middle. */
+  omitted?: number;
+  /** The end of the output, when characters were left out. */
+  tail?: string;
+}
 
+/** A top-level form of a source file. */
+export interface FormPlace {
+  file?: string;
+  /** The number of the top-level form in the file, counted from 0. */
+  form?: number;
+  /** True when the file has been written since it was compiled. */
+  changed?: boolean;
+  /** Write date (universal time) of the source file when it was compiled, if the file has changed since. */
+  written?: number;
+  /** The mark of the text that was loaded, if the image has kept it: the digest of its octets, unless its
+   *  forms can be others under the present features. */
+  mark?: string;
+  /** The mark of the text that was loaded last, if it is another one. */
+  latest?: string;
+  /** True when it is not known which version of the source file was compiled. */
+  undated?: boolean;
+}
+
+/** A place in a source file: a top-level form, or a list within this form. */
+export interface Place extends FormPlace {
+  /** The octet at which the top-level form begins. */
+  offset?: number;
+  /** Start and end of the list within the form, in characters from the start of the file as it was
+   *  compiled. */
+  start?: number;
+  end?: number;
+  /** True when the place is a list within the form, at an unknown position. */
+  inside?: boolean;
+  method?: string;
+  description?: string;
+  /** The file whose load made the method, when SBCL keeps no source of it. */
+  maker?: string;
+}
+
+/** A stack frame with its place, as far as that is known. */
+export interface CalledFrame extends Place {
+  call: string;
+  /** The name of the function, when its file has changed. */
+  definition?: string;
+  /** True for a frame of SBCL, ASDF or the agent. Only held errors have such frames. */
+  system?: boolean;
+}
+
+/** System frames that are not shown. */
+export interface FoldedFrames {
+  /** How many they are. */
+  folded: number;
+}
+
+/** A stack frame, or several system frames in its place. */
+export type Frame = CalledFrame | FoldedFrames;
+
+/** A Lisp condition that no handler handled. */
+export interface Condition {
+  type: string;
+  text: string;
+  /** The unbound variable that the condition is about, as PACKAGE::NAME. */
+  variable?: string;
+  /** Names similar to a name that does not exist. */
+  near?: string[];
+  /** True when the condition means that a name does not exist. */
+  missing?: boolean;
+  /** True when a file uses a package of a library manager, and no manager is set up. */
+  withoutManager?: boolean;
+  /** The user's init file, when it was not loaded and may define the missing name. Sent once per image. */
+  initFile?: string;
+  restarts?: { name: string; report: string }[];
+  /** How many more restarts there are than `restarts` lists. */
+  moreRestarts?: number;
+  frames?: Frame[];
+  /** How many more frames there are than `frames` lists. This is a lower bound for a very deep stack. */
+  moreFrames?: number;
+}
+
+/** Options of an operation that runs code. */
+export interface Hold {
+  /** For how many seconds an error is held. Without this option, an error ends the operation. */
+  hold?: number;
+  /** Highest number of an error that an earlier image has held. The next held error gets a higher number. */
+  heldAbove?: number;
+  /** Names of restarts to invoke when an error offers them. */
+  restarts?: readonly string[];
+  /** The DEBUG quality to compile the code with. */
+  debugLevel?: number;
+}
+
+/** A held error, without its condition. The thread that signalled the error waits until a call resumes it. */
+export interface HeldError {
+  /** Number of the error. */
+  error: number;
+  /** For how many seconds after each use the error is held. */
+  seconds: number;
+  /** Name of the thread that signalled the error, if it is a thread of the program. */
+  thread?: string;
+  /** True when the error was held while it was being signalled. Once it is released, a handler of the
+   *  program handles it. */
+  signalled?: boolean;
+  /** True when the macro TIME measures the call that the error stopped. */
+  timed?: boolean;
+  /** How many frames the tool debug can show; there can be more. */
+  frames?: number;
+  slots?: { name: string; value?: string; id?: string }[];
+  /** The lambda list of each restart's function, in the order of the restarts. */
+  takes?: string[];
+  /** Names of the locks that the thread holds. */
+  locks?: string[];
+}
+
+/** What an operation reports on a held error, at which its thread is stopped, and on restarts that were
+ *  invoked. */
+export interface Holding {
+  /** The error that stopped the operation and is held. */
+  held?: HeldError;
+  /** Why the error of the operation is not held, although the request asked for that. */
+  notHeld?: string;
+  /** The restarts that the request had chosen in advance and that were invoked, each with the text of the
+   *  condition. */
+  taken?: { restart: string; text: string }[];
+  /** Number of all such restarts, when `taken` does not list all. */
+  takenTotal?: number;
+  /** Names of all restarts by which the operation continued after an error, including restarts that were
+   *  invoked for held errors. */
+  wentOnBy?: string[];
+}
+
+/** The members that the answer of any job can have besides those of its operation. At most one of
+ *  CONDITION, INTERRUPTED and ABORTED is there; without one the job ended well. */
+export interface JobAnswer {
+  /** What the job has written. */
+  output?: Output;
+  /** What other threads have written since the last answer. */
+  background?: Output;
+  /** In an image that somebody else runs: names that the person or other servers have defined since the
+   *  last answer, or texts for what they have loaded. */
+  changes?: string[];
+  /** The number of older changes. */
+  moreChanges?: number;
+  /** A condition that no handler handled. */
+  condition?: Condition;
+  interrupted?: InterruptedMember;
+  /** True when the ABORT restart of the job was invoked. */
+  aborted?: boolean;
+}
+
+/** Why a call was interrupted: its time was up ('timeout'), the client cancelled it ('cancelled'), the
+ *  tool interrupt ended it ('interrupt'), the server ends ('ending'), the heap was full ('heap'), the
+ *  server had to terminate the thread ('terminated'), or the thread ended for another reason ('ended'). */
+export type Reason = 'timeout' | 'cancelled' | 'interrupt' | 'ending' | 'heap' | 'terminated' | 'ended';
+
+/** The agent's report on an interrupted call. */
+export interface InterruptedMember {
+  reason: Reason;
+  frames?: Frame[];
+  /** True when the cleanup forms of the call did not run to their end. */
+  cutShort?: boolean;
+  /** Milliseconds of garbage collection while the call ran. */
+  collectedMilliseconds?: number;
+  /** Name of the thread that ended the thread of the call. */
+  endedBy?: string;
+  /** True when the call ended before any part of it ran. */
+  notBegun?: boolean;
+}
+
+/** How a job's thread has spent its time. */
+export interface JobCpuTimes {
+  /** Milliseconds for which the thread has run. */
+  ran: number;
+  /** Milliseconds for which the thread has waited for a CPU. */
+  waited: number;
+  /** True when the thread runs or waits for a CPU now. */
+  ready: boolean;
+}
+
+/** A warning, or a note of the compiler. */
+export interface Warning {
+  severity: 'error' | 'warning' | 'undefined' | 'style-warning' | 'note';
+  text: string;
+  /** Names similar to an undefined name. */
+  near?: string[];
+  form?: string;
+  definition?: string;
+  formNumber?: number;
+  file?: string;
+  /** Octet offset of the top-level form in the file. */
+  offset?: number;
+  /** Start of the innermost form that the warning is about, in characters from the start of the file. */
+  start?: number;
+}
+
+/** Data that every operation that runs user code returns besides its value. */
+export interface Remarks extends Holding {
+  warnings?: Warning[];
+  warningCount?: number;
+  /** How many of the warnings are compiler notes. */
+  noteCount?: number;
+  /** How many of these compiler notes are about files. */
+  fileNoteCount?: number;
+  redefined?: string[];
+  /** True when a file uses a package of a library manager, and no manager is set up. */
+  withoutManager?: boolean;
+  /** Methods that a load removed, because they do not fit the new lambda list of their generic function. */
+  displaced?: OldItem[];
+  displacedTotal?: number;
+  package?: string;
+  /** True when the session's readtable was replaced, because it could read no form any more. */
+  freshReadtable?: boolean;
+  /** Variables that make the session read or print differently from a fresh SBCL. Sent only when they have
+   *  changed. */
+  styles?: { name: string; value: string }[];
+}
+
+/** A local variable of a frame. The value is absent when the compiled code did not keep it. */
+export interface Local {
+  name: string;
+  value?: string;
+  /** Id under which the tool inspect finds the value. */
+  id?: string;
+}
+
+/** A frame of a kept error that is no system frame. */
+export interface KeptCall extends CalledFrame {
+  locals?: Local[];
+  /** True when its arguments and locals were not kept: those of the frames above took too long. */
+  late?: boolean;
+}
+
+/** A frame of a kept error, with its locals. */
+export type KeptFrame = KeptCall | FoldedFrames;
+
+/** An error that was kept when it was signalled. */
+export interface KeptError {
+  /** Seconds since 1970. */
+  time: number;
+  /** The operation that signalled the error; absent for an error that ended a thread of the program. */
+  operation?: string;
+  /** Name of the thread that the error ended. */
+  thread?: string;
+  form?: string;
+  formNumber?: number;
+  file?: string;
+  package: string;
+  type: string;
+  /** Absent when the stack was exhausted, since there was no room to walk it. */
+  frames?: KeptFrame[];
+  /** Absent when printing the condition failed. */
+  condition?: Condition;
+}
+
+/** The errors that are kept. */
+export interface LastErrorData {
+  /** When the image started, in seconds since 1970. */
+  began: number;
+  total: number;
+  error?: KeptError;
+  /** All kept errors, newest first. */
+  others?: { time: number; type: string }[];
+}
+
+/** State of a running job, from the agent. */
+export interface JobProgress {
+  /** How many characters the job has written. */
+  characters?: number;
+  /** The end of the last line that the job has written. */
+  lastLine?: string;
+  /** The file that the job compiles or loads now. */
+  file?: string;
+  /** Milliseconds of garbage collection while the job ran. */
+  collectedMilliseconds?: number;
+}
+
+/** State of a running job, from the agent. */
+export interface AgentJob extends JobProgress {
+  id: number;
+  frames?: string[];
+  characters: number;
+}
+
+/** State of the image, from the agent. */
+export interface AgentStatus {
+  version: string;
+  package: string;
+  /** How many octets of the heap are in use. */
+  heapUsed: number;
+  /** How many octets the heap can have. */
+  heapSize: number;
+  /** Milliseconds spent in garbage collections. */
+  collectedMilliseconds: number;
+  threads: number;
+  programThreads: number;
+  /** Names of the program's threads, at most ten. */
+  threadNames?: string[];
+  /** The user's library manager: its name, the file that sets it up, and whether it is loaded or why it
+   *  could not be loaded. */
+  libraries?: { name: string; file: string; loaded?: boolean; failure?: string };
+  jobs?: AgentJob[];
+}
+
+/** There is no such package. */
+export interface NoPackage {
+  failure: 'no-package';
+  package: string;
+  /** Similar names. */
+  near?: string[];
+}
+
+/** The package has no such symbol. */
+export interface NoSymbol {
+  failure: 'no-symbol';
+  package: string;
+  symbol: string;
+  /** The session's package, when the request named no package and this one has the symbol. */
+  current?: string;
+  /** Similar names. */
+  near?: string[];
+}
+
+/** The symbol names no class. */
+export interface NoClass {
+  failure: 'no-class';
+  class: string;
+  /** What the symbol names instead. */
+  natures?: string[];
+}
+
+/** There is no such system. */
+export interface NoSystem {
+  failure: 'no-system';
+  system: string;
+}
+
+/** What a look-up did not find. */
+export type LookupFailure = NoPackage | NoSymbol | NoClass | NoSystem;
+
+/** The symbols that a search found. */
 export interface AproposData {
   total: number;
   inherited: number;
-  /** How many symbols of the session's package match; sent when the request named no package and the search
-   *  found nothing. */
+  /** How many symbols of the session's package match; sent when the request named no package and the
+   *  search found nothing. */
   current?: { package: string; count: number };
-  /** For each symbol: its home package, its name, its label, and, in a ranked search, the first line of its
-   *  documentation or "". */
+  /** For each symbol: its home package, its name, its label, and, in a ranked search, the first line of
+   *  its documentation or "". */
   rows?: [string, string, string, string?][];
 }
 
+/** A file that the agent could not read completely, so that it does not know all top-level forms, and the
+ *  reason. */
+export interface UnreadFile {
+  file: string;
+  why: string;
+}
+
+/** Something that uses a function, or a variable. */
+export interface Caller extends FormPlace {
+  /** Name of the caller; absent for a top-level form of a file, which the server names by its text. */
+  name?: string;
+  /** Kind of a caller that is no function (contract S3.17); absent for a function. */
+  kind?: string;
+  /** Name of the function of which this caller is an alias. */
+  same?: string;
+  /** True when the caller only contains the name in its data, so that it may never call the function. */
+  possible?: boolean;
+  /** Operator of the form that is the caller, when the form is in no file. */
+  operator?: string;
+  /** Symbols in the data of the top-level form as PACKAGE::NAME, including the symbol that it defines. */
+  names?: string[];
+  sites?: Place[];
+}
+
+/** Who calls a function. */
 export interface WhoCallsData {
   name: string;
   callers: number;
@@ -81,6 +418,39 @@ export interface WhoCallsData {
   rows?: Caller[];
 }
 
+/** Who uses a variable. */
+export interface ReferencesData {
+  name: string;
+  total: number;
+  natures?: string[];
+  /** Expansion of the symbol macro that the name stands for. */
+  expansion?: string;
+  kept: boolean;
+  interpreted?: boolean;
+  unheard?: boolean;
+  unread?: UnreadFile[];
+  packages?: Record<string, string>;
+  outside?: Caller[];
+  outsideCount?: number;
+  accessibleIn?: string[];
+  /** The functions that use the variable. The kind of each says how: read, set or bind. */
+  rows?: Caller[];
+}
+
+/** An evaluation that made a definition. */
+export interface Evaluated {
+  /** When the form was evaluated, in seconds since 1970. */
+  time: number;
+  /** The form, or its beginning and "...". */
+  by?: string;
+}
+
+/** The place of a method. */
+export interface MethodPlace extends Place {
+  /** The evaluation that made the method. */
+  evaluated?: Evaluated;
+}
+
 /** One meaning of a symbol, such as its function or its class. */
 export interface Thing {
   nature: string;
@@ -93,7 +463,7 @@ export interface Thing {
   documentation?: string;
   methodCount?: number;
   /** Places of the first methods. Their descriptions are qualifiers and specializers. */
-  methods?: (Place & { evaluated?: Evaluated })[];
+  methods?: MethodPlace[];
   compilerMacro?: boolean;
   inline?: string;
   supers?: string[];
@@ -104,14 +474,7 @@ export interface Thing {
   sources?: Place[];
 }
 
-/** An evaluation that made a definition. */
-export interface Evaluated {
-  /** When the form was evaluated, in seconds since 1970. */
-  time: number;
-  /** The form, or its beginning and "...". */
-  by?: string;
-}
-
+/** All that a symbol names. */
 export interface DescribeData {
   symbol: string;
   label: string;
@@ -127,22 +490,722 @@ export interface DescribeData {
   properties?: string[];
 }
 
-export interface EvaluateData extends Remarks {
-  /** The printed values of each evaluated form. */
-  values?: PrintedValue[][];
+/** How a function is called. */
+export interface ArglistData {
+  name: string;
+  natures?: string[];
+  /** Kind of the function; absent when the name is no function. */
+  kind?: string;
+  /** Absent when SBCL keeps no lambda list. Then `sources` says where the function is defined. */
+  arglist?: string;
+  sources?: Place[];
+  /** The lambda list that all methods of the generic function accept together, when it differs from
+   *  `arglist`. */
+  accepted?: string;
+  type?: string;
+  declaimed?: string[];
+  documentation?: string;
+  /** Lambda list of the function's compiler macro. */
+  compilerMacro?: string;
+  /** An example of a form that sets the place by the SETF function of the name. */
+  setf?: string;
+  combination?: string;
+  methodCount?: number;
+  methods?: string[];
+}
+
+/** The number of some names, and the first 100 of these names. */
+export interface CountedNames {
+  count: number;
+  names?: string[];
+}
+
+/** How a symbol is accessible in a package. */
+export type SymbolStatus = 'external' | 'internal' | 'inherited';
+
+/** A package and its symbols. */
+export interface PackageData {
+  name: string;
+  nicknames?: string[];
+  /** Pairs of a local nickname and its package. */
+  localNicknames?: [string, string][];
+  uses: CountedNames;
+  usedBy: CountedNames;
+  shadowing: CountedNames;
+  locked?: boolean;
+  documentation?: string;
+  /** Numbers of external, internal and inherited symbols. */
+  counts: [number, number, number];
+  /** For each status, how many symbols the request selects. */
+  listed: [SymbolStatus, number][];
+  /** Status, home package, name and label of each symbol in this page of the list. */
+  rows?: [SymbolStatus, string, string, string][];
+}
+
+/** A class. */
+export interface ClassHead {
+  name: string;
+  /** The proper name of the class, when it differs from `name`. */
+  properName?: string;
+  kind: string;
+  finalized: boolean;
+}
+
+/** A slot of a class. */
+export interface SlotData {
+  name: string;
+  direct?: boolean;
+  /** The classes that define the slot, most specific first. */
+  definers?: string[];
+  initargs?: string[];
+  initform?: string;
+  type?: string;
+  readers?: string[];
+  writers?: string[];
+  allocation?: string;
+  documentation?: string;
+}
+
+/** A class and its slots. */
+export interface ClassSlotsData extends ClassHead {
+  /** Superclasses that are named but not defined. */
+  missing?: string[];
+  documentation?: string;
+  defaultInitargs?: [string, string][];
+  constructors?: string[];
+  direct: number;
+  inherited: number;
+  slots?: SlotData[];
+}
+
+/** A class, the classes above it and those below. */
+export interface ClassHierarchyData extends ClassHead {
+  metaclass: string;
+  supers?: string[];
+  /** The class precedence list, or the known part of it when the class is not finalized. */
+  ancestors?: string[];
+  subclasses?: number;
+  directSubclasses?: number;
+  rowCount?: number;
+  /** The tree of subclasses, in depth-first order. `below` is the number of subclasses that the depth
+   *  limit hides. `again` is true when an earlier row of the same class has its subclasses below it. */
+  rows?: { name: string; level: number; again?: boolean; below?: number }[];
+}
+
+/** An argument of a call as it was written in the request: a name, a symbol, the object of an EQL
+ *  specializer, or a literal. */
+export interface WrittenArgument {
+  kind: 'name' | 'symbol' | 'eql' | 'number' | 'string' | 'character';
+  text: string;
+}
+
+/** How code gets an argument: from a variable, as a symbol or a literal, or as an allocated instance or
+ *  the prototype of a class. */
+export interface ArgumentSource {
+  by: 'variable' | 'symbol' | 'literal' | 'instance' | 'prototype';
+  text: string;
+}
+
+/** The methods that a call of a generic function runs. */
+export interface EffectiveMethodData {
+  name: string;
+  /** A word for the reason why the order of the methods cannot be determined. */
+  problem?: string;
+  /** What this reason is about, such as the number of an argument or the name of a class. */
+  detail?: string | number;
+  /** What the name stands for, when it is no generic function. */
+  natures?: string[];
+  arglist?: string;
+  /** Each argument as the agent understood it; null for an argument that it did not understand. */
+  arguments?: (string | null)[];
+  /** How code gets each argument. */
+  sources?: (ArgumentSource | null)[];
+  /** The method combination, if it is not the standard one. */
+  combination?: string;
+  /** The argument precedence order, if it is not from left to right. */
+  precedence?: string;
+  /** The form that a method combination other than the standard one makes. The number of a row stands for
+   *  each call of a method. */
+  form?: string;
+  total?: number;
+  /** The calls of methods, in order. `from` is the number of the row whose method calls this one by
+   *  CALL-NEXT-METHOD. `entered` is false when that method certainly makes no such call. */
+  rows?: { method: MethodPlace; from?: number; entered: boolean }[];
+  /** Number of methods that are applicable only under a condition. */
+  perhapsCount?: number;
+  /** The first of these methods. */
+  perhaps?: { method: MethodPlace; condition: string }[];
+}
+
+/** A function or macro that no other code uses. */
+export interface UnusedRow {
+  name: string;
+  macro?: boolean;
+  /** For a macro: names of the packages in which its name is accessible. */
+  homes?: string[];
+  /** True when the function calls itself. */
+  self?: boolean;
+  /** Name of a function or macro that contains the name only in its data. */
+  mentioned?: string;
+  /** True when `mentioned` is a macro. */
+  template?: boolean;
+  /** True when the package exports the name. */
+  external?: boolean;
+  /** First line of the docstring. */
+  documentation?: string;
+}
+
+/** Functions of a package that no code uses. */
+export interface UnusedData {
+  package: string;
+  /** How many functions the package has. */
+  functions: number;
+  interpreted?: boolean;
+  unheard?: boolean;
+  unread?: UnreadFile[];
+  /** Source files of the code that was searched for uses. */
+  files?: string[];
+  rows?: UnusedRow[];
+}
+
+/** A function that belongs to a class or structure, named PACKAGE::NAME: an accessor of its own slot, a
+ *  constructor, a copier or a predicate. */
+export interface ClassFunction {
+  name: string;
+  /** True when the function also has methods for other classes, so that it would stay without this class. */
+  kept?: boolean;
+  /** For an accessor of a substructure: the slot of the included structure that it accesses. */
+  slot?: string;
+  /** True for a constructor of a substructure that takes the slots as keyword arguments. */
+  below?: boolean;
+  arglist?: string;
+}
+
+/** A class with the initargs that it accepts, and those that it gives defaults for. */
+export interface ClassInitargs {
+  name: string;
+  /** Names of the packages in which the name of the class is accessible. */
+  homes: string[];
+  /** Initargs that the class accepts only because of slots of the changed class. */
+  initargs: string[];
+  defaults?: string[];
+  place: Place;
+}
+
+/** What a change of a definition affects, besides its callers. */
+export interface ImpactData {
+  name: string;
+  natures?: string[];
+  /** Names of the first classes that have a direct slot of this name; sent when it names no function or
+   *  class. */
+  slotOf?: string[];
+  /** Kind of the function; absent when the name is no function. */
+  kind?: string;
+  /** True when the name names a type but no class. */
+  type?: boolean;
+  /** The package in which the name was looked up. */
+  in: string;
+  /** All names of the packages in which the symbol is accessible. */
+  homes?: string[];
+  /** Functions whose code calls the definition, also by inlined code. The `description` of each is its
+   *  name. */
+  naming?: Place[];
+  /** Functions in the packages `homes` that look up symbols by name. The `description` of each is its
+   *  name. */
+  finding?: Place[];
+  /** Number of all functions that `finding` could list. */
+  findingCount?: number;
+  /** Source files of the loaded code. */
+  files?: string[];
+  inline?: boolean;
+  compilerMacro?: boolean;
+  arglist?: string;
+  /** The lambda list that all methods of the generic function accept together, when it differs from
+   *  `arglist`. */
+  accepted?: string;
+  methodCount?: number;
+  methods?: { place: Place; arglist: string }[];
+  /** How many of the systems that ASDF knows contain the tests of other systems. */
+  testSystems?: number;
+  /** True when not all callers were followed in the search for tests, because there are too many. */
+  testsMore?: boolean;
+  testCount?: number;
+  tests?: Place[];
+  /** Files of the systems that contain tests, when no test is known to reach the definition. */
+  testFiles?: string[];
+  /** Kind of the class that has the name. */
+  class?: string;
+  slots?: string[];
+  /** Name of the structure that the structure includes (:INCLUDE). */
+  include?: string;
+  /** Functions that call a function which DEFSTRUCT made for the structure, such as an accessor. */
+  structureUsers?: string[];
+  /** Direct superclasses of the class as PACKAGE::NAME, without the default superclass. */
+  superclasses?: string[];
+  /** Classes that would no longer be superclasses, direct or not, with the requested direct superclasses. */
+  superclassesGone?: string[];
+  /** The requested superclasses that are no superclasses yet. */
+  superclassesCome?: string[];
+  /** The requested superclasses that are no classes in the image. With any of these, it is not known which
+   *  superclasses would be gone. */
+  superclassesUnknown?: string[];
+  /** The slots that the class would no longer inherit. */
+  inheritedSlots?: string[];
+  accessors?: ClassFunction[];
+  initargs?: ClassInitargs[];
+  subclassCount?: number;
+  subclasses?: Place[];
+  /** Absent when the instances were not counted. */
+  instances?: number;
+}
+
+/** A definition. */
+export interface Item {
+  /** A word for the kind of definition, such as function. */
+  kind: string;
+  /** The name, with package prefixes. */
+  name: string;
+}
+
+/** A text that the image has loaded, with a character for each octet, and the features under which it was
+ *  read. `text` is absent when the server has it, and both are when it is no longer kept. */
+export interface LoadedText {
+  text?: string;
+  features?: string[];
+}
+
+/** A changed definition that SBCL compiles into its callers, such as a macro. */
+export interface OutdatedUsers {
+  name: string;
+  kind: string;
+  /** Names of callers that were compiled with the old definition. */
+  users: string[];
+  /** Number of all such callers. */
+  total: number;
+}
+
+/** A top-level form of a file that uses something. */
+export interface UsedAt {
+  file: string;
+  /** The number of the form in the file. */
+  form: number;
+}
+
+/** A definition that was not removed. */
+export interface LeftItem extends Item {
+  /** Texts for definitions and data that need it. */
+  because?: string[];
+  /** Top-level forms that need it. */
+  usedAt?: UsedAt[];
+  /** Files that have another definition of it, which this one has replaced. */
+  definedIn?: string[];
+}
+
+/** A definition that was removed. */
+export interface GoneItem extends Item {
+  /** Texts for definitions that still use the removed function. */
+  users?: string[];
+  /** Top-level forms that use it. */
+  usedAt?: UsedAt[];
+  /** The number of all such users. */
+  usersTotal?: number;
+}
+
+/** A variable that was bound already, so that a load of the form that defines it, such as a DEFVAR, did
+ *  not set it. */
+export interface UnsetVariable {
+  name: string;
+  /** The value of the variable in the image, as printed. */
+  value: string;
+  /** The value that the file gives to the variable, if it is a literal there. */
+  says?: string;
+}
+
+/** A definition in the image that its file no longer has, or that was evaluated and is in no file. */
+export interface OldItem extends Item {
+  /** The file that had the definition; absent when it was evaluated. */
+  file?: string;
+  /** When the definition was evaluated, in seconds since 1970. */
+  time?: number;
+  /** The beginning of the form that was evaluated. */
+  by?: string;
+}
+
+/** A method that a file defines twice. */
+export interface DoubledMethod extends Item {
+  file: string;
+  /** The number of the top-level form whose method replaced the other. */
+  form?: number;
+  /** The number of the top-level form whose method was replaced. */
+  other?: number;
+}
+
+/** A class whose slots a load changed. */
+export interface ReslottedClass {
+  name: string;
+  /** Names of the slots that the class did not have before. */
+  new?: string[];
+  /** Names of the slots that the class no longer has. */
+  gone?: string[];
+  /** Number of existing instances. Each gets the new slots when it is used next. */
+  instances?: number;
+}
+
+/** What loads and comparisons both find to differ between the image and files. Each list has a limited
+ *  length. Its total, such as `oldTotal` for `old`, counts all items. */
+export interface Disagreement {
+  old?: OldItem[];
+  oldTotal?: number;
+  unset?: UnsetVariable[];
+  unsetTotal?: number;
+  outdated?: OutdatedUsers[];
+  outdatedTotal?: number;
+}
+
+/** Differences between the image and the files of a load. Each list has a limited length. Its total, such
+ *  as `oldTotal` for `old`, counts all items. */
+export interface Agreement extends Disagreement {
+  /** The loaded file, if the load was asked to remove definitions that the file no longer has. */
+  forgetting?: string;
+  /** Methods that a file defines twice. */
+  doubles?: DoubledMethod[];
+  doublesTotal?: number;
+  reslotted?: ReslottedClass[];
+  reslottedTotal?: number;
+  /** Definitions that were removed from the image because the file no longer has them. */
+  gone?: GoneItem[];
+  goneTotal?: number;
+  /** Definitions that the file no longer has, but that were not removed. */
+  left?: LeftItem[];
+  leftTotal?: number;
+}
+
+/** A definition in a file for which the image has another definition or none. */
+export interface Difference extends Item {
+  file: string;
+  /** Number of the top-level form in the file. */
+  at?: number;
+  /** True when the image has no such definition. */
+  missing?: boolean;
+  /** The file from which the image has the definition instead. */
+  other?: string;
+  /** When the image's definition was evaluated instead, in seconds since 1970. */
+  time?: number;
+  /** The beginning of the form that was evaluated instead. */
+  by?: string;
+}
+
+/** A file on the disk that differs from its text at the last load, with the forms that differ, if these
+ *  are known. */
+export interface DiskDifference {
+  file: string;
+  how: 'gone' | 'changed' | 'unreadable';
+  forms?: { head: string; how: 'new' | 'differs' | 'gone'; form?: number }[];
+  formsTotal?: number;
+}
+
+/** Differences between the image and files that a request names. */
+export interface ComparisonData extends Disagreement {
+  /** True when none of the files was loaded. */
+  unknown?: boolean;
+  /** True when the system has no files of its own, only dependencies. */
+  empty?: boolean;
+  /** These dependencies. */
+  needs?: string[];
+  files?: number;
+  /** Files whose last load did not end well. */
+  unfinished?: string[];
+  /** Files of the system that were not loaded. */
+  unloaded?: string[];
+  differing?: Difference[];
+  differingTotal?: number;
+  disk?: DiskDifference[];
+  diskTotal?: number;
+}
+
+/** Why a symbol cannot get its new name. */
+export interface NameConflict {
+  /** `keyword`: the symbol is a keyword. `locked`: its home package is locked. `other`: the new name is
+   *  another symbol in a package in which the symbol is accessible. `taken`: the new name already has a
+   *  definition, such as a function or a variable. */
+  kind: 'keyword' | 'locked' | 'other' | 'taken';
+  /** The package of the conflict. */
+  package?: string;
+  /** The symbol that has the new name in this package. */
+  symbol?: string;
+  /** What this symbol names. */
+  natures?: string[];
+}
+
+/** A structure that the symbol names, or that has a slot of this name. Function names stand without their
+ *  package. */
+export interface StructureData {
+  name: string;
+  /** Pairs of a slot and its accessor. */
+  slots?: [string, string][];
+  constructors?: string[];
+  /** Constructors without a lambda list of their own, which take each slot as a keyword argument. */
+  takingSlots?: string[];
+  predicate?: string;
+  copier?: string;
+}
+
+/** A symbol and its new name. */
+export interface RenamingData {
+  from: string;
+  to: string;
+  /** The packages in which the symbol is accessible. */
+  packages?: string[];
+  /** The packages that export the symbol. */
+  exporters?: string[];
+  /** True when a symbol with the new name exists but names nothing. */
+  unnamed?: boolean;
+  conflicts?: NameConflict[];
+}
+
+/** What is to be known before a symbol gets another name. */
+export interface RenameFacts {
+  name: string;
+  home: string;
+  natures?: string[];
+  /** File and number of each top-level form that defines the symbol. */
+  places?: Place[];
+  /** Other names that these forms define, such as MAKE-POINT for POINT, and that contain the symbol's
+   *  name. */
+  made?: string[];
+  structures?: StructureData[];
+  /** For each class that takes an initarg of the symbol's name: the names, without package, of the class
+   *  and of its subclasses. */
+  heirs?: string[][];
+  renamings: RenamingData[];
+  /** Pairs of a name of a package and its proper name. */
+  packageNames?: [string, string][];
+  /** Triples of a package, a package-local nickname in it, and the package that the nickname stands for. */
+  localNicknames?: [string, string, string][];
+  files?: string[];
+}
+
+/** What happened to the definitions of the old symbols. */
+export interface RenameFinished {
+  /** Definitions that were removed. */
+  gone?: Item[];
+  /** Number of all removed definitions. */
+  goneTotal?: number;
+  /** Definitions that were not removed. */
+  left?: LeftItem[];
+}
+
+/** A form to evaluate as the lost image evaluated it. */
+export interface FormEntry {
+  text: string;
+  /** The package in which it was read. */
+  package: string;
+  /** The parts that build nothing, as paths of indexes. They are not evaluated. */
+  without?: readonly (readonly number[])[];
+  /** In which way the readtable was not the standard one. */
+  readtable?: string;
+  /** In which way the compiler's policy was not that of the start. */
+  policy?: readonly unknown[];
+  /** Names that it defined, but those that its text shows. */
+  defines?: readonly string[];
+  /** Names of the restarts by which the evaluation went on from errors. */
+  restarts?: readonly string[];
+}
+
+/** A change of the session's package. */
+export interface PackageEntry {
+  /** The name of the package. */
+  inPackage: string;
+}
+
+/** A problem with one form of a replay. */
+export interface ReplayRemark {
+  /** Index of the form, counted from 0. */
+  index: number;
+  /** Why the evaluation of the form failed. */
+  why?: string;
+  /** Names that the form defined before the loss, but not now. */
+  missing?: string[];
+  /** True when the image no longer works after the form. */
+  broken?: boolean;
+}
+
+/** What came of a replay. */
+export interface ReplayData {
+  value?: boolean;
+  /** Problems with forms. */
+  failed?: ReplayRemark[];
+}
+
+/** A form that the reader could not read: its number in the text, the position of its start (`line`,
+ *  `column`), and the position where the reader stopped (`atLine`, `atColumn`). */
+export interface Unreadable {
+  /** Why the form could not be read. */
+  text: string;
+  near?: string[];
+  /** True when the text names a package, or a symbol in a package, that does not exist. */
+  missing?: boolean;
+  /** True when the text uses a package of a library manager, and no manager is set up. */
+  withoutManager?: boolean;
+  /** The user's init file, when it was not loaded and may define the missing name. Sent once per image. */
+  initFile?: string;
+  number: number;
+  line: number;
+  column: number;
+  atLine: number;
+  atColumn: number;
+}
+
+/** A printed value; or, in its place, the number of further values that were left out. */
+export interface PrintedValue {
+  /** The value as ~S prints it. */
+  text?: string;
+  /** How many further values were left out. */
+  omitted?: number;
+  /** True when the text was too long, so its end is missing. */
+  cut?: boolean;
+  /** The value of *PRINT-LENGTH*, if it hid a part of the value. */
+  length?: number;
+  /** The length of a string that was cut. */
+  characters?: number;
+  /** How many digits a number has, when only its first and its last digits are shown. */
+  digits?: number;
+  /** True when only the first and the last digits of some numbers within the value are shown. */
+  shortened?: boolean;
+  /** True when the value is printed with labels such as #1=, because a part of it contains itself. */
+  circular?: boolean;
+  /** Id under which the tool inspect finds a value that was not shown whole. */
+  id?: string;
+}
+
+/** What came of reading and evaluating, or compiling, the forms of a text. */
+export interface FormsData extends Remarks {
   /** Number of the form that was read or evaluated last (1-based). */
   formNumber?: number;
   unreadable?: Unreadable;
   value?: LookupFailure;
-  /** Sent when the request asked for an evaluation in the main thread, which could not do it, so that nothing
-   *  was evaluated. `job` is the id of the request that the main thread runs, or the negative number of the
-   *  held error that it waits for. It is absent in an image whose main thread runs no requests. */
-  mainThread?: { job?: number };
 }
 
-export interface CompileData extends Omit<EvaluateData, 'values'> {
+/** Why the main thread could not do something. */
+export interface MainThreadBusy {
+  /** The request that it runs, or the negative number of the held error that it waits for. Absent in an
+   *  image whose main thread runs no requests. */
+  job?: number;
+}
+
+/** What came of the forms that were evaluated. */
+export interface EvaluateData extends FormsData {
+  /** The printed values of each evaluated form. */
+  values?: PrintedValue[][];
+  /** Sent when the main thread was asked to evaluate the forms and could not, so that nothing was
+   *  evaluated. */
+  mainThread?: MainThreadBusy;
+}
+
+/** A system of which ASDF can find two definitions. Each such system is reported once. */
+export interface Twin {
+  name: string;
+  /** The .asd file from which the system was loaded. */
+  file: string;
+  /** Another .asd file that defines a system of this name. */
+  other: string;
+}
+
+/** What came of the load of a file. */
+export interface LoadedFile {
+  file: string;
+  failed?: boolean;
+  /** True when the file could not be compiled to its end. */
+  notLoaded?: boolean;
+  /** True when the first forms of the file were loaded, although a later one could not be read. */
+  begun?: boolean;
+  agreement?: Agreement;
+}
+
+/** What the load or the check of a file gives. */
+export interface LoadFileData extends Remarks {
+  /** The phase in which the load ended: 'load' when it succeeded. */
+  phase?: 'compile' | 'load';
+  value?: LoadedFile;
+  twins?: Twin[];
+}
+
+/** What the load of several files gives. */
+export interface LoadFilesData extends Remarks {
+  phase?: 'compile' | 'load';
+  /** The file in which the load stopped. */
+  file?: string;
+  /** Results of the files that were loaded, in load order, up to the file in which the load stopped. */
+  value?: LoadedFile[];
+}
+
+/** A system, and what is known if ASDF does not find it or one that it needs. */
+export interface PerhapsMissing {
+  /** The name of the system that ASDF does not find. */
+  missing?: string;
+  /** The requested system. */
+  system?: string;
+  /** The system that depends on the missing one, when this is not the requested system. */
+  neededBy?: string;
+  /** Names of systems that ASDF finds. */
+  known?: string[];
+  /** The .asd file in which ASDF looks for the system, and the systems that the file defines instead. */
+  asd?: { file: string; systems?: string[] };
+  /** Name of the library manager that the image uses. */
+  manager?: string;
+  /** Why the library manager could not be loaded. */
+  managerFailure?: string;
+  /** The form by which the library manager installs the missing system, if it can. */
+  installing?: string;
+  /** The user's init file, such as ~/.sbclrc, if it could set up more systems. Images do not load it. */
+  initFile?: string;
+}
+
+/** A system that ASDF does not find. */
+export interface MissingSystem extends PerhapsMissing {
+  missing: string;
+}
+
+/** What came of the load of a system. */
+export interface LoadedSystem extends PerhapsMissing {
+  already?: boolean;
+  /** True when no file was loaded. */
+  unchanged?: boolean;
+  loaded?: string[];
+  /** Source files of the system that no longer exist. */
+  gone?: string[];
+  twins?: Twin[];
+  agreement?: Agreement;
+}
+
+/** What the load of a system gives. */
+export interface LoadSystemData extends Remarks {
+  value?: LoadedSystem;
+}
+
+/** The text of a source file. */
+export interface SourceText {
+  /** The universal time at which the file was written. */
+  written: number;
+  /** A character for each octet. Absent when the server has the text. */
+  text?: string;
+}
+
+/** What came of the forms that were compiled. */
+export interface CompileData extends FormsData {
   /** How many forms were compiled; absent when the compilation stopped before the end. */
   forms?: number;
+}
+
+/** The expansion of a form. */
+export interface MacroexpandData extends Remarks {
+  expansion?: PrintedValue;
+  expanded?: boolean;
+  /** The operator of the form, when the form is no macro form. */
+  operator?: { name: string; place: 'function' | 'variable'; natures?: string[] };
+  unreadable?: Unreadable | { forms: number };
+  withoutWalker?: boolean;
+  value?: LookupFailure;
 }
 
 /** What the reader found in a text. Offsets are in characters, as Lisp counts them. */
@@ -157,194 +1220,1363 @@ export interface CheckedText {
   missing?: string[];
 }
 
-interface ToolValue {
-  data?: unknown;
+/** What came of the check of a text. */
+export interface CheckData extends Remarks {
+  value?: CheckedText;
+}
+
+/** Whether the image works. */
+export interface ProbeData {
+  /** Absent when the test did not end normally. */
+  works?: boolean;
+  /** The name of a thread that keeps all others from compiling. */
+  holder?: string;
+}
+
+/** What is known of a held error and its frames, or the reason why a request about them failed. */
+export interface DebugValue {
+  /** True when the error is not held, or no longer. */
+  gone?: boolean;
+  /** True when another call uses the error. */
+  busy?: boolean;
+  /** The server that holds the error, when that is another server of the same image. */
+  heldBy?: string;
+  /** Why the error is not held, or why the frame cannot be run again. */
+  why?: string;
+  /** Numbers of the errors that are held. */
+  held?: number[];
+  /** The requested frame, when it does not exist. */
+  noFrame?: number;
+  /** How many frames can be shown. */
+  frames?: number;
+  /** The requested restart, when it does not exist. */
+  noRestart?: string;
+  /** Names of the restarts that exist. */
+  restarts?: string[];
+  /** True when there is no form to evaluate again. */
+  noForm?: boolean;
+  /** Number of the frame that the request is about. */
+  frame?: number;
+  /** True when this frame can be run again. */
+  again?: boolean;
+  /** Number of the nearest frame that can be run again. */
+  nearest?: number;
+  /** True when the evaluated form can be evaluated again. */
+  form?: boolean;
+  call?: Frame;
+  locals?: Local[];
+  package?: string;
+  /** Name of a restart that was called with too few arguments. */
+  restart?: string;
+  /** Lambda list of `restart`, the restart that was called with too few arguments. */
+  takes?: string;
+  /** Name of a restart whose function returned, although restarts should make a non-local exit. */
+  returned?: string;
+  /** True when the thread that had the error, a thread of the program, now continues. */
+  goesOn?: boolean;
+}
+
+/** A row of the list of held errors. */
+export interface HeldRow {
+  error: number;
+  seconds: number;
+  thread?: string;
+  /** The server that holds it, when that is another server of the same image. */
+  heldBy?: string;
+  type: string;
+}
+
+/** What requests about a held error give. */
+export interface DebugData extends Remarks {
+  /** True when the evaluated code made a non-local exit, so that the call which the error had stopped
+   *  continued. The other members are then the answer of that call. */
+  left?: boolean;
+  value?: DebugValue | LookupFailure;
+  /** The printed values of each evaluated form. */
+  values?: PrintedValue[][];
+  /** Number of the form that was evaluated last. */
+  formNumber?: number;
+  unreadable?: Unreadable;
+  /** Definitions from files that the new definitions replaced. */
+  replaced?: { name: string; method?: boolean; place: Place }[];
+}
+
+/** The current state of a thread. */
+export interface ThreadData {
+  thread?: string;
+  frames?: Frame[];
+  /** True when the thread did not report its frames in time. */
+  silent?: boolean;
+  /** The lock that the thread waits for, and the thread that owns it. */
+  waitsFor?: { name: string; owner?: string };
+  /** Names of threads, when the requested name fits no thread or several. */
+  threads?: string[];
+  /** How many threads the requested name fits. */
+  found?: number;
+}
+
+/** Which errors are recorded from now on. */
+export interface WatchData {
+  where?: string;
+  /** True when nothing has the name in WHERE yet. */
+  unknown?: boolean;
+  /** The requested type, when there is no such type of errors. */
+  noType?: string;
+  /** How many errors were recorded, when the recording ends. */
+  watched?: number;
+}
+
+/** An error that was recorded when it was signalled. Times are in seconds. */
+export interface WatchedError {
+  time: number;
+  thread: string;
+  type: string;
+  text: string;
+  frames?: Frame[];
+  moreFrames?: number;
+}
+
+/** The errors that were recorded when they were signalled. */
+export interface WatchedData {
+  /** Which errors are recorded now: all, or those of the threads or the package with this name. Absent
+   *  when none are recorded. */
+  watching?: string;
+  /** How many such errors were signalled since the recording began. */
+  seen: number;
+  now: number;
+  error?: WatchedError;
+  others?: { time: number; thread: string; type: string }[];
+}
+
+/** A part of an object. */
+export interface InspectedPart {
+  name: string;
+  value?: string;
+  /** Why the part has no value: for example, its slot is unbound. */
+  why?: string;
+  id?: string;
+}
+
+/** An object and its parts, or the reason why it cannot be inspected. */
+export interface InspectData {
+  value?: string;
+  type?: string;
+  id?: string;
+  total?: number;
+  /** The parts, or for a string its lines. */
+  parts?: InspectedPart[] | string[];
+  noValue?: boolean;
+  /** The requested id, when its object no longer exists. */
+  goneId?: string;
+  /** The requested id, when only answers to other servers of the image had it. */
+  foreignId?: string;
+  /** True when the text is a form, which inspect does not evaluate. */
+  isForm?: boolean;
+  /** The requested name of a function, when there is no such function. */
+  noFunction?: string;
+  /** The requested part, when the object has no such part. */
+  noPart?: string;
+  /** This object, as printed. */
+  in?: string;
+  why?: string;
+}
+
+/** Why a request to observe was refused. */
+export interface ObserveRefusal {
+  /** A requested name that names no function. */
+  noFunction?: string;
+  /** What this name names instead. */
+  natures?: string[];
+  /** Number of functions in the requested package, when it has none or too many. */
+  packageFunctions?: number;
+  /** Name of this package, or which of the request's texts cannot be read. */
+  in?: string;
+  /** Maximum number of functions that can be observed at once. */
+  limit?: number;
+  /** The requested condition on the arguments of calls, a form, when it does not compile. */
+  where?: string;
+  /** Name of the function for which the form does not compile. */
+  name?: string;
+  /** Why the form does not compile. */
+  why?: string;
+  /** The parameters of the function, which the form can use. */
+  parameters?: string[];
+  /** The requested function, when it belongs to SBCL. */
+  builtIn?: string;
+  /** Why a text of the request cannot be read. */
+  unreadable?: Unreadable;
+  /** True when this SBCL has no profiler. */
+  noProfiler?: boolean;
+  /** True when the profiler is in use already. */
+  busy?: boolean;
+}
+
+/** An observed function. */
+export interface ObservedFunction {
+  name: string;
+  calls: number;
+  /** Only one of this many calls was recorded, because there were too many. */
+  every?: number;
+  /** Why some calls of the function are not seen. */
+  unseen?: 'inline' | 'compiler-macro' | 'block' | 'itself';
+  /** The function's place, when calls of the function in its own source are not seen, because they were
+   *  compiled as jumps. */
+  apart?: Place;
+  /** True when the name is no longer a function. */
+  gone?: boolean;
+  /** For how many calls the form that tests the arguments signalled an error. */
+  failed?: number;
+  /** The text of such an error. */
+  failure?: string;
+}
+
+/** A recorded call. Exactly one of the members `values`, `left`, `running` and `passed` says how the call
+ *  ended. */
+export interface RecordedCall {
+  /** Depth of the call in the tree of recorded calls. */
+  depth: number;
+  call: string;
+  caller?: string;
+  thread?: string;
+  /** The methods that the call of a generic function entered, in order. The last element is '...' if the
+   *  call may have entered others. */
+  methods?: string[];
+  milliseconds?: number;
+  /** The values that the call returned, as printed. */
+  values?: string[];
+  /** True when a non-local exit (THROW, RETURN-FROM, GO) ended the call. */
+  left?: boolean;
+  /** True when the call still ran at the end of the recording. */
+  running?: boolean;
+  /** True when a tail call replaced the frame of this call, so that its return was not seen. */
+  passed?: boolean;
+  condition?: { type: string; text: string };
+}
+
+/** What was seen of one parameter or return value. */
+export interface SeenPlace {
+  name: string;
+  /** The types of the values, and how many values were of each type. */
+  types?: { type: string; count: number }[];
+  /** The least number. */
+  least?: string;
+  /** The greatest number. */
+  most?: string;
+}
+
+/** The types of the arguments and the return values that were seen in the calls of a function. */
+export interface SeenTypes {
+  name: string;
+  calls: number;
+  parameters?: SeenPlace[];
+  values?: SeenPlace[];
+  declared?: boolean;
+  /** The type of the function as SBCL knows it. */
+  type?: string;
+  /** A `(declaim (ftype ...))` form as text, with the types of the recorded arguments and values. */
+  proposed?: string;
+}
+
+/** How the recorded calls differ from the calls of the previous recording. */
+export interface ComparedCalls {
+  /** True when there is no previous recording. */
+  none?: boolean;
+  /** How many calls, from the first on, are equal in both recordings. */
+  same?: number;
+  /** Number of calls in this recording. */
+  calls?: number;
+  /** Number of calls in the previous recording. */
+  callsBefore?: number;
+  differs?: boolean;
+  /** The first call that differs, as the previous recording has it. */
+  before?: string;
+  /** The first call that differs, as this recording has it. */
+  now?: string;
+}
+
+/** A function in a profile. */
+export interface Spot {
+  name: string;
+  /** Percentage of all samples in which the function was the innermost frame. */
+  self: number;
+  /** Percentage of all samples in which the function was on the stack. */
+  total: number;
+  place?: Place;
+  /** Name of the caller in most samples of the function. */
+  caller?: string;
+  /** Percentage of the function's samples that have this caller; absent when all have it. */
+  callerPart?: number;
+}
+
+/** Where a program spends its time or memory. */
+export interface Profile {
+  /** How often the form ran. This member and the next four are absent when the request has no form. */
+  runs?: number;
+  /** Milliseconds of real time that one run took. */
+  milliseconds?: number;
+  /** Milliseconds of CPU time that one run took. */
+  cpu?: number;
+  /** Octets that one run allocated. */
+  octets?: number;
+  /** Milliseconds that the form's first run took, which was not sampled. */
+  first?: number;
+  samples: number;
+  /** True when the limit of samples was reached, so later samples are missing. */
+  full?: boolean;
+  /** True when most of the memory went to large objects, for each of which the profiler takes only one
+   *  sample. */
+  large?: boolean;
+  spots?: Spot[];
+  /** Number of functions that were the innermost frame of a sample. */
+  found: number;
+}
+
+/** The cost of one run of a form. */
+export interface TakenTime {
+  /** Median of the measured times, in milliseconds. */
+  median: number;
+  /** Lower quartile, in milliseconds. */
+  low: number;
+  /** Upper quartile, in milliseconds. */
+  high: number;
+  /** Octets that one run allocated. */
+  octets: number;
+  /** How many runs were measured together. */
+  times: number;
+}
+
+/** The costs of two forms that ran alternately. */
+export interface ComparedTimes {
+  rounds: number;
+  /** True when the times are CPU time; else they are real time. */
+  cpu?: boolean;
+  one: TakenTime;
+  other: TakenTime;
+}
+
+/** What observing operations give besides what they saw. */
+export interface ObservedBase extends Remarks {
+  values?: PrintedValue[][];
+  value?: LookupFailure | ObserveRefusal;
+}
+
+/** The calls that were seen. */
+export interface ObservedCalls {
+  /** The observed functions that were called most often. */
+  functions?: ObservedFunction[];
+  /** Number of all observed functions. */
+  observed: number;
+  /** Number of calls of the observed functions. */
+  calls: number;
+  /** How many of these calls were recorded. */
+  total: number;
+  /** How many of the recorded calls were kept. */
+  kept: number;
+  /** True when few calls were kept, because more would have filled the heap. */
+  shrunk?: boolean;
+  milliseconds: number;
+  /** Factor by which the recording slowed the program. */
+  slower?: number;
+  rows?: RecordedCall[];
+  types?: SeenTypes[];
+  compared?: ComparedCalls;
+}
+
+/** What came of a recording of calls. */
+export interface ObserveCallsData extends ObservedBase {
+  observed?: ObservedCalls;
+}
+
+/** What came of a profile. */
+export interface ObserveProfileData extends ObservedBase {
+  observed?: Profile;
+}
+
+/** What came of measuring two forms. */
+export interface ObserveTimesData extends ObservedBase {
+  compared?: ComparedTimes;
+  /** True when the values of both forms print the same. */
+  same?: boolean;
+  /** Which form was prepared or run last. */
+  at?: 'form' | 'against';
+}
+
+/** A system that is to be loaded. */
+export interface SystemToLoad {
+  name: string;
+  /** True when the system must be loaded although ASDF would see no change. */
+  force?: boolean;
+}
+
+/** Which systems to test, and which to load before. */
+export interface TestPlan extends PerhapsMissing {
+  systems?: string[];
+  loads?: SystemToLoad[];
+  /** Systems of the workspace whose definitions cannot be read, because they need missing systems. */
+  unread?: MissingSystem[];
+}
+
+/** How tests are to be run. */
+export interface TestPlanData extends Remarks {
+  value?: TestPlan;
+}
+
+/** The place of a subform in a file, in characters; empty when the place is not known. For a list, `start`
+ *  and `end` are where the list begins and ends. The image knows only where lists are. So for an atom,
+ *  `before` atoms come between the position `start` and this atom, and `end` is where the list around it
+ *  ends. */
+export type PartPlace = [] | [number, number, number?];
+
+/** A function whose coverage is measured. It is in the top-level form number `form` of `file`; `start` and
+ *  `end` are as in Place. */
+export interface MeasuredDefinition extends Place {
+  name: string;
+  file: string;
+  form: number;
+  reached?: boolean;
+  /** The subforms that never ran. */
+  never?: PartPlace[];
+}
+
+/** Which definitions the tests ran. */
+export interface CoverageData {
+  definitions?: MeasuredDefinition[];
+  /** How many definitions could not be measured. */
+  missed?: number;
+}
+
+/** A check of a test that failed, or an unexpected error. */
+export interface TestFailure {
+  kind: 'failure' | 'error';
+  /** The form that the check evaluated, or a form that contains it and the expected value. */
+  form?: string;
+  check?: string;
+  expected?: string;
+  got?: string;
+  /** The message of the test framework. */
+  text?: string;
+  /** The type of the condition that was signalled. */
+  type?: string;
+  /** The report of this condition. */
+  condition?: string;
+  place?: Place;
+}
+
+/** The result of a test. */
+export interface TestResult {
+  framework: string;
+  /** The name under which the test can be run again. */
+  test: string;
+  /** Number of checks in the test. */
+  checks?: number;
+  /** How many of the checks failed. */
+  failed?: number;
+  /** How many of the checks signalled an error. */
+  errors?: number;
+  /** How many of the checks were skipped. */
+  skipped?: number;
+  /** How many of the checks failed as expected. */
+  expected?: number;
+  failures?: TestFailure[];
+  /** Output of the test, when it did not pass. */
+  output?: string;
+  milliseconds?: number;
+  /** True when the test did not run to its end. */
+  left?: boolean;
+  /** The systems that were being tested when the test ran, innermost first. */
+  systems?: string[];
+  definition?: Place;
+  /** Which of the measured definitions the test ran, as a hexadecimal bit mask. The lowest bit stands for
+   *  the first definition. */
+  reached?: string;
+}
+
+/** A test that began. */
+export interface BegunTest {
+  /** The name of the test. */
+  began: string;
+  framework: string;
+}
+
+/** A report that arrives while the tests run. */
+export type TestPart = BegunTest | TestResult;
+
+/** Why no test ran. */
+export interface TestLookup {
+  /** Why coverage cannot be measured: this SBCL cannot measure it, or another run is being measured. */
+  unmeasured?: 'missing' | 'busy';
+  /** The requested name, when no test has it. */
+  missing?: string;
+  /** The requested name, when it fits several tests. */
+  several?: string;
+  /** Names of tests that exist or, with `several`, that the name fits. */
+  known?: string[];
+}
+
+/** What a run of tests gives. */
+export interface TestRunData extends Remarks {
+  tests?: TestResult[];
+  parts?: TestPart[];
+  /** Systems that ASDF does not find, each with the system that depends on it and so was not tested
+   *  completely. */
+  needs?: MissingSystem[];
+  /** The packages that have tests, when no test ran. */
+  packages?: { package: string; tests: number }[];
+  /** Systems below the root that depend on a tested one and are not loaded, when no test ran. */
+  unloaded?: string[];
+  /** Names of tests that were requested again, but that no framework has any more. */
+  gone?: string[];
+  /** Tests that the image has, and that did not run because FILE, which defined them, no longer has them. */
+  former?: { test: string; file: string }[];
+  /** Files below the root that have changed since the image loaded them. */
+  stale?: string[];
+  /** Variables defined in files below the root that were bound already, so that a load did not set them. */
+  unset?: UnsetVariable[];
+  unsetTotal?: number;
+  /** Systems that were tested, but in which no test of a known framework was seen. */
+  unseen?: string[];
+  /** Names of all tests that did not run; sent on request. */
+  others?: string[];
+  coverage?: CoverageData;
+  value?: LookupFailure | TestLookup;
+}
+
+/** What a tool found or did. */
+export interface ToolSuccess {
+  /** The tool's data. */
+  value: unknown;
+  /** The text for a model. */
   text?: string;
 }
 
-export interface RunToolData extends Remarks {
-  /** What the tool's handler returned, or why the call failed. `data` is absent when the data are too large
-   *  or cannot be written as JSON. `text` is absent when the server can make it from `data`. `failed` is true
-   *  when the handler failed; `result` is what it returned nevertheless. `missing` is the name of the tool
-   *  when the image does not have the tool, or, with `replaced`, has a newer tool of this name. */
-  value?: ToolValue & { failed?: boolean; result?: ToolValue; missing?: string; replaced?: boolean };
+/** Why a tool failed. */
+export interface ToolFailure {
+  /** The text of an error. */
+  failure: string;
+  /** What the tool returned although it failed. */
+  result?: string;
+  /** True when a human could allow the call. */
+  needsApproval?: boolean;
 }
 
-export interface Operations extends DebugOperations, ObserveOperations, TestOperations {
+/** The result of a tool that code in the image called. */
+export type ToolAnswer = ToolSuccess | ToolFailure;
+
+/** A result of a handler. */
+export interface ToolValue {
+  /** The result as JSON. Absent when it is too large or cannot be written as JSON. */
+  data?: unknown;
+  /** The result as a model reads it. Absent when the server can make it from `data`. */
+  text?: string;
+}
+
+/** What the tool's handler returned, or why the call failed. */
+export interface RunToolValue extends ToolValue {
+  /** True when the handler failed. Then `text` says why. */
+  failed?: boolean;
+  /** What the handler returned although it failed. */
+  result?: ToolValue;
+  /** The name of the tool, when the image does not have it. */
+  missing?: string;
+  /** True when the image has a newer tool of this name. */
+  replaced?: boolean;
+}
+
+/** What came of the call of a tool in the image. */
+export interface RunToolData extends Remarks {
+  value?: RunToolValue;
+}
+
+/** The operations that tools request, each with its arguments and the data of its answer. */
+export interface Operations {
+  /** Do nothing. Features that have changed are sent before the answer, as for every job. */
+  features: { args: object; data: { value?: boolean } };
+  /** Return the kept error number INDEX, where 0 is the newest, and the types and times of all kept
+   *  errors. */
+  'last-error': {
+    args: {
+      /** The number of the error: 0 is the newest. */ index: number;
+    };
+    data: { value?: LastErrorData };
+  };
+  /** Search for PATTERN in the names of the symbols of PACKAGE, or of the external symbols of all
+   *  packages. If INHERITED is true, include symbols that PACKAGE inherits. If TYPE is a string such as
+   *  "MACRO", include only symbols with such a definition. Return a JSON object with the number of matches
+   *  and with LIMIT of them from OFFSET on, each a list of home package, name and type. If nothing matches
+   *  in all packages, also count the matches in the session's package. */
   apropos: {
     args: {
-      pattern: string;
+      /** A part of the names to find. */ pattern: string;
+      /** The package to search; the external symbols of all by default. */
       package?: string;
+      /** Only symbols with such a definition, such as MACRO. */
       type?: string;
+      /** True for symbols that the package inherits, too. */
       inherited?: boolean;
-      offset: number;
+      /** How many results to leave out; none by default. */
+      offset?: number;
+      /** The maximum number of results. */
       limit: number;
     };
     data: { value?: AproposData | LookupFailure };
   };
-  'ranked-apropos': {
-    args: Operations['apropos']['args'] & { roots: string[] };
-    data: { value?: AproposData | LookupFailure };
-  };
+  /** Return a JSON object with LIMIT callers of NAME from OFFSET on: functions first, then other callers,
+   *  last definitions that only have NAME in their data. If INTERNALS is true, functions of SBCL without a
+   *  name come after the other callers. If SITES is true, add the source locations of the calls. WITHIN is
+   *  NIL, or the name of an ASDF system: then only callers in its files count. NAME is looked up in
+   *  PACKAGE, or in CL-USER if PACKAGE is NIL (contract S3.3). */
   'who-calls': {
     args: {
-      name: string;
+      /** A name, such as car or pkg:name. */ name: string;
+      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
       package?: string;
+      /** True for the places of each use. */
       sites?: boolean;
+      /** True for functions of SBCL without a name, too. */
       internals?: boolean;
+      /** The name of a system: only uses in its files count. */
       within?: string;
-      offset: number;
+      /** How many results to leave out; none by default. */
+      offset?: number;
+      /** The maximum number of results. */
       limit: number;
     };
     data: { value?: WhoCallsData | LookupFailure };
   };
-  'unused-functions': {
-    args: { package: string; within?: string };
-    data: { value?: UnusedData | LookupFailure };
-  };
-  describe: {
-    args: { name: string; package?: string; offset: number; limit: number };
-    data: { value?: DescribeData | LookupFailure };
-  };
-  impact: {
-    args: {
-      name: string;
-      package?: string;
-      limit: number;
-      redefined?: boolean;
-      superclasses?: readonly string[] | undefined;
-    };
-    data: { value?: ImpactData | LookupFailure };
-  };
-  'effective-method': {
-    args: { name: string; package?: string; arguments: WrittenArgument[]; offset: number; limit: number };
-    data: { value?: EffectiveMethodData | LookupFailure };
-  };
-  evaluate: { args: { code: string; package?: string; mainThread?: boolean } & Hold; data: EvaluateData };
-  'compile-forms': { args: { code: string; file: string; package?: string } & Hold; data: CompileData };
-  'check-text': {
-    args: { text: string; starts: number[]; packages: [place: number, name: string | null][] };
-    data: { value?: CheckedText };
-  };
-  'last-error': { args: { index: number }; data: { value?: LastErrorData } };
-  'load-file': {
-    args: { file: string; fasl: string; content?: string; forget?: true | 'listed' } & Hold;
-    data: LoadFileData;
-  };
-  'nothing-listed': { args: object; data: object };
-  'check-file': { args: { file: string; fasl: string }; data: LoadFileData };
-  'load-files': { args: { files: string[]; folder: string }; data: LoadFilesData };
-  'load-order': { args: { files: string[] }; data: { value?: string[] } };
-  'rename-facts': {
-    args: { name: string; package?: string; to: string; derived?: [string, string][] };
-    data: { value?: RenameFacts | LookupFailure };
-  };
-  'rename-prepare': {
-    args: { home: string; names: [string, string][]; structures?: string[] };
-    data: { value?: string[] };
-  };
-  'rename-finish': { args: object; data: { value?: RenameFinished } };
-  'load-forms': {
-    args: { file: string; fasl: string; content: string; numbers: (number | null)[]; continues?: boolean };
-    data: LoadFileData;
-  };
-  'load-source': { args: { file: string }; data: LoadFileData };
-  'load-system': { args: { name: string; force?: boolean } & Hold; data: LoadSystemData };
-  'run-tool': {
-    args: { name: string; registration: unknown; arguments: { readonly [name: string]: unknown } } & Hold;
-    data: RunToolData;
-  };
-  'compare-files': {
-    args: { path?: string; system?: string; package?: string; limit?: number };
-    data: { value?: ComparisonData | LookupFailure };
-  };
-  'system-files': { args: { names: string[] }; data: { value?: string[] } };
-  replay: { args: { forms: object[] }; data: { failed?: ReplayRemark[] } };
-  'loaded-below': { args: { folders: string[] }; data: { value?: boolean } };
-  'source-text': {
-    args: { file: string; written?: number };
-    data: { value?: { written: number; text?: string } };
-  };
-  'loaded-texts': {
-    args: { versions: readonly { file: string; mark: string; now: string }[] };
-    data: { value?: LoadedText[] };
-  };
-  features: { args: object; data: { value?: boolean } };
-  'system-sources': { args: object; data: { value?: string[] } };
+  /** Return a JSON object with LIMIT rows, from OFFSET on, about uses of the variable NAME of PACKAGE.
+   *  First come the functions that read NAME, then those that set it, then those that bind it. A function
+   *  with several kinds of use has several rows. Then come other definitions that use NAME, and last those
+   *  that only have NAME in their data. If SITES is true, add the source locations of the uses. */
   'who-references': {
-    args: { name: string; package?: string; sites?: boolean; offset: number; limit: number };
+    args: {
+      /** A name, such as car or pkg:name. */ name: string;
+      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      package?: string;
+      /** True for the places of each use. */
+      sites?: boolean;
+      /** How many results to leave out; none by default. */
+      offset?: number;
+      /** The maximum number of results. */
+      limit: number;
+    };
     data: { value?: ReferencesData | LookupFailure };
   };
+  /** Return a JSON object about all definitions that the symbol NAME of PACKAGE names. For a generic
+   *  function, include at most LIMIT of its methods, starting at OFFSET. If the symbol names nothing, add
+   *  similar names: reading a form with a misspelt name may have created the symbol. */
+  describe: {
+    args: {
+      /** A name, such as car or pkg:name. */ name: string;
+      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      package?: string;
+      /** How many results to leave out; none by default. */
+      offset?: number;
+      /** The maximum number of results. */
+      limit: number;
+    };
+    data: { value?: DescribeData | LookupFailure };
+  };
+  /** Return a JSON object that says how to call the function NAME of PACKAGE: lambda list, type,
+   *  documentation. If METHODS is true, add the lambda lists of LIMIT methods of a generic function,
+   *  starting at OFFSET. */
   arglist: {
-    args: { name: string; package?: string; methods?: boolean; offset: number; limit: number };
+    args: {
+      /** A name, such as car or pkg:name. */ name: string;
+      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      package?: string;
+      /** True for the lambda lists of methods, too. */
+      methods?: boolean;
+      /** How many results to leave out; none by default. */
+      offset?: number;
+      /** The maximum number of results. */
+      limit: number;
+    };
     data: { value?: ArglistData | LookupFailure };
   };
+  /** Return a JSON object that describes PACKAGE and counts its symbols by status. It also has the number
+   *  of the symbols that ACCESS and TYPE select, and LIMIT of them from OFFSET on. ACCESS is a string such
+   *  as "external", and TYPE is NIL or a string such as "MACRO". */
   'package-symbols': {
-    args: { package: string; access: string; type?: string; offset: number; limit: number };
+    args: {
+      /** The name of the package. */ package: string;
+      /** The status of the symbols to list, or all. */
+      access: string;
+      /** Only symbols with such a definition, such as MACRO. */
+      type?: string;
+      /** How many results to leave out; none by default. */
+      offset?: number;
+      /** The maximum number of results. */
+      limit: number;
+    };
     data: { value?: PackageData | LookupFailure };
   };
+  /** Return a JSON object about the class NAME of PACKAGE with LIMIT of its slots, starting at OFFSET.
+   *  Direct slots come first, then inherited slots. */
   'class-slots': {
-    args: { name: string; package?: string; offset: number; limit: number };
+    args: {
+      /** A name, such as car or pkg:name. */ name: string;
+      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      package?: string;
+      /** How many results to leave out; none by default. */
+      offset?: number;
+      /** The maximum number of results. */
+      limit: number;
+    };
     data: { value?: ClassSlotsData | LookupFailure };
   };
+  /** Return a JSON object about the class NAME of PACKAGE. If UP is true, add its superclasses. If DOWN is
+   *  true, add the tree of its subclasses to DEPTH levels, LIMIT classes of it from OFFSET on. */
   'class-hierarchy': {
     args: {
-      name: string;
+      /** A name, such as car or pkg:name. */ name: string;
+      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
       package?: string;
+      /** True for its superclasses. */
       up?: boolean;
+      /** True for the tree of its subclasses. */
       down?: boolean;
+      /** How many levels of this tree to show; all by default. */
       depth?: number;
-      offset: number;
+      /** How many results to leave out; none by default. */
+      offset?: number;
+      /** The maximum number of results. */
       limit: number;
     };
     data: { value?: ClassHierarchyData | LookupFailure };
   };
-  macroexpand: { args: { code: string; package?: string; mode: string }; data: MacroexpandData };
+  /** NAME in PACKAGE names a generic function. Return a JSON object with the methods that a call with
+   *  ARGUMENTS runs, in order: LIMIT of them from OFFSET on. Each element of ARGUMENTS is a hash table
+   *  with the keys "kind" and "text", such as "name" and "INTEGER". */
+  'effective-method': {
+    args: {
+      /** A name, such as car or pkg:name. */ name: string;
+      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      package?: string;
+      /** The arguments of the call. */
+      arguments: readonly WrittenArgument[];
+      /** How many results to leave out; none by default. */
+      offset?: number;
+      /** The maximum number of results. */
+      limit: number;
+    };
+    data: { value?: EffectiveMethodData | LookupFailure };
+  };
+  /** Search for PATTERN in the names of symbols. Return a JSON object with LIMIT results from OFFSET on,
+   *  best first, and with packages of the user before others. A result has a line of documentation. ROOTS
+   *  lists the directories of the user's files. PACKAGE, TYPE and INHERITED are as for the operation
+   *  apropos. */
+  'ranked-apropos': {
+    args: {
+      /** A part of the names to find. */ pattern: string;
+      /** The package to search; all by default. */
+      package?: string;
+      /** Only symbols with such a definition, such as MACRO. */
+      type?: string;
+      /** True for symbols that the package inherits, too. */
+      inherited?: boolean;
+      /** Folders of the user's files, as native names. */
+      roots: readonly string[];
+      /** How many results to leave out; none by default. */
+      offset?: number;
+      /** The maximum number of results. */
+      limit: number;
+    };
+    data: { value?: AproposData | LookupFailure };
+  };
+  /** Return a JSON object with the functions of PACKAGE that no code uses except their own, exported ones
+   *  first. WITHIN is NIL, or the name of an ASDF system: then only uses in its files count. The object
+   *  also has the files that may contain uses which the index does not have. */
+  'unused-functions': {
+    args: {
+      /** The name of the package. */ package: string;
+      /** The name of a system: only uses in its files count. */
+      within?: string;
+    };
+    data: { value?: UnusedData | LookupFailure };
+  };
+  /** Return a JSON object about what a change of the function, macro or class NAME of PACKAGE affects
+   *  besides its callers, at most LIMIT of each kind. If REDEFINED is true, a class gets a new definition,
+   *  in which SUPERCLASSES are the names of its direct superclasses. */
+  impact: {
+    args: {
+      /** A name, such as car or pkg:name. */ name: string;
+      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      package?: string;
+      /** The maximum number of results. */
+      limit: number;
+      /** True if a class gets a new definition. */
+      redefined?: boolean;
+      /** The direct superclasses in the new definition. */
+      superclasses?: readonly string[];
+    };
+    data: { value?: ImpactData | LookupFailure };
+  };
+  /** Return true if a load of a file in one of FOLDERS has begun or ended. FOLDERS are native truenames of
+   *  directories, with a slash at the end. */
+  'loaded-below': {
+    args: {
+      /** Native truenames of folders, with a slash at the end. */ folders: readonly string[];
+    };
+    data: { value?: boolean };
+  };
+  /** VERSIONS is a list of JSON objects with a "file", the "mark" of a text that was loaded of it, and
+   *  "now", the digest of its text as the server has read it. Return a list with a JSON object for each:
+   *  the features under which the text was read and, if its digest is another one, the text, with a
+   *  character for each octet. The object has no members if the text is no longer kept. */
+  'loaded-texts': {
+    args: {
+      /** Files, each with the mark of a text that was loaded of it, and the digest of its text now. */
+      versions: readonly { file: string; mark: string; now: string }[];
+    };
+    data: { value?: LoadedText[] };
+  };
+  /** Forget which definitions answers have listed. The server calls this after it has built a lost image
+   *  again: loads in the new image have listed definitions, but no user has seen these lists. */
+  'nothing-listed': { args: object; data: { value?: null } };
+  /** Return a JSON object with the facts for renaming the symbol NAME of PACKAGE to TO. DERIVED is a list
+   *  of (OLD NEW) lists with names of other symbols in the same package that are renamed with it. */
+  'rename-facts': {
+    args: {
+      /** A name, such as car or pkg:name. */ name: string;
+      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      package?: string;
+      /** The new name. */
+      to: string;
+      /** Pairs of an old and a new name of symbols that are renamed with it. */
+      derived?: readonly (readonly [string, string])[];
+    };
+    data: { value?: RenameFacts | LookupFailure };
+  };
+  /** Replace symbols of the package named HOME by new symbols. NAMES is a list of (OLD NEW) lists of
+   *  names. Afterwards the server loads the files that define the symbols. STRUCTURES is a list of texts
+   *  that name structures with renamed slots, which are removed. Return a list of the old names that still
+   *  name the old symbols. */
+  'rename-prepare': {
+    args: {
+      /** The name of the package of the symbols. */ home: string;
+      /** Pairs of an old and a new name. */
+      names: readonly (readonly [string, string])[];
+      /** Texts that name structures with renamed slots, which are removed. */
+      structures?: readonly string[];
+    };
+    data: { value?: string[] };
+  };
+  /** Remove the definitions from the image that still belong to symbols replaced by the last
+   *  rename-prepare. Return a JSON object about the removed and the remaining definitions. */
+  'rename-finish': { args: object; data: { value?: RenameFinished } };
+  /** Evaluate FORMS, which built the lost image, and report those that failed, with the reasons. Before
+   *  each form, send the server its index, so that the server knows which form hangs or ends the image. A
+   *  form with the member inPackage only sets the session's package. Stop after a form that leaves the
+   *  image broken. */
+  replay: {
+    args: {
+      /** The forms in order. */ forms: readonly (FormEntry | PackageEntry)[];
+    };
+    data: ReplayData;
+  };
+  /** Evaluate the forms of the text CODE in PACKAGE or, if it is NIL, in the session's package. The answer
+   *  has the values of each evaluated form, even if a later form signals an error. */
+  evaluate: {
+    args: {
+      /** The text of forms. */ code: string;
+      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      package?: string;
+      /** True to evaluate the forms in the main thread. */
+      mainThread?: boolean;
+    } & Hold;
+    data: EvaluateData;
+  };
+  /** Return FILES, native names, in the order in which their systems load them, followed by files that
+   *  belong to no system. */
+  'load-order': {
+    args: {
+      /** Native names of files. */ files: readonly string[];
+    };
+    data: { value?: string[] };
+  };
+  /** Compile FILE into FASL, both native names, and load FASL. CONTENT, a string with a character for each
+   *  octet, replaces the text of FILE unless it is NIL. If FORGET is true, remove definitions from the
+   *  image that FILE no longer has. If FORGET is "listed", do so only if answers have listed all of these
+   *  definitions. */
+  'load-file': {
+    args: {
+      /** The native name of a file. */ file: string;
+      /** The native name of the fasl to make. */
+      fasl: string;
+      /** The text that replaces that of the file, with a character for each octet. */
+      content?: string;
+      /** True to remove what the file no longer defines. With "listed", do so only if answers have listed all
+       *  of it. */
+      forget?: boolean | 'listed';
+    } & Hold;
+    data: LoadFileData;
+  };
+  /** Compile and load each of FILES, native names, in the order in which their systems load them. All are
+   *  one compilation unit, so there is no warning when a file uses a name that a later file defines.
+   *  FOLDER is the native name of a directory for fasls. Stop at the first file that is not loaded
+   *  completely. The member "file" of the answer names this file. */
+  'load-files': {
+    args: {
+      /** Native names of files. */ files: readonly string[];
+      /** The native name of a folder for the fasls. */
+      folder: string;
+    };
+    data: LoadFilesData;
+  };
+  /** Load the source file FILE, a native name, as a start file of the user. */
+  'load-source': {
+    args: {
+      /** The native name of a file. */ file: string;
+    };
+    data: LoadFileData;
+  };
+  /** Compile some forms of FILE into FASL, both native names, and load them. CONTENT is a text with a
+   *  character for each octet of FILE. It has the forms to load, and an atom and blanks in place of each
+   *  other form, so that no form changes its number or position. TEXT is NIL, or the whole text of FILE,
+   *  with a character for each octet, if the image can see another file of that name, or none. NUMBERS has
+   *  an element for each form of FILE: NIL for a form to load, else the number that the form had when it
+   *  was loaded. CONTINUES is true when this load continues the previous one. */
+  'load-forms': {
+    args: {
+      /** The native name of a file. */ file: string;
+      /** The native name of the fasl to make. */
+      fasl: string;
+      /** The text of the file with the forms to load, and an atom and blanks for each other form. */
+      content: string;
+      /** The whole text of the file, if the image may not see it. */
+      text?: string;
+      /** For each form its number in the text that was loaded before, or null if it is to be loaded. */
+      numbers: readonly (number | null)[];
+      /** True to report what the load before has displaced, too. */
+      continues?: boolean;
+    };
+    data: LoadFileData;
+  };
+  /** Load the system NAME and the systems that it depends on with ASDF, even if NAME is loaded already
+   *  when FORCE is true. */
+  'load-system': {
+    args: {
+      /** The name of a system. */ name: string;
+      /** True to load it again although it is loaded. */
+      force?: boolean;
+    } & Hold;
+    data: LoadSystemData;
+  };
+  /** Return a list of the directories with the sources of the loaded systems, or NIL while ASDF is not
+   *  loaded. */
+  'system-sources': { args: object; data: { value?: string[] } };
+  /** Return a JSON object with the text of FILE, a native name, and the universal time at which it was
+   *  written. If that is WRITTEN, leave the text out. Return NIL if FILE cannot be read, or is too large.
+   *  A server asks so for the sources of an image that does not see its files. */
+  'source-text': {
+    args: {
+      /** The native name of a file. */ file: string;
+      /** When the file was written whose text the server has. */
+      written?: number;
+    };
+    data: { value?: SourceText };
+  };
+  /** Return the source files and the .asd files of those of the systems NAMES that ASDF has registered, at
+   *  most 5000. */
+  'system-files': {
+    args: {
+      /** Names of systems. */ names: readonly string[];
+    };
+    data: { value?: string[] };
+  };
+  /** Return where the image differs from the file PATH, a native name, or from the files of the system
+   *  SYSTEM and its parts. With PACKAGE, return where the names of PACKAGE differ from any loaded file.
+   *  Show at most LIMIT differences of a kind, by default 20. */
+  'compare-files': {
+    args: {
+      /** The native name of a file. */ path?: string;
+      /** The name of a system. */
+      system?: string;
+      /** The name of a package. */
+      package?: string;
+      /** The maximum number of differences of a kind; 20 by default. */
+      limit?: number;
+    };
+    data: { value?: ComparisonData | LookupFailure };
+  };
+  /** Compile the forms of the text CODE as if they were in a file, and undo their definitions. Read them
+   *  in PACKAGE, or in the session's package if it is NIL. FILE is the native name of a file to make, with
+   *  the type lisp. The fasl is made beside it. */
+  'compile-forms': {
+    args: {
+      /** The text of forms. */ code: string;
+      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      package?: string;
+      /** The native name of a file to make, with the type lisp. The fasl is made beside it. */
+      file: string;
+    } & Hold;
+    data: CompileData;
+  };
+  /** Compile FILE into FASL without loading it, and undo its definitions. Both are native names. */
+  'check-file': {
+    args: {
+      /** The native name of a file. */ file: string;
+      /** The native name of the fasl to make. */
+      fasl: string;
+    };
+    data: LoadFileData;
+  };
+  /** Expand the one form of the text CODE, which is read in PACKAGE or, if it is NIL, in the session's
+   *  package. MODE is one (a single step), full (until it is no macro form) or all (also the forms within
+   *  it). */
+  macroexpand: {
+    args: {
+      /** The text of a form. */ code: string;
+      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      package?: string;
+      /** A single step, until it is no macro form, or also the forms within it. */
+      mode: 'one' | 'full' | 'all';
+    };
+    data: MacroexpandData;
+  };
+  /** Return where the forms of TEXT, of a file, end, and why the reader rejects any of the forms that
+   *  begin at one of STARTS. PACKAGES is a list of lists (PLACE NAME): from PLACE on, forms are read in
+   *  the package NAME, or in the current one if NAME is NIL. Evaluate nothing, and leave no new symbols
+   *  interned. */
+  'check-text': {
+    args: {
+      /** The text of a file. */ text: string;
+      /** The offsets of the forms to check. */
+      starts: readonly number[];
+      /** Offsets from which on forms are read in the package with this name, or in the session's package. */
+      packages: readonly (readonly [number, string | null])[];
+    };
+    data: CheckData;
+  };
+  /** Return a JSON object that lists the errors that are held. Those that other servers hold tell this
+   *  server's process. */
+  'debug-list': { args: object; data: { value?: { held?: HeldRow[] } } };
+  /** Return a plist for an answer about the error that this thread holds. If FRAME, a number, is given, it
+   *  is about this frame, with local variables. */
+  'debug-look': {
+    args: {
+      /** The number of a frame of the error. */ frame?: number;
+      /** The number of a held error. */
+      error: number;
+    };
+    data: DebugData;
+  };
+  /** Evaluate the forms in CODES, a list of texts, with the variables of frame number FRAME of the error
+   *  that this thread holds. If FRAME is NIL, use the newest frame of the program. Read the texts in
+   *  PACKAGE, or in the package of the frame's function if it is NIL. If KEEP is true, keep the values for
+   *  continuing from the error. Return a plist for the answer. */
+  'debug-eval': {
+    args: {
+      /** The number of a frame of the error. */ frame?: number;
+      /** The texts of forms. */
+      codes: readonly string[];
+      /** The package in which they are read; that of the frame's function by default. */
+      package?: string;
+      /** True to keep the values, with which the error continues. */
+      keep?: boolean;
+      /** The number of a held error. */
+      error: number;
+    };
+    data: DebugData;
+  };
+  /** Evaluate the forms in the text CODE as the operation evaluate does. Read them in PACKAGE, or in the
+   *  package of the function of frame number FRAME if it is NIL. Return a plist for the answer, with the
+   *  definitions in files that the forms have replaced. */
+  'debug-fix': {
+    args: {
+      /** The number of a frame of the error. */ frame?: number;
+      /** The text of forms. */
+      code: string;
+      /** The package in which they are read; that of the frame's function by default. */
+      package?: string;
+      /** The number of a held error. */
+      error: number;
+    };
+    data: DebugData;
+  };
+  /** Make the thread continue that is stopped at a held error. GO-ON-IN-THREAD does that, so this body
+   *  never runs. */
+  'debug-go': {
+    args: {
+      /** The number of a held error. */ error: number;
+      /** The number of a frame of the error. */
+      frame?: number;
+      /** The name of a restart to invoke. */
+      restart?: string;
+      /** True to run the frame again, or without one the form. */
+      retry?: boolean;
+      /** True to end the call that the error has stopped. */
+      end?: boolean;
+    };
+    data: DebugData;
+  };
+  /** Return a JSON object with the current frames of the thread called NAME, and with the lock for which
+   *  it waits. If no thread or several threads match NAME, list names of threads instead. */
+  'debug-thread': {
+    args: {
+      /** The name of a thread, or a part of it. */ name: string;
+    };
+    data: { value?: ThreadData };
+  };
+  /** Begin to record errors of TYPE in WHERE. If HOLD-SECONDS is given, hold each of them this long. If
+   *  OFF is true, stop recording instead. Return a JSON object. */
+  'debug-watch': {
+    args: {
+      /** all, or the name of a thread or of a package. */ where?: string;
+      /** The type of errors to record; ERROR by default. */
+      type?: string;
+      /** For how many seconds each such error is held. */
+      holdSeconds?: number;
+      /** True to record no more. */
+      off?: boolean;
+    } & Hold;
+    data: { value?: WatchData };
+  };
+  /** Return a JSON object with one error that this session has recorded, and with the times, threads and
+   *  types of all. INDEX 0 means the newest error, and 1 the one before it. */
+  'debug-watched': {
+    args: {
+      /** The number of the error: 0 is the newest. */ index: number;
+    };
+    data: { value?: WatchedData };
+  };
+  /** Return a JSON object about the object that the text VALUE means in PACKAGE, with LIMIT of its parts
+   *  from OFFSET on. If PATH, a list of names of parts, is given, show the object to which it leads. */
+  inspect: {
+    args: {
+      /** The text of a symbol, or an id such as @3. */ value: string;
+      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      package?: string;
+      /** Names of parts: the way to the object to show. */
+      path?: readonly string[];
+      /** How many results to leave out; none by default. */
+      offset?: number;
+      /** The maximum number of results. */
+      limit: number;
+    };
+    data: { value?: InspectData | LookupFailure };
+  };
+  /** Record the calls of the functions that the texts FUNCTIONS name. Meanwhile, run the forms of the text
+   *  CODE, or if CODE is NIL, wait for SECONDS. WHERE is NIL, or the text of a form that must be true for
+   *  a call to be recorded. The form is evaluated with the parameters of the function bound. Names and
+   *  forms are read in PACKAGE. TYPES, LIMIT and COMPARE are as for CALLS-MEMBERS. Return a plist for a
+   *  JSON object. */
+  'observe-calls': {
+    args: {
+      /** Names of functions, or of packages. */ functions: readonly string[];
+      /** The text of the forms to run. */
+      code?: string;
+      /** For how long to wait, without code. */
+      seconds?: number;
+      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      package?: string;
+      /** The text of a form over the parameters, which is true for the calls to record. */
+      where?: string;
+      /** True to report the types of arguments and values instead of the calls. */
+      types?: boolean;
+      /** The maximum number of calls to show. */
+      limit: number;
+      /** True to report the first call that differs from those recorded before. */
+      compare?: boolean;
+    };
+    data: ObserveCallsData;
+  };
+  /** Sample stacks in MODE, "cpu", "alloc" or "time". Meanwhile, repeat the forms of the text CODE, read
+   *  in PACKAGE, for at most SECONDS. If CODE is NIL, sample what the program does for SECONDS. Return a
+   *  plist for a JSON object about TOP functions. */
+  'observe-profile': {
+    args: {
+      /** What is sampled: CPU time, allocation or real time. */ mode: 'cpu' | 'alloc' | 'time';
+      /** The text of the forms to repeat. */
+      code?: string;
+      /** For how long to sample at most. */
+      seconds: number;
+      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      package?: string;
+      /** The maximum number of functions to show. */
+      top: number;
+    };
+    data: ObserveProfileData;
+  };
+  /** Call the last forms of the texts CODE and AGAINST in turn for about SECONDS, and return a plist for a
+   *  JSON object with their times. The member "at" says which of them was prepared or run last, for the
+   *  case of an error: "form" for CODE, "against" for AGAINST. */
+  'observe-times': {
+    args: {
+      /** The text of forms, the last of which is measured. */ code: string;
+      /** The text of the other forms. */
+      against: string;
+      /** For how long to measure. */
+      seconds: number;
+      /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
+      package?: string;
+    };
+    data: ObserveTimesData;
+  };
+  /** Return a plan for testing SYSTEM, or the systems defined below ROOT, the native name of a directory.
+   *  The plan lists the systems to load before the tests. If KNOWN is true, leave out those that were
+   *  never loaded, so that no system is loaded for the first time. */
+  'test-plan': {
+    args: {
+      /** The name of the system to test. */ system?: string;
+      /** The native name of a folder: the systems below it are tested. */
+      root?: string;
+      /** True to leave out systems that were never loaded. */
+      known?: boolean;
+    };
+    data: TestPlanData;
+  };
+  /** Run tests, and return a plist for a JSON object. The tests are those of the ASDF systems with the
+   *  names SYSTEMS, the test or suite NAME, the tests with the full names AGAIN, or the tests whose names
+   *  are in PACKAGE. Leave out the tests whose names are in SKIP. SEED, if not NIL, determines random
+   *  numbers. If FOLDER is not NIL, measure coverage, as CALL-MEASURING does. The plist has the result of
+   *  each test, the files below ROOT that have changed since they were loaded, and the variables that have
+   *  another value in these files. If OTHERS is true, it also has the names of tests that are not in
+   *  AGAIN. */
+  'test-run': {
+    args: {
+      /** Names of systems to test. */ systems?: readonly string[];
+      /** The name of a test or a suite to run. */
+      name?: string;
+      /** Full names of tests to run. */
+      again?: readonly string[];
+      /** True for the names of the tests that are not in AGAIN. */
+      others?: boolean;
+      /** The package whose tests to run. */
+      package?: string;
+      /** Full names of tests to leave out. */
+      skip?: readonly string[];
+      /** A seed for random numbers. */
+      seed?: number;
+      /** The folder for fasls of measured code; without it, coverage is not measured. */
+      folder?: string;
+      /** The folder whose changed files are reported and whose code is measured. */
+      root?: string;
+    } & Hold;
+    data: TestRunData;
+  };
+  /** Call the handler of the tool NAME with ARGUMENTS, a hash table. If the tool was registered more than
+   *  once, REGISTRATION is the number of the registration that the server means. */
+  'run-tool': {
+    args: {
+      /** The name of the tool in the image. */ name: string;
+      /** The number of the registration that the server means. */
+      registration?: unknown;
+      /** The arguments. */
+      arguments: object;
+    } & Hold;
+    data: RunToolData;
+  };
 }
 
-/** State of a running job, from the agent. */
-export interface AgentJob extends JobProgress {
-  id: number;
-  frames?: string[];
-  characters: number;
-}
-
-/** State of the image, from the agent. */
-export interface AgentStatus {
-  version: string;
-  package: string;
-  /** How many octets of the heap are in use. */
-  heapUsed: number;
-  /** How many octets the heap can have. */
-  heapSize: number;
-  /** Milliseconds spent in garbage collections. */
-  collectedMilliseconds: number;
-  threads: number;
-  programThreads: number;
-  /** Names of the program's threads, at most ten. */
-  threadNames?: string[];
-  /** The user's library manager: its name, the file that sets it up, and whether it is loaded or why it could
-   *  not be loaded. */
-  libraries?: { name: string; file: string; loaded?: boolean; failure?: string };
-  jobs?: AgentJob[];
-}
-
-/** The result of a tool that code in the image called. */
-export type ToolAnswer =
-  /** The tool's data, and the text for a model. */
-  | { value: unknown; text?: string }
-  /** The text of an error, and what the tool returned although it failed. `needsApproval` is true when a
-   *  human could allow the call. */
-  | { failure: string; result?: string; needsApproval?: boolean };
-
-/** A problem with one form of a replay. */
-export interface ReplayRemark {
-  /** Index of the form, counted from 0. */
-  index: number;
-  /** Why the evaluation of the form failed. */
-  why?: string;
-  /** Names that the form defined before the loss, but not now. */
-  missing?: string[];
-  /** True when the image no longer works after the form. */
-  broken?: boolean;
+/** All operations: also those that only the server itself requests, to observe and control the image and its jobs. */
+export interface AgentOperations extends Operations {
+  /** Answer, which shows that the reader thread is alive. End the jobs with threads that have ended. */
+  ping: { args: object; data: { value?: boolean } };
+  /** Interrupt the job JOB, a request's id. REASON is a text for the answer. */
+  interrupt: {
+    args: {
+      /** The id of the request whose job is meant. */ job: number;
+      /** Why, for the answer of the job. */
+      reason: Reason;
+    };
+    data: { value?: boolean };
+  };
+  /** End the thread of the job JOB, a request's id. */
+  terminate: {
+    args: {
+      /** The id of the request whose job is meant. */ job: number;
+    };
+    data: { value?: boolean };
+  };
+  /** Return the output of the job JOB, a request's id, so far. Return null if JOB has ended, has no
+   *  output, or is writing now. */
+  written: {
+    args: {
+      /** The id of the request whose job is meant. */ job: number;
+    };
+    data: { value?: Output };
+  };
+  /** Return the milliseconds that the thread of JOB has run ("ran") and waited for a CPU ("waited"), and
+   *  whether it runs or waits for a CPU now ("ready"). Return null if these are unknown. */
+  spent: {
+    args: {
+      /** The id of the request whose job is meant. */ job: number;
+    };
+    data: { value?: JobCpuTimes };
+  };
+  /** Reset only the session's settings for reading and printing, to those of a fresh SBCL. */
+  'renew-session': { args: object; data: { value?: boolean } };
+  /** Return the state of JOB, or null if it has ended. */
+  progress: {
+    args: {
+      /** The id of the request whose job is meant. */ job: number;
+    };
+    data: { value?: JobProgress };
+  };
+  /** Return the state of the image: memory, threads, package, and the running jobs with their frames. */
+  status: { args: object; data: { value?: AgentStatus } };
+  /** Set the library manager to NAME, or to none if NAME is NIL. FILE is the file that sets the manager
+   *  up. It is loaded when systems or packages of the manager are first needed. INIT-FILE is the name, as
+   *  answers show it, of the user's init file if that was not loaded and can add systems. Else it is NIL. */
+  'use-libraries': {
+    args: {
+      /** The name of the library manager; none by default. */ name?: string;
+      /** The file that sets it up. */
+      file?: string;
+      /** The name of the user's init file, if that was not loaded and can add systems. */
+      initFile?: string;
+    };
+    data: { value?: boolean };
+  };
+  /** Return whether *PROBE* can be read, evaluated and printed in a fresh session. If SESSION is true,
+   *  return whether WORKS-P is true in a copy of the session instead. Without SESSION, also return the
+   *  name of a thread that holds the lock of the compiler without running. If EXERCISE is true, also
+   *  collect garbage and test a new thread. */
+  probe: {
+    args: {
+      /** True to test a copy of the session instead of a fresh one. */ session?: boolean;
+      /** True to collect garbage and start a thread, too. */
+      exercise?: boolean;
+    };
+    data: ProbeData;
+  };
+  /** Deliver the answer of a tool call to the thread that waits for it. CALL is the call's number. VALUE
+   *  is the result. TEXT is the text of the result for a model, or NIL. FAILURE is the text of an error,
+   *  and RESULT the result that the tool returned with the error, if any. NEEDS-APPROVAL is true if the
+   *  call needs an approval. If no thread waits any more, do nothing. */
+  called: {
+    args: {
+      /** The number of the call. */ call: number;
+      /** The tool's data. */
+      value?: unknown;
+      /** The text for a model. */
+      text?: string;
+      /** The text of an error. */
+      failure?: string;
+      /** What the tool returned although it failed. */
+      result?: string;
+      /** True when a human could allow the call. */
+      needsApproval?: boolean;
+    };
+    data: { value?: boolean };
+  };
+  /** Keep TOOLS, a list of the server's descriptions of its own tools, and register proxies for these
+   *  tools. */
+  'offer-tools': {
+    args: {
+      /** Descriptions of the server's own tools. */ tools: readonly object[];
+    };
+    data: { value?: number };
+  };
+  /** Note what the server tells of itself: SERVER, a text that tells it from other servers of this image,
+   *  and TREES, native names of the folders in and below which ASDF also finds systems while its jobs run. */
+  'begin-session': {
+    args: {
+      /** A text that tells this server from others of the image. */ server: string;
+      /** Native names of folders in and below which ASDF also finds systems. */
+      trees: readonly string[];
+    };
+    data: { value?: boolean };
+  };
 }

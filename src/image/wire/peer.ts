@@ -1,9 +1,9 @@
 // Defines Peer, the other end of the wire protocol: the agent, our Lisp code in an image, whether the server or
 // somebody else runs that image.
 
-import type { AgentOperations } from './agent-operations.ts';
 import type { Endable } from './ending-steps.ts';
 import type { Answer } from './messages.ts';
+import type { AgentOperations } from './operations.ts';
 
 /** The agent at the other end of a connection. */
 export interface Peer {

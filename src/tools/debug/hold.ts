@@ -3,9 +3,15 @@
 
 import type { HeldCalls } from '../../image/session/held.ts';
 import type { Reply } from '../../image/wire/call.ts';
-import type { Condition, Frame, Output } from '../../image/wire/endings.ts';
-import type { HeldError, Hold, Holding } from '../../image/wire/holding.ts';
-import type { Operations } from '../../image/wire/operations.ts';
+import type {
+  Condition,
+  Frame,
+  HeldError,
+  Hold,
+  Holding,
+  Operations,
+  Output,
+} from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import type { KeepFolder } from '../../temporary-folder.ts';

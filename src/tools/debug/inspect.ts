@@ -1,7 +1,7 @@
 // The tool inspect, which shows the parts of objects in the image.
 
 import type { Image } from '../../image/image.ts';
-import type { InspectData } from '../../image/wire/debugging.ts';
+import type { InspectData } from '../../image/wire/operations.ts';
 import { beyondNote, hasMore, joinSections, listText } from '../../kernel/reply.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';

@@ -2,7 +2,7 @@
 // of errors.
 
 import { CallError } from '../../errors.ts';
-import type { HeldRow, ThreadData } from '../../image/wire/debugging.ts';
+import type { HeldRow, ThreadData } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';

@@ -1,8 +1,7 @@
 // Renders a held error (one whose thread is stopped for debugging), its frames, and the values of forms
 // evaluated in them.
 
-import type { DebugData, DebugValue } from '../../image/wire/debugging.ts';
-import type { Frame, Local } from '../../image/wire/endings.ts';
+import type { DebugData, DebugValue, Frame, Local } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { outputSection } from '../endings.ts';

@@ -2,8 +2,8 @@
 
 import type { HeldCall } from '../../image/session/held.ts';
 import type { Reply } from '../../image/wire/call.ts';
-import type { DebugValue } from '../../image/wire/debugging.ts';
 import type { Ending } from '../../image/wire/endings.ts';
+import type { DebugValue } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { endingText, outputSection } from '../endings.ts';

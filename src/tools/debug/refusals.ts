@@ -1,8 +1,8 @@
 // Renders why a call about a held error (one whose thread is stopped for debugging) was refused or failed,
 // and what to do instead.
 
-import type { DebugData, DebugValue } from '../../image/wire/debugging.ts';
-import type { Ending, Output, Reason } from '../../image/wire/endings.ts';
+import type { Ending } from '../../image/wire/endings.ts';
+import type { DebugData, DebugValue, Output, Reason } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { outputSection } from '../endings.ts';

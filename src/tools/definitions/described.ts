@@ -1,7 +1,6 @@
 // Renders the definitions that the image knows for a name.
 
-import type { Place } from '../../image/wire/data.ts';
-import type { DescribeData, Evaluated, Thing } from '../../image/wire/operations.ts';
+import type { DescribeData, Evaluated, Place, Thing } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { Definition } from '../../source/again.ts';
 import { namesIn } from '../../source/heads.ts';

@@ -3,7 +3,7 @@
 
 import { basename, join } from 'node:path';
 import type { Reply } from '../../image/wire/call.ts';
-import type { Remarks } from '../../image/wire/data.ts';
+import type { Remarks } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { definitionOf } from '../../source/definition.ts';

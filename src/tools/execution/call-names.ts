@@ -1,6 +1,6 @@
 // Renders the calls under way as text for a model: the tool, the number and the subject of each.
 
-import type { Reason } from '../../image/wire/endings.ts';
+import type { Reason } from '../../image/wire/operations.ts';
 import { secondsText } from '../endings.ts';
 
 /** Names of tools that do not follow from the name of the operation. */

@@ -3,8 +3,13 @@
 import { CallError } from '../../errors.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import type { Image } from '../../image/image.ts';
-import type { ComparisonData, Difference, DiskDifference, OldItem } from '../../image/wire/agreement.ts';
-import type { Operations } from '../../image/wire/operations.ts';
+import type {
+  ComparisonData,
+  Difference,
+  DiskDifference,
+  OldItem,
+  Operations,
+} from '../../image/wire/operations.ts';
 import { indent } from '../../kernel/reply.ts';
 import { type ArgumentsFor, defineTool, type ToolDescription } from '../../kernel/tool.ts';
 import {

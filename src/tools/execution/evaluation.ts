@@ -3,9 +3,8 @@
 import type { Image } from '../../image/image.ts';
 import type { Jobs } from '../../image/session/jobs.ts';
 import type { Reply } from '../../image/wire/call.ts';
-import type { PrintedValue } from '../../image/wire/data.ts';
 import type { Ending } from '../../image/wire/endings.ts';
-import type { EvaluateData } from '../../image/wire/operations.ts';
+import type { EvaluateData, PrintedValue } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import type { ReplHistory } from '../../records/repl-history.ts';

@@ -2,7 +2,7 @@
 // frames.
 
 import type { Image } from '../../image/image.ts';
-import type { KeptError, KeptFrame, LastErrorData, Local } from '../../image/wire/endings.ts';
+import type { KeptCall, KeptError, KeptFrame, LastErrorData, Local } from '../../image/wire/operations.ts';
 import { indent, joinSections, listText } from '../../kernel/reply.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';
@@ -153,8 +153,8 @@ function stackOf({ frames, condition }: KeptError): { frames?: KeptFrame[] } {
 }
 
 function hidesLocals(error: KeptError): boolean {
-  return (stackOf(error).frames ?? []).some(({ locals = [] }) =>
-    locals.some(({ value }) => value === undefined),
+  return (stackOf(error).frames ?? []).some(
+    (frame) => 'locals' in frame && frame.locals?.some(({ value }) => value === undefined),
   );
 }
 
@@ -187,7 +187,7 @@ function frameAnswer(error: KeptError, index: number, frame: number, places: Pla
   return `There is no frame ${frame} of error ${index}: ${available}.`;
 }
 
-function localLines({ locals = [], late }: KeptFrame, frame: number, limits: typeof SHORT): string[] {
+function localLines({ locals = [], late }: KeptCall, frame: number, limits: typeof SHORT): string[] {
   if (late)
     return ['       (its arguments and locals were not kept: those of the frames above took too long)'];
   const shown = locals.slice(0, limits.locals);

@@ -1,7 +1,7 @@
 // Renders a load of files: how it ended, warnings, and differences between the image and the files.
 
 import type { Reply } from '../../image/wire/call.ts';
-import type { Remarks } from '../../image/wire/data.ts';
+import type { Remarks } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { agreementSection, displacedSection } from '../agreement.ts';

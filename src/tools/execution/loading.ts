@@ -12,8 +12,7 @@ import { decode, linesOf } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import type { Image } from '../../image/image.ts';
 import type { CallOptions, Reply } from '../../image/wire/call.ts';
-import type { Remarks, Warning } from '../../image/wire/data.ts';
-import type { LoadSystemData, MissingSystem, Twin } from '../../image/wire/loading.ts';
+import type { LoadSystemData, MissingSystem, Remarks, Twin, Warning } from '../../image/wire/operations.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import {

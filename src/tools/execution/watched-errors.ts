@@ -1,6 +1,6 @@
 // Renders errors that the tool debug recorded when they were signalled, because a watch for errors was on.
 
-import type { WatchedData, WatchedError } from '../../image/wire/debugging.ts';
+import type { WatchedData, WatchedError } from '../../image/wire/operations.ts';
 import { joinSections, listText } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import type { Places } from '../places.ts';

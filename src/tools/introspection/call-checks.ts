@@ -1,7 +1,6 @@
 // Checks which calls of a function, from SBCL's cross references and from source, fit a lambda list.
 
-import type { Caller, Place } from '../../image/wire/data.ts';
-import type { WhoCallsData } from '../../image/wire/operations.ts';
+import type { Caller, Place, WhoCallsData } from '../../image/wire/operations.ts';
 import { type Callee, type Mention, mentionsIn } from '../../source/calls.ts';
 import { fitOf, type LambdaList } from '../../source/fits.ts';
 import { hasParts } from '../../source/parts.ts';

@@ -1,6 +1,6 @@
 // Finds what a new definition of a class or structure breaks: uses of its functions, and instances.
 
-import type { ImpactData } from '../../image/wire/introspection.ts';
+import type { ImpactData } from '../../image/wire/operations.ts';
 import type { Definition } from '../../source/definition.ts';
 import { type LambdaList, parsedLambdaList } from '../../source/fits.ts';
 import { type InstanceUse, instanceUsesIn } from '../../source/instances.ts';

@@ -1,12 +1,7 @@
 // The tools class_slots and class_hierarchy, which show a class's slots, superclasses and subclasses.
 
 import type { Image } from '../../image/image.ts';
-import type {
-  ClassHead,
-  ClassHierarchyData,
-  ClassSlotsData,
-  SlotData,
-} from '../../image/wire/introspection.ts';
+import type { ClassHead, ClassHierarchyData, ClassSlotsData, SlotData } from '../../image/wire/operations.ts';
 import {
   fittingRows,
   hasMore,

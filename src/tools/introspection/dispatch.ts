@@ -2,8 +2,7 @@
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
-import type { Place } from '../../image/wire/data.ts';
-import type { EffectiveMethodData, WrittenArgument } from '../../image/wire/introspection.ts';
+import type { EffectiveMethodData, Place, WrittenArgument } from '../../image/wire/operations.ts';
 import { fittingRows, joinSections, listText, pagedList } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { codeName } from '../../source/qualified.ts';

@@ -1,7 +1,7 @@
 // The tool function_arglist, which shows how a function is called.
 
 import type { Image } from '../../image/image.ts';
-import type { ArglistData } from '../../image/wire/introspection.ts';
+import type { ArglistData } from '../../image/wire/operations.ts';
 import { labelled, pagedList } from '../../kernel/reply.ts';
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';

@@ -1,6 +1,6 @@
 // Collects what a change of a definition needs besides its calls: its text, and unloaded files.
 
-import type { ImpactData } from '../../image/wire/introspection.ts';
+import type { ImpactData } from '../../image/wire/operations.ts';
 import type { CallContext } from '../../kernel/tool.ts';
 import { mentionsIn } from '../../source/calls.ts';
 import { packagesUsing } from '../../source/packages.ts';

@@ -2,9 +2,7 @@
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
-import type { Place } from '../../image/wire/data.ts';
-import type { ImpactData } from '../../image/wire/introspection.ts';
-import type { WhoCallsData } from '../../image/wire/operations.ts';
+import type { ImpactData, Place, WhoCallsData } from '../../image/wire/operations.ts';
 import { type ArgumentsFor, type CallContext, defineTool, type ToolDescription } from '../../kernel/tool.ts';
 import { type Definition, definitionOf } from '../../source/definition.ts';
 import { type LambdaList, parsedLambdaList } from '../../source/fits.ts';

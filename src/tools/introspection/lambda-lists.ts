@@ -1,6 +1,6 @@
 // Renders a function's lambda list, from SBCL or the source, and what its methods accept besides.
 
-import type { Place } from '../../image/wire/data.ts';
+import type { Place } from '../../image/wire/operations.ts';
 import type { Places } from '../places.ts';
 
 /** True when the lambda list was read from the source, because SBCL has none. */

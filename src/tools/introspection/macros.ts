@@ -2,7 +2,7 @@
 
 import type { Image } from '../../image/image.ts';
 import type { Reply } from '../../image/wire/call.ts';
-import type { MacroexpandData } from '../../image/wire/introspection.ts';
+import type { MacroexpandData } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { type ArgumentsFor, defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { callOptions, limitOption, TIMEOUT } from '../calling.ts';

@@ -1,8 +1,7 @@
 // Finds what a new method, or a new lambda list of a generic function, breaks: keywords that are no longer
 // accepted, and methods that are no longer congruent.
 
-import type { Place } from '../../image/wire/data.ts';
-import type { ImpactData } from '../../image/wire/introspection.ts';
+import type { ImpactData, Place } from '../../image/wire/operations.ts';
 import type { Definition } from '../../source/definition.ts';
 import { disagreement, type LambdaList, parsedLambdaList } from '../../source/fits.ts';
 import { type Features, readForm } from '../../source/form.ts';

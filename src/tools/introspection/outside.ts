@@ -1,6 +1,6 @@
 // Describes code outside functions that uses a name, by the definition in its form or by its place.
 
-import type { Caller } from '../../image/wire/data.ts';
+import type { Caller } from '../../image/wire/operations.ts';
 import { bare } from '../../source/lexer.ts';
 import { hasParts, partAt } from '../../source/parts.ts';
 import { bareOf, qualified } from '../../source/qualified.ts';

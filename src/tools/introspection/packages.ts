@@ -1,7 +1,7 @@
 // The tool list_package_symbols, which describes a package and lists its symbols.
 
 import type { Image } from '../../image/image.ts';
-import type { CountedNames, PackageData, SymbolStatus } from '../../image/wire/introspection.ts';
+import type { CountedNames, PackageData, SymbolStatus } from '../../image/wire/operations.ts';
 import { fittingRows, hasMore, joinSections, labelled, listsText, pageNote } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,

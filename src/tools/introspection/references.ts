@@ -1,7 +1,7 @@
 // The tool who_references, which finds the definitions that use a variable.
 
 import type { Image } from '../../image/image.ts';
-import type { ReferencesData } from '../../image/wire/introspection.ts';
+import type { ReferencesData } from '../../image/wire/operations.ts';
 import { hasMore, listsText, pageNote } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,

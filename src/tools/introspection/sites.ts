@@ -1,6 +1,6 @@
 // Finds and renders the places where a function uses a name (S3.18).
 
-import type { Place } from '../../image/wire/data.ts';
+import type { Place } from '../../image/wire/operations.ts';
 import { mentionsIn } from '../../source/calls.ts';
 import { partsOfName } from '../../source/qualified.ts';
 import type { SourceText } from '../../source/text.ts';

@@ -1,8 +1,7 @@
 // The tools apropos_search and describe_symbol, which find symbols and show what a symbol names.
 
 import type { Image } from '../../image/image.ts';
-import type { Place } from '../../image/wire/data.ts';
-import type { AproposData, DescribeData } from '../../image/wire/operations.ts';
+import type { AproposData, DescribeData, Place } from '../../image/wire/operations.ts';
 import {
   beyondNote,
   fittingRows,

@@ -1,6 +1,6 @@
 // Renders notes that say why a list of the definitions that use a name may be incomplete.
 
-import type { UnreadFile } from '../../image/wire/introspection.ts';
+import type { UnreadFile } from '../../image/wire/operations.ts';
 import type { Places } from '../places.ts';
 
 const FILE_LIMIT = 3;

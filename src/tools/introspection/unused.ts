@@ -2,7 +2,7 @@
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
-import type { UnusedData, UnusedRow } from '../../image/wire/introspection.ts';
+import type { UnusedData, UnusedRow } from '../../image/wire/operations.ts';
 import { fittingRows, hasMore, joinSections, listText, pageNote } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';

@@ -1,7 +1,7 @@
 // Renders the users of a name, that is, the functions, top-level forms and other definitions that use it: a
 // row for each, with the places of the uses. Selects a page of these rows.
 
-import type { Caller } from '../../image/wire/data.ts';
+import type { Caller } from '../../image/wire/operations.ts';
 import { bareOf, partsOfName } from '../../source/qualified.ts';
 import { fitting, shapeOf, told } from '../alike.ts';
 import { groupBy } from '../grouping.ts';

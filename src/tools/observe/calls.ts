@@ -1,12 +1,12 @@
 // Records calls of functions, and renders their tree, notes, and what differs from the last recording.
 
-import type { Place } from '../../image/wire/data.ts';
 import type {
   ComparedCalls,
   ObservedCalls,
   ObservedFunction,
+  Place,
   RecordedCall,
-} from '../../image/wire/observing.ts';
+} from '../../image/wire/operations.ts';
 import { fewOf, joinSections, lastFittingRows } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { mentionsIn } from '../../source/calls.ts';

@@ -91,11 +91,11 @@ export function observe(image: Image, places: Places) {
 type Mode = 'calls' | 'types' | 'cpu' | 'alloc' | 'time';
 
 async function perform(observing: Observing, mode: Mode): Promise<Result> {
-  const { form, against, functions } = observing.args;
+  const { form, against, functions = [] } = observing.args;
   if (against !== undefined && form !== undefined) return observeTimes(observing, form, against);
-  return functions === undefined
-    ? observeProfile(observing, mode)
-    : observeCalls(observing, functions, mode === 'types');
+  return mode === 'calls' || mode === 'types'
+    ? observeCalls(observing, functions, mode === 'types')
+    : observeProfile(observing, mode);
 }
 
 function checkArguments({ args }: Observing, mode: Mode): void {

@@ -1,9 +1,14 @@
 // Call options, refusals and results for all modes of the tool observe.
 
 import type { Image } from '../../image/image.ts';
-import type { LookupFailure, PrintedValue, Remarks } from '../../image/wire/data.ts';
-import type { Ending, Output } from '../../image/wire/endings.ts';
-import type { ObserveRefusal } from '../../image/wire/observing.ts';
+import type { Ending } from '../../image/wire/endings.ts';
+import type {
+  LookupFailure,
+  ObserveRefusal,
+  Output,
+  PrintedValue,
+  Remarks,
+} from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { callOptions, limitOption } from '../calling.ts';

@@ -1,6 +1,6 @@
 // Takes profiles and renders them: functions with their shares of the samples.
 
-import type { Profile, Spot } from '../../image/wire/observing.ts';
+import type { Operations, Profile, Spot } from '../../image/wire/operations.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
@@ -13,7 +13,10 @@ const TOP = 10;
 const SECONDS = 5;
 
 /** Takes a profile and returns the result. MODE is cpu, alloc or time: what the samples measure. */
-export async function observeProfile(observing: Observing, mode: string): Promise<Result> {
+export async function observeProfile(
+  observing: Observing,
+  mode: Operations['observe-profile']['args']['mode'],
+): Promise<Result> {
   const { image, args, places } = observing;
   const { form, seconds = SECONDS, limit: top = TOP } = args;
   const reply = await image.call(

@@ -1,6 +1,6 @@
 // Compares how long two forms take, which run in turn.
 
-import type { ComparedTimes, TakenTime } from '../../image/wire/observing.ts';
+import type { ComparedTimes, TakenTime } from '../../image/wire/operations.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { formValuesText } from '../execution/evaluation.ts';
 import { packageOf } from '../lookup.ts';

@@ -1,6 +1,6 @@
 // Renders the types seen in recorded calls.
 
-import type { ObservedCalls, SeenPlace, SeenTypes } from '../../image/wire/observing.ts';
+import type { ObservedCalls, SeenPlace, SeenTypes } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { countText } from './units.ts';
 

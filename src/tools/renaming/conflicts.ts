@@ -1,7 +1,7 @@
 // Checks the new name of a symbol, and renders the reasons why it cannot have that name.
 
 import { CallError } from '../../errors.ts';
-import type { NameConflict, RenameFacts } from '../../image/wire/renaming.ts';
+import type { NameConflict, RenameFacts } from '../../image/wire/operations.ts';
 import { symbolIn } from '../../source/symbol-text.ts';
 
 /** Returns the symbol in TEXT, the argument `to`. Throws a CallError when TEXT is not exactly one symbol. */

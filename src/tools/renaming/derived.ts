@@ -1,6 +1,6 @@
 // Finds names derived from that of a symbol, such as accessors, and their new names.
 
-import type { RenameFacts, StructureData } from '../../image/wire/renaming.ts';
+import type { RenameFacts, StructureData } from '../../image/wire/operations.ts';
 import { type Form, within } from '../../source/form.ts';
 import { noTakers, type Takers } from '../../source/keywords.ts';
 import { bareOf } from '../../source/qualified.ts';

@@ -2,9 +2,8 @@
 
 import { realPathOf } from '../../files/answering.ts';
 import type { Image } from '../../image/image.ts';
-import type { Item } from '../../image/wire/agreement.ts';
 import type { Reply } from '../../image/wire/call.ts';
-import type { RenameFacts, RenameFinished } from '../../image/wire/renaming.ts';
+import type { Item, RenameFacts, RenameFinished } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext } from '../../kernel/tool.ts';
 import { bareOf, readableName } from '../../source/qualified.ts';

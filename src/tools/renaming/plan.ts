@@ -10,7 +10,7 @@ import { binaryKind, decode, encode, type FileText } from '../../files/text.ts';
 import { filesBelow } from '../../files/walk.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile } from '../../files/write.ts';
-import type { RenameFacts } from '../../image/wire/renaming.ts';
+import type { RenameFacts } from '../../image/wire/operations.ts';
 import { type Form, readForm } from '../../source/form.ts';
 import type { Takers } from '../../source/keywords.ts';
 import { canHave } from '../../source/mentioning.ts';

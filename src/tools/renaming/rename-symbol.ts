@@ -7,7 +7,7 @@ import { encode } from '../../files/text.ts';
 import { replaceTogether } from '../../files/together.ts';
 import type { Present } from '../../files/write.ts';
 import type { Image } from '../../image/image.ts';
-import type { RenameFacts } from '../../image/wire/renaming.ts';
+import type { RenameFacts } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,

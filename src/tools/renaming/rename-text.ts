@@ -1,6 +1,6 @@
 // Renders a rename, both its plan and its result.
 
-import type { RenameFacts } from '../../image/wire/renaming.ts';
+import type { RenameFacts } from '../../image/wire/operations.ts';
 import { counted, joinSections } from '../../kernel/reply.ts';
 import { ownWords, QuestionLine, questionLine } from '../../question-line.ts';
 import { visibleName } from '../../visible.ts';

@@ -1,7 +1,7 @@
 // Renders the coverage of a test run: the definitions that never ran, and the lines of the others that never
 // ran.
 
-import type { CoverageData, MeasuredDefinition } from '../../image/wire/testing.ts';
+import type { CoverageData, MeasuredDefinition } from '../../image/wire/operations.ts';
 import { fewOf, fittingRows } from '../../kernel/reply.ts';
 import { commonPrefix } from '../../source/qualified.ts';
 import type { SourceText } from '../../source/text.ts';

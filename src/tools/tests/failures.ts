@@ -2,8 +2,7 @@
 // show.
 
 import { basename } from 'node:path';
-import type { Place } from '../../image/wire/data.ts';
-import type { TestFailure } from '../../image/wire/testing.ts';
+import type { Place, TestFailure } from '../../image/wire/operations.ts';
 import { foldedLines } from '../endings.ts';
 import type { Places } from '../places.ts';
 import { isBad } from './memory.ts';

@@ -1,6 +1,6 @@
 // Remembers the results of tests, to find which failed last and what has changed since; and what was said of what lasts.
 
-import type { TestResult } from '../../image/wire/testing.ts';
+import type { TestResult } from '../../image/wire/operations.ts';
 
 /** Differences between this run and the last run of each test, as names of tests. */
 export interface Difference {

@@ -1,6 +1,6 @@
 // Remembers which definitions each test reached in its last run with coverage.
 
-import type { TestResult } from '../../image/wire/testing.ts';
+import type { TestResult } from '../../image/wire/operations.ts';
 import { nearest } from '../../kernel/nearest.ts';
 
 /** A definition whose coverage was measured. TEXT is the text of its form in FILE at that time. */

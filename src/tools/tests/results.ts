@@ -1,7 +1,7 @@
 // Finds the outcome of each test of a run, even when the run was cut off or the image was lost.
 
 import type { Ending } from '../../image/wire/endings.ts';
-import type { TestPart, TestResult, TestRunData } from '../../image/wire/testing.ts';
+import type { TestPart, TestResult, TestRunData } from '../../image/wire/operations.ts';
 import { secondsText } from '../endings.ts';
 
 /** The result of a test. WHY is the reason when the test did not finish. */

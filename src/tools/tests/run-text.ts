@@ -1,7 +1,7 @@
 // Renders a run of tests as text: totals, a line for each failure, and changes since the last run.
 
-import type { UnsetVariable } from '../../image/wire/agreement.ts';
 import type { Ending } from '../../image/wire/endings.ts';
+import type { UnsetVariable } from '../../image/wire/operations.ts';
 import { fewOf, joinSections } from '../../kernel/reply.ts';
 import { codeName } from '../../source/qualified.ts';
 import { unsetLines } from '../agreement.ts';

@@ -2,8 +2,7 @@
 
 import type { Reply } from '../../image/wire/call.ts';
 import type { Ending } from '../../image/wire/endings.ts';
-import type { Operations } from '../../image/wire/operations.ts';
-import type { CoverageData } from '../../image/wire/testing.ts';
+import type { CoverageData, Operations } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';

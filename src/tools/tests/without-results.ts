@@ -2,7 +2,7 @@
 
 import type { Reply } from '../../image/wire/call.ts';
 import { wholeText } from '../../image/wire/endings.ts';
-import type { TestLookup, TestRunData } from '../../image/wire/testing.ts';
+import type { TestLookup, TestRunData } from '../../image/wire/operations.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';

@@ -1,0 +1,123 @@
+;;;; Declares the types of what is on the wire. Each room declares the JSON objects that it builds.
+;;;; scripts/operations.mjs writes the server's types, and the tables of the page about the wire,
+;;;; from these declarations and those of the operations.
+
+;;; A type is STRING, INTEGER, REAL, BOOLEAN, NULL, ANYTHING, the name of a shape or of another
+;;; type, or one of these lists:
+;;;   (LIST type)         an array of any length
+;;;   (TUPLE type ...)    an array with an element of each type; those after &OPTIONAL can be absent
+;;;   (MAP type)          an object with any names of members
+;;;   (OBJECT member ...) an object with these members, as in DEFINE-SHAPE
+;;;   (MEMBER text ...)   one of these strings
+;;;   (NULLABLE type), (OR type ...)
+
+(in-package "LIVE-LISP.BASE")
+
+(eval-when (:compile-toplevel :load-toplevel :execute)
+  (defun json-key (symbol)
+    "Return the JSON key of the parameter or member SYMBOL: formNumber for FORM-NUMBER."
+    (let ((words (string-capitalize (symbol-name symbol))))
+      (setf (char words 0) (char-downcase (char words 0)))
+      (remove #\- words)))
+
+  (defun type-key (symbol)
+    "Return the name of the type SYMBOL on the server: TestResult for TEST-RESULT."
+    (remove #\- (string-capitalize (symbol-name symbol))))
+
+  (defun wire-type (type)
+    "Return TYPE, as in a declaration, as it is kept: with keywords for the words above, and strings
+for the names of other types."
+    (flet ((kept (name) (intern (symbol-name name) "KEYWORD")))
+      (cond ((atom type)
+             (if (member type '("STRING" "INTEGER" "REAL" "BOOLEAN" "NULL" "ANYTHING" "&OPTIONAL")
+                         :test #'string=)
+                 (kept type)
+                 (type-key type)))
+            ((eq (first type) 'member) (cons :member (rest type)))
+            (t (cons (kept (first type))
+                     (if (string= (first type) "OBJECT")
+                         (mapcar #'wire-member (rest type))
+                         (mapcar #'wire-type (rest type))))))))
+
+  (defun wire-member (member)
+    "Return MEMBER, a list (NAME TYPE [:OPTIONAL] [WORDS]), as a list of its JSON key, its type as
+it is kept, whether it is optional, and the words about it, or NIL."
+    (destructuring-bind (name type &rest more) member
+      (list (json-key name) (wire-type type) (eq (first more) :optional)
+            (find-if #'stringp more)))))
+
+(defvar *wire-types* (make-hash-table :test 'equal)
+  "A hash table from the names of types, as on the server, to lists (TYPE WORDS PARENTS). PARENTS
+are names of shapes whose members an object has too.")
+
+(defmacro define-shape (name (&rest parents) documentation &body members)
+  "Declare NAME as the type of JSON objects with MEMBERS, and with the members of the shapes
+PARENTS. A member is a list (NAME TYPE [:OPTIONAL] [WORDS]). The members of a shape with a parent
+can be narrower than those of the parent."
+  `(setf (gethash ,(type-key name) *wire-types*)
+         '((:object ,@(mapcar #'wire-member members)) ,documentation
+           ,(mapcar #'type-key parents))))
+
+(defmacro define-wire-type (name type documentation)
+  "Declare NAME as another name of TYPE."
+  `(setf (gethash ,(type-key name) *wire-types*) '(,(wire-type type) ,documentation ())))
+
+(defun whole-number (value)
+  "Return VALUE. If it is a float without a fraction, return an integer: the server writes large
+integers with an exponent."
+  (if (and (floatp value) (= value (ftruncate value))) (values (truncate value)) value))
+
+(defun fits-tuple-p (values types)
+  "True when the list VALUES has an element of each of TYPES, in which &OPTIONAL can stand."
+  (loop with optional = nil
+        for type in types
+        do (cond ((eq type :&optional) (setf optional t))
+                 ((null values) (return optional))
+                 ((not (fits-p (pop values) type)) (return nil)))
+        finally (return (null values))))
+
+(defun shape-members (name)
+  "Return the members of the shape NAME and of its parents, as WIRE-MEMBER returns members."
+  (destructuring-bind (type words parents) (gethash name *wire-types*)
+    (declare (ignore words))
+    (append (rest type) (mapcan (lambda (parent) (copy-list (shape-members parent))) parents))))
+
+(defun fits-members-p (value members)
+  "True when VALUE is a hash table with MEMBERS, as WIRE-MEMBER returns them."
+  (and (hash-table-p value)
+       (loop for (key type optional) in members
+             for found = (gethash key value)
+             always (or (and optional (null found)) (fits-p found type)))))
+
+(defun fits-p (value type)
+  "True when VALUE, which was read from JSON, is of TYPE, as WIRE-TYPE returns it. In such a value,
+NIL stands for null, false and an empty array."
+  (destructuring-bind (kind . parts) (if (listp type) type (list type))
+    (case kind
+      (:anything t)
+      (:null (null value))
+      (:string (stringp value))
+      (:integer (integerp (whole-number value)))
+      (:real (realp value))
+      (:boolean (member value '(t nil)))
+      (:object (fits-members-p value parts))
+      (:map (and (hash-table-p value)
+                 (loop for each being the hash-values of value
+                       always (fits-p each (first parts)))))
+      (:list (and (listp value) (loop for each in value always (fits-p each (first parts)))))
+      (:tuple (and (listp value) (fits-tuple-p value parts)))
+      (:nullable (or (null value) (fits-p value (first parts))))
+      (:or (loop for part in parts thereis (fits-p value part)))
+      (:member (member value parts :test #'equal))
+      (t (let ((named (first (gethash kind *wire-types*))))
+           (if (eq :object (first named))
+               (fits-members-p value (shape-members kind))
+               (fits-p value named)))))))
+
+(defun wire-type-text (type)
+  "Return TYPE, as WIRE-TYPE returns it, as text for an error, such as (list string)."
+  (cond ((stringp type) type)
+        ((symbolp type) (string-downcase type))
+        ((eq (first type) :member) (format nil "~{~S~^ or ~}" (rest type)))
+        ((eq (first type) :object) "object")
+        (t (format nil "(~(~A~)~{ ~A~})" (first type) (mapcar #'wire-type-text (rest type))))))
