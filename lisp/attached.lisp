@@ -52,8 +52,7 @@ thread of one calls it: then signal NOT-OURS."
 (define-operation ("begin-session" :server-only t :inline t :gives boolean)
     ((server string "A text that tells this server from others of the image.")
      (trees (list string) "Native names of folders in and below which ASDF also finds systems."))
-  "Note what the server tells of itself: SERVER, a text that tells it from other servers of this image,
-and TREES, native names of the folders in and below which ASDF also finds systems while its jobs run."
+  "Note what the server tells of itself."
   (setf (session-server *session*) server
         (session-trees *session*) (coerce trees 'list))
   nil)

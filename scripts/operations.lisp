@@ -34,7 +34,8 @@
 
 (defun all-data ()
   "Return a JSON object for all types and operations."
-  (object "types" (loop for name being the hash-keys of *wire-types* using (hash-value declared)
+  (object "types" (loop for name being the hash-keys of live-lisp.base::*wire-types*
+                          using (hash-value declared)
                         collect (destructuring-bind (type words parents) declared
                                   (object "name" name "type" (type-data type) "words" words "parents" parents)))
           "operations" (loop for operation being the hash-values of *operations*

@@ -118,9 +118,7 @@ its parts from OFFSET on."
      package
      (path (list string) :optional "Names of parts: the way to the object to show.")
      offset limit)
-  "Return a JSON object about the object that the text VALUE means in PACKAGE, with LIMIT of its
-parts from OFFSET on. If PATH, a list of names of parts, is given, show the object to which it
-leads."
+  "Return the object that VALUE means, or to which PATH leads from there, with its parts."
   (call-in-session (and package (named-package package))
                    (lambda ()
                      (inspection (object-at (meant-object value package) path) offset limit))))

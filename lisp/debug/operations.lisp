@@ -98,8 +98,8 @@ this thread."
                    :starter #'look-in-thread
                    :also (error))
     (frame)
-  "Return a plist for an answer about the error that this thread holds. If FRAME, a number, is
-given, it is about this frame, with local variables."
+  "Return what the answer about the held error had, or with FRAME, this frame with its local
+variables."
   (let ((found (frame-numbered *held* frame)))
     (cond ((null frame) (held-members *held* nil))
           (found (list "value" (frame-data found frame)))
@@ -188,10 +188,7 @@ nothing, and return NIL and a JSON object that says why."
      (package string :optional
       "The package in which they are read; that of the frame's function by default.")
      (keep boolean :optional "True to keep the values, with which the error continues."))
-  "Evaluate the forms in CODES, a list of texts, with the variables of frame number FRAME of the
-error that this thread holds. If FRAME is NIL, use the newest frame of the program. Read the texts
-in PACKAGE, or in the package of the frame's function if it is NIL. If KEEP is true, keep the values
-for continuing from the error. Return a plist for the answer."
+  "Evaluate CODES with the variables of FRAME, or of the newest frame of the program."
   (let ((found (asked-frame frame)) (*remarks* (make-remarks)) (*value-budget* 10000))
     (if (and frame (null found))
         (no-frame frame)
@@ -248,9 +245,8 @@ in PACKAGE, would replace."
     (frame code
      (package string :optional
       "The package in which they are read; that of the frame's function by default."))
-  "Evaluate the forms in the text CODE as the operation evaluate does. Read them in PACKAGE, or in
-the package of the function of frame number FRAME if it is NIL. Return a plist for the answer, with
-the definitions in files that the forms have replaced."
+  "Evaluate CODE as the operation evaluate does, and report the definitions in files that it has
+replaced."
   (let* ((package (if package (named-package package) (frame-package (asked-frame frame))))
          (replaced (replaced-data code package)))
     (list* "replaced" replaced (evaluate-code code package))))

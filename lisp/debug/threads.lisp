@@ -48,8 +48,8 @@ whose names contain NAME."
 
 (define-operation ("debug-thread" :gives thread-data)
     ((name string "The name of a thread, or a part of it."))
-  "Return a JSON object with the current frames of the thread called NAME, and with the lock for
-which it waits. If no thread or several threads match NAME, list names of threads instead."
+  "Return the current frames of a thread, and the lock for which it waits. If no thread or several
+threads match NAME, list names of threads instead."
   (let* ((found (threads-named name)) (thread (first found)))
     (if (or (null thread) (rest found))
         (object "threads" (mapcar #'short-thread-name

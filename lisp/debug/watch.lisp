@@ -270,8 +270,7 @@ all of them for its restart."
      (type string :optional "The type of errors to record; ERROR by default.")
      (hold-seconds integer :optional "For how many seconds each such error is held.")
      (off boolean :optional "True to record no more."))
-  "Begin to record errors of TYPE in WHERE. If HOLD-SECONDS is given, hold each of them this long.
-If OFF is true, stop recording instead. Return a JSON object."
+  "Begin to record errors when they are signalled, or stop that."
   (let ((named (if type (watch-type-named type) 'error)))
     (cond (off (watch-no-more) (object "watched" (let ((watch (own-watch)))
                                                    (if watch (watch-count watch) 0))))
@@ -295,8 +294,7 @@ If OFF is true, stop recording instead. Return a JSON object."
 
 (define-operation ("debug-watched" :gives watched-data)
     ((index integer "The number of the error: 0 is the newest."))
-  "Return a JSON object with one error that this session has recorded, and with the times, threads and
-types of all. INDEX 0 means the newest error, and 1 the one before it."
+  "Return one error that this session has recorded, and the times, threads and types of all."
   (let* ((watch (own-watch)) (recorded (and watch (watch-recorded watch))))
     (object "watching" (and watch (watch-in-effect watch) (watch-where watch))
             "seen" (if watch (watch-count watch) 0)

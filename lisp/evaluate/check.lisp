@@ -132,10 +132,8 @@ are as for PACKAGE-THERE."
      (packages (list (tuple integer (nullable string)))
       "Offsets from which on forms are read in the package with this name, or in the session's
       package."))
-  "Return where the forms of TEXT, of a file, end, and why the reader rejects any of the forms that
-begin at one of STARTS. PACKAGES is a list of lists (PLACE NAME): from PLACE on, forms are read in
-the package NAME, or in the current one if NAME is NIL. Evaluate nothing, and leave no new symbols
-interned."
+  "Return where the forms of TEXT end, and why the reader rejects any of those at STARTS. Evaluate
+nothing, and leave no new symbols interned."
   (call-as-job-part nil (lambda ()
                           (let ((*readtable* (checking-readtable *readtable*)) (*read-eval* nil))
                             (checked-text text starts packages)))))

@@ -74,9 +74,7 @@ Return the truename of FILE."
     (code package
      (file string
       "The native name of a file to make, with the type lisp. The fasl is made beside it."))
-  "Compile the forms of the text CODE as if they were in a file, and undo their definitions. Read
-them in PACKAGE, or in the session's package if it is NIL. FILE is the native name of a file to
-make, with the type lisp. The fasl is made beside it."
+  "Compile the forms of CODE as if they were in a file, and undo their definitions."
   (let* ((package (and package (named-package package)))
          (file (sb-ext:parse-native-namestring file))
          (*form-file* nil)
@@ -111,7 +109,7 @@ describes the outcome. If SOURCE is a script, do not load the libraries that it 
                             "notLoaded" (null made))))))
 
 (define-operation ("check-file" :members t :gives load-file-data) (file fasl)
-  "Compile FILE into FASL without loading it, and undo its definitions. Both are native names."
+  "Compile FILE into FASL without loading it, and undo its definitions."
   (let* ((source (sb-ext:parse-native-namestring file))
          (fasl (sb-ext:parse-native-namestring fasl))
          (*form-file* (truename source)))

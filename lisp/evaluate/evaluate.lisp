@@ -447,6 +447,6 @@ a property list of answer members."
                    :starter #'start-evaluation
                    :also ((main-thread boolean :optional "True to evaluate the forms in the main thread.")))
     (code package)
-  "Evaluate the forms of the text CODE in PACKAGE or, if it is NIL, in the session's package. The
-answer has the values of each evaluated form, even if a later form signals an error."
+  "Evaluate the forms of CODE. The answer has the values of each evaluated form, even if a later
+form signals an error."
   (evaluate-code code (and package (named-package package))))

@@ -90,9 +90,7 @@ list of answer members."
      package
      (mode (member "one" "full" "all")
       "A single step, until it is no macro form, or also the forms within it."))
-  "Expand the one form of the text CODE, which is read in PACKAGE or, if it is NIL, in the session's
-package. MODE is one (a single step), full (until it is no macro form) or all (also the forms within
-it)."
+  "Expand the one form of CODE."
   (let ((package (and package (named-package package)))
         (*form-number* 1))
     (if (and (string= mode "all") (null (code-walker)))

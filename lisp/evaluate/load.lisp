@@ -188,10 +188,7 @@ version that was loaded before."
      (forget (or boolean (member "listed")) :optional
       "True to remove what the file no longer defines. With \"listed\", do so only if answers have
       listed all of it."))
-  "Compile FILE into FASL, both native names, and load FASL. CONTENT, a string with a character for
-each octet, replaces the text of FILE unless it is NIL. If FORGET is true, remove definitions from
-the image that FILE no longer has. If FORGET is \"listed\", do so only if answers have listed all of
-these definitions."
+  "Compile FILE into FASL, and load FASL."
   (let* ((source (sb-ext:parse-native-namestring file))
          (fasl (sb-ext:parse-native-namestring fasl))
          (before (loaded-systems))
@@ -221,10 +218,9 @@ these definitions."
 (define-operation ("load-files" :members t :gives load-files-data)
     ((files (list string) "Native names of files.")
      (folder string "The native name of a folder for the fasls."))
-  "Compile and load each of FILES, native names, in the order in which their systems load them. All
-are one compilation unit, so there is no warning when a file uses a name that a later file defines.
-FOLDER is the native name of a directory for fasls. Stop at the first file that is not loaded
-completely. The member \"file\" of the answer names this file."
+  "Compile and load each of FILES, in the order in which their systems load them. All are one
+compilation unit, so there is no warning when a file uses a name that a later file defines. Stop at
+the first file that is not loaded completely."
   (let ((*phase* "compile") (loaded '()) (at nil))
     (labels ((stopped-p () (and loaded (getf (json-object-members (first loaded)) "notLoaded")))
              (load-all ()
@@ -250,7 +246,7 @@ completely. The member \"file\" of the answer names this file."
         (list* "phase" *phase* "file" at "value" (reverse loaded) members)))))
 
 (define-operation ("load-source" :members t :gives load-file-data) (file)
-  "Load the source file FILE, a native name, as a start file of the user."
+  "Load FILE, which is a start file of the user."
   (call-as-job-part nil
                     (lambda ()
                       (call-with-quiet-compiler
@@ -278,18 +274,15 @@ members."
 (define-operation ("load-forms" :members t :gives load-file-data)
     (file fasl
      (content string
-      "The text of the file with the forms to load, and an atom and blanks for each other form.")
-     (text string :optional "The whole text of the file, if the image may not see it.")
+      "The forms to load, and an atom and blanks for each other form: a character for each octet.")
+     (text string :optional
+      "The whole text of the file, if the image can see another one of that name, or none.")
      (numbers (list (nullable integer))
       "For each form its number in the text that was loaded before, or null if it is to be
       loaded.")
      (continues boolean :optional "True to report what the load before has displaced, too."))
-  "Compile some forms of FILE into FASL, both native names, and load them. CONTENT is a text with a
-character for each octet of FILE. It has the forms to load, and an atom and blanks in place of each
-other form, so that no form changes its number or position. TEXT is NIL, or the whole text of FILE,
-with a character for each octet, if the image can see another file of that name, or none. NUMBERS has an element for each form of
-FILE: NIL for a form to load, else the number that the form had when it was loaded. CONTINUES is
-true when this load continues the previous one."
+  "Compile some forms of FILE into FASL, and load them, as if the whole file was loaded. No form
+changes its number or position."
   (let* ((source (sb-ext:parse-native-namestring file))
          (fasl (sb-ext:parse-native-namestring fasl))
          (*phase* "compile")
@@ -465,8 +458,7 @@ answer members."
 (define-operation ("load-system" :members t :holds t :gives load-system-data)
     ((name string "The name of a system.")
      (force boolean :optional "True to load it again although it is loaded."))
-  "Load the system NAME and the systems that it depends on with ASDF, even if NAME is loaded already
-when FORCE is true."
+  "Load a system, and the systems that it depends on, with ASDF."
   (call-as-job-part nil
                     (lambda ()
                       (call-with-quiet-compiler

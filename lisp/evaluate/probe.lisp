@@ -63,10 +63,7 @@ does not return."
 (define-operation ("probe" :server-only t :members t :gives probe-data)
     ((session boolean :optional "True to test a copy of the session instead of a fresh one.")
      (exercise boolean :optional "True to collect garbage and start a thread, too."))
-  "Return whether *PROBE* can be read, evaluated and printed in a fresh session. If SESSION is true,
-return whether WORKS-P is true in a copy of the session instead. Without SESSION, also return the
-name of a thread that holds the lock of the compiler without running. If EXERCISE is true, also
-collect garbage and test a new thread."
+  "Return whether a form can be read, evaluated and printed."
   (let ((holder (and (not session) (idle-compiler))))
     (list "holder" (and holder (short-thread-name holder))
           "works" (json-boolean

@@ -29,9 +29,8 @@ loaded."
 (define-operation ("source-text" :gives source-text)
     (file
      (written integer :optional "When the file was written whose text the server has."))
-  "Return a JSON object with the text of FILE, a native name, and the universal time at which it was
-written. If that is WRITTEN, leave the text out. Return NIL if FILE cannot be read, or is too large.
-A server asks so for the sources of an image that does not see its files."
+  "Return the text of FILE. Return NIL if FILE cannot be read, or is too large. A server asks so for
+the sources of an image that does not see its files."
   (let* ((path (sb-ext:parse-native-namestring file))
          (date (ignore-errors (file-write-date path)))
          (text (and date (not (eql date written)) (read-text path))))
@@ -81,9 +80,8 @@ although other files of the same part were."
      (system string :optional "The name of a system.")
      (package string :optional "The name of a package.")
      (limit integer :optional "The maximum number of differences of a kind; 20 by default."))
-  "Return where the image differs from the file PATH, a native name, or from the files of the system
-SYSTEM and its parts. With PACKAGE, return where the names of PACKAGE differ from any loaded file.
-Show at most LIMIT differences of a kind, by default 20."
+  "Return where the image differs from a file, or from the files of a system and its parts. With
+PACKAGE, return where the names of the package differ from any loaded file."
   (let* ((name (and system (string-left-trim "#:" system)))
          (compared (compare-files (if name
                                       (system-paths (loop for part in (system-parts name)

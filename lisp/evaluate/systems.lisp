@@ -283,10 +283,8 @@ not found, have ASDF scan for systems again, and then load the library manager a
      (file string :optional "The file that sets it up.")
      (init-file string :optional
       "The name of the user's init file, if that was not loaded and can add systems."))
-  "Set the library manager to NAME, or to none if NAME is NIL. FILE is the file that sets the
-manager up. It is loaded when systems or packages of the manager are first needed. INIT-FILE is the
-name, as answers show it, of the user's init file if that was not loaded and can add systems. Else
-it is NIL."
+  "Set the library manager. Its file is loaded when systems or packages of the manager are first
+needed."
   (setf **library-manager** (and name (list name file))
         **library-manager-due** (and name t)
         **init-file** init-file)
@@ -339,6 +337,6 @@ comes after those that it needs. Files that belong to no system come last."
 
 (define-operation ("load-order" :gives (list string))
     ((files (list string) "Native names of files."))
-  "Return FILES, native names, in the order in which their systems load them, followed by files that
-belong to no system."
+  "Return FILES in the order in which their systems load them, followed by files that belong to no
+system."
   (in-load-order files))

@@ -347,8 +347,7 @@ making this data runs user code, and may never end."
 
 (define-operation ("last-error" :inline t :gives last-error-data)
     ((index integer "The number of the error: 0 is the newest."))
-  "Return the kept error number INDEX, where 0 is the newest, and the types and times of all kept
-errors."
+  "Return one kept error, and the types and times of all kept errors."
   (let ((errors (session-errors *session*)))
     (object "began" **began**
             "total" (length errors)

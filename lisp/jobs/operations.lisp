@@ -70,7 +70,8 @@ OPERATION."
                         collect (intern (symbol-name parameter) "KEYWORD"))
                 ',(mapcar #'wire-member (append taken (mapcar #'declared-parameter also)))
                 :inline ,inline :starter ,starter :members ,members :holds ,holds
-                :resumes ,resumes :server-only ,server-only :gives ',(and gives (wire-type gives))))))))
+                :resumes ,resumes :server-only ,server-only
+                :gives ',(and gives (wire-type gives))))))))
 
 (define-parameter job integer "The id of the request whose job is meant.")
 (define-parameter name string "A name, such as car or pkg:name.")
@@ -98,7 +99,8 @@ NIL if they are."
                                            (and (operation-holds operation) (shape-members "Hold")))
         for value = (gethash key arguments)
         do (unless (or (and optional (null value)) (fits-p value type))
-             (return (format nil "The argument ~A of the operation ~A must be of the type ~A, not ~A."
+             (return (format nil
+                             "The argument ~A of the operation ~A must be of the type ~A, not ~A."
                              key (operation-name operation) (wire-type-text type)
                              (print-safely 80 value))))))
 
@@ -121,12 +123,12 @@ members."
 else in a job. If it cannot be started, answer with a fault."
   (let* ((id (gethash "id" message))
          (operation (gethash (gethash "op" message) *operations*))
-         (arguments (or (gethash "args" message) (make-hash-table)))
-         (wrong (and operation (wrong-argument operation arguments))))
+         (arguments (or (gethash "args" message) (make-hash-table))))
     (handler-case
         (cond ((null operation)
                (error "There is no operation ~A." (gethash "op" message)))
-              (wrong (error "~A" wrong))
+              ((wrong-argument operation arguments)
+               (error "~A" (wrong-argument operation arguments)))
               ((operation-inline operation)
                (send (make-json-object (list* "id" id (call-operation operation arguments)))))
               (t
@@ -165,12 +167,12 @@ stands for 0."
 (define-operation ("interrupt" :server-only t :inline t :gives boolean)
     (job
      (reason reason "Why, for the answer of the job."))
-  "Interrupt the job JOB, a request's id. REASON is a text for the answer."
+  "Interrupt a job."
   (interrupt-job (own-job job) reason)
   t)
 
 (define-operation ("terminate" :server-only t :inline t :gives boolean) (job)
-  "End the thread of the job JOB, a request's id."
+  "End the thread of a job."
   (terminate-job (own-job job))
   t)
 
@@ -181,6 +183,6 @@ output, or is writing now."
     (and job (captured (job-output job) :wait nil))))
 
 (define-operation ("written" :server-only t :inline t :gives output) (job)
-  "Return the output of the job JOB, a request's id, so far. Return null if JOB has ended, has no
-output, or is writing now."
+  "Return the output of a job so far. Return NIL if the job has ended, has no output, or is writing
+now."
   (job-written job))

@@ -29,9 +29,7 @@ provide these data."
   (ready boolean "True when the thread runs or waits for a CPU now."))
 
 (define-operation ("spent" :server-only t :inline t :gives job-cpu-times) (job)
-  "Return the milliseconds that the thread of JOB has run (\"ran\") and waited for a CPU
-(\"waited\"), and whether it runs or waits for a CPU now (\"ready\"). Return null if these are
-unknown."
+  "Return how the thread of a job has spent its time, or NIL if that is unknown."
   (let* ((job (own-job job)) (spent (and job (job-thread job) (spent (job-thread job)))))
     (when spent
       (destructuring-bind (ran waited ready) spent

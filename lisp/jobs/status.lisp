@@ -49,7 +49,7 @@ too, since programs use it to overwrite a line."
           "file" (job-file job))))
 
 (define-operation ("progress" :server-only t :inline t :gives job-progress) (job)
-  "Return the state of JOB, or null if it has ended."
+  "Return the state of a job, or NIL if it has ended."
   (let ((job (own-job job)))
     (and job (make-json-object (job-state job)))))
 

@@ -37,10 +37,6 @@ normally."
   (restarts (list string) :optional
    "Names of the restarts by which the evaluation went on from errors."))
 
-(define-shape package-entry ()
-  "A change of the session's package."
-  (in-package string "The name of the package."))
-
 (defun replay-form (table effects)
   "Evaluate the form in TABLE, a hash table from a message, as the lost image evaluated it, and
 record its effects in EFFECTS. Return NIL, or a text that says why it could not be evaluated."
@@ -116,11 +112,12 @@ the streams that it finds, and write to them later."
   (failed (list replay-remark) :optional "Problems with forms."))
 
 (define-operation ("replay" :members t :gives replay-data)
-    ((forms (list (or form-entry package-entry)) "The forms in order."))
+    ;; They are kept in a file that can be damaged, so only the code that evaluates them checks them.
+    ((forms (list (map anything))
+      "Each a FormEntry, or with only `inPackage` a change of the session's package."))
   "Evaluate FORMS, which built the lost image, and report those that failed, with the reasons.
 Before each form, send the server its index, so that the server knows which form hangs or ends the
-image. A form with the member inPackage only sets the session's package. Stop after a form that
-leaves the image broken."
+image. Stop after a form that leaves the image broken."
   (let* ((failed '())
          (members
            (job-result *job*

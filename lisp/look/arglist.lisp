@@ -129,9 +129,7 @@ number of its methods. If METHODS is true, add the lambda lists of LIMIT methods
     (name package
      (methods boolean :optional "True for the lambda lists of methods, too.")
      offset limit)
-  "Return a JSON object that says how to call the function NAME of PACKAGE: lambda list, type,
-documentation. If METHODS is true, add the lambda lists of LIMIT methods of a generic function,
-starting at OFFSET."
+  "Return how to call a function: lambda list, type, documentation."
   (multiple-value-bind (target symbol setf) (named-target name package)
     (let ((kind (function-kind target)))
       (call-user-code

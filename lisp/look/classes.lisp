@@ -215,8 +215,7 @@ ordered from most to least specific. If several of them give the same initarg, t
 
 (define-operation ("class-slots" :gives (or class-slots-data lookup-failure))
     (name package offset limit)
-  "Return a JSON object about the class NAME of PACKAGE with LIMIT of its slots, starting at OFFSET.
-Direct slots come first, then inherited slots."
+  "Return a class with its slots: direct slots first, then inherited slots."
   (let* ((class (named-class name package)) (symbol (named-symbol name package)))
     (call-user-code
      (lambda ()

@@ -336,9 +336,7 @@ returns, or NIL for an argument whose text denotes nothing."
     (name package
      (arguments (list written-argument) "The arguments of the call.")
      offset limit)
-  "NAME in PACKAGE names a generic function. Return a JSON object with the methods that a call with
-ARGUMENTS runs, in order: LIMIT of them from OFFSET on. Each element of ARGUMENTS is a hash table
-with the keys \"kind\" and \"text\", such as \"name\" and \"INTEGER\"."
+  "Return the methods that a call of a generic function with ARGUMENTS runs, in order."
   (multiple-value-bind (target symbol setf) (named-target name package)
     (let ((function (and (fboundp target)
                          (not (and (symbolp target) (macro-function target)))

@@ -374,9 +374,8 @@ include at most LIMIT of its methods, starting at OFFSET."
   (properties (list string) :optional))
 
 (define-operation ("describe" :gives (or describe-data lookup-failure)) (name package offset limit)
-  "Return a JSON object about all definitions that the symbol NAME of PACKAGE names. For a generic
-function, include at most LIMIT of its methods, starting at OFFSET. If the symbol names nothing, add
-similar names: reading a form with a misspelt name may have created the symbol."
+  "Return all definitions that a symbol names. If it names nothing, add similar names: reading a
+form with a misspelt name may have created the symbol."
   (multiple-value-bind (symbol status setf in) (named-symbol name package)
     (declare (ignore setf))
     (let ((home (symbol-package symbol)) (*package* (session-package)))

@@ -79,8 +79,7 @@ class that is not finalized has no precedence list, so list all its known superc
      (down boolean :optional "True for the tree of its subclasses.")
      (depth integer :optional "How many levels of this tree to show; all by default.")
      offset limit)
-  "Return a JSON object about the class NAME of PACKAGE. If UP is true, add its superclasses. If
-DOWN is true, add the tree of its subclasses to DEPTH levels, LIMIT classes of it from OFFSET on."
+  "Return a class, its superclasses, and the tree of its subclasses."
   (let* ((class (named-class name package)) (symbol (named-symbol name package)))
     (call-user-code
      (lambda ()

@@ -259,9 +259,8 @@ DEFSTRUCT, for the structure CLASS or for one that includes CLASS."
     (name package limit
      (redefined boolean :optional "True if a class gets a new definition.")
      (superclasses (list string) :optional "The direct superclasses in the new definition."))
-  "Return a JSON object about what a change of the function, macro or class NAME of PACKAGE affects
-besides its callers, at most LIMIT of each kind. If REDEFINED is true, a class gets a new
-definition, in which SUPERCLASSES are the names of its direct superclasses."
+  "Return what a change of a function, macro or class affects besides its callers, at most LIMIT of
+each kind."
   (multiple-value-bind (target symbol setf in) (named-target name package)
     (let* ((kind (function-kind target))
            (class (and (not setf) (find-class symbol nil)))

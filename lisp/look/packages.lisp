@@ -104,9 +104,8 @@ of the symbol. KINDS is TYPE or, if TYPE is NIL, the kinds of definitions of the
     ((package string "The name of the package.")
      (access string "The status of the symbols to list, or all.")
      type offset limit)
-  "Return a JSON object that describes PACKAGE and counts its symbols by status. It also has the
-number of the symbols that ACCESS and TYPE select, and LIMIT of them from OFFSET on. ACCESS is a
-string such as \"external\", and TYPE is NIL or a string such as \"MACRO\"."
+  "Return what a package is, the numbers of its symbols by status, and the symbols that ACCESS and
+TYPE select."
   (let* ((package (named-package package))
          (by-status (symbols-by-status package))
          (listed (listed-symbols by-status access type)))

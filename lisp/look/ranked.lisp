@@ -222,10 +222,8 @@ Else return NIL and PATTERN."
      type inherited
      (roots (list string) "Folders of the user's files, as native names.")
      offset limit)
-  "Search for PATTERN in the names of symbols. Return a JSON object with LIMIT results from OFFSET
-on, best first, and with packages of the user before others. A result has a line of documentation.
-ROOTS lists the directories of the user's files. PACKAGE, TYPE and INHERITED are as for the
-operation apropos."
+  "Search for PATTERN in the names of symbols: best first, and with packages of the user before
+others."
   (let ((found (multiple-value-bind (home rest)
                    (if package (values (named-package package) pattern) (prefixed pattern))
                  (ranked-symbols rest home type inherited (users-packages roots)))))

@@ -329,11 +329,8 @@ PACKAGE, and those that it inherits (contract C11)."
     (pattern
      (package string :optional "The package to search; the external symbols of all by default.")
      type inherited offset limit)
-  "Search for PATTERN in the names of the symbols of PACKAGE, or of the external symbols of all
-packages. If INHERITED is true, include symbols that PACKAGE inherits. If TYPE is a string such as
-\"MACRO\", include only symbols with such a definition. Return a JSON object with the number of
-matches and with LIMIT of them from OFFSET on, each a list of home package, name and type. If
-nothing matches in all packages, also count the matches in the session's package."
+  "Search for PATTERN in the names of symbols. If nothing matches in all packages, also count the
+matches in the session's package."
   (multiple-value-bind (found inheritable)
       (if package
           (matching-symbols pattern (named-package package))

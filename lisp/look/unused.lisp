@@ -100,9 +100,7 @@ return NIL."
 (define-operation ("unused-functions" :gives (or unused-data lookup-failure))
     ((package string "The name of the package.")
      within)
-  "Return a JSON object with the functions of PACKAGE that no code uses except their own, exported
-ones first. WITHIN is NIL, or the name of an ASDF system: then only uses in its files count. The
-object also has the files that may contain uses which the index does not have."
+  "Return the functions of a package that no code uses except their own, exported ones first."
   (let* ((home (named-package package)) (names (package-function-names home))
          (*within* (and within (system-files within))))
     (with-index (index)

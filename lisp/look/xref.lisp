@@ -349,11 +349,8 @@ function SYMBOL: three of their names, and their number. INDEX is the index of u
     (name package sites
      (internals boolean :optional "True for functions of SBCL without a name, too.")
      within offset limit)
-  "Return a JSON object with LIMIT callers of NAME from OFFSET on: functions first, then other
-callers, last definitions that only have NAME in their data. If INTERNALS is true, functions of SBCL
-without a name come after the other callers. If SITES is true, add the source locations of the
-calls. WITHIN is NIL, or the name of an ASDF system: then only callers in its files count. NAME is
-looked up in PACKAGE, or in CL-USER if PACKAGE is NIL (contract S3.3)."
+  "Return the callers of a function (contract S3.3): functions first, then other callers, last
+definitions that only have its name in their data."
   (multiple-value-bind (target symbol setf) (named-target name package "CL-USER")
     (let ((*within* (and within (system-files within))))
       (with-index (index)
@@ -411,10 +408,9 @@ cross reference, MASK the bit mask for USERS-OF, and WORD the word in answers.")
 
 (define-operation ("who-references" :gives (or references-data lookup-failure))
     (name package sites offset limit)
-  "Return a JSON object with LIMIT rows, from OFFSET on, about uses of the variable NAME of PACKAGE.
-First come the functions that read NAME, then those that set it, then those that bind it. A function
-with several kinds of use has several rows. Then come other definitions that use NAME, and last
-those that only have NAME in their data. If SITES is true, add the source locations of the uses."
+  "Return the uses of a variable. First come the functions that read it, then those that set it,
+then those that bind it. A function with several kinds of use has several rows. Then come other
+definitions that use the name, and last those that only have it in their data."
   (multiple-value-bind (target symbol setf) (named-target name package)
     (with-index (index)
       (let* ((uses (rows-for (users-of index target #b11100) target))

@@ -84,11 +84,7 @@ functions."
      (limit integer "The maximum number of calls to show.")
      (compare boolean :optional
       "True to report the first call that differs from those recorded before."))
-  "Record the calls of the functions that the texts FUNCTIONS name. Meanwhile, run the forms of the
-text CODE, or if CODE is NIL, wait for SECONDS. WHERE is NIL, or the text of a form that must be
-true for a call to be recorded. The form is evaluated with the parameters of the function bound.
-Names and forms are read in PACKAGE. TYPES, LIMIT and COMPARE are as for CALLS-MEMBERS. Return a
-plist for a JSON object."
+  "Record the calls of FUNCTIONS while CODE runs, or for some SECONDS."
   (let* ((home (and package (named-package package)))
          (observation (make-observation *job*))
          (names (observed-names functions package)))
@@ -141,9 +137,7 @@ before, to get its values."
      (seconds real "For how long to sample at most.")
      package
      (top integer "The maximum number of functions to show."))
-  "Sample stacks in MODE, \"cpu\", \"alloc\" or \"time\". Meanwhile, repeat the forms of the text
-CODE, read in PACKAGE, for at most SECONDS. If CODE is NIL, sample what the program does for
-SECONDS. Return a plist for a JSON object about TOP functions."
+  "Sample stacks while CODE is repeated, or what the program does for some SECONDS."
   (let ((home (and package (named-package package))) (mode (intern (string-upcase mode) "KEYWORD")))
     (profiler "START-PROFILING")
     (when (or (profiler-value "*PROFILING*")
@@ -165,9 +159,7 @@ SECONDS. Return a plist for a JSON object about TOP functions."
      (against string "The text of the other forms.")
      (seconds real "For how long to measure.")
      package)
-  "Call the last forms of the texts CODE and AGAINST in turn for about SECONDS, and return a plist
-for a JSON object with their times. The member \"at\" says which of them was prepared or run last,
-for the case of an error: \"form\" for CODE, \"against\" for AGAINST."
+  "Call the last forms of CODE and AGAINST in turn, and return their times."
   (let ((at nil))
     (flet ((noting (name code)
              (setf at name)

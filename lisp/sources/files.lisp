@@ -104,8 +104,7 @@ end. Both can be NIL."
 
 (define-operation ("loaded-below" :gives boolean)
     ((folders (list string) "Native truenames of folders, with a slash at the end."))
-  "Return true if a load of a file in one of FOLDERS has begun or ended. FOLDERS are native
-truenames of directories, with a slash at the end."
+  "Return true if a load of a file in one of FOLDERS has begun or ended."
   (loop for path being the hash-keys of **files**
           thereis (loop for folder in folders
                         thereis (eql (mismatch folder path) (length folder)))))
@@ -144,10 +143,7 @@ truenames of directories, with a slash at the end."
 (define-operation ("loaded-texts" :gives (list loaded-text))
     ((versions (list (object (file string) (mark string) (now string)))
       "Files, each with the mark of a text that was loaded of it, and the digest of its text now."))
-  "VERSIONS is a list of JSON objects with a \"file\", the \"mark\" of a text that was loaded of it,
-and \"now\", the digest of its text as the server has read it. Return a list with a JSON object for
-each: the features under which the text was read and, if its digest is another one, the text, with a
-character for each octet. The object has no members if the text is no longer kept."
+  "Return for each of VERSIONS the text that was loaded, unless its digest is the present one."
   (loop for version in versions
         for text = (text-marked (gethash "file" version) (gethash "mark" version))
         for reading = (and text (gethash text **readings**))

@@ -232,8 +232,7 @@ local nickname in the package for the package OTHER-NAME."
      (to string "The new name.")
      (derived (list (tuple string string)) :optional
       "Pairs of an old and a new name of symbols that are renamed with it."))
-  "Return a JSON object with the facts for renaming the symbol NAME of PACKAGE to TO. DERIVED is a
-list of (OLD NEW) lists with names of other symbols in the same package that are renamed with it."
+  "Return the facts for renaming a symbol."
   (multiple-value-bind (symbol status) (named-symbol name package)
     (declare (ignore status))
     (let ((places (definition-places symbol)) (home (symbol-package symbol)))
@@ -304,10 +303,8 @@ class, let NEW name the same class, so that the instances keep their class."
      (names (list (tuple string string)) "Pairs of an old and a new name.")
      (structures (list string) :optional
       "Texts that name structures with renamed slots, which are removed."))
-  "Replace symbols of the package named HOME by new symbols. NAMES is a list of (OLD NEW) lists of
-names. Afterwards the server loads the files that define the symbols. STRUCTURES is a list of texts
-that name structures with renamed slots, which are removed. Return a list of the old names that
-still name the old symbols."
+  "Replace symbols by new ones. Afterwards the server loads the files that define the symbols.
+Return a list of the old names that still name the old symbols."
   (call-user-code
    (lambda ()
      (let ((pairs (pairs-in home names)) (package (find-package home)))
@@ -367,7 +364,7 @@ class."
 
 (define-operation ("rename-finish" :gives rename-finished) ()
   "Remove the definitions from the image that still belong to symbols replaced by the last
-rename-prepare. Return a JSON object about the removed and the remaining definitions."
+rename-prepare."
   (let ((symbols (shiftf **replaced** '())))
     (call-user-code (lambda () (mapc #'drop-moved-class symbols)))
     (multiple-value-bind (gone left) (forget-all (left-of symbols))

@@ -194,13 +194,7 @@ function that it must call to begin measuring."
       "The folder for fasls of measured code; without it, coverage is not measured.")
      (root string :optional
       "The folder whose changed files are reported and whose code is measured."))
-  "Run tests, and return a plist for a JSON object. The tests are those of the ASDF systems with the
-names SYSTEMS, the test or suite NAME, the tests with the full names AGAIN, or the tests whose names
-are in PACKAGE. Leave out the tests whose names are in SKIP. SEED, if not NIL, determines random
-numbers. If FOLDER is not NIL, measure coverage, as CALL-MEASURING does. The plist has the result of
-each test, the files below ROOT that have changed since they were loaded, and the variables that
-have another value in these files. If OTHERS is true, it also has the names of tests that are not in
-AGAIN."
+  "Run the tests of SYSTEMS, of a name or a package, or those that are to run AGAIN."
   (let* ((*run* (make-run skip seed))
          (entries (and (or name again others package) (all-entries)))
          (all entries)

@@ -194,9 +194,7 @@ so that the load must be forced. If KNOWN is true, leave out systems that were n
     ((system string :optional "The name of the system to test.")
      (root string :optional "The native name of a folder: the systems below it are tested.")
      (known boolean :optional "True to leave out systems that were never loaded."))
-  "Return a plan for testing SYSTEM, or the systems defined below ROOT, the native name of a
-directory. The plan lists the systems to load before the tests. If KNOWN is true, leave out those
-that were never loaded, so that no system is loaded for the first time."
+  "Return how to test a system, or the systems below ROOT, and which to load before."
   (call-as-job-part
    nil
    (lambda ()

@@ -190,10 +190,8 @@ error is an APPROVAL-REQUIRED."
      (failure string :optional "The text of an error.")
      (result string :optional "What the tool returned although it failed.")
      (needs-approval boolean :optional "True when a human could allow the call."))
-  "Deliver the answer of a tool call to the thread that waits for it. CALL is the call's number.
-VALUE is the result. TEXT is the text of the result for a model, or NIL. FAILURE is the text of an
-error, and RESULT the result that the tool returned with the error, if any. NEEDS-APPROVAL is true
-if the call needs an approval. If no thread waits any more, do nothing."
+  "Deliver the answer of a tool call to the thread that waits for it. If no thread waits any more,
+do nothing."
   (let ((waiting (gethash call **tool-calls**)))
     (when (and waiting (remhash call **tool-calls**))
       (setf (tool-call-value waiting) value

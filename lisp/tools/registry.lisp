@@ -203,7 +203,6 @@ names. Return the number of tools in the registry."
 
 (define-operation ("offer-tools" :server-only t :inline t :gives integer)
     ((tools (list (map anything)) "Descriptions of the server's own tools."))
-  "Keep TOOLS, a list of the server's descriptions of its own tools, and register proxies for these
-tools."
+  "Keep the descriptions of the server's own tools, and register proxies for these."
   (setf **built-ins** tools)
   (live-lisp:register-agent-q-tools))

@@ -107,8 +107,7 @@ exponent, so they are read as floats."
     ((name string "The name of the tool in the image.")
      (registration anything :optional "The number of the registration that the server means.")
      (arguments (map anything) "The arguments."))
-  "Call the handler of the tool NAME with ARGUMENTS, a hash table. If the tool was registered more
-than once, REGISTRATION is the number of the registration that the server means."
+  "Call the handler of a tool."
   (let ((offer (offered name registration)))
     (if (null offer)
         (list "value" (object "missing" name "replaced" (and (gethash name **offered**) t)))

@@ -23,6 +23,27 @@
       (values (aref octets 0) (aref octets 3)))
   0 7)
 
+;;; Types of arguments
+
+(defun fits (text &rest types)
+  "Return for each of TYPES whether the value of the JSON TEXT is of it."
+  (let ((value (parsed text)))
+    (loop for type in types collect (and (fits-p value (wire-type type)) t))))
+
+(deftest fits.simple (values (fits "\"a\"" 'string 'integer '(member "a" "b") '(or integer string))
+                             (fits "1e22" 'string 'integer 'real)
+                             (fits "null" 'string '(nullable string) 'boolean 'anything))
+  (t nil t t) (nil t t) (nil t t t))
+(deftest fits.lists (values (fits "[1,2]" '(list integer) '(tuple integer integer) '(tuple integer))
+                            (fits "[1]" '(tuple integer &optional string) '(list string)))
+  (t t nil) (t nil))
+(deftest fits.objects
+    (fits "{\"a\":1}" '(object (a integer)) '(object (a string)) '(object (b integer))
+          '(object (a integer) (b integer :optional)) '(map integer))
+  (t nil nil t t))
+(deftest fits.shape (fits "{\"file\":\"a\",\"offset\":1}" 'place 'unreadable)
+  (t nil))
+
 ;;; Bounded output
 
 (deftest bounded.fits (bounded-string 5 (lambda (out) (write-string "abc" out))) "abc" nil)

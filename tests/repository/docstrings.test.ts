@@ -11,6 +11,8 @@ const PLACE: Record<string, number> = {
   deftype: 3,
   'define-compiler-macro': 3,
   'define-operation': 3,
+  'define-shape': 3,
+  'define-wire-type': 3,
   'define-internal': 3,
   'define-internal-variable': 2,
   'define-internal-place': 2,

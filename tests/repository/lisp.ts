@@ -93,7 +93,8 @@ export function boundNames(text: string): Set<string> {
 
 /** Returns the names in TEXT that stand where a function, a quoted name or a special variable does. */
 export function usedNames(text: string): Set<string> {
-  const code = codeOf(text);
+  // The names of members are no uses.
+  const code = codeOf(text).replaceAll(/^\(define-(?:shape|wire-type) .*\n(?:[ )].*\n|\n)*/gm, '');
   const operators = [...code.matchAll(/(?:\(|#'|')([a-z0-9%-][^\s()'`,]*)/gi)].map(([, name = '']) => name);
   const variables = [...code.matchAll(/(?<![^\s()'`,@])([*+][^\s()'`,]+[*+])/g)].map(([, name = '']) => name);
   return new Set([...operators, ...variables]);

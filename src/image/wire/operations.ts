@@ -1001,21 +1001,15 @@ export interface FormEntry {
   /** The package in which it was read. */
   package: string;
   /** The parts that build nothing, as paths of indexes. They are not evaluated. */
-  without?: readonly (readonly number[])[];
+  without?: number[][];
   /** In which way the readtable was not the standard one. */
   readtable?: string;
   /** In which way the compiler's policy was not that of the start. */
-  policy?: readonly unknown[];
+  policy?: unknown[];
   /** Names that it defined, but those that its text shows. */
-  defines?: readonly string[];
+  defines?: string[];
   /** Names of the restarts by which the evaluation went on from errors. */
-  restarts?: readonly string[];
-}
-
-/** A change of the session's package. */
-export interface PackageEntry {
-  /** The name of the package. */
-  inPackage: string;
+  restarts?: string[];
 }
 
 /** A problem with one form of a replay. */
@@ -1791,19 +1785,15 @@ export interface RunToolData extends Remarks {
 export interface Operations {
   /** Do nothing. Features that have changed are sent before the answer, as for every job. */
   features: { args: object; data: { value?: boolean } };
-  /** Return the kept error number INDEX, where 0 is the newest, and the types and times of all kept
-   *  errors. */
+  /** Return one kept error, and the types and times of all kept errors. */
   'last-error': {
     args: {
       /** The number of the error: 0 is the newest. */ index: number;
     };
     data: { value?: LastErrorData };
   };
-  /** Search for PATTERN in the names of the symbols of PACKAGE, or of the external symbols of all
-   *  packages. If INHERITED is true, include symbols that PACKAGE inherits. If TYPE is a string such as
-   *  "MACRO", include only symbols with such a definition. Return a JSON object with the number of matches
-   *  and with LIMIT of them from OFFSET on, each a list of home package, name and type. If nothing matches
-   *  in all packages, also count the matches in the session's package. */
+  /** Search for PATTERN in the names of symbols. If nothing matches in all packages, also count the
+   *  matches in the session's package. */
   apropos: {
     args: {
       /** A part of the names to find. */ pattern: string;
@@ -1820,11 +1810,8 @@ export interface Operations {
     };
     data: { value?: AproposData | LookupFailure };
   };
-  /** Return a JSON object with LIMIT callers of NAME from OFFSET on: functions first, then other callers,
-   *  last definitions that only have NAME in their data. If INTERNALS is true, functions of SBCL without a
-   *  name come after the other callers. If SITES is true, add the source locations of the calls. WITHIN is
-   *  NIL, or the name of an ASDF system: then only callers in its files count. NAME is looked up in
-   *  PACKAGE, or in CL-USER if PACKAGE is NIL (contract S3.3). */
+  /** Return the callers of a function (contract S3.3): functions first, then other callers, last
+   *  definitions that only have its name in their data. */
   'who-calls': {
     args: {
       /** A name, such as car or pkg:name. */ name: string;
@@ -1843,10 +1830,9 @@ export interface Operations {
     };
     data: { value?: WhoCallsData | LookupFailure };
   };
-  /** Return a JSON object with LIMIT rows, from OFFSET on, about uses of the variable NAME of PACKAGE.
-   *  First come the functions that read NAME, then those that set it, then those that bind it. A function
-   *  with several kinds of use has several rows. Then come other definitions that use NAME, and last those
-   *  that only have NAME in their data. If SITES is true, add the source locations of the uses. */
+  /** Return the uses of a variable. First come the functions that read it, then those that set it, then
+   *  those that bind it. A function with several kinds of use has several rows. Then come other
+   *  definitions that use the name, and last those that only have it in their data. */
   'who-references': {
     args: {
       /** A name, such as car or pkg:name. */ name: string;
@@ -1861,9 +1847,8 @@ export interface Operations {
     };
     data: { value?: ReferencesData | LookupFailure };
   };
-  /** Return a JSON object about all definitions that the symbol NAME of PACKAGE names. For a generic
-   *  function, include at most LIMIT of its methods, starting at OFFSET. If the symbol names nothing, add
-   *  similar names: reading a form with a misspelt name may have created the symbol. */
+  /** Return all definitions that a symbol names. If it names nothing, add similar names: reading a form
+   *  with a misspelt name may have created the symbol. */
   describe: {
     args: {
       /** A name, such as car or pkg:name. */ name: string;
@@ -1876,9 +1861,7 @@ export interface Operations {
     };
     data: { value?: DescribeData | LookupFailure };
   };
-  /** Return a JSON object that says how to call the function NAME of PACKAGE: lambda list, type,
-   *  documentation. If METHODS is true, add the lambda lists of LIMIT methods of a generic function,
-   *  starting at OFFSET. */
+  /** Return how to call a function: lambda list, type, documentation. */
   arglist: {
     args: {
       /** A name, such as car or pkg:name. */ name: string;
@@ -1893,9 +1876,8 @@ export interface Operations {
     };
     data: { value?: ArglistData | LookupFailure };
   };
-  /** Return a JSON object that describes PACKAGE and counts its symbols by status. It also has the number
-   *  of the symbols that ACCESS and TYPE select, and LIMIT of them from OFFSET on. ACCESS is a string such
-   *  as "external", and TYPE is NIL or a string such as "MACRO". */
+  /** Return what a package is, the numbers of its symbols by status, and the symbols that ACCESS and TYPE
+   *  select. */
   'package-symbols': {
     args: {
       /** The name of the package. */ package: string;
@@ -1910,8 +1892,7 @@ export interface Operations {
     };
     data: { value?: PackageData | LookupFailure };
   };
-  /** Return a JSON object about the class NAME of PACKAGE with LIMIT of its slots, starting at OFFSET.
-   *  Direct slots come first, then inherited slots. */
+  /** Return a class with its slots: direct slots first, then inherited slots. */
   'class-slots': {
     args: {
       /** A name, such as car or pkg:name. */ name: string;
@@ -1924,8 +1905,7 @@ export interface Operations {
     };
     data: { value?: ClassSlotsData | LookupFailure };
   };
-  /** Return a JSON object about the class NAME of PACKAGE. If UP is true, add its superclasses. If DOWN is
-   *  true, add the tree of its subclasses to DEPTH levels, LIMIT classes of it from OFFSET on. */
+  /** Return a class, its superclasses, and the tree of its subclasses. */
   'class-hierarchy': {
     args: {
       /** A name, such as car or pkg:name. */ name: string;
@@ -1944,9 +1924,7 @@ export interface Operations {
     };
     data: { value?: ClassHierarchyData | LookupFailure };
   };
-  /** NAME in PACKAGE names a generic function. Return a JSON object with the methods that a call with
-   *  ARGUMENTS runs, in order: LIMIT of them from OFFSET on. Each element of ARGUMENTS is a hash table
-   *  with the keys "kind" and "text", such as "name" and "INTEGER". */
+  /** Return the methods that a call of a generic function with ARGUMENTS runs, in order. */
   'effective-method': {
     args: {
       /** A name, such as car or pkg:name. */ name: string;
@@ -1961,10 +1939,7 @@ export interface Operations {
     };
     data: { value?: EffectiveMethodData | LookupFailure };
   };
-  /** Search for PATTERN in the names of symbols. Return a JSON object with LIMIT results from OFFSET on,
-   *  best first, and with packages of the user before others. A result has a line of documentation. ROOTS
-   *  lists the directories of the user's files. PACKAGE, TYPE and INHERITED are as for the operation
-   *  apropos. */
+  /** Search for PATTERN in the names of symbols: best first, and with packages of the user before others. */
   'ranked-apropos': {
     args: {
       /** A part of the names to find. */ pattern: string;
@@ -1983,9 +1958,7 @@ export interface Operations {
     };
     data: { value?: AproposData | LookupFailure };
   };
-  /** Return a JSON object with the functions of PACKAGE that no code uses except their own, exported ones
-   *  first. WITHIN is NIL, or the name of an ASDF system: then only uses in its files count. The object
-   *  also has the files that may contain uses which the index does not have. */
+  /** Return the functions of a package that no code uses except their own, exported ones first. */
   'unused-functions': {
     args: {
       /** The name of the package. */ package: string;
@@ -1994,9 +1967,8 @@ export interface Operations {
     };
     data: { value?: UnusedData | LookupFailure };
   };
-  /** Return a JSON object about what a change of the function, macro or class NAME of PACKAGE affects
-   *  besides its callers, at most LIMIT of each kind. If REDEFINED is true, a class gets a new definition,
-   *  in which SUPERCLASSES are the names of its direct superclasses. */
+  /** Return what a change of a function, macro or class affects besides its callers, at most LIMIT of each
+   *  kind. */
   impact: {
     args: {
       /** A name, such as car or pkg:name. */ name: string;
@@ -2011,18 +1983,14 @@ export interface Operations {
     };
     data: { value?: ImpactData | LookupFailure };
   };
-  /** Return true if a load of a file in one of FOLDERS has begun or ended. FOLDERS are native truenames of
-   *  directories, with a slash at the end. */
+  /** Return true if a load of a file in one of FOLDERS has begun or ended. */
   'loaded-below': {
     args: {
       /** Native truenames of folders, with a slash at the end. */ folders: readonly string[];
     };
     data: { value?: boolean };
   };
-  /** VERSIONS is a list of JSON objects with a "file", the "mark" of a text that was loaded of it, and
-   *  "now", the digest of its text as the server has read it. Return a list with a JSON object for each:
-   *  the features under which the text was read and, if its digest is another one, the text, with a
-   *  character for each octet. The object has no members if the text is no longer kept. */
+  /** Return for each of VERSIONS the text that was loaded, unless its digest is the present one. */
   'loaded-texts': {
     args: {
       /** Files, each with the mark of a text that was loaded of it, and the digest of its text now. */
@@ -2033,8 +2001,7 @@ export interface Operations {
   /** Forget which definitions answers have listed. The server calls this after it has built a lost image
    *  again: loads in the new image have listed definitions, but no user has seen these lists. */
   'nothing-listed': { args: object; data: { value?: null } };
-  /** Return a JSON object with the facts for renaming the symbol NAME of PACKAGE to TO. DERIVED is a list
-   *  of (OLD NEW) lists with names of other symbols in the same package that are renamed with it. */
+  /** Return the facts for renaming a symbol. */
   'rename-facts': {
     args: {
       /** A name, such as car or pkg:name. */ name: string;
@@ -2047,10 +2014,8 @@ export interface Operations {
     };
     data: { value?: RenameFacts | LookupFailure };
   };
-  /** Replace symbols of the package named HOME by new symbols. NAMES is a list of (OLD NEW) lists of
-   *  names. Afterwards the server loads the files that define the symbols. STRUCTURES is a list of texts
-   *  that name structures with renamed slots, which are removed. Return a list of the old names that still
-   *  name the old symbols. */
+  /** Replace symbols by new ones. Afterwards the server loads the files that define the symbols. Return a
+   *  list of the old names that still name the old symbols. */
   'rename-prepare': {
     args: {
       /** The name of the package of the symbols. */ home: string;
@@ -2062,20 +2027,20 @@ export interface Operations {
     data: { value?: string[] };
   };
   /** Remove the definitions from the image that still belong to symbols replaced by the last
-   *  rename-prepare. Return a JSON object about the removed and the remaining definitions. */
+   *  rename-prepare. */
   'rename-finish': { args: object; data: { value?: RenameFinished } };
   /** Evaluate FORMS, which built the lost image, and report those that failed, with the reasons. Before
-   *  each form, send the server its index, so that the server knows which form hangs or ends the image. A
-   *  form with the member inPackage only sets the session's package. Stop after a form that leaves the
-   *  image broken. */
+   *  each form, send the server its index, so that the server knows which form hangs or ends the image.
+   *  Stop after a form that leaves the image broken. */
   replay: {
     args: {
-      /** The forms in order. */ forms: readonly (FormEntry | PackageEntry)[];
+      /** Each a FormEntry, or with only `inPackage` a change of the session's package. */
+      forms: readonly object[];
     };
     data: ReplayData;
   };
-  /** Evaluate the forms of the text CODE in PACKAGE or, if it is NIL, in the session's package. The answer
-   *  has the values of each evaluated form, even if a later form signals an error. */
+  /** Evaluate the forms of CODE. The answer has the values of each evaluated form, even if a later form
+   *  signals an error. */
   evaluate: {
     args: {
       /** The text of forms. */ code: string;
@@ -2086,18 +2051,15 @@ export interface Operations {
     } & Hold;
     data: EvaluateData;
   };
-  /** Return FILES, native names, in the order in which their systems load them, followed by files that
-   *  belong to no system. */
+  /** Return FILES in the order in which their systems load them, followed by files that belong to no
+   *  system. */
   'load-order': {
     args: {
       /** Native names of files. */ files: readonly string[];
     };
     data: { value?: string[] };
   };
-  /** Compile FILE into FASL, both native names, and load FASL. CONTENT, a string with a character for each
-   *  octet, replaces the text of FILE unless it is NIL. If FORGET is true, remove definitions from the
-   *  image that FILE no longer has. If FORGET is "listed", do so only if answers have listed all of these
-   *  definitions. */
+  /** Compile FILE into FASL, and load FASL. */
   'load-file': {
     args: {
       /** The native name of a file. */ file: string;
@@ -2111,10 +2073,9 @@ export interface Operations {
     } & Hold;
     data: LoadFileData;
   };
-  /** Compile and load each of FILES, native names, in the order in which their systems load them. All are
-   *  one compilation unit, so there is no warning when a file uses a name that a later file defines.
-   *  FOLDER is the native name of a directory for fasls. Stop at the first file that is not loaded
-   *  completely. The member "file" of the answer names this file. */
+  /** Compile and load each of FILES, in the order in which their systems load them. All are one
+   *  compilation unit, so there is no warning when a file uses a name that a later file defines. Stop at
+   *  the first file that is not loaded completely. */
   'load-files': {
     args: {
       /** Native names of files. */ files: readonly string[];
@@ -2123,27 +2084,23 @@ export interface Operations {
     };
     data: LoadFilesData;
   };
-  /** Load the source file FILE, a native name, as a start file of the user. */
+  /** Load FILE, which is a start file of the user. */
   'load-source': {
     args: {
       /** The native name of a file. */ file: string;
     };
     data: LoadFileData;
   };
-  /** Compile some forms of FILE into FASL, both native names, and load them. CONTENT is a text with a
-   *  character for each octet of FILE. It has the forms to load, and an atom and blanks in place of each
-   *  other form, so that no form changes its number or position. TEXT is NIL, or the whole text of FILE,
-   *  with a character for each octet, if the image can see another file of that name, or none. NUMBERS has
-   *  an element for each form of FILE: NIL for a form to load, else the number that the form had when it
-   *  was loaded. CONTINUES is true when this load continues the previous one. */
+  /** Compile some forms of FILE into FASL, and load them, as if the whole file was loaded. No form changes
+   *  its number or position. */
   'load-forms': {
     args: {
       /** The native name of a file. */ file: string;
       /** The native name of the fasl to make. */
       fasl: string;
-      /** The text of the file with the forms to load, and an atom and blanks for each other form. */
+      /** The forms to load, and an atom and blanks for each other form: a character for each octet. */
       content: string;
-      /** The whole text of the file, if the image may not see it. */
+      /** The whole text of the file, if the image can see another one of that name, or none. */
       text?: string;
       /** For each form its number in the text that was loaded before, or null if it is to be loaded. */
       numbers: readonly (number | null)[];
@@ -2152,8 +2109,7 @@ export interface Operations {
     };
     data: LoadFileData;
   };
-  /** Load the system NAME and the systems that it depends on with ASDF, even if NAME is loaded already
-   *  when FORCE is true. */
+  /** Load a system, and the systems that it depends on, with ASDF. */
   'load-system': {
     args: {
       /** The name of a system. */ name: string;
@@ -2165,9 +2121,8 @@ export interface Operations {
   /** Return a list of the directories with the sources of the loaded systems, or NIL while ASDF is not
    *  loaded. */
   'system-sources': { args: object; data: { value?: string[] } };
-  /** Return a JSON object with the text of FILE, a native name, and the universal time at which it was
-   *  written. If that is WRITTEN, leave the text out. Return NIL if FILE cannot be read, or is too large.
-   *  A server asks so for the sources of an image that does not see its files. */
+  /** Return the text of FILE. Return NIL if FILE cannot be read, or is too large. A server asks so for the
+   *  sources of an image that does not see its files. */
   'source-text': {
     args: {
       /** The native name of a file. */ file: string;
@@ -2184,9 +2139,8 @@ export interface Operations {
     };
     data: { value?: string[] };
   };
-  /** Return where the image differs from the file PATH, a native name, or from the files of the system
-   *  SYSTEM and its parts. With PACKAGE, return where the names of PACKAGE differ from any loaded file.
-   *  Show at most LIMIT differences of a kind, by default 20. */
+  /** Return where the image differs from a file, or from the files of a system and its parts. With
+   *  PACKAGE, return where the names of the package differ from any loaded file. */
   'compare-files': {
     args: {
       /** The native name of a file. */ path?: string;
@@ -2199,9 +2153,7 @@ export interface Operations {
     };
     data: { value?: ComparisonData | LookupFailure };
   };
-  /** Compile the forms of the text CODE as if they were in a file, and undo their definitions. Read them
-   *  in PACKAGE, or in the session's package if it is NIL. FILE is the native name of a file to make, with
-   *  the type lisp. The fasl is made beside it. */
+  /** Compile the forms of CODE as if they were in a file, and undo their definitions. */
   'compile-forms': {
     args: {
       /** The text of forms. */ code: string;
@@ -2212,7 +2164,7 @@ export interface Operations {
     } & Hold;
     data: CompileData;
   };
-  /** Compile FILE into FASL without loading it, and undo its definitions. Both are native names. */
+  /** Compile FILE into FASL without loading it, and undo its definitions. */
   'check-file': {
     args: {
       /** The native name of a file. */ file: string;
@@ -2221,9 +2173,7 @@ export interface Operations {
     };
     data: LoadFileData;
   };
-  /** Expand the one form of the text CODE, which is read in PACKAGE or, if it is NIL, in the session's
-   *  package. MODE is one (a single step), full (until it is no macro form) or all (also the forms within
-   *  it). */
+  /** Expand the one form of CODE. */
   macroexpand: {
     args: {
       /** The text of a form. */ code: string;
@@ -2234,10 +2184,8 @@ export interface Operations {
     };
     data: MacroexpandData;
   };
-  /** Return where the forms of TEXT, of a file, end, and why the reader rejects any of the forms that
-   *  begin at one of STARTS. PACKAGES is a list of lists (PLACE NAME): from PLACE on, forms are read in
-   *  the package NAME, or in the current one if NAME is NIL. Evaluate nothing, and leave no new symbols
-   *  interned. */
+  /** Return where the forms of TEXT end, and why the reader rejects any of those at STARTS. Evaluate
+   *  nothing, and leave no new symbols interned. */
   'check-text': {
     args: {
       /** The text of a file. */ text: string;
@@ -2251,8 +2199,7 @@ export interface Operations {
   /** Return a JSON object that lists the errors that are held. Those that other servers hold tell this
    *  server's process. */
   'debug-list': { args: object; data: { value?: { held?: HeldRow[] } } };
-  /** Return a plist for an answer about the error that this thread holds. If FRAME, a number, is given, it
-   *  is about this frame, with local variables. */
+  /** Return what the answer about the held error had, or with FRAME, this frame with its local variables. */
   'debug-look': {
     args: {
       /** The number of a frame of the error. */ frame?: number;
@@ -2261,10 +2208,7 @@ export interface Operations {
     };
     data: DebugData;
   };
-  /** Evaluate the forms in CODES, a list of texts, with the variables of frame number FRAME of the error
-   *  that this thread holds. If FRAME is NIL, use the newest frame of the program. Read the texts in
-   *  PACKAGE, or in the package of the frame's function if it is NIL. If KEEP is true, keep the values for
-   *  continuing from the error. Return a plist for the answer. */
+  /** Evaluate CODES with the variables of FRAME, or of the newest frame of the program. */
   'debug-eval': {
     args: {
       /** The number of a frame of the error. */ frame?: number;
@@ -2279,9 +2223,8 @@ export interface Operations {
     };
     data: DebugData;
   };
-  /** Evaluate the forms in the text CODE as the operation evaluate does. Read them in PACKAGE, or in the
-   *  package of the function of frame number FRAME if it is NIL. Return a plist for the answer, with the
-   *  definitions in files that the forms have replaced. */
+  /** Evaluate CODE as the operation evaluate does, and report the definitions in files that it has
+   *  replaced. */
   'debug-fix': {
     args: {
       /** The number of a frame of the error. */ frame?: number;
@@ -2310,16 +2253,15 @@ export interface Operations {
     };
     data: DebugData;
   };
-  /** Return a JSON object with the current frames of the thread called NAME, and with the lock for which
-   *  it waits. If no thread or several threads match NAME, list names of threads instead. */
+  /** Return the current frames of a thread, and the lock for which it waits. If no thread or several
+   *  threads match NAME, list names of threads instead. */
   'debug-thread': {
     args: {
       /** The name of a thread, or a part of it. */ name: string;
     };
     data: { value?: ThreadData };
   };
-  /** Begin to record errors of TYPE in WHERE. If HOLD-SECONDS is given, hold each of them this long. If
-   *  OFF is true, stop recording instead. Return a JSON object. */
+  /** Begin to record errors when they are signalled, or stop that. */
   'debug-watch': {
     args: {
       /** all, or the name of a thread or of a package. */ where?: string;
@@ -2332,16 +2274,14 @@ export interface Operations {
     } & Hold;
     data: { value?: WatchData };
   };
-  /** Return a JSON object with one error that this session has recorded, and with the times, threads and
-   *  types of all. INDEX 0 means the newest error, and 1 the one before it. */
+  /** Return one error that this session has recorded, and the times, threads and types of all. */
   'debug-watched': {
     args: {
       /** The number of the error: 0 is the newest. */ index: number;
     };
     data: { value?: WatchedData };
   };
-  /** Return a JSON object about the object that the text VALUE means in PACKAGE, with LIMIT of its parts
-   *  from OFFSET on. If PATH, a list of names of parts, is given, show the object to which it leads. */
+  /** Return the object that VALUE means, or to which PATH leads from there, with its parts. */
   inspect: {
     args: {
       /** The text of a symbol, or an id such as @3. */ value: string;
@@ -2356,11 +2296,7 @@ export interface Operations {
     };
     data: { value?: InspectData | LookupFailure };
   };
-  /** Record the calls of the functions that the texts FUNCTIONS name. Meanwhile, run the forms of the text
-   *  CODE, or if CODE is NIL, wait for SECONDS. WHERE is NIL, or the text of a form that must be true for
-   *  a call to be recorded. The form is evaluated with the parameters of the function bound. Names and
-   *  forms are read in PACKAGE. TYPES, LIMIT and COMPARE are as for CALLS-MEMBERS. Return a plist for a
-   *  JSON object. */
+  /** Record the calls of FUNCTIONS while CODE runs, or for some SECONDS. */
   'observe-calls': {
     args: {
       /** Names of functions, or of packages. */ functions: readonly string[];
@@ -2381,9 +2317,7 @@ export interface Operations {
     };
     data: ObserveCallsData;
   };
-  /** Sample stacks in MODE, "cpu", "alloc" or "time". Meanwhile, repeat the forms of the text CODE, read
-   *  in PACKAGE, for at most SECONDS. If CODE is NIL, sample what the program does for SECONDS. Return a
-   *  plist for a JSON object about TOP functions. */
+  /** Sample stacks while CODE is repeated, or what the program does for some SECONDS. */
   'observe-profile': {
     args: {
       /** What is sampled: CPU time, allocation or real time. */ mode: 'cpu' | 'alloc' | 'time';
@@ -2398,9 +2332,7 @@ export interface Operations {
     };
     data: ObserveProfileData;
   };
-  /** Call the last forms of the texts CODE and AGAINST in turn for about SECONDS, and return a plist for a
-   *  JSON object with their times. The member "at" says which of them was prepared or run last, for the
-   *  case of an error: "form" for CODE, "against" for AGAINST. */
+  /** Call the last forms of CODE and AGAINST in turn, and return their times. */
   'observe-times': {
     args: {
       /** The text of forms, the last of which is measured. */ code: string;
@@ -2413,9 +2345,7 @@ export interface Operations {
     };
     data: ObserveTimesData;
   };
-  /** Return a plan for testing SYSTEM, or the systems defined below ROOT, the native name of a directory.
-   *  The plan lists the systems to load before the tests. If KNOWN is true, leave out those that were
-   *  never loaded, so that no system is loaded for the first time. */
+  /** Return how to test a system, or the systems below ROOT, and which to load before. */
   'test-plan': {
     args: {
       /** The name of the system to test. */ system?: string;
@@ -2426,13 +2356,7 @@ export interface Operations {
     };
     data: TestPlanData;
   };
-  /** Run tests, and return a plist for a JSON object. The tests are those of the ASDF systems with the
-   *  names SYSTEMS, the test or suite NAME, the tests with the full names AGAIN, or the tests whose names
-   *  are in PACKAGE. Leave out the tests whose names are in SKIP. SEED, if not NIL, determines random
-   *  numbers. If FOLDER is not NIL, measure coverage, as CALL-MEASURING does. The plist has the result of
-   *  each test, the files below ROOT that have changed since they were loaded, and the variables that have
-   *  another value in these files. If OTHERS is true, it also has the names of tests that are not in
-   *  AGAIN. */
+  /** Run the tests of SYSTEMS, of a name or a package, or those that are to run AGAIN. */
   'test-run': {
     args: {
       /** Names of systems to test. */ systems?: readonly string[];
@@ -2455,8 +2379,7 @@ export interface Operations {
     } & Hold;
     data: TestRunData;
   };
-  /** Call the handler of the tool NAME with ARGUMENTS, a hash table. If the tool was registered more than
-   *  once, REGISTRATION is the number of the registration that the server means. */
+  /** Call the handler of a tool. */
   'run-tool': {
     args: {
       /** The name of the tool in the image. */ name: string;
@@ -2473,7 +2396,7 @@ export interface Operations {
 export interface AgentOperations extends Operations {
   /** Answer, which shows that the reader thread is alive. End the jobs with threads that have ended. */
   ping: { args: object; data: { value?: boolean } };
-  /** Interrupt the job JOB, a request's id. REASON is a text for the answer. */
+  /** Interrupt a job. */
   interrupt: {
     args: {
       /** The id of the request whose job is meant. */ job: number;
@@ -2482,23 +2405,21 @@ export interface AgentOperations extends Operations {
     };
     data: { value?: boolean };
   };
-  /** End the thread of the job JOB, a request's id. */
+  /** End the thread of a job. */
   terminate: {
     args: {
       /** The id of the request whose job is meant. */ job: number;
     };
     data: { value?: boolean };
   };
-  /** Return the output of the job JOB, a request's id, so far. Return null if JOB has ended, has no
-   *  output, or is writing now. */
+  /** Return the output of a job so far. Return NIL if the job has ended, has no output, or is writing now. */
   written: {
     args: {
       /** The id of the request whose job is meant. */ job: number;
     };
     data: { value?: Output };
   };
-  /** Return the milliseconds that the thread of JOB has run ("ran") and waited for a CPU ("waited"), and
-   *  whether it runs or waits for a CPU now ("ready"). Return null if these are unknown. */
+  /** Return how the thread of a job has spent its time, or NIL if that is unknown. */
   spent: {
     args: {
       /** The id of the request whose job is meant. */ job: number;
@@ -2507,7 +2428,7 @@ export interface AgentOperations extends Operations {
   };
   /** Reset only the session's settings for reading and printing, to those of a fresh SBCL. */
   'renew-session': { args: object; data: { value?: boolean } };
-  /** Return the state of JOB, or null if it has ended. */
+  /** Return the state of a job, or NIL if it has ended. */
   progress: {
     args: {
       /** The id of the request whose job is meant. */ job: number;
@@ -2516,9 +2437,7 @@ export interface AgentOperations extends Operations {
   };
   /** Return the state of the image: memory, threads, package, and the running jobs with their frames. */
   status: { args: object; data: { value?: AgentStatus } };
-  /** Set the library manager to NAME, or to none if NAME is NIL. FILE is the file that sets the manager
-   *  up. It is loaded when systems or packages of the manager are first needed. INIT-FILE is the name, as
-   *  answers show it, of the user's init file if that was not loaded and can add systems. Else it is NIL. */
+  /** Set the library manager. Its file is loaded when systems or packages of the manager are first needed. */
   'use-libraries': {
     args: {
       /** The name of the library manager; none by default. */ name?: string;
@@ -2529,10 +2448,7 @@ export interface AgentOperations extends Operations {
     };
     data: { value?: boolean };
   };
-  /** Return whether *PROBE* can be read, evaluated and printed in a fresh session. If SESSION is true,
-   *  return whether WORKS-P is true in a copy of the session instead. Without SESSION, also return the
-   *  name of a thread that holds the lock of the compiler without running. If EXERCISE is true, also
-   *  collect garbage and test a new thread. */
+  /** Return whether a form can be read, evaluated and printed. */
   probe: {
     args: {
       /** True to test a copy of the session instead of a fresh one. */ session?: boolean;
@@ -2541,10 +2457,8 @@ export interface AgentOperations extends Operations {
     };
     data: ProbeData;
   };
-  /** Deliver the answer of a tool call to the thread that waits for it. CALL is the call's number. VALUE
-   *  is the result. TEXT is the text of the result for a model, or NIL. FAILURE is the text of an error,
-   *  and RESULT the result that the tool returned with the error, if any. NEEDS-APPROVAL is true if the
-   *  call needs an approval. If no thread waits any more, do nothing. */
+  /** Deliver the answer of a tool call to the thread that waits for it. If no thread waits any more, do
+   *  nothing. */
   called: {
     args: {
       /** The number of the call. */ call: number;
@@ -2561,16 +2475,14 @@ export interface AgentOperations extends Operations {
     };
     data: { value?: boolean };
   };
-  /** Keep TOOLS, a list of the server's descriptions of its own tools, and register proxies for these
-   *  tools. */
+  /** Keep the descriptions of the server's own tools, and register proxies for these. */
   'offer-tools': {
     args: {
       /** Descriptions of the server's own tools. */ tools: readonly object[];
     };
     data: { value?: number };
   };
-  /** Note what the server tells of itself: SERVER, a text that tells it from other servers of this image,
-   *  and TREES, native names of the folders in and below which ASDF also finds systems while its jobs run. */
+  /** Note what the server tells of itself. */
   'begin-session': {
     args: {
       /** A text that tells this server from others of the image. */ server: string;
