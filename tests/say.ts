@@ -9,3 +9,6 @@ export const SAY = `(defun say (json)
       (sb-thread:with-mutex ((live-lisp.base::channel-lock live-lisp.base::*channel*))
         (write-sequence octets (live-lisp.base::channel-out live-lisp.base::*channel*))
         (finish-output (live-lisp.base::channel-out live-lisp.base::*channel*))))))`;
+
+/** The environment of a server whose image forges answers, so that they are not compared with declarations. */
+export const FORGING = { LIVE_LISP_TEST_FORGES: '1' };

@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { APPROVE, sharedWorkspace } from '../files/sessions.ts';
-import { SAY } from '../say.ts';
+import { FORGING, SAY } from '../say.ts';
 
-const at = sharedWorkspace();
+const at = sharedWorkspace({ env: FORGING });
 beforeAll(async () => {
   at.human = () => APPROVE;
   at.put('code.lisp', '(defclass forged-class () (a))\n(defun forged-one () 1)\n');
