@@ -30,6 +30,12 @@ export type Changed = 'form' | 'elsewhere' | 'unknown';
  *  form of PLACE did not change. INSIDE is true when PLACE is somewhere in the form, and START only the start
  *  of the form. */
 export function whereNow(versions: Versions, place: Place, definition: Definition) {
+  const { now, loaded } = versions;
+  // The form of PLACE can have syntax that only the reader of the image knows, such as #+#.(...).
+  if (loaded === now && place.start !== undefined) {
+    const start = now.text.indexOfCharacter(place.start);
+    return { now, start, changed: undefined, same: true, inside: false };
+  }
   const { start, ...found } = formNow(versions, place, definition);
   const whole = place.start === undefined && !place.inside;
   if (start === undefined || !found.same || whole) return { ...found, start, inside: false };
