@@ -64,8 +64,9 @@ begins another reading of the file."
 
 ;;; Recording the lists that the reader makes
 
-(defstruct (recorder (:constructor make-recorder (file)))
-  "The lists read so far for one top-level form of FILE, a FILE-SPANS. READ has three elements for
+(defstruct (recorder (:constructor make-recorder (&optional file)))
+  "The lists read so far for one top-level form of FILE, a FILE-SPANS, or NIL before the first form
+was read. READ has three elements for
 each list: its start, its end and the list itself. DOUBTFUL is NIL, or the first list for which the
 reader may have made another object when the file was loaded."
   file (read (make-array 384 :adjustable t :fill-pointer 0)) (doubtful nil))
@@ -188,20 +189,26 @@ source."
   "NIL, or the FILE-SPANS in which to record the lists of files that are compiled, instead of
 **SPANS**. It is set when the compiled code will not be loaded.")
 
-(defun recorder-for (file)
-  "Return a new RECORDER for FILE, a stream from which a file is being read."
-  (when *spans-read* (return-from recorder-for (make-recorder *spans-read*)))
-  (let* ((file (truename file)) (name (sb-ext:native-namestring file))
-         (path (if (equal name (car *file-of-copy*)) (cdr *file-of-copy*) name))
-         (spans (spans-for path (file-write-date file))))
-    (setf (file-spans-offsets spans) nil)
-    (make-recorder spans)))
+(defun spans-read (stream)
+  "Return the FILE-SPANS in which to record the lists that are read from STREAM, a stream of a file.
+The server counts the characters of a file as those of UTF-8. If STREAM has another external format,
+the FILE-SPANS are kept nowhere, and the file is read again for the first question about a place."
+  (or *spans-read*
+      (let* ((file (truename stream)) (name (sb-ext:native-namestring file))
+             (path (if (equal name (car *file-of-copy*)) (cdr *file-of-copy*) name))
+             (date (file-write-date file)))
+        (cond ((eq :utf-8 (stream-external-format stream))
+               (let ((spans (spans-for path date)))
+                 (setf (file-spans-offsets spans) nil)
+                 spans))
+              (t (remhash path **spans**)
+                 (make-file-spans date))))))
 
 (defun compiler-observes (function information)
   "Hook: call FUNCTION with INFORMATION. FUNCTION returns SBCL's observer for a file to be compiled.
 Return an observer that calls SBCL's observer and also records lists."
   (let ((observer (funcall function information)))
-    (or (apart (observer (recorder-for *compile-file-truename*) observer))
+    (or (apart (observer (make-recorder) observer))
         observer)))
 
 (defun source-loaded (function stream &rest arguments)
@@ -209,7 +216,7 @@ Return an observer that calls SBCL's observer and also records lists."
 lists that are read meanwhile."
   (apart
    (when (typep stream 'tracking-stream)
-     (setf (stream-observer stream) (observer (recorder-for stream)))))
+     (setf (stream-observer stream) (observer (make-recorder)))))
   (apply function stream arguments))
 
 (defun forms-numbered (function form number)
@@ -223,6 +230,8 @@ with NUMBER. Then store the places of the lists, and the package in which FORM w
               (recorder (and (typep stream 'tracking-stream)
                              (gethash (stream-observer stream) **recorders**))))
          (when recorder
+           (unless (recorder-file recorder)
+             (setf (recorder-file recorder) (spans-read stream)))
            (keep-package (recorder-file recorder) number package)
            (take-form recorder form number form-paths)))))))
 
@@ -253,6 +262,13 @@ path is a list with the number of the list as the second element."
     (number-forms form number)
     form-paths))
 
+(defun encoding (file)
+  "Return the external format with which the server reads FILE, a pathname: UTF-8, or Latin-1 if the
+octets of FILE are no UTF-8."
+  (handler-case (with-open-file (in file :external-format :utf-8)
+                  (loop while (read-char in nil) finally (return :utf-8)))
+    (stream-error () :latin-1)))
+
 (defun call-reading-again (function file &key (path (sb-ext:native-namestring file))
                            (date (file-write-date file)))
   "Call FUNCTION with a stream of FILE, a pathname, and with a function TAKE. FUNCTION must read all
@@ -262,7 +278,7 @@ copy of the file PATH, a native truename, in the version of DATE."
   (let* ((spans (make-file-spans date))
          (new (null (spans-known path date)))
          (offsets (make-array 64 :adjustable t :fill-pointer 0)) (*recorder* (make-recorder spans)))
-    (with-open-file (in file :external-format '(:utf-8 :replacement #\?)
+    (with-open-file (in file :external-format (encoding file)
                         :class (or +tracking-stream+ 'sb-sys:fd-stream))
       (when (typep in 'tracking-stream) (setf (stream-observer in) (observer *recorder*)))
       (flet ((take (form number offset package)
