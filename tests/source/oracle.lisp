@@ -44,22 +44,24 @@
     (let ((element (element index form)))
       (setf form (if (and (sb-int:comma-p element) (not *commas-counted*)) (sb-int:comma-expr element) element)))))
 
-(defun shared-p (form)
-  "True when FORM has a cons in two places, as #. can make it. Where commas are numbered, the compiler gives it two numbers,
-and SB-DI:FORM-NUMBER-TRANSLATIONS one, so the numbers behind it are not those of the compiler."
-  (let ((seen (make-hash-table :test #'eq)))
-    (labels ((visit (part)
-               (cond ((sb-int:comma-p part) (visit (sb-int:comma-expr part)))
-                     ((atom part) nil)
-                     ((gethash part seen) t)
-                     (t (setf (gethash part seen) t)
-                        (or (visit (car part)) (visit (cdr part)))))))
-      (visit form))))
+(defun compiler-numbers (form)
+  "Gives a hash table with the number that the compiler gives to each list in FORM."
+  (let ((paths (find-symbol "*SOURCE-PATHS*" "SB-C")) (numbers (make-hash-table :test #'eq)))
+    (progv (list paths (find-symbol "*SOURCE-INFO*" "SB-C")) (list (make-hash-table :test #'eq) nil)
+      (sb-c::find-source-paths form 0)
+      (maphash (lambda (list path) (setf (gethash list numbers) (second path))) (symbol-value paths)))
+    numbers))
 
-(defun numbered-forms (form)
-  "Gives the paths of the conses of FORM by their numbers; only the first where the others are not those of the compiler."
-  (let ((paths (sb-di:form-number-translations form 0)))
-    (if (and *commas-counted* (shared-p form)) (subseq paths 0 1) paths)))
+(defun list-starts (form)
+  "Gives for each number of SB-DI:FORM-NUMBER-TRANSLATIONS where its list in FORM begins, or - if the compiler gives another
+number to that list. Where commas are numbered, it counts a list twice that #. has put in two places, and 2.5.2 alone counts a
+comma behind a dot."
+  (let ((numbers (compiler-numbers form)))
+    (map 'list
+         (lambda (path)
+           (let ((list (subform form path)))
+             (if (eql (first path) (gethash list numbers (first path))) (gethash list *starts* "-") "-")))
+         (sb-di:form-number-translations form 0))))
 
 (defun file-text (file)
   (with-open-file (stream file :external-format :utf-8)
@@ -85,10 +87,7 @@ and SB-DI:FORM-NUMBER-TRANSLATIONS one, so the numbers behind it are not those o
       (loop for offset = (file-position stream)
             for form = (read-preserving-whitespace stream nil stream)
             until (eq form stream)
-            do (format t "form ~D~{ ~A~}~%" offset
-                       (map 'list
-                            (lambda (path) (gethash (subform form path) *starts* "-"))
-                            (numbered-forms form)))
+            do (format t "form ~D~{ ~A~}~%" offset (list-starts form))
                (when (typep form '(cons (eql in-package)))
                  (eval form))))))
 
