@@ -1,0 +1,15 @@
+;;;; Macros that move forms within a form, and from one form into another.
+
+(defpackage :moves (:use :cl :tort))
+(in-package :moves)
+(eval-when (:compile-toplevel :load-toplevel :execute) (defvar *kept* nil))
+(defmacro keep (&body b) (push (car b) *kept*) nil)
+(defmacro give () (pop *kept*))
+(defun f1 () (list (mover (hit 171) (car '(1)) (hit 172)) (hit 173)))
+(keep (hit 174))
+(defun f2 () (list (cdr '(1)) (give) (hit 175)))
+(defun f3 () (macrolet ((twice (x) `(list ,x ,x))) (list (twice (hit 176)) (hit 177))))
+(defmacro defcopy (name form) `(progn (defun ,name () ,(copy-tree form)) (defun ,(intern (format nil "~AX" name)) () (list ,form))))
+(defcopy f4 (list 1 (hit 178)))
+(defmacro rewrite (form) (subst 'list 'lost form))
+(defun f5 () (rewrite (lost 1 (lost (hit 179)) (hit 180))))
