@@ -25,10 +25,13 @@ they define are in the index already.")
   (and (intersection situations '(:load-toplevel :execute load eval)) t))
 
 (defun load-time-forms (form)
-  "Return a list of the forms in LOAD-TIME-VALUE within the first 20000 conses of FORM."
+  "Return a list of the forms in LOAD-TIME-VALUE within the first 20000 conses of FORM. Leave out
+those in quoted data and in templates of macros: they are evaluated where the macro is used."
   (let ((left 20000) (found '()))
     (labels ((visit (part)
-               (loop while (and (consp part) (plusp (decf left)))
+               (loop while (and (consp part)
+                                (plusp (decf left))
+                                (not (member (car part) (list 'quote +quasiquote+))))
                      do (when (and (eq 'load-time-value (car part)) (consp (cdr part)))
                           (push (second part) found))
                         (visit (pop part)))))

@@ -164,3 +164,23 @@ test('S3.17 each part of a definition is called what it is in a file too', async
   expect(await session.text('load_file', { path })).toMatch(/^Loaded/);
   expect(await places('parts')).toEqual(PLACES.map((place) => `  PARTS::${place}`));
 });
+
+test('S3.17 a LOAD-TIME-VALUE in the template of a macro is no call', async () => {
+  const text = `${opened('templates')}(defun at-load (x) x)
+(defmacro later (x) \`(list (load-time-value (at-load ,x))))
+(defmacro quoted () '(load-time-value (at-load 1)))
+(defun now () (load-time-value (at-load 2)))
+`;
+  const path = written('templates.lisp', text);
+  expect(await session.text('load_file', { path })).toMatch(/^Loaded/);
+  expect(await session.text('who_calls', { name: 'templates::at-load' })).toBe(
+    `Other places that call TEMPLATES::AT-LOAD:
+
+  TEMPLATES::NOW (load-time value)
+
+Possible callers:
+
+  TEMPLATES::LATER
+  TEMPLATES::QUOTED`,
+  );
+});
