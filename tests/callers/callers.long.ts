@@ -43,7 +43,7 @@ const GROUPS: readonly { systems: string[]; step: number; others: number }[] = [
     others: 20,
   },
   {
-    systems: libraries('zpb-ttf', 'py-configparser', 'pg', 'cl-mustache', 'hyperobject', 'lml2'),
+    systems: libraries('zpb-ttf', 'py-configparser', 'pg', 'cl-mustache', 'kmrcl', 'lml2'),
     step: 1,
     others: 20,
   },
