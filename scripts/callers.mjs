@@ -1,4 +1,4 @@
-// Writes docs/develop/callers.md from what was measured of who_calls. With --check it fails instead when that is stale.
+// Writes docs/develop/callers.md from what was measured of who_calls, and of the places of lists. With --check it fails instead when that is stale.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { measuredPage, table } from './measured-page.mjs';
 import { PROJECT } from './session.mjs';
 
 const RESULT = join(PROJECT, 'tests', 'callers', 'result.json');
+const PLACES = join(PROJECT, 'tests', 'source', 'result.json');
 const COMMAND = 'make check-long';
 
 /** Who was asked about a sample, and how that reads. */
@@ -14,6 +15,10 @@ const TOLD_BY = {
   'sb-introspect': '`sb-introspect:who-calls`',
   swank: "Swank's `list-callers`",
 };
+
+function resultIn(file) {
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
 
 /** Returns how many of TOTAL are PART, as part and rate. */
 function share(part, total) {
@@ -52,7 +57,21 @@ function allOf(rows) {
   };
 }
 
-function page({ rows }) {
+/** Returns the table of the places of lists that ROWS have, one for each SBCL and way into the image. */
+function placesTable({ rows }) {
+  return table(
+    ['SBCL', 'way into the image', 'exact', 'within the form', 'wrong'],
+    rows.map(({ sbcl, way, told, exact, within, wrong }) => [
+      sbcl.replace('SBCL ', ''),
+      way,
+      share(exact, told),
+      within,
+      wrong,
+    ]),
+  );
+}
+
+function page({ rows }, places) {
   const all = [...rows, allOf(rows)];
   const ours = table(
     [
@@ -98,7 +117,16 @@ Others were asked about a sample of the same functions, in an image of their own
 references have, and so did \`who_calls\` at first. They tell only callers with a name.
 
 ${theirs}
+
+## The places of lists
+
+SBCL says where a call or a frame is by the number of a list. \`tests/source/told.long.ts\` holds the place that an image
+has for each numbered list of 20 libraries against SBCL's own numbers of these lists: in files that it compiled, and in
+files that came from a cache and were read again. A place that cannot be known is said to be within its form. The newer
+SBCLs number more lists: those that are quoted, or behind a comma.
+
+${placesTable(places)}
 `;
 }
 
-await measuredPage('docs/develop/callers.md', () => page(JSON.parse(readFileSync(RESULT, 'utf8'))));
+await measuredPage('docs/develop/callers.md', () => page(resultIn(RESULT), resultIn(PLACES)));
