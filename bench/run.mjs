@@ -13,6 +13,7 @@ import { measureImage, openLibraryImage } from './image.mjs';
 import { describeMachine, loadNow } from './machine.mjs';
 import { measureNewer } from './newer.mjs';
 import { measureObserving } from './observe.mjs';
+import { measurePlaces } from './places.mjs';
 import { measureHeap, measureLoads } from './programs.mjs';
 import { measureRecords } from './records.mjs';
 import { terminalTable, writeDocuments } from './report.mjs';
@@ -37,6 +38,7 @@ const FULL = {
   loads: 9,
   callers: 5,
   observe: 7,
+  places: 9,
   blocks: { every: 8 },
   ranking: { rounds: 20, every: 1 },
 };
@@ -51,6 +53,7 @@ const QUICK = {
   loads: 1,
   callers: 1,
   observe: 1,
+  places: 1,
   blocks: { every: 50 },
   ranking: { rounds: 2, every: 10 },
 };
@@ -79,6 +82,7 @@ const SECTIONS = {
   loads: (stage, { loads }) => measureLoads(stage, loads),
   callers: (stage, { callers }) => measureCallers(stage, callers),
   observe: (stage, { observe }) => measureObserving(stage, observe),
+  places: (stage, { places }) => measurePlaces(stage, places),
   blocks: (stage, { blocks }) => measureBlocks(stage, blocks),
   newer: (stage, { starts, trips }) => measureNewer(stage, starts, trips),
   ranking: (stage, { ranking }) => measureSearch(stage, ranking),
