@@ -27,7 +27,8 @@
   (inside boolean :optional
    "True when the place is a list within the form, at an unknown position.")
   (method string :optional) (description string :optional)
-  (maker string :optional "The file whose load made the method, when SBCL keeps no source of it."))
+  (maker string :optional "The file whose load made the method, when SBCL keeps no source of it.")
+  (evaluated evaluated :optional "The evaluation that made the method, when no file did."))
 
 (defun translated (namestring)
   "Return the native name of the source file NAMESTRING. If that is a logical name of a file of

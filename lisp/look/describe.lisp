@@ -79,10 +79,6 @@ evaluation.")
   (time integer "When the form was evaluated, in seconds since 1970.")
   (by string :optional "The form, or its beginning and \"...\"."))
 
-(define-shape method-place (place)
-  "The place of a method."
-  (evaluated evaluated :optional "The evaluation that made the method."))
-
 (defun evaluation-data (name &rest kinds)
   "Return a JSON object about the evaluation that made the current definition of NAME, a name or a
 method. KINDS are keywords such as :FUNCTION for the kinds of definitions that count. Return NIL if
@@ -196,7 +192,7 @@ OFFSET on. Both values are NIL unless FUNCTION is a generic function."
    "The lambda list that all methods of the generic function accept together, when it differs from
    `arglist`.")
   (type string :optional) (documentation string :optional) (method-count integer :optional)
-  (methods (list method-place) :optional
+  (methods (list place) :optional
    "Places of the first methods. Their descriptions are qualifiers and specializers.")
   (compiler-macro boolean :optional) (inline string :optional) (supers (list string) :optional)
   (slots (list string) :optional)

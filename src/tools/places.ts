@@ -3,7 +3,7 @@
 
 import { relative } from 'node:path';
 import type { Bounds } from '../files/regular.ts';
-import type { Place } from '../image/wire/operations.ts';
+import type { Evaluated, Place } from '../image/wire/operations.ts';
 import { boundLine } from '../kernel/reply.ts';
 import type { Definition } from '../source/again.ts';
 import { definedLambdaList } from '../source/definition.ts';
@@ -26,6 +26,7 @@ import type { Used } from '../source/uses.ts';
 import { visibleLine } from '../visible.ts';
 import { namedPlaces } from './named-places.ts';
 import { type ReadElsewhere, type ReadLoaded, type Source, Sources } from './sources.ts';
+import { timeText } from './times.ts';
 import { takingTurns } from './turns.ts';
 import { type Changed, spanNow, startIn, usesNow, type Versions, whereNow } from './where-now.ts';
 
@@ -147,12 +148,10 @@ export class Places {
   }
 
   /** Returns PLACE, which is in DEFINITION, as `FILE:LINE:COLUMN`, with a remark when the file has changed.
-   *  Leaves out line and column when they are not known, and returns `no source` without a file. */
+   *  Leaves out line and column when they are not known. Without a file, returns the evaluation that made the
+   *  definition, else `no source`. */
   locate(place: Place, definition: Definition): string {
-    if (place.file === undefined)
-      return place.maker === undefined
-        ? noSource().at
-        : `no source (made by code of ${this.fileName(place.maker)})`;
+    if (place.file === undefined) return this.#withoutFile(place);
     const versions = this.#versions(place);
     if (versions === undefined) return noSource(this.fileName(place.file)).at;
     const { start, now, changed, inside } = whereNow(versions, place, definition);
@@ -202,10 +201,15 @@ export class Places {
       .map((other) => this.#site(file, now, other));
   }
 
-  /** Returns the site of PLACE; `no source` when it has no file. */
+  #withoutFile({ evaluated, maker }: Place): string {
+    if (evaluated !== undefined) return evaluationText(evaluated);
+    return maker === undefined ? noSource().at : `no source (made by code of ${this.fileName(maker)})`;
+  }
+
+  /** Returns the site of PLACE; without a file, the evaluation that made it, else `no source`. */
   site(place: Place): Site {
     const versions = this.#versions(place);
-    if (place.file === undefined) return noSource();
+    if (place.file === undefined) return { at: this.#withoutFile(place), text: '' };
     if (versions === undefined) return noSource(this.fileName(place.file));
     const { start, now, changed, inside } = whereNow(versions, place, { name: '' });
     return this.#site(place.file, now, start, changed && CHANGED[changed], inside && INSIDE);
@@ -414,6 +418,11 @@ function topOf({ start: _, end: _end, inside: _inside, ...top }: Place): Place {
  *  work for a place. */
 function isOutside(file: string, root: string): boolean {
   return file.startsWith('/') && !file.startsWith(root) && !/\/\.|\/\//.test(file);
+}
+
+/** Returns when a form was evaluated, and its beginning. */
+export function evaluationText({ time, by }: Evaluated): string {
+  return `evaluated ${timeText(time)}${by === undefined ? '' : ` by ${by}`}`;
 }
 
 /** Returns the site of code without a source, or whose source file, NAME, cannot be read. */

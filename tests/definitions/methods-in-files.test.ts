@@ -55,13 +55,24 @@ test('one method is read by its specializers, and a setf function by its name', 
   );
 });
 
-test('methods of a setf function that is loaded are told', async () => {
+test('methods that were evaluated are told with their time and form, as functions are', async () => {
   await at.answer('eval_form', {
     form: '(defpackage :loaded (:use :cl))\n(in-package :loaded)\n(defgeneric (setf place) (new thing))\n(defmethod (setf place) (new (thing symbol)) new)',
   });
-  expect(await at.answer('describe_symbol', { symbol: 'loaded::place' })).toContain(
-    'Methods (1):\n    (COMMON-LISP::T COMMON-LISP::SYMBOL)  no source',
+  const evaluated = /evaluated \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
+  const told = async (tool: string, args: object) =>
+    (await at.answer(tool, args)).replace(evaluated, 'evaluated TIME');
+  const method = '(defmethod (setf place) (new (thing symbol)) new)';
+  const row = `(COMMON-LISP::T COMMON-LISP::SYMBOL)  evaluated TIME by ${method}`;
+  expect(await told('describe_symbol', { symbol: 'loaded::place' })).toContain(
+    `Defined: evaluated TIME by (defgeneric (setf place) (new thing))\n  Methods (1):\n    ${row}`,
   );
+  expect(await told('read_definition', { name: '(setf loaded::place)' })).toContain(
+    `Methods (1; methods: true reads them):\n  ${row}`,
+  );
+  expect(
+    await told('describe_symbol', { symbol: '(setf loaded::place)', arguments: ['1', 'symbol'] }),
+  ).toContain(`  1. ${row}`);
 });
 
 test('methods that code of a file made are told with the file', async () => {

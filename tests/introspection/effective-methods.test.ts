@@ -256,7 +256,7 @@ test(
 /** Returns the methods that TEXT tells are entered, or ERROR. */
 function toldOrder(text: string): string {
   if (/signals an error/.test(text)) return 'ERROR';
-  return [...text.matchAll(/^ {2}\d+\. (.*?) {2}no source(.*)/gm)]
+  return [...text.matchAll(/^ {2}\d+\. (.*?) {2}(?:no source|evaluated)(.*)/gm)]
     .filter(([, , link = '']) => !link.includes('not entered'))
     .map(([, method]) => method)
     .join(', ');

@@ -42,6 +42,8 @@ export interface Place extends FormPlace {
   description?: string;
   /** The file whose load made the method, when SBCL keeps no source of it. */
   maker?: string;
+  /** The evaluation that made the method, when no file did. */
+  evaluated?: Evaluated;
 }
 
 /** A stack frame with its place, as far as that is known. */
@@ -445,12 +447,6 @@ export interface Evaluated {
   by?: string;
 }
 
-/** The place of a method. */
-export interface MethodPlace extends Place {
-  /** The evaluation that made the method. */
-  evaluated?: Evaluated;
-}
-
 /** One meaning of a symbol, such as its function or its class. */
 export interface Thing {
   nature: string;
@@ -463,7 +459,7 @@ export interface Thing {
   documentation?: string;
   methodCount?: number;
   /** Places of the first methods. Their descriptions are qualifiers and specializers. */
-  methods?: MethodPlace[];
+  methods?: Place[];
   compilerMacro?: boolean;
   inline?: string;
   supers?: string[];

@@ -6,6 +6,7 @@ import type { Definition } from '../../source/again.ts';
 import { namesIn } from '../../source/heads.ts';
 import { definedName, headNameOf } from '../../source/qualified.ts';
 import type { Places } from '../places.ts';
+import { timeText } from '../times.ts';
 import type { Changed } from '../where-now.ts';
 import type { DefinitionQuery } from './asked-names.ts';
 import type { EvaluatedDefinition } from './evaluated.ts';
@@ -106,7 +107,7 @@ function thingRows(thing: Thing, name: string, reading: Reading): ReadRow[] {
   const fitting = methods.filter(
     ({ description = '' }) => query.methods?.includes(namesIn(description)) ?? true,
   );
-  const methodRow = (method: Place & { evaluated?: Evaluated }) => {
+  const methodRow = (method: Place) => {
     const [definition, title] = [{ name, method: method.description }, `${name} ${method.description}`];
     return (
       evaluatedRow(method.evaluated, title, 'METHOD', definition, reading) ??
@@ -157,7 +158,7 @@ function evaluatedRow(
 ): ReadRow | undefined {
   if (evaluated === undefined || textOf === undefined) return undefined;
   const text = textOf({ symbol: headNameOf(fullName), method, evaluated });
-  const at = `evaluated ${new Date(evaluated.time * 1000).toISOString().replace('.000', '')}`;
+  const at = `evaluated ${timeText(evaluated.time)}`;
   const note = `by ${evaluated.by ?? 'code'}; its text was not kept`;
   return { name, kind, at, ...(text === undefined ? { note } : { text }) };
 }

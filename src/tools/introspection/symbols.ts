@@ -25,7 +25,7 @@ import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure, lookedUp, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
 import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
-import type { Places } from '../places.ts';
+import { evaluationText, type Places } from '../places.ts';
 import { lookedUpEach, NAMES } from '../several.ts';
 import { describeCall } from './dispatch.ts';
 import { acceptedText, lambdaListText, withLambdaList } from './lambda-lists.ts';
@@ -265,6 +265,7 @@ function thingText(thing: Described['things'][number], offset: number): string {
     thing.compilerMacro && 'Has a compiler macro.',
     labelled('Documentation', thing.documentation),
     ...thing.sources.map((at) => `Defined: ${at}`),
+    thing.sources.length === 0 && thing.evaluated && `Defined: ${evaluationText(thing.evaluated)}`,
     methodsText(thing, offset),
   ];
   return [thing.nature.toLowerCase(), ...lines.filter(Boolean).map((line) => indent(String(line), 2))].join(
