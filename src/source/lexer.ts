@@ -80,13 +80,41 @@ function dispatchToken(source: string, start: number): Token {
 }
 
 function skipBlank(source: string, from: number): number {
-  for (let at = endOfRun(BLANKS, source, from); ; at = endOfRun(BLANKS, source, at)) {
-    const char = source.charAt(at);
-    // A script can begin with a #! line.
-    const shebang = at === 0 && source.startsWith('#!');
-    if (char === ';' || shebang) at = source.indexOf('\n', at) + 1 || source.length;
-    else if (char === '#' && source.charAt(at + 1) === '|') at = endOfBlockComment(source, at + 2);
-    else return at;
+  for (let at = endOfBlank(source, from); ; ) {
+    const end = endOfComment(source, at);
+    if (end === undefined) return at;
+    at = endOfBlank(source, end);
+  }
+}
+
+/** Returns the end of the white space from index FROM of SOURCE on. The #! line of a script counts as white
+ *  space. */
+function endOfBlank(source: string, from: number): number {
+  const shebang = from === 0 && source.startsWith('#!');
+  return endOfRun(BLANKS, source, shebang ? endOfLine(source, 0) : from);
+}
+
+/** Returns the end of the comment that begins at index AT of SOURCE, without the line break behind it; undefined
+ *  when none begins there. */
+function endOfComment(source: string, at: number): number | undefined {
+  const char = source.charAt(at);
+  if (char === ';') return endOfLine(source, at);
+  return char === '#' && source.charAt(at + 1) === '|' ? endOfBlockComment(source, at + 2) : undefined;
+}
+
+function endOfLine(source: string, at: number): number {
+  const end = source.indexOf('\n', at);
+  return end === -1 ? source.length : end;
+}
+
+/** Returns the comments of SOURCE that follow index FROM, up to the next token. */
+export function commentsFrom(source: string, from: number): { start: number; end: number }[] {
+  const comments: { start: number; end: number }[] = [];
+  for (let start = endOfBlank(source, from); ; ) {
+    const end = endOfComment(source, start);
+    if (end === undefined) return comments;
+    comments.push({ start, end });
+    start = endOfBlank(source, end);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Computes how a text changes when a form is inserted, replaced or removed. */
 
 import { Reading } from './form.ts';
+import { commentsFrom } from './lexer.ts';
 import type { Extent, TopLevelForms } from './top-level.ts';
 import { type Span, treeOf } from './tree.ts';
 
@@ -26,48 +27,40 @@ function blankBehind(text: string, index: number): string {
 }
 
 /** Returns the splice that inserts ADDED, a text without final line break, before the form at EXTENT of FORMS
- *  and before the comment lines right above the form. EOL is the line break of the text. */
+ *  and before the comment right above the form. EOL is the line break of the text. */
 export function splicedBefore(forms: TopLevelForms, extent: Extent, added: string, eol: string): Splice {
   const { text } = forms.source;
-  const { lead, end } = extent;
-  const lineStart = text.lastIndexOf('\n', lead - 1) + 1;
-  const indentation = text.slice(lineStart, lead);
-  const alone = indentation.trim() === '';
   const at = commentedStart(forms, extent);
-  const breaks = breaksBetween(blankBefore(text, at), blankBehind(text, end));
+  const indentation = text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
+  const alone = indentation.trim() === '';
+  const breaks = breaksBetween(blankBefore(text, at), blankBehind(text, extent.end));
   return { start: at, end: at, text: `${added}${eol.repeat(breaks)}${alone ? indentation : ''}` };
 }
 
-/** Returns the start of the comment lines right above the form at EXTENT of FORMS, else its LEAD. */
+/** Returns the start of the comment right above the form at EXTENT of FORMS, or before it on its line; its LEAD
+ *  when there is none. */
 export function commentedStart(forms: TopLevelForms, extent: Extent): number {
   const { text } = forms.source;
-  const lineStart = text.lastIndexOf('\n', extent.lead - 1) + 1;
-  const indentation = text.slice(lineStart, extent.lead);
-  if (indentation.trim() !== '') return extent.lead;
-  return commentStart(text, lineStart, endAbove(text, extent.lead)) + indentation.length;
+  let [below, start] = [extent.lead, extent.lead];
+  for (const comment of commentsFrom(text, endAbove(text, extent.lead)).reverse()) {
+    const breaks = text.slice(comment.end, below).split('\n').length - 1;
+    if (breaks > 1 || text.startsWith(SECTION, comment.start)) return start;
+    below = comment.start;
+    const lineStart = text.lastIndexOf('\n', below - 1) + 1;
+    // A comment behind a form on its line belongs to that form.
+    if (/^\ufeff?[ \t]*$/.test(text.slice(lineStart, below))) start = below;
+  }
+  return start;
 }
+
+/** Begins a comment that is the title of a section. */
+const SECTION = ';;;;';
 
 /** Returns the end of the last token before INDEX of TEXT; 0 when there is none. */
 function endAbove(text: string, index: number): number {
   const tree = treeOf(text);
   const number = tree.tokenAt(index);
   return number === 0 ? 0 : tree.end(number - 1);
-}
-
-/** Matches a comment line that belongs to the form below it. Excludes lines with four semicolons, which are
- *  section titles, and lines with |#, which may end a block comment. */
-const COMMENT_LINE = /^[ \t]*;(?!;;;)(?!.*\|#)/;
-
-/** Returns the start of the comment lines of TEXT that end at index LINE_START; LINE_START when there are
- *  none. FLOOR is the end of the last token, before which lines of a string can look like comments. */
-function commentStart(text: string, lineStart: number, floor: number): number {
-  let start = lineStart;
-  for (let at = lineStart; at > 0; ) {
-    at = text.lastIndexOf('\n', at - 2) + 1;
-    if (at < floor || !COMMENT_LINE.test(text.slice(at, start))) return start;
-    start = at;
-  }
-  return start;
 }
 
 /** Returns the splice that inserts ADDED behind the form at EXTENT, and behind a comment on its line. */
@@ -111,7 +104,8 @@ export function splicedOut(text: string, { lead, end }: Extent): Splice {
 
 /** True when the last line of TEXT is a comment that belongs to the form below it. */
 function endsInComment(text: string): boolean {
-  return COMMENT_LINE.test(text.slice(text.lastIndexOf('\n') + 1));
+  const line = text.slice(text.lastIndexOf('\n') + 1).trim();
+  return line.endsWith('|#') || (line.startsWith(';') && !line.startsWith(SECTION));
 }
 
 /** Returns TEXT with SPLICES applied. SPLICES must be sorted by start; insertions at the same index keep

@@ -97,18 +97,22 @@ describe('a definition', () => {
 });
 
 describe('what is inserted', () => {
-  test('before stands above the comment', async () => {
-    await expectChange(';; A shape.', '(defun new ())\n\n;; A shape.', {
-      definition: 'shape',
-      op: 'before',
-      text: '(defun new ())',
-    });
+  test.each([
+    [';; A shape.\n'],
+    ['#| A shape. |#\n'],
+    ['#| A shape,\n   #| with words, |#\n; of many lines |#\n;; And more.\n'],
+    ['#| A shape. |# '],
+  ])('before stands above the comment %j', async (comment) => {
+    const text = SHOP.replace(';; A shape.\n', comment);
+    at.put('shop.lisp', text);
+    await edit({ definition: 'shape', op: 'before', text: '(defun new ())' });
+    expect(shop()).toBe(text.replace(comment, `(defun new ())\n\n${comment}`));
   });
   test.each([
     ['a string', '(defvar *doc* "\n; (defun x ())")\n'],
     ['a string of the form around it', '(eval-when (:execute)\n  "\n  ; Words."\n  '],
     ['a string that a feature leaves out', '#-sbcl (defvar *doc* "\n; (defun x ())")\n'],
-    ['a block of comment', '#| Words\n; more |#\n'],
+    ['a comment behind a form', '(defvar *more* 1) #| Words\n; more |#\n'],
   ])('before stays below %s whose last line looks like a comment', async (_, above) => {
     const put = (below: string) => `(in-package :ed)\n${above}${below}${above.includes('eval') ? ')' : ''}\n`;
     const blanks = /\n( *)$/.exec(above)?.[1] ?? '';
@@ -117,6 +121,12 @@ describe('what is inserted', () => {
     expect(readFileSync(join(at.root, 'odd.lisp'), 'latin1')).toBe(
       put(`(defun new ())\n${blanks}; Of below.\n${blanks}(defun below () 1)`),
     );
+  });
+  test('before stands below a comment that an empty line keeps apart', async () => {
+    const text = SHOP.replace(';; A shape.\n', '#| All of it. |#\n\n;; A shape.\n');
+    at.put('shop.lisp', text);
+    await edit({ definition: 'shape', op: 'before', text: '(defun new ())' });
+    expect(shop()).toBe(text.replace(';; A shape.', '(defun new ())\n\n;; A shape.'));
   });
   test('after stands below the comment', async () => {
     await expectChange('(r shape) (r shape)))\n', '(r shape) (r shape)))\n\n(defun new ())\n', {
@@ -150,22 +160,45 @@ describe('what is moved', () => {
   const SHAPE = '(defclass shape () ((name :accessor shape-name)))';
   const out = { definition: 'shape', op: 'delete' };
 
-  test('takes its comment along, also into another file', async () => {
+  test.each([
+    [';; A shape.\n'],
+    ['#| A shape,\n   #| with words, |#\n   of many lines |#\n'],
+    ['#| A shape. |#\n;; And more.\n'],
+    ['#| A shape. |# '],
+  ])('takes its comment %j along, also into another file', async (comment) => {
+    const [commented, rest] = [`${comment}${SHAPE}`, SHOP.replace(`;; A shape.\n${SHAPE}\n\n`, '')];
+    at.put('shop.lisp', SHOP.replace(`;; A shape.\n${SHAPE}`, commented));
     await edit({ definition: 'last-one', op: 'after', text: SHAPE }, out);
-    expect(shop()).toBe(`${SHOP.replace(`;; A shape.\n${SHAPE}\n\n`, '')};; A shape.\n${SHAPE}\n`);
-    at.put('shop.lisp', SHOP);
+    expect(shop()).toBe(`${rest}${commented}\n`);
+    at.put('shop.lisp', SHOP.replace(`;; A shape.\n${SHAPE}`, commented));
     at.put('other.lisp', '(in-package :ed)\n');
     await edit(out, { path: 'other.lisp', text: `(defvar *new* 1)\n\n${SHAPE}` });
     expect(readFileSync(join(at.root, 'other.lisp'), 'latin1')).toBe(
-      `(in-package :ed)\n\n(defvar *new* 1)\n\n;; A shape.\n${SHAPE}\n`,
+      `(in-package :ed)\n\n(defvar *new* 1)\n\n${commented}\n`,
     );
-    expect(shop()).toBe(SHOP.replace(`;; A shape.\n${SHAPE}\n\n`, ''));
+    expect(shop()).toBe(rest);
   });
 
-  test('leaves no comment behind that the new text has, too', async () => {
-    await edit({ definition: 'last-one', op: 'after', text: `;; A shape.\n${SHAPE}` }, out);
-    expect(shop()).toBe(`${SHOP.replace(`;; A shape.\n${SHAPE}\n\n`, '')};; A shape.\n${SHAPE}\n`);
+  test('takes the lines of its comment as they stand to each other out of a form that is further right', async () => {
+    const inner = '(defun inner () 1)';
+    at.put('in.lisp', `(in-package :ed)\n(progn\n  #| One,\n     two |#\n  ${inner})\n(defvar *end* 1)\n`);
+    await edit(
+      { path: 'in.lisp', definition: 'inner', op: 'delete' },
+      { path: 'in.lisp', definition: '*end*', op: 'before', text: inner },
+    );
+    expect(readFileSync(join(at.root, 'in.lisp'), 'latin1')).toBe(
+      `(in-package :ed)\n(progn)\n#| One,\n   two |#\n${inner}\n(defvar *end* 1)\n`,
+    );
   });
+
+  test.each([[';; A shape.\n'], ['#| A\n   shape. |#\n'], ['#| A shape. |# ']])(
+    'leaves no comment %j behind that the new text has, too',
+    async (comment) => {
+      at.put('shop.lisp', SHOP.replace(';; A shape.\n', comment));
+      await edit({ definition: 'last-one', op: 'after', text: `${comment}${SHAPE}` }, out);
+      expect(shop()).toBe(`${SHOP.replace(`;; A shape.\n${SHAPE}\n\n`, '')}${comment}${SHAPE}\n`);
+    },
+  );
 
   test('leaves it where the new text has another, and where it is only deleted', async () => {
     await edit({ definition: 'last-one', op: 'after', text: `; Mine.\n${SHAPE}` }, out);

@@ -25,7 +25,7 @@ export function movedWithComments(placed: readonly Placed[], features: Features)
     const { file, target } = located;
     const lead = commentedStart(file.forms, target);
     if (lead === target.lead) continue;
-    const comment = file.source.text.slice(lead, target.lead).replace(/^[ \t]+/gm, '');
+    const comment = unindented(file.source.text, lead, target.lead);
     const definition = { symbol: edit.query.symbol, head: target.head, comment };
     for (const [to, other] of moved.entries()) {
       const commented = withComment(other, definition, features);
@@ -50,12 +50,19 @@ function withComment(
   if (text === undefined) return undefined;
   const forms = new TopLevelForms(new SourceText(text), features);
   const same = allNamed(forms, { name: symbol }).find((each) => each.head === head);
-  const atLine = same !== undefined && /(^|\n)$/.test(text.slice(0, same.lead));
-  if (!atLine) return undefined;
-  const own = text.slice(commentedStart(forms, same), same.lead);
-  if (own !== '') return own.replace(/^[ \t]+/gm, '') === comment ? placed : undefined;
+  if (same === undefined) return undefined;
+  const from = commentedStart(forms, same);
+  if (!/(^|\n)$/.test(text.slice(0, from))) return undefined;
+  const own = unindented(text, from, same.lead);
+  if (own !== '') return own.trim() === comment.trim() ? placed : undefined;
   const commented = text.slice(0, same.lead) + comment + text.slice(same.lead);
   return { edit: withNewText(edit, commented), located };
+}
+
+/** Returns TEXT from START to END, with the lines as far to the left as if START were in the first column. */
+function unindented(text: string, start: number, end: number): string {
+  const column = start - (text.lastIndexOf('\n', start - 1) + 1);
+  return text.slice(start, end).replace(new RegExp(`^[ \\t]{0,${column}}`, 'gm'), '');
 }
 
 /** Returns the text of whole forms that EDIT puts into a file, or undefined when EDIT inserts no whole
