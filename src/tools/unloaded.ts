@@ -10,7 +10,7 @@ import type { Image } from '../image/image.ts';
 import { toResult } from '../kernel/outcome.ts';
 import { joinSections } from '../kernel/reply.ts';
 import type { CallContext, Tool } from '../kernel/tool.ts';
-import { definitionsIn } from '../source/definitions.ts';
+import { systemsIn } from '../source/systems.ts';
 import { TopLevelForms } from '../source/top-level.ts';
 import { visibleName } from '../visible.ts';
 import { callOptions } from './calling.ts';
@@ -66,7 +66,7 @@ async function unloadedNote({ image, workspace, places }: Grounds, context: Call
 async function systemsNote(where: string, files: readonly string[], places: Places): Promise<string> {
   const read = files.slice(0, FILES);
   await places.prepare(read);
-  const systems = [...new Set(read.flatMap((file) => systemsIn(file, places)))];
+  const systems = [...new Set(read.flatMap((file) => namesIn(file, places)))];
   if (systems.length === 0) return '';
   const which = systems.length === 1 ? 'it' : 'one';
   return `Note: nothing of this workspace is loaded; ${where} the ${counted(systems, 'system')}: load_system loads ${which}.`;
@@ -81,15 +81,9 @@ function counted(names: readonly string[], noun: string, one = '', several = '')
 }
 
 /** Returns the names of the systems that FILE defines, as far as they are literals. FILE must be prepared. */
-function systemsIn(file: string, places: Places): string[] {
+function namesIn(file: string, places: Places): string[] {
   const source = places.sourceText(file);
-  if (source === undefined) return [];
-  return definitionsIn(new TopLevelForms(source, new Set()))
-    .filter(({ operator }) => /(?:^|:)defsystem$/.test(operator))
-    .flatMap(({ name }) => {
-      const [, text, symbol] = /^(?:"([^"\\]+)"|#?:?([^\s"#|\\:]+))$/.exec(name) ?? [];
-      return text ?? symbol?.toLowerCase() ?? [];
-    });
+  return source === undefined ? [] : systemsIn(new TopLevelForms(source, new Set()));
 }
 
 /** Returns the .asd files directly in FOLDERS. */

@@ -197,13 +197,41 @@ Not loaded, because of that: code.lisp.`,
     expect(await at.answer('eval_form', { form: '(el::inside)' })).toBe('(2 2)');
   });
 
-  test('is refused where the package is not there yet', async () => {
+  test('is written and not loaded where the package is not there yet, and what loads it is said', async () => {
     at.put('later.lisp', '(in-package :el-later)\n(defun later () 1)\n');
-    const edits = [{ definition: 'el-later::later', path: 'later.lisp', old: '1', new: '2' }];
-    expect(await at.answer('edit_definitions', { edits, load: true })).toBe(
-      'failed: later.lisp cannot be loaded in part: its package EL-LATER is not in the image. Nothing was changed. Load the file with load_file first, or leave load out.',
+    const edits = [
+      { definition: 'el-later::later', path: 'later.lisp', old: '1', new: '2' },
+      { definition: 'other', op: 'after', text: '(defun besides () 1)' },
+    ];
+    expect(await edit(...edits)).toBe(`Changed later.lisp: line 2, +1 −1. It has 2 top-level forms now.
+Changed code.lisp: line 20, +2 −0. It has 10 top-level forms now.
+
+Note: there is no package EL-LATER in the image, so names in later.lisp were not looked up.
+
+Loaded 1 form of code.lisp
+
+Not loaded: 1 form of later.lisp, since the image has no package EL-LATER. The file is changed. Load what it needs, then the whole file with load_file.`);
+    expect(await at.answer('eval_form', { form: '(el::besides)' })).toBe('1');
+    at.put(
+      'el-later.asd',
+      '(defsystem "el-later/tests" :components ((:file "before") (:module "m" :pathname "" :components ((:file "later")))))\n',
     );
-    expect(await at.answer('edit_definitions', { edits })).toMatch(/^Changed later\.lisp: line 2/);
+    at.put('before.lisp', '(defpackage :el-later (:use :cl))\n');
+    expect(await edit({ definition: 'el-later::later', path: 'later.lisp', old: '2', new: '3' })).toMatch(
+      /\n\nNot loaded: 1 form of later\.lisp, since the image has no package EL-LATER\. The file is changed\. load_system with system el-later\/tests loads the file with what it needs\.$/,
+    );
+    await at.answer('load_system', { system: 'el-later/tests' });
+    expect(await at.answer('eval_form', { form: '(el-later::later)' })).toBe('3');
+  });
+
+  test('is loaded where another edit of the call makes its package', async () => {
+    at.put('new.lisp', '(in-package :el-new)\n(defun fresh () 1)\n');
+    const made = await edit(
+      { path: 'new.lisp', definition: 'el-new::fresh', old: '1', new: '2' },
+      { path: 'packages.lisp', text: '(defpackage :el-new (:use :cl) (:export #:fresh))' },
+    );
+    expect(made).toContain('Loaded 1 form of new.lisp');
+    expect(await at.answer('eval_form', { form: '(el-new:fresh)' })).toBe('2');
   });
 
   test.each([

@@ -139,20 +139,13 @@ async function nextSecond(files: Plan): Promise<void> {
   }
 }
 
-/** Throws a CallError when PLAN changes a form whose package does not exist in the image, or when another
- *  form, which would not be loaded, sets how a changed form is read. */
+/** Throws a CallError when a form of PLAN that would not be loaded sets how a changed form is read. */
 function checkLoadable(files: Plan): void {
   for (const file of files) {
-    const { name, missing } = file;
-    if (missing.length > 0) {
-      throw new CallError(
-        `${name} cannot be loaded in part: its package ${missing.join(', ')} is not in the image. Nothing was changed. Load the file with load_file first, or leave load out.`,
-      );
-    }
     const line = lineOfReaderSetting(file);
     if (line !== undefined) {
       throw new CallError(
-        `${name} cannot be loaded in part: the form at line ${line} changes how the forms below it are read, and does more. Nothing was changed. Leave load out, then load the whole file with load_file.`,
+        `${file.name} cannot be loaded in part: the form at line ${line} changes how the forms below it are read, and does more. Nothing was changed. Leave load out, then load the whole file with load_file.`,
       );
     }
   }

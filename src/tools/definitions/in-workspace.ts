@@ -1,9 +1,12 @@
 // Finds definitions in files of the workspace that the image does not know, such as tests, systems, and files
 // that are not loaded.
 
+import { dirname, relative } from 'node:path';
 import { type Budget, budgetOf } from '../../files/budget.ts';
 import { filesBelow } from '../../files/walk.ts';
 import type { Workspace } from '../../files/workspace.ts';
+import { systemsWith } from '../../source/systems.ts';
+import { TopLevelForms } from '../../source/top-level.ts';
 import { isLispFile } from '../parentheses.ts';
 import type { NamedText, Places } from '../places.ts';
 import { takingTurns } from '../turns.ts';
@@ -61,6 +64,24 @@ export async function workspaceDefinitions(
     ...(index === 0 && methods.length > 0 && { methods }),
   }));
   return { rows, complete: !budget.exceeded };
+}
+
+/** Returns the names of the systems to which FILE, a real path, belongs by the .asd files of WORKSPACE. PLACES
+ *  reads these. */
+export async function systemsOf(
+  file: string,
+  { workspace, places }: Pick<WorkspaceSearch, 'workspace' | 'places'>,
+): Promise<string[]> {
+  const systems = new Set<string>();
+  for await (const path of filesBelow(workspace, workspace.rootFolders(), lookupBudget())) {
+    if (!path.endsWith('.asd')) continue;
+    await places.prepare([path]);
+    const source = places.sourceText(path);
+    if (source === undefined) continue;
+    const forms = new TopLevelForms(source, places.features);
+    for (const name of systemsWith(forms, relative(dirname(path), file))) systems.add(name);
+  }
+  return [...systems];
 }
 
 /** Returns a new budget for searching the workspace for one name. */

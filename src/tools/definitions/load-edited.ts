@@ -10,6 +10,7 @@ import { definitionOf } from '../../source/definition.ts';
 import { definedAt } from '../../source/definitions.ts';
 import type { TopLevelForms } from '../../source/top-level.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
+import { visibleName } from '../../visible.ts';
 import { agreementSection, displacedSection } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
 import { conditionText, endingText, outputSection } from '../endings.ts';
@@ -18,25 +19,40 @@ import { unfitText } from '../introspection/impact-text.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings, redefinedSection } from '../remarks.ts';
 import type { PlannedFile } from './edited-files.ts';
+import { systemsOf } from './in-workspace.ts';
 import type { Origins } from './origins.ts';
 import { contentOf } from './part-content.ts';
 import type { Plan } from './plan.ts';
+import { missingNow } from './readable.ts';
 
 /** Compiles and loads the changed forms of PLAN. Its files must be written already. Returns the result of the tool. */
 export async function loadEdited(origins: Origins, plan: Plan, context: CallContext): Promise<Result> {
   const sections: (string | undefined)[] = [];
   const data: object[] = [];
-  let remarks: Remarks = {};
-  const files = await inLoadOrder(origins, plan, context);
-  for (const [index, file] of files.entries()) {
-    const reply = await loadForms(origins, file, index > 0, context);
+  let [remarks, continues]: [Remarks, boolean] = [{}, false];
+  const queue = [...(await inLoadOrder(origins, plan, context))];
+  const deferred = new Set<PlannedFile>();
+  for (const [index, file] of queue.entries()) {
+    const missing = await missingNow(origins.image, file, context);
+    if (missing.length > 0) {
+      // Another file can make the package, so the file is looked at again at the end.
+      if (!deferred.has(file)) queue.push(file);
+      else {
+        sections.push(await lackingText(file, missing, origins));
+        data.push({ path: file.present.name, notLoaded: true, missing });
+      }
+      deferred.add(file);
+      continue;
+    }
+    const reply = await loadForms(origins, file, continues, context);
+    continues = true;
     const failed = reply.ending.kind !== 'done' || reply.data.value?.notLoaded === true;
     sections.push(loadText(reply, file, origins.places));
     // The next file can define a method again that this file displaced, so only the last remarks count.
     remarks = reply.data;
     data.push({ path: file.present.name, ...reply.data.value, ending: reply.ending });
     if (failed) {
-      const skipped = files.slice(index + 1).map(({ name }) => name);
+      const skipped = queue.slice(index + 1).map(({ name }) => name);
       if (skipped.length > 0) sections.push(`Not loaded, because of that: ${skipped.join(', ')}.`);
       sections.push(displacedSection(remarks, origins.places));
       return { data, text: joinSections(sections), failed };
@@ -45,6 +61,18 @@ export async function loadEdited(origins: Origins, plan: Plan, context: CallCont
   sections.push(displacedSection(remarks, origins.places));
   sections.push(await unfitSection(origins, plan, context));
   return { data, text: joinSections(sections) };
+}
+
+/** Returns a section that says why the changed forms of FILE were not loaded, and what loads them: they are in
+ *  packages that are MISSING from the image. */
+async function lackingText(file: PlannedFile, missing: readonly string[], origins: Origins): Promise<string> {
+  const systems = await systemsOf(file.real, origins);
+  const what = `package${missing.length === 1 ? '' : 's'} ${missing.join(', ')}`;
+  const how =
+    systems.length > 0
+      ? `load_system with system ${systems.map(visibleName).join(' or ')} loads the file with what it needs.`
+      : 'Load what it needs, then the whole file with load_file.';
+  return `Not loaded: ${formsOf(file)}, since the image has no ${what}. The file is changed. ${how}`;
 }
 
 /** Returns FILES in the order in which ASDF loads them with their systems. Files that belong to no system
@@ -93,13 +121,17 @@ function loadText({ data, ending, output }: Reply<'load-forms'>, file: PlannedFi
 
 function headline(
   { data, ending }: Pick<Reply<'load-forms'>, 'data' | 'ending'>,
-  { name, changed }: PlannedFile,
+  file: PlannedFile,
 ): string | false {
-  const forms = `${changed.length} ${changed.length === 1 ? 'form' : 'forms'} of ${name}`;
+  const forms = formsOf(file);
   if (ending.kind !== 'done' || data.value?.notLoaded)
     return `Not loaded to the end: ${forms}. The file is changed.`;
   if (data.value?.failed) return `Loaded ${forms}, but with errors (below) that signal when the code runs.`;
-  return changed.length > 0 && `Loaded ${forms}`;
+  return file.changed.length > 0 && `Loaded ${forms}`;
+}
+
+function formsOf({ name, changed }: PlannedFile): string {
+  return `${changed.length} ${changed.length === 1 ? 'form' : 'forms'} of ${name}`;
 }
 
 /** Returns a section on the calls that no longer fit a function whose lambda list PLAN has changed. */

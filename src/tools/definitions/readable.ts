@@ -18,12 +18,7 @@ export async function checkReadable(
   context: CallContext,
 ): Promise<Pick<PlannedFile, 'notes' | 'missing'>> {
   const { source } = file.newForms;
-  const starts = file.changed.map(({ start }) => source.characterOf(start));
-  const packages = file.newForms
-    .packages()
-    .map(({ from, name }): [number, string | null] => [source.characterOf(from), name ?? null]);
-  const reply = await image.call('check-text', { text: file.after, starts, packages }, callOptions(context));
-  const checked = foundValue(reply);
+  const checked = await checkedBy(image, file, context);
   const { problems = [], missing = [] } = checked;
   const lineOf = (place: number) => source.lineAt(source.indexOfCharacter(place));
   const [fatal] = problems.filter(({ name }) => !name);
@@ -44,6 +39,25 @@ export async function checkReadable(
     ),
   ];
   return { notes, missing };
+}
+
+/** Returns the packages that the changed forms of FILE lack in IMAGE now. */
+export async function missingNow(
+  image: Image,
+  file: PlannedFile,
+  context: CallContext,
+): Promise<readonly string[]> {
+  if (file.missing.length === 0) return [];
+  return (await checkedBy(image, file, context)).missing ?? [];
+}
+
+async function checkedBy(image: Image, { newForms, changed, after }: PlannedFile, context: CallContext) {
+  const { source } = newForms;
+  const starts = changed.map(({ start }) => source.characterOf(start));
+  const packages = newForms
+    .packages()
+    .map(({ from, name }): [number, string | null] => [source.characterOf(from), name ?? null]);
+  return foundValue(await image.call('check-text', { text: after, starts, packages }, callOptions(context)));
 }
 
 /** Returns notes if the reader stopped before the end of FILE, as CHECKED says. Throws a CallError when the

@@ -1,0 +1,85 @@
+/** Finds the systems that an .asd file defines, and those to which a file belongs, as far as the text shows. */
+
+import { bareName, elementsOf, type Form } from './form.ts';
+import { spread, type TopLevelForms } from './top-level.ts';
+
+/** Returns the names of the systems that FORMS, the forms of an .asd file, define with literal names. */
+export function systemsIn(forms: TopLevelForms): string[] {
+  return definedSystems(forms).map(({ name }) => name);
+}
+
+/** Returns the names of those systems in FORMS, the forms of an .asd file, to which the file at PATH belongs.
+ *  PATH is relative to the folder of the .asd file, with slashes. Where each file is a system of its own, returns
+ *  its name. */
+export function systemsWith(forms: TopLevelForms, path: string): string[] {
+  return definedSystems(forms).flatMap(({ name, form }) => {
+    const folder = folderOf(form, '');
+    if (folder === undefined) return [];
+    if (filesIn(form, folder).some((file) => isSameFile(path, file))) return [name];
+    const inferred = bareName(optionOf(form, 'CLASS')) === 'PACKAGE-INFERRED-SYSTEM';
+    const root = joined(folder);
+    const isBelow = root === '' ? !path.startsWith('../') : path.startsWith(`${root}/`);
+    return inferred && isBelow ? [joined(name, withoutType(path.slice(root.length)))] : [];
+  });
+}
+
+function definedSystems(forms: TopLevelForms): { name: string; form: Form }[] {
+  const tops = forms.all().flatMap(({ start }) => forms.at(start) ?? []);
+  return tops
+    .flatMap((top) => [...spread(top)])
+    .flatMap((form) => {
+      const name = bareName(form.first) === 'DEFSYSTEM' ? nameOf(elementsOf(form)[1]) : undefined;
+      return name === undefined ? [] : [{ name, form }];
+    });
+}
+
+/** Returns the paths of the components in the system or module FORM, whose files are in FOLDER. A path can lack
+ *  its type. Leaves out components whose paths are computed. */
+function filesIn(form: Form, folder: string): string[] {
+  return elementsOf(optionOf(form, 'COMPONENTS')).flatMap((component) => {
+    const name = nameOf(elementsOf(component)[1]);
+    const path = name === undefined ? undefined : folderOf(component, name);
+    if (path === undefined) return [];
+    const own = joined(folder, path);
+    return optionOf(component, 'COMPONENTS') === undefined ? [own] : filesIn(component, own);
+  });
+}
+
+/** Returns the literal :pathname of COMPONENT, or USUAL when it has none; undefined when it is computed. */
+function folderOf(component: Form, usual: string): string | undefined {
+  const given = optionOf(component, 'PATHNAME');
+  if (given === undefined) return usual;
+  const literal = given.inner ?? given;
+  return literal.isString ? literal.designated : undefined;
+}
+
+/** Returns the value of the option :NAME of COMPONENT, a list with an operator, a name and options. */
+function optionOf(component: Form, name: string): Form | undefined {
+  const parts = elementsOf(component);
+  const at = parts.findIndex((part, index) => index >= 2 && index % 2 === 0 && bareName(part) === name);
+  return at === -1 ? undefined : parts[at + 1];
+}
+
+/** Returns the name that FORM, a literal string or symbol, is for ASDF; undefined for other forms. */
+function nameOf(form: Form | undefined): string | undefined {
+  return form?.isString ? form.designated : form?.designated?.toLowerCase();
+}
+
+/** True when FILE, the path of a component that can lack its type, means PATH. */
+function isSameFile(path: string, file: string): boolean {
+  return path === file || withoutType(path) === file;
+}
+
+function withoutType(path: string): string {
+  return path.replace(/(?<=[^/])\.[^./]*$/, '');
+}
+
+/** Returns the relative path that PARTS, relative paths, are together. */
+function joined(...parts: string[]): string {
+  const steps: string[] = [];
+  for (const step of parts.join('/').split('/')) {
+    if (step === '..' && !['..', undefined].includes(steps.at(-1))) steps.pop();
+    else if (step !== '' && step !== '.') steps.push(step);
+  }
+  return steps.join('/');
+}
