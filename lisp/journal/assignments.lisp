@@ -39,6 +39,7 @@ Leave out all other quoted data."
     (rotatef (elements (cdr form)))
     (shiftf (butlast (elements (cdr form))))
     (set (list (list 'symbol-value (second form))))
+    (multiple-value-setq (elements (second form)))
     (t (list (second form)))))
 
 (defun set-variables (form)
@@ -49,12 +50,35 @@ Leave out all other quoted data."
              (variables-in (places-set form)))
            (loop for part in (elements form) nconc (set-variables part)))))
 
+(defun defining-call-p (form)
+  "Return true if FORM, a list, is a call of a macro whose name begins with DEF."
+  (and (symbolp (car form))
+       (macro-function (car form))
+       (starts-p (symbol-name (car form)) "DEF")))
+
+(defun assigned-variables (form anywhere)
+  "Return a list, with duplicates, of the symbols that FORM surely sets: FORM is a call of one of
+*SETTERS* with them as places, or with places (SYMBOL-VALUE 'SYMBOL), or a PROGN of such calls. If
+ANYWHERE is true, also include those that such a call inside FORM may set. They can be local
+variables."
+  (cond ((or (atom form) (eq (car form) 'quote) (minusp (decf *steps*))) '())
+        ((member (car form) *setters* :test #'eq)
+         (loop for place in (places-set form)
+               for symbol = (if (and (consp place) (eq (car place) 'symbol-value))
+                                (literal (second place))
+                                place)
+               when (and symbol (symbolp symbol)) collect symbol))
+        ((or (eq (car form) 'progn) (and anywhere (not (defining-call-p form))))
+         (loop for part in (elements form) nconc (assigned-variables part anywhere)))))
+
 (defun note-set-by (form)
-  "Record the variables that FORM, which was evaluated to its end, has set because it is a call of one
-of *SETTERS*."
-  (when (and (consp form) (member (car form) *setters* :test #'eq))
-    (dolist (place (places-set form))
-      (when (symbolp place) (note-set place)))))
+  "Record the user's global variables that FORM, which was evaluated to its end, has set or may have
+set."
+  (let ((*steps* 1000))
+    (mapc #'note-set (assigned-variables form nil))
+    (dolist (symbol (assigned-variables form t))
+      (when (and (boundp symbol) (not (constantp symbol)) (not (system-symbol-p symbol)))
+        (touch-evaluated symbol :value)))))
 
 (defparameter *valued* '(defvar defparameter defconstant sb-ext:defglobal)
   "Defining operators that evaluate their third element, the form for the value, at once.")
@@ -69,10 +93,7 @@ evaluated. Variables in the bodies of functions and macros that FORM only define
                                                 unless (symbolp place) nconc (variables-read place)
                                                 nconc (variables-read value)))
         ((member (car form) *valued*) (variables-read (third form)))
-        ((and (symbolp (car form))
-              (macro-function (car form))
-              (starts-p (symbol-name (car form)) "DEF"))
-         '())
+        ((defining-call-p form) '())
         (t (loop for part in (elements form) nconc (variables-read part)))))
 
 (defun read-texts (form)

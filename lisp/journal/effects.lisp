@@ -96,7 +96,10 @@ on NAME. DOING is a list that begins with a text for the operation, such as \"de
 Record the operation, unless it serves only the compiler or only sets a value."
   (declare (dynamic-extent doing))
   (when (and *touched* (not (starts-p (first doing) "binding" "setting the value")))
-    (touch name (setter-kind (first doing))))
+    (touch name (setter-kind (first doing)))
+    (when (and (starts-p (first doing) "globally declaring")
+               (member (second doing) '(special sb-ext:global) :test #'eq))
+      (touch-evaluated name :special)))
   (noting
     (unless (starts-p (first doing) "binding" "declaring" "proclaiming" "setting the value")
       (let ((symbol (note-name name)))

@@ -35,6 +35,10 @@ from, and that are not the last ones that were loaded to their ends.")
 value is a list (IDENTITY TIME BY DEFINITION): the definition's identity, a universal time, the
 beginning of the form's text or NIL, and the DEFINITION structure.")
 
+(sb-ext:defglobal **variables-evaluated** (make-hash-table :test 'eq :weakness :key :synchronized t)
+  "A weak hash table from variables that evaluated forms have declared special or set to pairs (BY .
+WHAT). BY is the beginning of the text of the last such form. WHAT is :SPECIAL or :VALUE.")
+
 (sb-ext:defglobal **exported** (make-hash-table :test 'eq :weakness :key :synchronized t)
   "A weak hash table from symbols that calls of EXPORT have exported, outside a DEFPACKAGE, to
 alists from packages to the serial numbers of the last loads or evaluations with such a call.")

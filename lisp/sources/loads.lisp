@@ -85,6 +85,13 @@ of the form that made DEFINITION."
     (setf (gethash (key-of definition) **evaluated**)
           (list (definition-identity definition) (get-universal-time) by definition))))
 
+(defun note-variables (evaluated by)
+  "Record in **VARIABLES-EVALUATED** the variables in EVALUATED, the EVALUATED of a TOUCHED
+structure. BY is the beginning of the text of the form that was evaluated, or NIL after a load."
+  (when by
+    (loop for (symbol . what) in (reverse evaluated)
+          do (setf (gethash symbol **variables-evaluated**) (cons by what)))))
+
 (defun thing-touched (definition)
   "Return the key of DEFINITION in the hash tables of a TOUCHED structure: a symbol, package or
 method."
@@ -391,6 +398,7 @@ ended normally."
          (groups (by-file (new-definitions touched serial) touched path by))
          (noted (make-noted)))
     (note-exported (touched-exported touched) serial)
+    (note-variables (touched-evaluated touched) by)
     (dolist (loaded (remove nil (cons path (mapcar #'car (touched-loads touched)))))
       (unless (assoc loaded groups :key #'source-file-path :test #'equal)
         (push (list (known-file loaded)) groups)))

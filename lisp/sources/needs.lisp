@@ -242,6 +242,22 @@ methods specialize on."
                      (needed-by-values (lambda (symbol)
                                          (eq (symbol-package symbol) package))))))))))
 
+;;; Variables
+
+(defun evaluation-needing (symbol)
+  "Return a text for the last evaluated form that declared the variable SYMBOL special or set it.
+Return NIL if there is none, or if it only set SYMBOL, which is unbound now."
+  (destructuring-bind (&optional by . what) (gethash symbol **variables-evaluated**)
+    (and by
+         (or (eq what :special) (boundp symbol))
+         (format nil "the evaluated form ~A" by))))
+
+(defun variable-needs (definition going)
+  "Return two lists about what needs the variable of DEFINITION, as NEEDS does."
+  (let* ((symbol (definition-name definition)) (evaluation (evaluation-needing symbol)))
+    (multiple-value-bind (texts forms) (needed-by-code (list symbol) going)
+      (values (if evaluation (cons evaluation texts) texts) forms))))
+
 ;;; All kinds
 
 (defun needs (definition going)
@@ -250,6 +266,6 @@ for definitions and data, and JSON objects with the file and the number of top-l
 out the definitions in the list GOING, which are to be removed, too."
   (case (definition-kind definition)
     (:class (class-needs definition going))
-    (:variable (needed-by-code (list (definition-name definition)) going))
+    (:variable (variable-needs definition going))
     (:method-combination (combination-needs definition going))
     (:package (package-needs definition going))))

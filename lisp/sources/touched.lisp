@@ -18,6 +18,8 @@ EXPORTED: a list of lists (PACKAGE SYMBOL...) with the symbols that EXPORT expor
 DEFPACKAGE.
 VALUES: a hash table from variables to their values before their first definition. The value of
 an unbound variable is this structure.
+EVALUATED: a list of (VARIABLE . WHAT) pairs, newest first, for what was done outside of loads. WHAT
+is :SPECIAL if the variable was declared special or global, or :VALUE if a form set it.
 SLOTS: a hash table from classes to the names of their direct slots before the changes.
 MAKERS: a hash table from changed symbols, packages and methods to the truenames of the files
 that were then being loaded or compiled.
@@ -27,7 +29,7 @@ NOTE-LOADED."
   (before (make-hash-table :test 'eq)) (loaded (make-hash-table :test 'eq))
   (set (make-hash-table :test 'equal))
   (log '()) (failed '()) (exports '()) (exported '())
-  (values (make-hash-table :test 'eq)) (slots (make-hash-table :test 'eq))
+  (values (make-hash-table :test 'eq)) (evaluated '()) (slots (make-hash-table :test 'eq))
   (makers (make-hash-table :test 'eq))
   (around (make-hash-table :test 'eq)) (loads '()))
 
@@ -130,6 +132,13 @@ does not set a bound variable."
     (let ((values (touched-values touched)))
       (unless (nth-value 1 (gethash symbol values))
         (setf (gethash symbol values) (if (boundp symbol) (symbol-value symbol) touched))))))
+
+(defun touch-evaluated (symbol what)
+  "Unless a file is being loaded or compiled, record what was done to the variable SYMBOL. WHAT is
+:SPECIAL if it was declared special or global, or :VALUE if a form set it."
+  (unless (or *load-truename* *compile-file-truename*)
+    (with-touched (touched)
+      (push (cons symbol what) (touched-evaluated touched)))))
 
 (defun call-in-load (function)
   "Call FUNCTION, which loads a file. If it does not end normally, record its changes in

@@ -201,6 +201,47 @@ test('a package is not removed when there is too much data to search', async () 
   );
 });
 
+describe('a variable that an evaluated form declared or set stays', () => {
+  test.each([
+    '(declaim (special *wind*))',
+    "(proclaim '(special *wind*))",
+    '(setf *wind* 5)',
+    "(setf (symbol-value '*wind*) 5)",
+    "(set '*wind* 5)",
+    '(progn (setq *other* 1 *wind* 5))',
+    '(multiple-value-setq (*other* *wind*) (floor 7 2))',
+    '(incf *wind*)',
+    '(let ((wind 5)) (when wind (setf *wind* wind)))',
+  ])('%s', async (form) => {
+    await loaded('e.lisp', '(defvar *wind* 1)');
+    await session.call('eval_form', { form, package: 'p' });
+    const value = await session.eval('p::*wind*');
+    // This loads its file again, which makes another definition.
+    await lose('(defvar *wind* 1)');
+    expect(await forget('e.lisp')).toBe(
+      `Loaded e.lisp\n\nNot removed: variable P::*WIND*, because of the evaluated form ${form}.`,
+    );
+    expect(await session.eval('p::*wind*')).toBe(value);
+  });
+
+  test.each([
+    '(print *wind*)',
+    "(setf (get '*wind* :speed) 5)",
+    "(list '(setf *wind* 5))",
+    '(declaim (type integer *wind*))',
+    "(progn (setf *wind* 5) (makunbound '*wind*))",
+    '(load "sets.lisp")',
+  ])('but not after %s', async (form) => {
+    put('sets.lisp', '(print 1)');
+    await loaded('e.lisp', '(defvar *wind* 1)');
+    await session.call('eval_form', { form, package: 'p' });
+    await lose('(defvar *wind* 1)');
+    expect(await forget('e.lisp')).toBe(
+      'Loaded e.lisp\n\nRemoved, because the file no longer has it: variable P::*WIND*.',
+    );
+  });
+});
+
 test('packages that use each other are removed together', async () => {
   await lose('(defpackage "GATE" (:use "CL")) (defpackage "LOCK" (:use "GATE"))');
   expect(await forget('e.lisp')).toBe(
