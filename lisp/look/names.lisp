@@ -115,7 +115,10 @@ the package prefix in the symbol's text, or NIL. Use PREFIX if there is one, els
 DEFAULT, else the session's package. With a PREFIX, the package PACKAGE-NAME must exist too, and
 PREFIX may be one of its local nicknames (contracts S3.2, C25, C26)."
   (let* ((given (and package-name (named-package package-name)))
-         (package (cond (prefix (named-package prefix (or given (session-package))))
+         (package (cond (prefix (named-package (if (find-if (lambda (char) (find char "|\\")) prefix)
+                                                   (token-name prefix)
+                                                   prefix)
+                                               (or given (session-package))))
                         (given)
                         (default (named-package default))
                         (t (session-package)))))

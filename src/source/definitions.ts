@@ -126,15 +126,27 @@ export interface Target extends Extent {
 /** Returns the forms that WANTED most likely means: definitions rather than other forms, and a generic
  *  function rather than its methods. */
 export function targetsNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
+  return likeliest(targetsFitting(forms, wanted), wanted);
+}
+
+/** Returns the forms that WANTED can mean. */
+export function targetsFitting(forms: TopLevelForms, wanted: Wanted): Target[] {
   const all = allNamed(forms, wanted);
   const { operator, methods } = wanted;
   const found = methods === undefined ? all : all.filter(({ method }) => methods.includes(method));
   // No method has these specializers: the list asked for may be the lambda list of a function.
-  if (found.length === 0 && operator !== 'DEFMETHOD') return all;
-  if (operator !== undefined) return found;
+  return found.length === 0 && operator !== 'DEFMETHOD' ? all : found;
+}
+
+/** Returns those of FOUND that WANTED, which they all fit, most likely means. */
+export function likeliest<Found extends Pick<Target, 'operator'>>(
+  found: readonly Found[],
+  { operator }: Wanted,
+): Found[] {
+  if (operator !== undefined) return [...found];
   const defining = found.filter(isDefining);
   const others = defining.filter((each) => each.operator !== 'DEFMETHOD');
-  return [others, defining, found].find(({ length }) => length > 0) ?? [];
+  return [others, defining, [...found]].find(({ length }) => length > 0) ?? [];
 }
 
 /** Returns all forms that name WANTED, methods included. */
@@ -149,7 +161,7 @@ export function allNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
   });
 }
 
-function isDefining({ operator }: Target): boolean {
+function isDefining({ operator }: Pick<Target, 'operator'>): boolean {
   return operator.startsWith('DEF');
 }
 

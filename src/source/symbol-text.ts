@@ -14,10 +14,11 @@ export function writtenSymbol(token: string): Written {
   if (token.startsWith('#:')) return { prefix: '#', base: 2 };
   const [, home = '', colons = ''] = /^((?:[^\\|:]|\\.|\|[^|]*\|)*)(::?)/s.exec(token) ?? [];
   if (colons === '') return { base: 0 };
-  return { prefix: packageOf(home), base: home.length + colons.length };
+  return { prefix: packageNamed(home), base: home.length + colons.length };
 }
 
-function packageOf(text: string): string {
+/** Returns the name of the package that TEXT, written before a colon, names. */
+export function packageNamed(text: string): string {
   return text === '' ? '' : nameOf('atom', text);
 }
 

@@ -233,6 +233,16 @@ describe('without asking anybody, it refuses', () => {
       'edits[0]: definition names 2 definitions. Give an edit for each.',
     ],
     [
+      'nothing',
+      [one(' ', '1')],
+      'edits[0]: definition has no name in it. Give symbols, or lists such as (setf area) or (defmethod area (circle)).',
+    ],
+    [
+      'a part of a name',
+      [one('(defmethod area (circle)', '1')],
+      'edits[0]: (defmethod area (circle) does not end. Give a symbol or a whole list.',
+    ],
+    [
       'no name',
       [one('(area)', '1')],
       'edits[0]: (area) names no definition. Give a symbol, (setf area), or (defmethod area (circle)).',
@@ -282,12 +292,12 @@ describe('without asking anybody, it refuses', () => {
     [
       'another line',
       [{ ...one('helper', '(list)'), path: 'shop.lisp', line: 1 }],
-      'edits[0]: shop.lisp does not define helper at line 1. Did you mean helper?',
+      'edits[0]: there is no such definition of helper at line 1, but these:\n  shop.lisp:19  (defun helper)\nGive one as it stands here, or its line.',
     ],
     [
       'another package',
       [one('cl-user::area', '(list)')],
-      'edits[0]: shop.lisp has the name cl-user::area, but in another package. Give it with its package: ed::area.',
+      'edits[0]: shop.lisp does not define cl-user::area, but that name in another package. Give it with its package: ed::area.',
     ],
     [
       'two of the same name',

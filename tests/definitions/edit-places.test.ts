@@ -209,9 +209,87 @@ Give it with its package: one::halt or two::halt.`,
 
   test('is asked for with the package that its file has', async () => {
     expect(await edit({ path: 'rate-b.lisp', definition: 'rates-a::rate', op: 'delete' })).toBe(
-      'failed: edits[0]: rate-b.lisp has the name rates-a::rate, but in another package. Give it with its package: rates-b::rate.',
+      'failed: edits[0]: rate-b.lisp does not define rates-a::rate, but that name in another package. Give it with its package: rates-b::rate.',
     );
   });
+});
+
+describe('in files of several packages that are not loaded', () => {
+  beforeAll(() => {
+    at.put(
+      'stops-a.lisp',
+      '(in-package :stops-a)\n(defgeneric stop (x))\n(defmethod stop ((x (eql :now))) 1)\n(defun (setf stop) (new x) new)\n#+sbcl (defun os () 1)\n#-sbcl (defun os () 2)\n(in-package "Stops")\n(defun stop () 3)\n(defun stopped () 4)\n',
+    );
+    at.put('stops-b.lisp', '(in-package :stops-b)\n(defmethod stops-a:stop ((x string)) 2)\n');
+  });
+  const stop = (definition: string, more: object = {}) =>
+    edit({ definition, old: 'not-there', new: 'there', ...more });
+
+  test.each([
+    ['stops-a::stop', '(defgeneric stop) at stops-a.lisp:2'],
+    ["'stops-a::stop", '(defgeneric stop) at stops-a.lisp:2'],
+    ["#'(setf stops-a::stop)", '(defun (setf stop)) at stops-a.lisp:4'],
+    ['(defmethod stop (string))', '(defmethod stops-a:stop ((x string))) at stops-b.lisp:2'],
+    ['(defmethod stop ((eql :now)))', '(defmethod stop ((x (eql :now)))) at stops-a.lisp:3'],
+    ['|Stops|::stop', '(defun stop) at stops-a.lisp:8'],
+    ['stops::stop', '(defun stop) at stops-a.lisp:8'],
+  ])('%s is found', async (definition, place) => {
+    expect(await stop(definition)).toContain(`failed: edits[0]: old does not stand in ${place}; `);
+  });
+
+  test('a generic function comes before methods of its name in other files', async () => {
+    expect(await stop('stop')).toBe(`failed: edits[0]: stop fits 2 definitions:
+  stops-a.lisp:2  (defgeneric stop)  in package stops-a
+  stops-a.lisp:8  (defun stop)  in package |Stops|
+Give one as it stands here, or its line.`);
+    expect(await stop('stopped', { line: 1, path: 'stops-a.lisp' })).toBe(
+      'failed: edits[0]: there is no such definition of stopped at line 1, but these:\n  stops-a.lisp:9  (defun stopped)\nGive one as it stands here, or its line.',
+    );
+    expect(await stop('(defun stop)', { line: 1, path: 'stops-a.lisp' })).toContain(
+      'stop at line 1, but these:\n  stops-a.lisp:8  (defun stop)\n',
+    );
+  });
+
+  test('what they define by the name is told where they lack the method', async () => {
+    expect(await stop('(defmethod stop :around (string))')).toBe(
+      `failed: edits[0]: there is no such definition of stop, but these:
+  stops-a.lisp:3  (defmethod stop ((x (eql :now))))  in package stops-a
+  stops-b.lisp:2  (defmethod stops-a:stop ((x string)))  in package stops-b
+Give one as it stands here, or its line.`,
+    );
+    expect(await stop('(stopping stopped)')).toBe(
+      'failed: edits[0]: there is no such definition of stopped, but these:\n  stops-a.lisp:9  (defun stopped)\nGive one as it stands here, or its line.',
+    );
+    expect(await stop('other::stopped')).toBe(
+      'failed: edits[0]: stops-a.lisp does not define other::stopped, but that name in another package. Give it with its package: |Stops|::stopped.',
+    );
+  });
+
+  test('what a feature leaves out is not found, and what it lets through is told', async () => {
+    expect(await stop('os', { line: 6, path: 'stops-a.lisp' })).toBe(
+      'failed: edits[0]: there is no such definition of os at line 6, but these:\n  stops-a.lisp:5  (defun os)\nGive one as it stands here, or its line.',
+    );
+  });
+});
+
+test('a setf function that DEFSETF made is told by that form', async () => {
+  at.put('level.lisp', '(defun level () 1)\n(defun set-level (x) x)\n(defsetf level set-level)\n');
+  await at.answer('load_file', { path: 'level.lisp' });
+  expect(await edit({ definition: '(setf level)', text: '(a)' })).toBe(
+    'failed: edits[0]: (setf level) is made by the form at level.lisp:3, which has another name. Edit that.',
+  );
+});
+
+test('a package whose name has lower case is found by its name in bars', async () => {
+  await at.answer('eval_form', { form: '(defpackage "lowCase" (:use :cl))' });
+  at.put('low.lisp', '(in-package "lowCase")\n(defun low () 1)\n');
+  await at.answer('load_file', { path: 'low.lisp' });
+  expect(await at.answer('read_definition', { name: '|lowCase|::low' })).toBe(
+    'low.lisp:2  lowCase::LOW [FUNCTION]\n\n(defun low () 1)',
+  );
+  expect(await at.answer('read_definition', { name: 'other::low' })).toBe(
+    'low.lisp:2  other::low (found by its name in the file, in package |lowCase|)\n\n(defun low () 1)',
+  );
 });
 
 test('a definition in a binding of its name is that, and one in a binding of nothing is found', async () => {

@@ -3,6 +3,7 @@
 import { CallError } from '../../errors.ts';
 import { bareName, elementsOf } from '../../source/form.ts';
 import { headOf, methodsMeant } from '../../source/heads.ts';
+import { packageNamed } from '../../source/symbol-text.ts';
 import { SourceText } from '../../source/text.ts';
 import { TopLevelForms } from '../../source/top-level.ts';
 
@@ -23,30 +24,34 @@ export interface DefinitionQuery {
 /** Maximum number of characters of the names in a call. */
 const LIMIT = 20_000;
 
-/** Returns the definitions that TEXT names. Throws a CallError when it names none, is too long, or cannot be
- *  read. */
-export function parseQueries(text: string): DefinitionQuery[] {
+/** Returns the definitions that TEXT, the value of PARAMETER, names. Throws a CallError when it names none, is too
+ *  long, or cannot be read. */
+export function parseQueries(text: string, parameter = 'name'): DefinitionQuery[] {
   if (text.length > LIMIT)
     throw new CallError(
-      `name has ${text.length} characters, and can have ${LIMIT}. Give names, not the text of definitions.`,
+      `${parameter} has ${text.length} characters, and can have ${LIMIT}. Give names, not the text of definitions.`,
     );
   const forms = new TopLevelForms(new SourceText(text), new Set());
   const queries = forms.all().map(({ start }) => queryAt(forms, start));
   if (queries.length > 0) return queries;
   throw new CallError(
-    'name has no name in it. Give symbols, or lists such as (setf area) or (defmethod area (circle)).',
+    `${parameter} has no name in it. Give symbols, or lists such as (setf area) or (defmethod area (circle)).`,
   );
 }
 
-/** Returns the package prefix of the symbol in the query, or undefined. */
+/** Returns the package prefix of the symbol in the query, as the reader would read it, or undefined. */
 export function prefixOf({ name }: DefinitionQuery): string | undefined {
-  return /^(?:\((?:cl:)?setf\s+)?([^\s:()"|]+)::?[^:]/i.exec(name)?.[1];
+  const [, written] = /^(?:\((?:cl:)?setf\s+)?((?:[^\s:()"|\\]|\\.|\|[^|]*\|)+)::?[^:]/i.exec(name) ?? [];
+  return written && packageNamed(written);
 }
 
 function queryAt(forms: TopLevelForms, start: number): DefinitionQuery {
-  const form = forms.at(start);
+  // 'AREA and #'AREA are names too.
+  const whole = forms.at(start);
+  const form = whole?.inner ?? whole;
   const text = (form?.text ?? '').trim();
   const [first, second, third] = elementsOf(form);
+  if (form?.mark === 'broken') throw new CallError(`${text} does not end. Give a symbol or a whole list.`);
   if (form === undefined || first === undefined)
     return { name: text, symbol: bareName(form) || text.replace(/^"|"$/g, '').toUpperCase() };
   const isSetf = bareName(first) === 'SETF' && second !== undefined && third === undefined;

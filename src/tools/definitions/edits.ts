@@ -75,7 +75,7 @@ export function editsOf(values: readonly unknown[]): Edit[] {
 function editOf(label: string, args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>): Edit {
   const { definition, path, line } = args;
   if (definition === undefined) return { label, ...fileChangeOf(args) };
-  const [query, ...more] = parseQueries(definition);
+  const [query, ...more] = parseQueries(definition, 'definition');
   if (query === undefined || more.length > 0)
     throw new CallError(`definition names ${more.length + 1} definitions. Give an edit for each.`);
   return { label, query, path, line, change: changeOf(args) };

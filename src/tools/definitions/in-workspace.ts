@@ -5,6 +5,7 @@ import { dirname, relative } from 'node:path';
 import { type Budget, budgetOf } from '../../files/budget.ts';
 import { filesBelow } from '../../files/walk.ts';
 import type { Workspace } from '../../files/workspace.ts';
+import { spelled } from '../../source/symbol-text.ts';
 import { systemsWith } from '../../source/systems.ts';
 import { TopLevelForms } from '../../source/top-level.ts';
 import { isLispFile } from '../parentheses.ts';
@@ -43,8 +44,9 @@ export async function workspaceDefinitions(
     candidates.push(
       ...places.definitionsOf(path, query.symbol).filter(({ operator }) => canBeOperator(operator)),
     );
-  const prefix = (prefixOf(query) ?? home)?.toUpperCase();
-  const inPackage = candidates.filter((definition) => definition.home.toUpperCase() === prefix);
+  const asked = prefixOf(query) ?? home;
+  const inPackage = ofPackage(candidates, asked, (definition) => definition.home);
+  const isElsewhere = asked !== undefined && inPackage.length === 0;
   const named = inPackage.length > 0 ? inPackage : candidates;
   const isMethod = ({ operator }: NamedText) => operator === 'DEFMETHOD';
   const found = named.filter(
@@ -56,14 +58,27 @@ export async function workspaceDefinitions(
   const methods = found.flatMap((definition) =>
     shown.includes(definition) ? [] : { name: definition.head, at: `${definition.file}:${definition.line}` },
   );
-  const rows = shown.map(({ file, line, lastLine, text }, index) => ({
+  const rows = shown.map(({ file, line, lastLine, text, home: actual }, index) => ({
     name: query.name,
     at: linesText(file, line, lastLine),
-    note,
+    note: isElsewhere ? `${note}, in package ${spelled(actual, 'a')}` : note,
     text,
     ...(index === 0 && methods.length > 0 && { methods }),
   }));
   return { rows, complete: !budget.exceeded };
+}
+
+/** Returns those of FOUND that are in the package PACKAGE_NAME, by HOME_OF, the package of each. When none is in a package of exactly
+ *  this name, its case does not matter. */
+export function ofPackage<Found>(
+  found: readonly Found[],
+  packageName: string | undefined,
+  homeOf: (each: Found) => string,
+): Found[] {
+  if (packageName === undefined) return [];
+  const exact = found.filter((each) => homeOf(each) === packageName);
+  const upper = packageName.toUpperCase();
+  return exact.length > 0 ? exact : found.filter((each) => homeOf(each).toUpperCase() === upper);
 }
 
 /** Returns the names of the systems to which FILE, a real path, belongs by the .asd files of WORKSPACE. PLACES

@@ -5,7 +5,15 @@ import { CallError } from '../../errors.ts';
 import type { DescribeData } from '../../image/wire/operations.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import type { CallContext } from '../../kernel/tool.ts';
-import { definitionsIn, type Target, targetsNamed, type Wanted } from '../../source/definitions.ts';
+import {
+  definitionsIn,
+  likeliest,
+  type Target,
+  targetsFitting,
+  targetsNamed,
+  type Wanted,
+} from '../../source/definitions.ts';
+import { spelled } from '../../source/symbol-text.ts';
 import { SourceText } from '../../source/text.ts';
 import { TopLevelForms } from '../../source/top-level.ts';
 import { visibleName } from '../../visible.ts';
@@ -15,7 +23,7 @@ import { didYouMean } from '../natures.ts';
 import { type DefinitionQuery, prefixOf } from './asked-names.ts';
 import type { EditedFile, EditedFiles } from './edited-files.ts';
 import type { Edit as AnyEdit } from './edits.ts';
-import { lispFiles, lookupBudget } from './in-workspace.ts';
+import { lispFiles, lookupBudget, ofPackage } from './in-workspace.ts';
 import type { Origins } from './origins.ts';
 
 /** An edit of a definition. */
@@ -62,7 +70,12 @@ export class Locator {
       const file = await this.#files.open(path);
       candidates.push(...this.#inFile(file, edit).map((target) => ({ file, target })));
     }
-    const found = await this.#ofSymbol(candidates, edit, known);
+    const ofSymbol = await this.#ofSymbol(candidates, edit, known);
+    const likely = likeliest(
+      ofSymbol.map(({ target }) => target),
+      targetQueryOf(query),
+    );
+    const found = ofSymbol.filter(({ target }) => likely.includes(target));
     const exact = found.filter(({ target }) => target.head === query.head);
     const best = exact.length > 0 ? exact : found;
     const chosen = best.length > 1 ? this.#loaded(this.#ofSameKind(best, edit), known) : best;
@@ -75,7 +88,7 @@ export class Locator {
   }
 
   #inFile(file: EditedFile, { query, line }: Pick<Edit, 'query' | 'line'>): Target[] {
-    const targets = targetsNamed(file.forms, targetQueryOf(query));
+    const targets = targetsFitting(file.forms, targetQueryOf(query));
     if (line === undefined) return targets;
     return targets.filter(
       ({ start, end }) => file.source.lineAt(start) <= line && line <= file.source.lineAt(end - 1),
@@ -98,12 +111,14 @@ export class Locator {
     if (inside.length > 0) return { paths: inside, outside };
     const found: string[] = [];
     // If no file has the definition, the error lists the other definitions of the name in these files.
-    const sameName: string[] = files.filter((file) => places.defines(file, { name: query.symbol }));
+    const sameName = new Set<string>(files.filter((file) => places.defines(file, { name: query.symbol })));
     const budget = lookupBudget();
-    for await (const path of lispFiles(workspace, places, budget))
+    for await (const path of lispFiles(workspace, places, budget)) {
       if (places.defines(path, wanted)) found.push(path);
+      else if (places.defines(path, { name: query.symbol })) sameName.add(path);
+    }
     this.#incomplete = budget.exceeded === true;
-    return { paths: found.length > 0 || outside !== undefined ? found : sameName, outside };
+    return { paths: found.length > 0 || outside !== undefined ? found : [...sameName], outside };
   }
 
   /** Returns those of FOUND that define the symbol of the edit. KNOWN is the image's description of the
@@ -112,6 +127,7 @@ export class Locator {
     const prefix = prefixOf(query) ?? this.#home;
     const defined = known !== undefined && (known.things ?? []).length > 0;
     if (prefix === undefined && !defined) return found;
+    const byText = ofPackage(found, prefix, ({ target }) => target.home);
     const same: Located[] = [];
     for (const candidate of found) {
       const { written, home } = candidate.target;
@@ -121,9 +137,9 @@ export class Locator {
         continue;
       }
       const other = await this.#describe(written, home);
-      const byText = home.toUpperCase() === prefix?.toUpperCase();
-      if (known && other ? known.symbol === other.symbol : prefix === undefined || byText)
-        same.push(candidate);
+      const fits =
+        known && other ? known.symbol === other.symbol : prefix === undefined || byText.includes(candidate);
+      if (fits) same.push(candidate);
     }
     // A name without a prefix means a symbol of the current package only if a file defines that symbol.
     // Otherwise it means any symbol of this name.
@@ -174,7 +190,10 @@ export class Locator {
   #makerOf({ name, symbol }: DefinitionQuery, known: DescribeData | undefined): string | undefined {
     const { places } = this.#origins;
     const definition = { name: known?.symbol ?? '' };
-    const made = (known?.things ?? []).flatMap(({ sources = [], methods = [] }) => [...sources, ...methods]);
+    const isSetf = (name: string) => /^SETF\b/.test(name);
+    const made = (known?.things ?? [])
+      .filter(({ nature }) => isSetf(nature) === isSetf(symbol))
+      .flatMap(({ sources = [], methods = [] }) => [...sources, ...methods]);
     for (const place of made) {
       const at = place.file === undefined ? undefined : places.text(place, definition, 0);
       if (at === undefined || at.old || places.defines(place.file ?? '', { name: symbol })) continue;
@@ -187,15 +206,17 @@ export class Locator {
     const maker = this.#makerOf(query, known);
     if (maker !== undefined) return maker;
     const searched = paths.flatMap((searchedPath) => this.#files.named(searchedPath) ?? []);
-    const others =
-      line === undefined ? searched.filter((file) => this.#inFile(file, { query }).length === 0) : [];
+    const others = searched.filter(
+      (file) => this.#inFile(file, { query, ...(line && { line }) }).length === 0,
+    );
     const locatedAs = (wanted: Wanted) =>
       others.flatMap((file) => targetsNamed(file.forms, wanted).map((target) => ({ file, target })));
     // If the query is about a method, the error lists the other methods.
     const alike = locatedAs({ name: query.symbol, ...(query.operator && { operator: query.operator }) });
     const named = alike.length > 0 ? alike : locatedAs({ name: query.symbol });
+    const atLine = line === undefined ? '' : ` at line ${line}`;
     if (named.length > 0)
-      return `there is no such definition of ${query.name}, but these:\n${rowsText(named)}\nGive one as it stands here, or its line.`;
+      return `there is no such definition of ${query.name}${atLine}, but these:\n${rowsText(named)}\n${detailRequest(named)}`;
     const same = searched.flatMap((file) =>
       this.#inFile(file, line === undefined ? { query } : { query, line }),
     );
@@ -206,7 +227,7 @@ export class Locator {
       const names = new Set(
         same.map(({ home = 'cl-user', written }) => visibleName(qualified(written, home))),
       );
-      return `${where} has the name ${query.name}, but in another package. Give it with its package: ${[...names].join(' or ')}.`;
+      return `${where} does not define ${query.name}${atLine}, but that name in another package. Give it with its package: ${[...names].join(' or ')}.`;
     }
     if (path === undefined) {
       const none = this.#incomplete
@@ -217,14 +238,13 @@ export class Locator {
     const file = this.#files.named(path);
     const names = file ? definitionsIn(file.forms).map(({ name }) => name.toLowerCase()) : [];
     const hint = didYouMean(nearest(query.symbol, [...new Set(names)]));
-    const at = line === undefined ? '' : ` at line ${line}`;
-    return `${visibleName(path)} does not define ${query.name}${at}. ${hint || 'read_definition with path lists what it defines.'}`;
+    return `${visibleName(path)} does not define ${query.name}${atLine}. ${hint || 'read_definition with path lists what it defines.'}`;
   }
 }
 
 /** Returns WRITTEN, a name that is read in the package HOME, with a package prefix. */
 function qualified(written: string, home: string): string {
-  return written.includes(':') ? written : `${home.toLowerCase()}::${written}`;
+  return written.includes(':') ? written : `${spelled(home, 'a')}::${written}`;
 }
 
 function targetQueryOf({ symbol, operator, methods }: DefinitionQuery): Wanted {
@@ -249,10 +269,10 @@ function detailRequest(found: readonly Located[]): string {
 }
 
 function rowsText(found: readonly Located[]): string {
-  const homes = new Set(found.map(({ target }) => target.home.toLowerCase()));
+  const homes = new Set(found.map(({ target }) => target.home));
   const rows = found.map(({ file, target }) => {
     const place = `${visibleName(file.present.name)}:${file.source.lineAt(target.start)}`;
-    const home = homes.size > 1 ? `  in package ${visibleName(target.home.toLowerCase())}` : '';
+    const home = homes.size > 1 ? `  in package ${visibleName(spelled(target.home, 'a'))}` : '';
     return `  ${place}  ${target.head}${home}`;
   });
   return [...rows.slice(0, LIST_LIMIT), ...(rows.length > LIST_LIMIT ? ['  ...'] : [])].join('\n');
