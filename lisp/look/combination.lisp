@@ -324,12 +324,12 @@ returns, or NIL for an argument whose text denotes nothing."
    "The form that a method combination other than the standard one makes. The number of a row
    stands for each call of a method.")
   (total integer :optional)
-  (rows (list (object (method method-place) (from integer :optional) (entered boolean))) :optional
+  (rows (list (object (method place) (from integer :optional) (entered boolean))) :optional
    "The calls of methods, in order. `from` is the number of the row whose method calls this one by
    CALL-NEXT-METHOD. `entered` is false when that method certainly makes no such call.")
   (perhaps-count integer :optional
    "Number of methods that are applicable only under a condition.")
-  (perhaps (list (object (method method-place) (condition string))) :optional
+  (perhaps (list (object (method place) (condition string))) :optional
    "The first of these methods."))
 
 (define-operation ("effective-method" :gives (or effective-method-data lookup-failure))

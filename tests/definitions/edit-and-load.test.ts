@@ -224,13 +224,43 @@ Not loaded: 1 form of later.lisp, since the image has no package EL-LATER. The f
     expect(await at.answer('eval_form', { form: '(el-later::later)' })).toBe('3');
   });
 
+  test('is compared with the image after all files of the call', async () => {
+    at.put('one.lisp', '(in-package :el)\n(defclass moved () (a))\n(defmacro thrice (x) `(list ,x))\n');
+    at.put('two.lisp', '(in-package :el)\n(defun user () (thrice 1))\n');
+    for (const path of ['one.lisp', 'two.lisp']) await at.answer('load_file', { path });
+    expect(
+      await edit(
+        { path: 'one.lisp', definition: 'moved', op: 'delete' },
+        { path: 'one.lisp', definition: 'thrice', text: '(defmacro thrice (x) `(vector ,x))' },
+        { path: 'two.lisp', definition: 'user', text: '(defclass moved () (a))\n(defun user () (thrice 2))' },
+      ),
+    ).toBe(`Changed one.lisp: line 2, +1 −2. It has 2 top-level forms now.
+Changed two.lisp: lines 2, 3, +2 −1. It has 3 top-level forms now.
+
+Loaded 1 form of one.lisp
+
+Loaded 2 forms of two.lisp`);
+    expect(await at.answer('eval_form', { form: '(el::user)' })).toBe('#(2)');
+    expect(
+      await edit(
+        { path: 'one.lisp', definition: 'thrice', text: '(defmacro thrice (x) `(list* ,x))' },
+        { path: 'two.lisp', definition: 'moved', op: 'delete' },
+      ),
+    ).toMatch(
+      /Compiled with the macro EL::THRICE as it was before: EL::USER\. Load it again\.\n\nIn the image but no longer in two\.lisp: class EL::MOVED\.\n/,
+    );
+  });
+
   test('is loaded where another edit of the call makes its package', async () => {
     at.put('new.lisp', '(in-package :el-new)\n(defun fresh () 1)\n');
     const made = await edit(
       { path: 'new.lisp', definition: 'el-new::fresh', old: '1', new: '2' },
       { path: 'packages.lisp', text: '(defpackage :el-new (:use :cl) (:export #:fresh))' },
     );
-    expect(made).toContain('Loaded 1 form of new.lisp');
+    // What could not be read before the call is not told any more.
+    expect(made).toMatch(
+      /^Changed .*\nCreated .*\n\nLoaded 1 form of packages\.lisp\n\nLoaded 1 form of new\.lisp$/,
+    );
     expect(await at.answer('eval_form', { form: '(el-new:fresh)' })).toBe('2');
   });
 

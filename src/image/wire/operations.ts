@@ -626,11 +626,11 @@ export interface EffectiveMethodData {
   total?: number;
   /** The calls of methods, in order. `from` is the number of the row whose method calls this one by
    *  CALL-NEXT-METHOD. `entered` is false when that method certainly makes no such call. */
-  rows?: { method: MethodPlace; from?: number; entered: boolean }[];
+  rows?: { method: Place; from?: number; entered: boolean }[];
   /** Number of methods that are applicable only under a condition. */
   perhapsCount?: number;
   /** The first of these methods. */
-  perhaps?: { method: MethodPlace; condition: string }[];
+  perhaps?: { method: Place; condition: string }[];
 }
 
 /** A function or macro that no other code uses. */

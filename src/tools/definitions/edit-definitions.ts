@@ -21,7 +21,7 @@ import { checkApproved } from '../approved.ts';
 import { PACKAGE, packageOf } from '../lookup.ts';
 import { editedData, editedText } from './edited-text.ts';
 import { EDIT, EDIT_REQUIRED, editsOf } from './edits.ts';
-import { loadEdited } from './load-edited.ts';
+import { type LoadedEdits, loadEdited } from './load-edited.ts';
 import type { Origins } from './origins.ts';
 import { lineOfReaderSetting } from './part-content.ts';
 import { type Plan, planEdits } from './plan.ts';
@@ -120,12 +120,15 @@ async function carryOut(
 /** Maximum number of lines of the diff to show, when a human changed the edit. */
 const DIFF_LINES = 200;
 
-/** Returns the answer for PLAN, followed by the sections SHOWN and by LOADED, the result of the load. */
-function editedResult(plan: Plan, shown: string[], loaded: Result | undefined): Result {
+/** Returns the answer for PLAN, followed by the sections SHOWN and by the result of the load, if any. */
+function editedResult(plan: Plan, shown: string[], load: LoadedEdits | undefined): Result {
+  const { result, loaded = new Set() } = load ?? {};
+  // What could not be read before the load was read during it.
+  const notes = plan.flatMap((file) => (loaded.has(file) ? [] : file.notes));
   return {
-    data: { files: editedData(plan), ...(loaded && { loaded: loaded.data }) },
-    text: joinSections([...editedText(plan), ...shown, loaded?.text]),
-    failed: loaded?.failed === true,
+    data: { files: editedData(plan), ...(result && { loaded: result.data }) },
+    text: joinSections([...editedText(plan, notes), ...shown, result?.text]),
+    failed: result?.failed === true,
   };
 }
 

@@ -3,6 +3,7 @@
 
 import { diffHunks } from '../../files/diff.ts';
 import { boundLine } from '../../kernel/reply.ts';
+import type { QuestionLine } from '../../question-line.ts';
 import { definedAt } from '../../source/definitions.ts';
 import type { TopLevelForms } from '../../source/top-level.ts';
 import { groupBy } from '../grouping.ts';
@@ -20,9 +21,8 @@ const PLACE_LIMIT = 4;
 /** Maximum number of characters of a name to show. */
 const NAME_LIMIT = 100;
 
-/** Returns sections that describe the changes of PLAN. */
-export function editedText(files: Plan): string[] {
-  const notes = files.flatMap(({ notes }) => notes);
+/** Returns sections that describe the changes of PLAN, followed by NOTES. */
+export function editedText(files: Plan, notes: readonly QuestionLine[]): string[] {
   return [files.map(fileText).join('\n'), ...(notes.length > 0 ? [notes.join('\n')] : [])];
 }
 

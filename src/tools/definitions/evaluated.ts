@@ -1,6 +1,6 @@
 // Finds the text of a definition that an evaluation made and that is in no file.
 
-import type { Evaluated } from '../../image/wire/data.ts';
+import type { Evaluated } from '../../image/wire/operations.ts';
 import type { Evaluation, ReplHistory } from '../../records/repl-history.ts';
 import { allNamed } from '../../source/definitions.ts';
 import type { Features } from '../../source/form.ts';

@@ -2,8 +2,10 @@
 // have in the files.
 
 import { basename, join } from 'node:path';
+import type { Image } from '../../image/image.ts';
+import type { Agreement } from '../../image/wire/operations.ts';
 import type { Reply } from '../../image/wire/call.ts';
-import type { Remarks } from '../../image/wire/operations.ts';
+
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { definitionOf } from '../../source/definition.ts';
@@ -16,6 +18,7 @@ import { callOptions } from '../calling.ts';
 import { conditionText, endingText, outputSection } from '../endings.ts';
 import { checkPresentCalls } from '../introspection/impact.ts';
 import { unfitText } from '../introspection/impact-text.ts';
+import { foundValue, isLookupFailure } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings, redefinedSection } from '../remarks.ts';
 import type { PlannedFile } from './edited-files.ts';
@@ -25,13 +28,21 @@ import { contentOf } from './part-content.ts';
 import type { Plan } from './plan.ts';
 import { missingNow } from './readable.ts';
 
-/** Compiles and loads the changed forms of PLAN. Its files must be written already. Returns the result of the tool. */
-export async function loadEdited(origins: Origins, plan: Plan, context: CallContext): Promise<Result> {
+/** The result of loading edited files, and the files whose changed forms were loaded. */
+export interface LoadedEdits {
+  result: Result;
+  loaded: ReadonlySet<PlannedFile>;
+}
+
+/** Compiles and loads the changed forms of PLAN. Its files must be written already. */
+export async function loadEdited(origins: Origins, plan: Plan, context: CallContext): Promise<LoadedEdits> {
+  const { places } = origins;
   const sections: (string | undefined)[] = [];
   const data: object[] = [];
-  let [remarks, continues]: [Remarks, boolean] = [{}, false];
+  const loads: FileLoad[] = [];
   const queue = [...(await inLoadOrder(origins, plan, context))];
   const deferred = new Set<PlannedFile>();
+  let failed = false;
   for (const [index, file] of queue.entries()) {
     const missing = await missingNow(origins.image, file, context);
     if (missing.length > 0) {
@@ -44,23 +55,71 @@ export async function loadEdited(origins: Origins, plan: Plan, context: CallCont
       deferred.add(file);
       continue;
     }
-    const reply = await loadForms(origins, file, continues, context);
-    continues = true;
-    const failed = reply.ending.kind !== 'done' || reply.data.value?.notLoaded === true;
-    sections.push(loadText(reply, file, origins.places));
-    // The next file can define a method again that this file displaced, so only the last remarks count.
-    remarks = reply.data;
+    const reply = await loadForms(origins, file, loads.length > 0, context);
+    loads.push({ file, reply });
+    failed = reply.ending.kind !== 'done' || reply.data.value?.notLoaded === true;
+    sections.push(loadText(reply, file, places));
     data.push({ path: file.present.name, ...reply.data.value, ending: reply.ending });
     if (failed) {
       const skipped = queue.slice(index + 1).map(({ name }) => name);
       if (skipped.length > 0) sections.push(`Not loaded, because of that: ${skipped.join(', ')}.`);
-      sections.push(displacedSection(remarks, origins.places));
-      return { data, text: joinSections(sections), failed };
+      break;
     }
   }
-  sections.push(displacedSection(remarks, origins.places));
-  sections.push(await unfitSection(origins, plan, context));
-  return { data, text: joinSections(sections) };
+  sections.push(...(await agreementSections(origins, loads, context)));
+  // The next file can define a method again that a file displaced, so only the last remarks count.
+  sections.push(displacedSection(loads.at(-1)?.reply.data ?? {}, places));
+  if (!failed) sections.push(await unfitSection(origins, plan, context));
+  const done = failed ? loads.slice(0, -1) : loads;
+  return {
+    result: { data, text: joinSections(sections), failed },
+    loaded: new Set(done.map(({ file }) => file)),
+  };
+}
+
+/** A file whose changed forms were loaded, and the answer to that. */
+interface FileLoad {
+  file: PlannedFile;
+  reply: Reply<'load-forms'>;
+}
+
+/** Returns sections on how the image differs from the files of LOADS after all of them. */
+async function agreementSections(
+  { image, places }: Origins,
+  loads: readonly FileLoad[],
+  context: CallContext,
+): Promise<(string | undefined)[]> {
+  const last = loads.at(-1);
+  const sections: (string | undefined)[] = [];
+  for (const load of loads) {
+    const agreement = load.reply.data.value?.agreement;
+    const now =
+      load === last || agreement === undefined
+        ? agreement
+        : await agreementNow(image, load.file.real, agreement, context);
+    sections.push(agreementSection(now, places));
+  }
+  return sections;
+}
+
+/** Returns AGREEMENT, from the load of the file PATH, without what later loads have settled: definitions that
+ *  other files have made since, and callers that have been compiled again. */
+async function agreementNow(
+  image: Image,
+  path: string,
+  agreement: Agreement,
+  context: CallContext,
+): Promise<Agreement> {
+  const compared = foundValue(await image.call('compare-files', { path }, callOptions(context)));
+  if (isLookupFailure(compared)) return agreement;
+  const { old = [], oldTotal = 0, unset, unsetTotal, outdated, outdatedTotal } = compared;
+  const ofFile = old.filter(({ file }) => file !== undefined);
+  return {
+    ...agreement,
+    ...(agreement.old && { old: ofFile, oldTotal: oldTotal - (old.length - ofFile.length) }),
+    ...(agreement.unset && { unset, unsetTotal }),
+    ...(agreement.outdated && { outdated, outdatedTotal }),
+  };
 }
 
 /** Returns a section that says why the changed forms of FILE were not loaded, and what loads them: they are in
@@ -114,7 +173,6 @@ function loadText({ data, ending, output }: Reply<'load-forms'>, file: PlannedFi
     ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
     groupedWarnings(data, places),
     redefinedSection(data),
-    agreementSection(data.value?.agreement, places),
     outputSection(output),
   ]);
 }
