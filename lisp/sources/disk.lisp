@@ -12,12 +12,29 @@
         (loop for form across forms for number from 0 collect (cons form number))
         (if (zerop (length text)) '() :unreadable))))
 
+(defun method-parts (form)
+  "Return a list of texts that tell the method in FORM, the text of a DEFMETHOD form, from others of
+its generic function: its qualifiers, and a list of its specializers."
+  (loop for part in (cddr (form-parts form 10))
+        if (eql 0 (position #\( part))
+          collect (format nil "(~{~A~^ ~})"
+                          (loop for parameter in (form-parts part 50)
+                                until (eql 0 (position #\& parameter))
+                                collect (or (second (form-parts parameter 2)) "t")))
+          and do (loop-finish)
+        else
+          collect part))
+
 (defun head-of (form)
   "FORM is the text of a form. Return a text that identifies it: its first two elements, such as
-\"(DEFUN F)\", or if it has no name there, its first characters."
+\"(DEFUN F)\", and for a method its qualifiers and specializers. If it has no name there, return its
+first characters."
   (destructuring-bind (&optional operator name) (form-parts form 2)
-    (cond ((and operator name (not (find #\Space name)))
-           (shortened 80 (decoded (concatenate 'string "(" operator " " name ")"))))
+    (cond ((and operator name (or (not (find #\Space name))
+                                  (eql 6 (mismatch "(setf " name :test #'char-equal))))
+           (shortened 80 (decoded (format nil "(~A ~A~{ ~A~})" operator name
+                                          (and (string-equal operator "defmethod")
+                                               (method-parts form))))))
           (t (shortened 40 (decoded form))))))
 
 (defun without-same (forms others)

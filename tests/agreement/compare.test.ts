@@ -89,6 +89,35 @@ test('another file that defines the same', async () => {
   expect(await compare({ path: 'other.lisp' })).toBe('The image and other.lisp agree.');
 });
 
+test('which of the methods changed on the disk', async () => {
+  put(
+    'e.lisp',
+    PACKAGE,
+    '(defmethod m ((x cons)) 1)',
+    '(defmethod m :around ((x cons)) 2)',
+    '(defun (setf f) (n x) n x)',
+  );
+  await load('e.lisp');
+  put(
+    'e.lisp',
+    PACKAGE,
+    '(defmethod m ((x symbol) &key) 1)',
+    '(defmethod m ((x cons)) 1)',
+    '(defmethod m :around ((x cons) &rest more) more)',
+    '(defmethod m ((x (eql 3))) 4)',
+    '(defun (setf f) (n x) x n)',
+  );
+  expect(await compare({ path: 'e.lisp' })).toBe(
+    [
+      'e.lisp changed on the disk since it was loaded; load it again:',
+      '  (defmethod m (symbol)): only in the file (e.lisp:2:1)',
+      '  (defmethod m :around (cons)): differs (e.lisp:4:1)',
+      '  (defmethod m ((eql 3))): only in the file (e.lisp:5:1)',
+      '  (defun (setf f)): differs (e.lisp:6:1)',
+    ].join('\n'),
+  );
+});
+
 test('what changed on the disk, form by form, but not how it is laid out', async () => {
   put('e.lisp', PACKAGE, '(defun a () 1)', '(defun b () "x ; y")', '(defun c () 1)');
   await load('e.lisp');
