@@ -26,10 +26,16 @@ its generic function: its qualifiers, and a list of its specializers."
           collect part))
 
 (defun head-of (form)
-  "FORM is the text of a form. Return a text that identifies it: its first two elements, such as
+  "FORM is the text of a form. Return a text that identifies it: its operator and name, such as
 \"(DEFUN F)\", and for a method its qualifiers and specializers. If it has no name there, return its
 first characters."
   (destructuring-bind (&optional operator name) (form-parts form 2)
+    ;; The name of a structure can stand in a list with options.
+    (when (and name
+               (definer-p operator)
+               (eql 0 (position #\( name))
+               (not (eql 6 (mismatch "(setf " name :test #'char-equal))))
+      (setf name (first (form-parts name 1))))
     (cond ((and operator name (or (not (find #\Space name))
                                   (eql 6 (mismatch "(setf " name :test #'char-equal))))
            (shortened 80 (decoded (format nil "(~A ~A~{ ~A~})" operator name
@@ -48,9 +54,9 @@ return its last N pairs."
                       (decf (gethash (car pair) counts))))
                forms)))
 
-(defun changed-forms (old new)
+(defun changed-forms (old new parts)
   "Return a list of JSON objects for the forms that differ between OLD and NEW, two texts of a file.
-It is empty if only white space and comments differ. Return :UNREADABLE if a text cannot be split
+Leave out the forms of NEW in the list PARTS, which were loaded since OLD was. The list is empty if only white space and comments differ. Return :UNREADABLE if a text cannot be split
 into forms."
   (let ((before (numbered-forms old)) (after (numbered-forms new)))
     (if (or (eq before :unreadable) (eq after :unreadable))
@@ -60,7 +66,9 @@ into forms."
           (append (loop for (form . number) in come
                         for head = (head-of form)
                         for known = (member head heads :test #'string-equal)
-                        collect (object "head" head "how" (if known "differs" "new") "form" number)
+                        unless (member form parts :test #'string=)
+                          collect (object "head" head "how" (if known "differs" "new")
+                                          "form" number)
                         when known
                           do (setf heads (remove head heads :test #'string-equal :count 1)))
                   (loop for head in heads collect (object "head" head "how" "gone")))))))
@@ -86,7 +94,7 @@ if it does not differ, or if nothing is known."
                 (/= date (source-file-date file))
                 (object "file" path "how" "changed")))
           (t (let* ((new (read-text pathname))
-                    (forms (and new (not (string= old new)) (changed-forms old new))))
+                    (forms (and new (not (string= old new)) (changed-forms old new (source-file-parts file)))))
                (cond ((null new) (object "file" path "how" "unreadable"))
                      ((eq forms :unreadable) (object "file" path "how" "changed"))
                      (forms

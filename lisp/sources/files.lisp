@@ -12,9 +12,11 @@ DATE: the file's date at the load.
 COMPILED: the date of the fasl that was loaded, or NIL if it is unknown.
 FORMER: a list of (FORM . PACKAGE) pairs, newest first: forms, as texts from PLAIN-FORM, that
 earlier texts of the file had and that may define something unknown to SBCL, each with its package.
+PARTS: a list of forms, as texts from PLAIN-FORM, that were loaded by themselves since TEXT was
+loaded, while other forms of the file had changed without being loaded.
 SOURCES: a list of the debug sources of code from the last load.
 DEFINITIONS: a hash table from results of DEFINITION-KEY to DEFINITION structures."
-  path (serial 0) (failed nil) (text nil) (date nil) (compiled nil) (former '()) (sources '())
+  path (serial 0) (failed nil) (text nil) (date nil) (compiled nil) (former '()) (parts '()) (sources '())
   (definitions (make-hash-table :test 'equal)))
 
 (sb-ext:defglobal **files** (make-hash-table :test 'equal :synchronized t)
@@ -94,7 +96,7 @@ was not recorded."
 end. Both can be NIL."
   (unless (eql date (source-file-date file))
     (keep-former-text (source-file-path file) (source-file-date file) (source-file-text file)))
-  (setf (source-file-text file) text (source-file-date file) date))
+  (setf (source-file-text file) text (source-file-date file) date (source-file-parts file) '()))
 
 (defun note-read (file)
   "Record in **TEXTS-READ** the date and text of FILE, a truename, which SBCL begins to read."

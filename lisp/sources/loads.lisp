@@ -291,6 +291,12 @@ of OLD-TEXT with this number."
                always (or (null number)
                           (and (< number (length old)) (string= form (aref old number))))))))
 
+(defun forms-loaded (text)
+  "Return a list of the forms of TEXT that are loaded now, according to *FORM-NUMBERS*."
+  (loop for form across (or (and text (forms-of text)) #())
+        for number across *form-numbers*
+        unless number collect form))
+
 (defun renumber (file definitions old-text)
   "Update the form numbers of the definitions of the file FILE, except DEFINITIONS, from
 *FORM-NUMBERS*. If the form of a definition is in OLD-TEXT but no longer in the file, treat the
@@ -333,7 +339,9 @@ Arguments and value are those of NOTE-FILE."
         (cond (same (renumber file definitions old-text)
                     (keep-former file old-text text)
                     (set-text file text date))
-              (t (keep-former-text path date text))))
+              (t (keep-former-text path date text)
+                 (setf (source-file-parts file)
+                       (append (forms-loaded text) (source-file-parts file))))))
       (setf (source-file-sources file)
             (append (fresh-sources definitions) (source-file-sources file)))
       (drop-replaced-methods file)

@@ -251,6 +251,23 @@ Loaded 2 forms of two.lisp`);
     );
   });
 
+  test('is not told as changed on the disk where only other forms were not loaded', async () => {
+    const text =
+      '(in-package :el)\n(defun here () 1)\n(defun there () 1)\n(defstruct (box (:conc-name b-)) a)\n';
+    at.put('parts.lisp', text);
+    await at.answer('load_file', { path: 'parts.lisp' });
+    at.put('parts.lisp', text.replace('here () 1', 'here () 2'));
+    await edit({ path: 'parts.lisp', definition: 'there', old: '1', new: '2' });
+    await edit({ path: 'parts.lisp', definition: 'box', old: 'b-', new: 'box/' });
+    expect(await at.answer('compare_image', { path: 'parts.lisp' })).toBe(
+      'parts.lisp changed on the disk since it was loaded; load it again:\n  (defun here): differs (parts.lisp:2:1)',
+    );
+    at.put('parts.lisp', text.replace('here () 1', 'here () 2').replace('there () 1', 'there () 3'));
+    expect(await at.answer('compare_image', { path: 'parts.lisp' })).toContain('(defun there): differs');
+    await at.answer('load_file', { path: 'parts.lisp' });
+    expect(await at.answer('compare_image', { path: 'parts.lisp' })).not.toContain('differs');
+  });
+
   test('is loaded where another edit of the call makes its package', async () => {
     at.put('new.lisp', '(in-package :el-new)\n(defun fresh () 1)\n');
     const made = await edit(
