@@ -38,7 +38,8 @@
      (:file "loads") (:file "uses") (:file "index") (:file "sites") (:file "systems")
      (:file "rows") (:file "xref") (:file "describe") (:file "arglist") (:file "packages")
      (:file "classes") (:file "hierarchy") (:file "dispatch") (:file "combination")
-     (:file "ranked") (:file "unused") (:file "class-impact") (:file "impact")))
+     (:file "ranked") (:file "unused") (:file "class-impact") (:file "removal")
+     (:file "impact")))
    (:module "sources"
     :serial t
     :components

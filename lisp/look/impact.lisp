@@ -134,7 +134,7 @@ number, and LIMIT of them. INDEX is the index of uses."
                                             :test #'equal)
                          #'place-before-p)))
         (list "testSystems" systems
-              "testsMore" (and more t)
+              "testsMore" (and more *most-reaching*)
               "tests" (loop for (file form created) in (page tests 0 limit)
                             collect (make-json-object
                                      (list* "file" file "form" form
@@ -230,8 +230,8 @@ DEFSTRUCT, for the structure CLASS or for one that includes CLASS."
   (methods (list (object (place place) (arglist string))) :optional)
   (test-systems integer :optional
    "How many of the systems that ASDF knows contain the tests of other systems.")
-  (tests-more boolean :optional
-   "True when not all callers were followed in the search for tests, because there are too many.")
+  (tests-more integer :optional
+   "How many callers were followed in the search for tests, if there are more.")
   (test-count integer :optional) (tests (list place) :optional)
   (test-files (list string) :optional
    "Files of the systems that contain tests, when no test is known to reach the definition.")
@@ -253,48 +253,78 @@ DEFSTRUCT, for the structure CLASS or for one that includes CLASS."
   (inherited-slots (list string) :optional "The slots that the class would no longer inherit.")
   (accessors (list class-function) :optional) (initargs (list class-initargs) :optional)
   (subclass-count integer :optional) (subclasses (list place) :optional)
-  (instances integer :optional "Absent when the instances were not counted."))
+  (instances integer :optional "Absent when the instances were not counted.")
+  (specialized (list (object (name string) (place place))) :optional
+   "Methods that specialize on the class, without its accessors. `name` is that of the generic
+   function. This and the following members are sent for a removal only.")
+  (symbol-macro string :optional "What the symbol macro expands into, if the name is one.")
+  (typed-structure (list string) :optional
+   "The functions that DEFSTRUCT made, if the name is that of a structure that is a vector or a
+   list.")
+  (combination boolean :optional "True when the name is that of a method combination.")
+  (combined (list string) :optional "Generic functions with that method combination.")
+  (package boolean :optional
+   "True when the name is that of a package. `homes` are then all its names and nicknames.")
+  (used-by (list string) :optional "Packages that use the package.")
+  (symbol-count integer :optional "How many symbols are at home in the package."))
+
+(defun function-members (index target symbol limit)
+  "Return a plist for a JSON object about the function TARGET, whose name has the symbol SYMBOL. It
+has at most LIMIT tests, and LIMIT functions that look up symbols by name. INDEX is the index of
+uses."
+  (append (name-arglist-members target)
+          (list "naming" (naming-data index target 2000))
+          (finding-members index symbol limit)
+          (test-data index target limit)))
+
+(defun changed-class-members (index class limit superclasses in)
+  "Return a plist for a JSON object about a change of CLASS, with LIMIT of its subclasses. INDEX is
+the index of uses. SUPERCLASSES is a list of the names of its direct superclasses after the change,
+looked up in the package IN, or :SAME if they stay."
+  (append (and (structure-description class)
+               (list "structureUsers" (page (structure-users index class) 0 2000)))
+          (and (not (forward-referenced-p class))
+               (if (eq superclasses :same)
+                   (class-members class limit (sb-mop:class-direct-superclasses class) '())
+                   (multiple-value-bind (classes unknown) (read-classes superclasses in)
+                     (class-members class limit (or classes (list (default-superclass class)))
+                                    unknown))))))
 
 (define-operation ("impact" :gives (or impact-data lookup-failure))
     (name package limit
      (redefined boolean :optional "True if a class gets a new definition.")
-     (superclasses (list string) :optional "The direct superclasses in the new definition."))
+     (superclasses (list string) :optional "The direct superclasses in the new definition.")
+     (removed boolean :optional
+      "True if the definition goes away. Then `name` can also be the name of a package."))
   "Return what a change of a function, macro or class affects besides its callers, at most LIMIT of
 each kind."
-  (multiple-value-bind (target symbol setf in) (named-target name package)
-    (let* ((kind (function-kind target))
-           (class (and (not setf) (find-class symbol nil)))
-           (methods (and (equal kind "GENERIC-FUNCTION")
-                         (sb-mop:generic-function-methods (plain-definition target)))))
-      (with-index (index)
-        (make-json-object
-         (append (list "name" (name-text target)
-                       "natures" (if setf '() (told-natures symbol))
-                       "kind" kind
-                       "type" (and (not setf) (null class) (type-name-p symbol) t)
-                       "slotOf" (and (not setf)
-                                     (null kind)
-                                     (null class)
-                                     (page (classes-with-slot symbol) 0 5))
-                       "in" (package-name in)
-                       "homes" (packages-with symbol)
-                       "files" (files-of index)
-                       "inline" (and (eq (known :function :inlinep target) 'inline) t)
-                       "compilerMacro" (and (compiler-macro-function target) t)
-                       "methodCount" (and methods (length methods))
-                       "methods" (mapcar #'method-lambda-data (page methods 0 2000)))
-                 (and kind (name-arglist-members target))
-                 (and kind (list "naming" (naming-data index target 2000)))
-                 (and kind (finding-members index symbol limit))
-                 (and kind (test-data index target limit))
-                 (and class
-                      (structure-description class)
-                      (list "structureUsers" (page (structure-users index class) 0 2000)))
-                 (and class
-                      (not (forward-referenced-p class))
-                      (multiple-value-bind (classes unknown) (read-classes superclasses in)
-                        (class-members class limit
-                                       (if redefined
-                                           (or classes (list (default-superclass class)))
-                                           (sb-mop:class-direct-superclasses class))
-                                       unknown)))))))))
+  (let ((whole (and removed (package-meant name package))))
+    (if whole
+        (with-index (index) (make-json-object (package-members whole index)))
+        (multiple-value-bind (target symbol setf in) (named-target name package)
+          (let* ((kind (function-kind target))
+                 (class (and (not setf) (find-class symbol nil)))
+                 (methods (and (equal kind "GENERIC-FUNCTION")
+                               (sb-mop:generic-function-methods (plain-definition target)))))
+            (with-index (index)
+              (make-json-object
+               (append (list "name" (name-text target)
+                             "natures" (if setf '() (told-natures symbol))
+                             "kind" kind
+                             "type" (and (not setf) (null class) (type-name-p symbol) t)
+                             "slotOf" (and (not setf)
+                                           (null kind)
+                                           (null class)
+                                           (page (classes-with-slot symbol) 0 5))
+                             "in" (package-name in)
+                             "homes" (packages-with symbol)
+                             "files" (files-of index)
+                             "inline" (and (eq (known :function :inlinep target) 'inline) t)
+                             "compilerMacro" (and (compiler-macro-function target) t)
+                             "methodCount" (and methods (length methods))
+                             "methods" (mapcar #'method-lambda-data (page methods 0 2000)))
+                       (and kind (function-members index target symbol limit))
+                       (and class
+                            (changed-class-members index class limit
+                                                   (if redefined superclasses :same) in))
+                       (and removed (not setf) (removal-members symbol class))))))))))

@@ -1,11 +1,8 @@
 /** Finds uses of a name in a form: for a function a call, #'F or 'F; for a variable any mention. */
 
-import { elementsOf, type Features, type Form, operatorOf, within } from './form.ts';
+import { elementsOf, type Form, operatorOf, within } from './form.ts';
 import { MARK } from './lexer.ts';
-import { canHave } from './mentioning.ts';
 import { nonForms, placesIn } from './syntax.ts';
-import type { SourceText } from './text.ts';
-import { TopLevelForms } from './top-level.ts';
 
 /** A name to find the uses of. */
 export interface Used {
@@ -168,6 +165,7 @@ export function mentionsOf(form: Form | undefined, name: string): { uses: Mentio
     const opened = part.around?.token;
     const opening = opened === "#'" || (opened === '(' && before === undefined);
     if (part.index === 1 && opened === '(' && before?.bare.startsWith('DEF')) definitions++;
+    else if (isAccessorOption(part)) definitions++;
     else
       uses.push({
         index: (opening ? part.around : part)?.start ?? 0,
@@ -177,21 +175,18 @@ export function mentionsOf(form: Form | undefined, name: string): { uses: Mentio
   return { uses, definitions };
 }
 
+const ACCESSOR_OPTIONS: ReadonlySet<string> = new Set(
+  ['ACCESSOR', 'READER', 'WRITER'].map((name) => MARK + name),
+);
+
+/** True when PART is the name of an accessor that a slot gets, as in (:writer (setf PART)). */
+function isAccessorOption(part: Form): boolean {
+  const list = part.around;
+  const name = part.index === 1 && elementBefore(part)?.bare === 'SETF' && list ? list : part;
+  return ACCESSOR_OPTIONS.has(elementBefore(name)?.name ?? '');
+}
+
 /** Returns the element before PART in its list; undefined if PART is the first or behind a prefix. */
 function elementBefore({ around, index }: Form): Form | undefined {
   return around?.inner === undefined ? around?.elements[index - 1] : undefined;
-}
-
-/** Returns where SOURCE, under FEATURES, has the symbol USED, except where DEFINER defines it. */
-export function symbolsIn(source: SourceText, features: Features, used: Used, definer: string): number[] {
-  const found: number[] = [];
-  if (!canHave(source.text, [used.name])) return found;
-  const forms = new TopLevelForms(source, features);
-  for (const { form, current } of forms.mentioning([used.name])) {
-    const named = { ...used, current };
-    for (const part of within(form))
-      if (part.mark === 'atom' && namesSymbol(part.name, named) && elementBefore(part)?.bare !== definer)
-        found.push(part.start);
-  }
-  return found;
 }

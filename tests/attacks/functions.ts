@@ -25,15 +25,17 @@ import { allNamed, definitionsIn, targetsNamed } from '../../src/source/definiti
 import { argumentOf, disagreement, fitOf, parsedLambdaList } from '../../src/source/fits.ts';
 import { elementsOf, readForm } from '../../src/source/form.ts';
 import { instanceUsesIn } from '../../src/source/instances.ts';
+import { packageNamedIn } from '../../src/source/package-uses.ts';
 import { Packages } from '../../src/source/packages.ts';
 import { partAt } from '../../src/source/parts.ts';
 import { spokenOf } from '../../src/source/prose.ts';
 import { noteKeywords, scanFor } from '../../src/source/renaming.ts';
+import { namedIn } from '../../src/source/roles.ts';
 import { changedForms, spliced, unfinishedLine } from '../../src/source/splice.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { TopLevelForms } from '../../src/source/top-level.ts';
 import { treeOf } from '../../src/source/tree.ts';
-import { mentionsOf, spotsIn, symbolsIn, usesIn } from '../../src/source/uses.ts';
+import { mentionsOf, spotsIn, usesIn } from '../../src/source/uses.ts';
 import { walkSource } from '../../src/source/walk.ts';
 import { partInFile } from '../../src/tools/definitions/edit-splices.ts';
 import { exactPlaces, nearestText } from '../../src/tools/exact-text.ts';
@@ -148,8 +150,8 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   'a rename, of FOO': (text) => rename('FOO', text),
   'a rename, of A': (text) => rename('A', text),
   mentionsIn: (text) => mentionsIn(new SourceText(text), FEATURES, { name: 'FOO', packages: new Set(['P']) }),
-  symbolsIn: (text) =>
-    symbolsIn(new SourceText(text), FEATURES, { name: 'FOO', packages: new Set(['P']) }, 'DEFTYPE'),
+  namedIn: (text) => namedIn(new SourceText(text), FEATURES, { name: 'FOO', packages: new Set(['P']) }),
+  packageNamedIn: (text) => packageNamedIn(new SourceText(text), FEATURES, new Set(['FOO'])),
   hunksBetween: (text) => hunksBetween(text, text.replaceAll('f', 'g').slice(100)),
   namedPlaces: (text) => namedPlaces(text.split(' ').map((file) => ({ file, within: [{ file }] }))),
   spokenOf: (text) => spokenOf(text, 'FOO'),

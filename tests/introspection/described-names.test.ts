@@ -64,7 +64,9 @@ describe('the order of methods', () => {
   const order = (symbol: string, ...args: string[]) =>
     session.text('describe_symbol', { symbol, package: 'named', arguments: args });
   const entered = (text: string) =>
-    [...text.matchAll(/^ {2}\d+\. (.*?) {2}(?:no source|evaluated)(?!.*not entered)/gm)].map(([, method]) => method);
+    [...text.matchAll(/^ {2}\d+\. (.*?) {2}(?:no source|evaluated)(?!.*not entered)/gm)].map(
+      ([, method]) => method,
+    );
 
   test('of a combination with :arguments is told', async () => {
     const text = await order('combined', 'dog');

@@ -265,8 +265,8 @@ describe('a class', () => {
     expect(await impact('point', { definition: '(defstruct point x z)' })).toEqual([
       'IMPACT::POINT [STRUCTURE CLASS]',
       'This changes the layout of the structure, so SBCL signals an error when it is loaded: give load_file restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.',
-      'IMPACT::POINT-Y would be gone; nobody is known to call it.',
       `Calls that no longer fit IMPACT::MAKE-POINT (1 of 2 calls):\n${row('IMPACT::POINTS', 'points', '(make-point :x 1 :y 2)', ':Y is not one of its keywords')}`,
+      'IMPACT::POINT-Y would be gone; nobody is known to call it.',
       'Direct slots: X, Y\nInstances, with those of subclasses: 0',
       `Subclasses (1):\n${row('IMPACT::POINT-3', 'point-3', '(defstruct')}`,
       'To compile again, as the structure has another layout (1): IMPACT::POINTS',
@@ -294,11 +294,11 @@ describe('a class', () => {
 describe('what it cannot do says why', () => {
   test.each([
     [
-      { name: '*first*' },
+      { name: '*first*', lambda_list: '(x)' },
       'IMPACT::*FIRST* is a variable, not a function. who_references lists the functions that read, set or bind it.',
     ],
     [
-      { name: 'pi' },
+      { name: 'pi', lambda_list: '(x)' },
       'COMMON-LISP::PI is a constant variable, not a function. who_references lists the functions that read, set or bind it.',
     ],
     [

@@ -25,11 +25,11 @@ beforeAll(async () => {
 
 const LINES = TYPES.split('\n');
 
-/** Returns a row for the COUNTth place of TEXT in the line NUMBER. */
-function row(number: number, text: string, count = 1): string {
+/** Returns a row for the COUNTth place of TEXT in the line NUMBER, in the definition CALLER. */
+function row(number: number, text: string, count = 1, caller = ''): string {
   const line = LINES[number - 1] ?? '';
   const column = line.split(text, count).join(text).length + 1;
-  return `  types.lisp:${number}:${column}  ${line}`;
+  return `  ${caller && `TYPES::${caller}  `}types.lisp:${number}:${column}  ${line}`;
 }
 
 /** Returns the answer without the text of the definition. */
@@ -50,15 +50,16 @@ test.each([{}, { definition: "(deftype index () 'fixnum)" }, { lambda_list: '()'
         'TYPES::INDEX [TYPE]',
         NO_USES,
         [
-          'The sources name it, as a type or otherwise (7):',
-          row(8, 'index', 2),
-          row(8, 'index', 3),
-          row(9, 'index'),
+          'Code that names it as a type (7):',
+          row(8, 'index', 2, 'TAKES'),
+          row(8, 'index', 3, 'TAKES'),
+          row(9, 'index', 1, 'ROW'),
           row(10, 'index'),
-          row(11, 'index'),
-          row(11, 'index', 2),
-          row(13, 'types:index'),
+          row(11, 'index', 1, 'FINDS'),
+          row(11, 'index', 2, 'FINDS'),
+          row(13, 'types:index').replace('types.lisp', 'ELSEWHERE::OWN  types.lisp'),
         ].join('\n'),
+        `Exports and imports of its name, which stay (1):\n${row(1, '#:index')}`,
       ].join('\n\n'),
     );
   },
@@ -71,10 +72,7 @@ test('that nothing names', async () => {
 });
 
 test('that is a function too, which stays', async () => {
-  const named = [
-    NO_USES,
-    ['The sources name it, as a type or otherwise (2):', row(7, 'amount'), row(11, 'amount')].join('\n'),
-  ];
+  const named = [NO_USES, 'The sources that are loaded do not name it elsewhere.'];
   expect((await impact('amount')).split('\n\n').slice(0, 4)).toEqual([
     'TYPES::AMOUNT [FUNCTION] (X)',
     `Calls that its removal would break (1):\n${row(11, '(amount').replace('types.lisp', 'TYPES::FINDS  types.lisp')}`,
@@ -107,6 +105,11 @@ Note: TYPES::(SETF PLACE) is a setf expander, not a function. SBCL records no us
   );
   expect(
     (await written.session.text('impact_of_change', { name: '(setf types::place)' })).split('\n\n')[1],
+  ).toBe(
+    'Forms in files that set such a place; SBCL records no uses of a setf expander (1):\n  TYPES::PUT  places.lisp:6:3  (setf (place x) 3))',
+  );
+  expect(
+    (await written.session.text('impact_of_change', { name: '(setf types::far)' })).split('\n\n')[1],
   ).toBe(
     'SBCL records no uses of a setf expander. who_calls lists the forms in files that set such a place; compile these again.',
   );

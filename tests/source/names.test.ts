@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { readForm } from '../../src/source/form.ts';
 import { packagesUsing } from '../../src/source/packages.ts';
+import { namedIn } from '../../src/source/roles.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { TopLevelForms } from '../../src/source/top-level.ts';
-import { mentionsOf, symbolsIn, usesIn } from '../../src/source/uses.ts';
+import { mentionsOf, usesIn } from '../../src/source/uses.ts';
 
 const NONE = new Set<string>();
 
@@ -42,7 +43,11 @@ test('a use is found however deep it stands', () => {
   const source = new SourceText(text);
   const form = readForm(text, 0, NONE);
   expect(form && usesIn(form, { name: 'F' })).toEqual([300_000]);
-  expect(symbolsIn(source, NONE, { name: 'F' }, 'DEFTYPE')).toEqual([300_001]);
+  expect(namedIn(source, NONE, { name: 'F' })).toEqual([]);
+  const other = `${text.slice(0, 300_000)}f${text.slice(300_003)}`;
+  expect(namedIn(new SourceText(other), NONE, { name: 'F' })).toEqual([
+    { start: 300_000, top: 0, role: 'code' },
+  ]);
 });
 
 test('forms of a text are told again and again, also of a large one', () => {

@@ -723,8 +723,8 @@ export interface ImpactData {
   methods?: { place: Place; arglist: string }[];
   /** How many of the systems that ASDF knows contain the tests of other systems. */
   testSystems?: number;
-  /** True when not all callers were followed in the search for tests, because there are too many. */
-  testsMore?: boolean;
+  /** How many callers were followed in the search for tests, if there are more. */
+  testsMore?: number;
   testCount?: number;
   tests?: Place[];
   /** Files of the systems that contain tests, when no test is known to reach the definition. */
@@ -753,6 +753,23 @@ export interface ImpactData {
   subclasses?: Place[];
   /** Absent when the instances were not counted. */
   instances?: number;
+  /** Methods that specialize on the class, without its accessors. `name` is that of the generic function.
+   *  This and the following members are sent for a removal only. */
+  specialized?: { name: string; place: Place }[];
+  /** What the symbol macro expands into, if the name is one. */
+  symbolMacro?: string;
+  /** The functions that DEFSTRUCT made, if the name is that of a structure that is a vector or a list. */
+  typedStructure?: string[];
+  /** True when the name is that of a method combination. */
+  combination?: boolean;
+  /** Generic functions with that method combination. */
+  combined?: string[];
+  /** True when the name is that of a package. `homes` are then all its names and nicknames. */
+  package?: boolean;
+  /** Packages that use the package. */
+  usedBy?: string[];
+  /** How many symbols are at home in the package. */
+  symbolCount?: number;
 }
 
 /** A definition. */
@@ -1976,6 +1993,8 @@ export interface Operations {
       redefined?: boolean;
       /** The direct superclasses in the new definition. */
       superclasses?: readonly string[];
+      /** True if the definition goes away. Then `name` can also be the name of a package. */
+      removed?: boolean;
     };
     data: { value?: ImpactData | LookupFailure };
   };

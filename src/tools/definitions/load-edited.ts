@@ -3,8 +3,8 @@
 
 import { basename, join } from 'node:path';
 import type { Image } from '../../image/image.ts';
-import type { Agreement } from '../../image/wire/operations.ts';
 import type { Reply } from '../../image/wire/call.ts';
+import type { Agreement } from '../../image/wire/operations.ts';
 
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';

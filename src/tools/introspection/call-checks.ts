@@ -24,7 +24,8 @@ export interface CheckedCalls {
   unfit: CheckedCall[];
   /** Uses that cannot be checked. */
   unknown: CheckedCall[];
-  /** Calls in the same files that would not fit, but that SBCL's cross references do not have. */
+  /** Calls in the same files that SBCL's cross references do not have. With a lambda list, only those that
+   *  would not fit it. */
   perhaps: CheckedCall[];
 }
 
@@ -249,7 +250,11 @@ class Checks {
     }
     const row = { caller: this.#holder(file, mention), ...this.#places.siteAt(file, mention.start) };
     if (mention.how) this.#report(this.#result.unknown, { ...row, why: mention.how });
-    if (mention.args === undefined || this.#list === undefined) return;
+    if (mention.args === undefined) return;
+    if (this.#list === undefined) {
+      this.#report(this.#result.perhaps, row);
+      return;
+    }
     const fits = fitOf(this.#list, mention.args);
     if (typeof fits === 'string') this.#report(this.#result.perhaps, { ...row, why: fits });
   }

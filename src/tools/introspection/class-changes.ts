@@ -1,6 +1,6 @@
 // Finds what a new definition of a class or structure breaks: uses of its functions, and instances.
 
-import type { ImpactData } from '../../image/wire/operations.ts';
+import type { ClassFunction, ImpactData } from '../../image/wire/operations.ts';
 import type { Definition } from '../../source/definition.ts';
 import { type LambdaList, parsedLambdaList } from '../../source/fits.ts';
 import { type InstanceUse, instanceUsesIn } from '../../source/instances.ts';
@@ -32,17 +32,18 @@ export function usesOf({ unfit, unknown, perhaps }: CheckedCalls): CheckedCall[]
 /** Returns the functions of the class or structure in FACTS that DEFINITION removes or changes. CHECK finds
  *  the calls of a function and checks them against a lambda list. */
 export async function changedFunctions(
-  { accessors: functions = [], slots = [] }: ImpactData,
-  definition: Definition | undefined,
+  { accessors = [], typedStructure = [], slots = [] }: ImpactData,
+  definition: Pick<Definition, 'slots' | 'accessors' | 'constructors'> | undefined,
   check: (name: string, list: LambdaList | undefined) => Promise<CheckedCalls | undefined>,
 ): Promise<ChangedFunction[]> {
   if (definition?.slots === undefined) return [];
-  const { accessors = [], constructors } = definition;
+  const functions: ClassFunction[] = [...accessors, ...typedStructure.map((name) => ({ name }))];
+  const { accessors: remaining = [], constructors } = definition;
   const goneSlots = namesMissing(slots, definition.slots);
   const found: ChangedFunction[] = [];
   for (const { name, kept, slot, below, arglist } of functions) {
     const bare = bareOf(name);
-    if (slot === undefined ? accessors.includes(bare) : !goneSlots.includes(slot)) continue;
+    if (slot === undefined ? remaining.includes(bare) : !goneSlots.includes(slot)) continue;
     const gone = !below && !constructors?.has(bare);
     const list = below ? withoutKeys(arglist, goneSlots) : constructors?.get(bare);
     const checked = await check(name, gone ? ACCEPTS_NOTHING : list);
@@ -96,7 +97,7 @@ export interface BrokenInstances {
  *  definition of the class: code that uses initargs or names slots which the class would no longer have. */
 export function brokenInstances(
   { name: className, initargs = [], slots = [], inheritedSlots = [], files = [] }: ImpactData,
-  definition: Definition | undefined,
+  definition: Pick<Definition, 'slots' | 'initargs' | 'defaults'> | undefined,
   places: Places,
 ): BrokenInstances {
   const broken: BrokenInstances = { unfit: [], unknown: [] };

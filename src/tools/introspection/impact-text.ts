@@ -1,11 +1,14 @@
 // Renders what a change of a definition would break.
 
 import { counted, fewOf, fittingLists, fittingRows, joinSections, listText } from '../../kernel/reply.ts';
+import type { PackageRole } from '../../source/package-uses.ts';
 import { bareOf, commonPrefix } from '../../source/qualified.ts';
+import type { Role } from '../../source/roles.ts';
 import { shapeOf, type ToldRows, told } from '../alike.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 import { type BrokenInstances, type ChangedFunction, usesOf } from './class-changes.ts';
 import type { NamingFile } from './impact-besides.ts';
+import type { Removal } from './removal.ts';
 
 interface LocatedUse {
   name?: string;
@@ -18,6 +21,8 @@ export interface Impact extends Partial<CheckedCalls> {
   name: string;
   kind?: string;
   class?: string;
+  /** What the name stands for, if it is neither a function nor a class. */
+  nature: string;
   lambdaList?: string;
   /** True when the calls were checked against a new lambda list. */
   checked: boolean;
@@ -33,8 +38,10 @@ export interface Impact extends Partial<CheckedCalls> {
   /** True when the new definition gives a structure another layout. */
   otherLayout: boolean;
   made: BrokenInstances;
-  /** Places where the sources use the name of the definition, if it is a type. */
-  typeUses?: LocatedUse[] | undefined;
+  /** What uses a definition that goes away, besides calls. */
+  removal?: Removal;
+  /** What who_references says about a variable that goes away; '' for other definitions. */
+  references: string;
   slots?: string[];
   superclassesGone?: string[];
   superclassesCome?: string[];
@@ -43,7 +50,7 @@ export interface Impact extends Partial<CheckedCalls> {
   subclasses?: LocatedUse[];
   instances?: number;
   testSystems?: number;
-  testsMore?: boolean;
+  testsMore?: number;
   tests: LocatedUse[];
   testCount: number;
   /** Tests that reached the definition in the last run with coverage; undefined if not measured. */
@@ -62,6 +69,8 @@ const NO_TYPE_USES =
 
 const NO_EXPANDER_USES =
   'SBCL records no uses of a setf expander. who_calls lists the forms in files that set such a place; compile these again.';
+
+const NOT_NAMED = 'The sources that are loaded do not name it elsewhere.';
 
 const OTHER_LAYOUT =
   'This changes the layout of the structure, so SBCL signals an error when it is loaded: give load_file restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.';
@@ -85,10 +94,11 @@ export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT
   const { name, kind, lambdaList, recompile } = impact;
   return layOut(
     [
-      `${name} [${kind ?? impact.class ?? 'TYPE'}]${kind ? ` ${lambdaList ?? 'arguments not recorded'}` : ''}`,
-      ...wholeFirst(callSections(impact), limit),
+      `${name} [${kind ?? impact.class ?? impact.nature}]${kind ? ` ${lambdaList ?? 'arguments not recorded'}` : ''}`,
+      ...wholeFirst([...callSections(impact), ...removalSections(impact)], limit),
+      impact.references,
       {
-        header: 'Code that gets symbols by INTERN, FIND-SYMBOL or the reader, so may call it unseen',
+        header: `Code that gets symbols by INTERN, FIND-SYMBOL or the reader, so may ${kind ? 'call' : 'use'} it unseen`,
         rows: locatedRows(impact.finding),
         of: impact.findingCount,
       },
@@ -98,16 +108,12 @@ export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT
       },
       superclassText(impact),
       impact.otherLayout && OTHER_LAYOUT,
-      ...impact.accessors.map(accessorSection),
+      ...impact.accessors.filter((each) => !isUnused(each)).map(accessorSection),
+      unusedText(impact.accessors.filter(isUnused)),
       { header: 'Instances made with initargs that would be gone', ...callList(impact.made.unfit) },
       { header: 'Uses of instances that cannot be checked', ...callList(impact.made.unknown) },
-      ...typeSections(impact),
       classText(impact),
-      {
-        header: 'Subclasses',
-        rows: locatedRows(impact.subclasses ?? []),
-        of: impact.subclassCount ?? 0,
-      },
+      !impact.removal && subclassSection(impact),
       recompileText(recompile, limit),
       testSection(impact, testLimit),
       recordedText(impact.recorded, testLimit),
@@ -205,6 +211,7 @@ function callSections(impact: Impact): (Section | string | false)[] {
   const uses = calls + unknown.length;
   if (uses + perhaps.length === 0)
     return [kind === 'SETF EXPANDER' ? NO_EXPANDER_USES : 'No calls are known.'];
+  const possible = checked ? 'Possible calls that would not fit' : 'Possible calls';
   return [
     !checked && {
       header: 'Calls that its removal would break',
@@ -214,10 +221,28 @@ function callSections(impact: Impact): (Section | string | false)[] {
     noLonger,
     undecided,
     {
-      header: "Possible calls that would not fit, not in SBCL's cross references",
+      header:
+        kind === 'SETF EXPANDER'
+          ? 'Forms in files that set such a place; SBCL records no uses of a setf expander'
+          : `${possible}, not in SBCL's cross references`,
       ...callList(perhaps),
     },
   ];
+}
+
+/** True when ACCESSOR would be gone and nobody is known to call it. */
+function isUnused(accessor: ChangedFunction): boolean {
+  return accessor.gone && !accessor.kept && usesOf(accessor).length === 0;
+}
+
+/** Returns a line on ACCESSORS, all of which are `isUnused`. */
+function unusedText(accessors: readonly ChangedFunction[]): string | false {
+  const names = accessors.map(({ name }) => name);
+  if (names.length <= 1)
+    return names.length === 1 && `${names[0]} would be gone; nobody is known to call it.`;
+  const home = commonPrefix(names);
+  const listed = names.map((name) => name.slice(home.length)).join(', ');
+  return `Functions${home && ` of ${home.slice(0, -2)}`} that would be gone, and that nobody is known to call: ${listed}`;
 }
 
 function accessorSection(accessor: ChangedFunction): Section | string {
@@ -233,14 +258,65 @@ function accessorSection(accessor: ChangedFunction): Section | string {
     : `${loss}; nobody is known to call it.`;
 }
 
-function typeSections({ typeUses }: Impact): (Section | string)[] {
-  if (typeUses === undefined) return [];
-  const rows = locatedRows(typeUses);
+function subclassSection({ subclasses = [], subclassCount = 0 }: Impact): Section {
+  return { header: 'Subclasses', rows: locatedRows(subclasses), of: subclassCount };
+}
+
+/** By role: the header of the places that name a definition so. Those that break first stand first. */
+const ROLES: Readonly<Record<Exclude<Role, 'export'>, string>> = {
+  superclass: 'Other definitions that inherit from it',
+  specializer: 'Methods that specialize on it',
+  combination: 'Generic functions and methods that have it as method combination',
+  instance: 'Code that makes it, signals it or finds its class',
+  handler: 'Handlers for it',
+  type: 'Code that names it as a type',
+  code: 'Other code that names it',
+  data: 'Data that names it',
+};
+
+const PACKAGE_ROLES: Readonly<Record<PackageRole, string>> = {
+  definition: 'Definitions of packages that use it or import from it',
+  name: 'Code and data that name it',
+  current: 'IN-PACKAGE forms; the forms behind them are read in it',
+  prefix: 'Symbols written with its name',
+};
+
+/** Returns the lists of what uses a definition that goes away, besides calls of it. */
+function removalSections(impact: Impact): (Section | string | false)[] {
+  const { removal } = impact;
+  if (removal === undefined) return [];
+  const { named, ofPackage, usedBy = [], symbolCount = 0, combined = [], methods, symbolMacro } = removal;
+  if (ofPackage !== undefined)
+    return [
+      usedBy.length > 0 && `Packages that use it (${usedBy.length}): ${usedBy.join(', ')}`,
+      `Symbols of its own: ${symbolCount}`,
+      ...Object.entries(PACKAGE_ROLES).map(([role, header]) => ({
+        header,
+        ...callList(ofPackage[role as PackageRole] ?? []),
+      })),
+    ];
+  const subclasses = new Set(impact.subclasses?.map(({ name }) => name));
+  const inherit = named.superclass?.filter(({ caller }) => !subclasses.has(caller)) ?? [];
+  const written = new Set(named.combination?.map(({ caller }) => caller));
+  const others = combined.filter((each) => !written.has(each));
+  const isKnown = [...Object.values(named), impact.subclasses ?? [], combined].some(
+    ({ length }) => length > 0,
+  );
   return [
-    NO_TYPE_USES,
-    rows.length > 0
-      ? { header: 'The sources name it, as a type or otherwise', rows }
-      : 'The sources that are loaded do not name it elsewhere.',
+    impact.nature === 'TYPE' && NO_TYPE_USES,
+    symbolMacro !== undefined && `It expands into ${symbolMacro}.`,
+    removal.isNamed && !isKnown && !impact.references && NOT_NAMED,
+    subclassSection(impact),
+    others.length > 0 && `Other generic functions that have it as method combination: ${fewOf(others, 100)}`,
+    ...Object.entries(ROLES).map(([role, header]) => ({
+      header,
+      ...callList((role === 'superclass' ? inherit : named[role as Role]) ?? []),
+    })),
+    {
+      header: 'Methods of it, which go with it; loading their forms makes it again',
+      rows: locatedRows(methods),
+    },
+    { header: 'Exports and imports of its name, which stay', ...callList(named.export ?? []) },
   ];
 }
 
@@ -272,7 +348,9 @@ function testSection(impact: Impact, limit: number): string | false {
   const { kind, testSystems = 0, tests, testCount, testsMore } = impact;
   if (kind === undefined) return false;
   if (testSystems === 0) return 'Tests: no loaded system is known to ASDF as the test of another.';
-  const more = testsMore ? '\nNote: it has too many callers to follow all of them.' : '';
+  const more = testsMore
+    ? `\nNote: more than ${testsMore} functions and forms reach it, and no further ones were followed, so tests can be missing here; who_calls with within lists its callers in one system.`
+    : '';
   const unloaded = impact.unloaded.filter(({ unloadedTests }) => unloadedTests);
   if (testCount === 0 && impact.testsNaming.length + unloaded.length > 0) {
     const lines = [

@@ -7,19 +7,19 @@ import { type ArgumentsFor, type CallContext, defineTool, type ToolDescription }
 import { type Definition, definitionOf } from '../../source/definition.ts';
 import { type LambdaList, parsedLambdaList } from '../../source/fits.ts';
 import { partsOfName, readableName } from '../../source/qualified.ts';
-import { symbolsIn } from '../../source/uses.ts';
 import { callOptions } from '../calling.ts';
 import type { Origins } from '../definitions/origins.ts';
 import { foundValue, isLookupFailure, lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot, isVariable } from '../natures.ts';
-import type { Places, Site } from '../places.ts';
+import type { Places } from '../places.ts';
 import type { ReachedDefinitions } from '../tests/reached.ts';
 import { type CheckedCalls, checkedCalls } from './call-checks.ts';
 import { brokenInstances, changedFunctions, hasOtherLayout, hasOtherSuperclasses } from './class-changes.ts';
 import { definitionTexts, testsNaming, unloadedFiles, unloadedTestFiles } from './impact-besides.ts';
 import { type Impact, impactText } from './impact-text.ts';
 import { incongruentMethods, lambdaListWithMethod } from './method-changes.ts';
-import { usedOf } from './sites.ts';
+import { referencesOf } from './references.ts';
+import { isGlobalVariable, isNamed, removalOf } from './removal.ts';
 
 const IMPACT_OF_CHANGE = {
   name: 'impact_of_change',
@@ -68,6 +68,9 @@ const IMPACT_OF_CHANGE = {
 /** Maximum number of rows of each kind to list by default. */
 const LIMIT = 30;
 
+/** Stands for a definition that goes away. */
+const NOTHING = { slots: [], accessors: [], initargs: [] };
+
 /** Maximum number of callers to consider; no function has so many. */
 const CALLER_LIMIT = 20_000;
 
@@ -77,13 +80,18 @@ export function impactOfChange(origins: Origins, reached: ReachedDefinitions) {
     ...IMPACT_OF_CHANGE,
     handler: async (args, context) => {
       const limit = args.limit ?? LIMIT;
-      const request = { name: args.name, ...packageOf(args), limit };
+      const removed = isRemoval(args);
+      const request = { name: args.name, ...packageOf(args), limit, ...(removed && { removed }) };
       const reply = await image.call('impact', request, callOptions(context));
       const facts = foundValue(reply);
       if (isLookupFailure(facts)) return lookedUp(reply, () => ({ data: facts, text: '' }));
       const changed = await new Investigation(image, places, facts, context).run(args);
+      const referring =
+        removed && isGlobalVariable(facts) ? await references(origins, args, limit, context) : '';
       const impact = {
         ...changed,
+        ...((removed || facts.type) && { removal: removalOf(facts, places, origins.history, referring) }),
+        references: referring,
         recorded: reached.testsOf(facts.name),
         // A caller that gives the whole new definition has already read the old one.
         texts: args.definition === undefined ? await definitionTexts(origins, args, context) : [],
@@ -94,6 +102,22 @@ export function impactOfChange(origins: Origins, reached: ReachedDefinitions) {
       return { data: impact, text: impactText(impact, limit, args.limit) };
     },
   });
+}
+
+/** True when ARGS ask what breaks when the definition goes away. */
+function isRemoval(args: { lambda_list?: string; definition?: string }): boolean {
+  return args.definition === undefined && args.lambda_list === undefined;
+}
+
+/** Returns what who_references says about the variable in ARGS, with the places of the uses. */
+async function references(
+  { image, places }: Origins,
+  { name, package: home }: { name: string; package?: string },
+  limit: number,
+  context: CallContext,
+): Promise<string> {
+  const asked = { name, ...(home !== undefined && { package: home }), sites: true, limit };
+  return (await referencesOf(image, places, asked, context)).text;
 }
 
 /** Checks the calls of the function NAME in HOME against its lambda list; undefined if not known. */
@@ -126,9 +150,13 @@ class Investigation {
 
   async run(
     args: ArgumentsFor<typeof IMPACT_OF_CHANGE>,
-  ): Promise<Omit<Impact, 'texts' | 'unloaded' | 'testsNaming' | 'unloadedTests'>> {
+  ): Promise<
+    Omit<Impact, 'texts' | 'unloaded' | 'testsNaming' | 'unloadedTests' | 'removal' | 'references'>
+  > {
     const { kind, natures = [], name, class: ofClass, type, slotOf = [] } = this.#facts;
-    if (kind === undefined && ofClass === undefined && !type) {
+    const removed = isRemoval(args);
+    const goes = removed && (isNamed(this.#facts) || this.#facts.package);
+    if (kind === undefined && ofClass === undefined && !type && !goes) {
       const instead =
         slotOf.length > 0
           ? `It is a slot of ${slotOf.join(', ')}: give the name of the class, and as definition the class without the slot.`
@@ -160,12 +188,13 @@ class Investigation {
       ...checked,
       recompile: this.#recompile(callers, definition),
       methods: incongruentMethods(this.#facts, list, ofMethod, (place) => this.#places.site(place)),
-      accessors: await changedFunctions(this.#facts, definition, (accessor, list) =>
+      accessors: await changedFunctions(this.#facts, removed ? NOTHING : definition, (accessor, list) =>
         this.#checkedCalls(accessor, list),
       ),
       otherLayout: hasOtherLayout(this.#facts, definition),
-      made: brokenInstances(this.#facts, definition, this.#places),
-      typeUses: this.#typeUses(),
+      made: removed
+        ? brokenInstances({ ...this.#facts, initargs: [] }, NOTHING, this.#places)
+        : brokenInstances(this.#facts, definition, this.#places),
     };
   }
 
@@ -208,6 +237,7 @@ class Investigation {
       name,
       kind,
       class: ofClass,
+      nature: otherNature(this.#facts),
       lambdaList: arglist,
       finding: finding.map(locate),
       findingCount,
@@ -222,19 +252,6 @@ class Investigation {
       testSystems,
       testsMore,
     };
-  }
-
-  /** Returns where the files of FACTS use the name of the type, except to define it: SBCL records no uses of
-   *  types. Returns undefined when the symbol names no type, or names a class. */
-  #typeUses(): Site[] | undefined {
-    const { name, type, files = [], homes = [] } = this.#facts;
-    if (!type) return undefined;
-    const used = usedOf({ name, accessibleIn: homes });
-    return files.flatMap((file) => {
-      const source = this.#places.sourceText(file);
-      const found = source ? symbolsIn(source, this.#places.features, used, 'DEFTYPE') : [];
-      return found.map((index) => this.#places.siteAt(file, index));
-    });
   }
 
   /** Parses the argument `definition`. Throws a CallError when it cannot be read or defines another name. */
@@ -318,4 +335,13 @@ class Investigation {
       (compilerMacro && 'it has a compiler macro');
     return { why: why || '', names: why ? rows.flatMap(({ name }) => name ?? []) : [] };
   }
+}
+
+/** Returns what the name in FACTS stands for, if it names no function and no class. */
+function otherNature({ type, natures = [], ...facts }: ImpactData): string {
+  if (facts.package) return 'PACKAGE';
+  if (facts.typedStructure) return 'TYPED STRUCTURE';
+  if (facts.symbolMacro !== undefined) return 'SYMBOL MACRO';
+  if (facts.combination) return 'METHOD COMBINATION';
+  return type ? 'TYPE' : (natures[0] ?? '');
 }

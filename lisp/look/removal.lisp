@@ -1,0 +1,102 @@
+;;;; Finds what the removal of a definition affects that only the image knows: methods for a class,
+;;;; the functions of a typed structure, generic functions with a method combination, and the users
+;;;; of a package.
+
+(in-package "LIVE-LISP.LOOK")
+
+(defun specialized-methods (class)
+  "Return a list of the methods that specialize on CLASS. Leave out its accessors, since they go
+with the definition of CLASS."
+  (remove-if (lambda (method)
+               (or (null (sb-mop:method-generic-function method))
+                   (typep method 'sb-mop:standard-accessor-method)))
+             (sb-mop:specializer-direct-methods class)))
+
+(defun named-method-data (method)
+  "Return a JSON object with the name of the generic function of METHOD, and the source location of
+METHOD."
+  (object "name" (name-text (sb-mop:generic-function-name (sb-mop:method-generic-function method)))
+          "place" (method-data method)))
+
+(defun typed-structure-names (symbol)
+  "SYMBOL names a structure that is a vector or a list. Return a list of the names of the functions
+that its DEFSTRUCT made."
+  (let ((description (typed-structure symbol)))
+    (remove-if-not (lambda (name) (and name (fboundp name)))
+                   (append (mapcar (lambda (slot) (structure-slot-accessor slot))
+                                   (description-slots description))
+                           (list (description-copier description)
+                                 (description-predicate description))
+                           (mapcar #'first (description-constructors description))))))
+
+(defun combination-p (symbol)
+  "Return true if SYMBOL names a method combination of the program."
+  (and (mentioned-p symbol) (gethash symbol method-combinations) t))
+
+(defun combined-functions (symbol)
+  "Return a sorted list of the names of the generic functions with the method combination SYMBOL."
+  (let ((names '()))
+    (map-global-names
+     (lambda (name)
+       (let ((function (and (plain-name-p name)
+                            (fboundp name)
+                            (not (and (symbolp name)
+                                      (or (macro-function name) (special-operator-p name))))
+                            (plain-definition name))))
+         (when (and (typep function 'standard-generic-function)
+                    (eq symbol
+                        (combination-name (sb-mop:generic-function-method-combination function))))
+           (pushnew name names :test #'equal)))))
+    (sort names #'name-before-p)))
+
+(defun removal-members (symbol class)
+  "Return a plist for a JSON object about what uses the class CLASS, which is NIL if there is none,
+or another definition of SYMBOL that is no function."
+  (list "specialized" (and class (mapcar #'named-method-data
+                                         (page (specialized-methods class) 0 2000)))
+        "symbolMacro" (and (eq :macro (variable-kind symbol))
+                           (plain-text 200 (macroexpand-1 symbol)))
+        "typedStructure" (and (typed-structure symbol)
+                              (mapcar #'name-text (typed-structure-names symbol)))
+        "combination" (and (combination-p symbol) t)
+        "combined" (and (combination-p symbol)
+                        (mapcar #'name-text (page (combined-functions symbol) 0 2000)))))
+
+;;; Packages
+
+(defun package-meant (text package-name)
+  "Return the package that TEXT names, unless TEXT names a definition: a symbol in the package
+PACKAGE-NAME, or in the session's package if that is NIL. Return NIL if there is none."
+  (let* ((marked (and (plusp (length text)) (find (char text 0) "#:\"")))
+         (name (string-trim "#:\" " text))
+         (package (let ((*package* (session-package)))
+                    (or (find-package name) (find-package (string-upcase name)))))
+         (within (if package-name
+                     (find-package (string-upcase (string-left-trim "#:" package-name)))
+                     (session-package)))
+         (symbol (and within (symbol-read text within))))
+    (and package (or marked (null symbol) (not (names-something-p symbol))) package)))
+
+(defun names-for (package)
+  "Return a list of all names of PACKAGE: its name, its nicknames, and the local nicknames that
+other packages have for it."
+  (remove-duplicates
+   (list* (package-name package)
+          (append (package-nicknames package)
+                  (from-packages (lambda (other)
+                                   (loop for (nickname . actual)
+                                           in (sb-ext:package-local-nicknames other)
+                                         when (eq actual package) collect nickname)))))
+   :test #'string= :from-end t))
+
+(defun package-members (package index)
+  "Return a plist for a JSON object about what uses PACKAGE. INDEX is the index of uses."
+  (list "name" (package-name package)
+        "package" t
+        "in" (package-name package)
+        "homes" (names-for package)
+        "usedBy" (sort (mapcar #'package-name (package-used-by-list package)) #'string<)
+        "symbolCount" (let ((count 0))
+                        (do-symbols (symbol package count)
+                          (when (eq package (symbol-package symbol)) (incf count))))
+        "files" (files-of index)))

@@ -1,0 +1,50 @@
+/** Finds where a source text names a package, or writes symbols with its name. */
+
+import { bareName, type Features, type Form, within } from './form.ts';
+import { MARK } from './lexer.ts';
+import { mayHave } from './mentioning.ts';
+import type { SourceText } from './text.ts';
+import { TopLevelForms } from './top-level.ts';
+
+/** As what a text names a package:
+ *  definition: in the definition of another package, which uses it or imports from it;
+ *  current: in IN-PACKAGE, so that the forms behind it are read in the package;
+ *  prefix: before a symbol;
+ *  name: anywhere else, as in (find-package :name). */
+export type PackageRole = 'definition' | 'current' | 'prefix' | 'name';
+
+/** Returns where SOURCE, read under FEATURES, names the package that has the NAMES. Leaves out its own
+ *  definition. */
+export function packageNamedIn(
+  source: SourceText,
+  features: Features,
+  names: ReadonlySet<string>,
+): { start: number; top: number; role: PackageRole }[] {
+  const words = [...names];
+  if (!mayHave(source.text, words)) return [];
+  return [...new TopLevelForms(source, features).mentioning(words)].flatMap(({ form: top }) =>
+    [...within(top)].flatMap((part) => {
+      const role = part.mark === 'atom' ? roleOf(part, top, names) : undefined;
+      return role === undefined ? [] : { start: part.start, top: top.start, role };
+    }),
+  );
+}
+
+const DEFINERS: readonly string[] = ['DEFPACKAGE', 'DEFINE-PACKAGE'];
+
+function roleOf(part: Form, top: Form, names: ReadonlySet<string>): PackageRole | undefined {
+  const mark = part.name?.indexOf(MARK) ?? -1;
+  if (mark > 0 && names.has(part.name?.slice(0, mark) ?? '')) return 'prefix';
+  if (!names.has(part.designated ?? '')) return undefined;
+  const operator = bareName(part.around?.elements[0]);
+  if (DEFINERS.includes(operator)) return part.index === 1 ? undefined : 'definition';
+  if (operator === 'IN-PACKAGE') return 'current';
+  if (DEFINERS.includes(bareName(top.first))) return isInOption(part, operator) ? 'definition' : undefined;
+  return part.isString || mark === 0 ? 'name' : undefined;
+}
+
+/** True when PART, in the option OPERATOR of a package definition, is the name of another package. */
+function isInOption({ index }: Form, operator: string): boolean {
+  if (operator.endsWith('IMPORT-FROM')) return index === 1;
+  return index > 0 && !['EXPORT', 'INTERN', 'SHADOW', 'NICKNAMES', 'DOCUMENTATION'].includes(operator);
+}

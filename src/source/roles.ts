@@ -1,0 +1,283 @@
+/** Finds where a source text names a symbol that is no function, and as what: as a class, type, handler … */
+
+import { bareName, type Features, type Form, operatorOf, within } from './form.ts';
+import { MARK } from './lexer.ts';
+import { mayHave } from './mentioning.ts';
+import type { SourceText } from './text.ts';
+import { TopLevelForms } from './top-level.ts';
+import { namesSymbol, type Used } from './uses.ts';
+
+/** As what a text names a symbol:
+ *  superclass: in the superclasses or :INCLUDE of a definition, or as its metaclass;
+ *  specializer: as a class in the lambda list of a method;
+ *  instance: where an instance is made, or the class is looked up;
+ *  handler: in a clause of HANDLER-CASE or HANDLER-BIND;
+ *  type: as a type, in a declaration or a test;
+ *  combination: as the method combination of a generic function, or as the qualifier of a method;
+ *  export: in a package definition, or where symbols are exported or imported;
+ *  data: in quoted data, or as the key of a CASE;
+ *  code: anywhere else in code. */
+export type Role =
+  | 'superclass'
+  | 'specializer'
+  | 'instance'
+  | 'handler'
+  | 'type'
+  | 'combination'
+  | 'export'
+  | 'data'
+  | 'code';
+
+/** A place in a text that names the symbol. TOP is the start of its top-level form. */
+export interface NamedAs {
+  start: number;
+  top: number;
+  role: Role;
+}
+
+/** A step from a form outwards: a LIST around it, with the operator of the list, and the INDEX in the list. */
+interface Step {
+  list: Form;
+  operator: string;
+  index: number;
+}
+
+/** What a mention can be besides a Role: the name that a form defines, a call of a function, and a binding
+ *  or declaration of a lexical variable. */
+type Place = Role | 'definition' | 'call' | 'variable';
+
+/** Returns where SOURCE, read under FEATURES, names USED. `current` of USED is the package at the start of
+ *  SOURCE. Leaves out definitions, calls of a function of that
+ *  name, and lexical variables of that name. */
+export function namedIn(source: SourceText, features: Features, used: Used): NamedAs[] {
+  if (!mayHave(source.text, [used.name])) return [];
+  return [...new TopLevelForms(source, features).mentioning([used.name])].flatMap(({ form, current }) =>
+    namedInForm(form, { ...used, current: current ?? used.current }),
+  );
+}
+
+function namedInForm(top: Form, used: Used): NamedAs[] {
+  const found: { start: number; place: Place }[] = [];
+  for (const part of within(top)) {
+    if (part.mark !== 'atom') continue;
+    if (isDesignator(part, used)) found.push({ start: part.start, place: 'export' });
+    else if (namesSymbol(part.name, used)) found.push({ start: part.start, place: placeOf(part) });
+  }
+  const isLexical = !used.variable && found.some(({ place }) => place === 'variable');
+  return found.flatMap(({ start, place }) => {
+    const role = place === 'variable' ? 'code' : place;
+    if (role === 'definition' || role === 'call' || (role === 'code' && isLexical)) return [];
+    return [{ start, top: top.start, role }];
+  });
+}
+
+/** Clauses of a DEFPACKAGE whose elements are names of symbols of the package itself, or of the package that is
+ *  named first in the clause. */
+const OWN_CLAUSES: ReadonlySet<string> = new Set(['EXPORT', 'INTERN', 'SHADOW']);
+const FROM_CLAUSES: ReadonlySet<string> = new Set(['IMPORT-FROM', 'SHADOWING-IMPORT-FROM']);
+
+/** True when PART, such as #:NAME or "NAME" in a clause of a DEFPACKAGE, stands for the symbol of USED. */
+function isDesignator(part: Form, { name, packages }: Used): boolean {
+  if (part.designated !== name) return false;
+  const [clause, definition] = stepsFrom(part);
+  if (clause === undefined || definition === undefined || clause.index === 0) return false;
+  if (!['DEFPACKAGE', 'DEFINE-PACKAGE'].includes(bare(definition.operator))) return false;
+  const kind = bare(clause.operator);
+  const home = OWN_CLAUSES.has(kind)
+    ? definition.list.elements[1]
+    : FROM_CLAUSES.has(kind) && clause.index > 1
+      ? clause.list.elements[1]
+      : undefined;
+  return home !== undefined && (packages === undefined || packages.has(home.designated ?? ''));
+}
+
+/** How many of the lists around a symbol count. */
+const STEPS = 50;
+
+/** Returns the innermost lists around PART, from inside outwards. A quoted form counts as the list (QUOTE FORM). */
+function stepsFrom(part: Form): Step[] {
+  const steps: Step[] = [];
+  for (
+    let inner = part, list = part.around;
+    list !== undefined && steps.length < STEPS;
+    inner = list, list = list.around
+  ) {
+    const [first] = list.elements;
+    if (first === undefined) continue;
+    steps.push({ list, operator: operatorOf(first), index: list.inner === inner ? 1 : inner.index });
+  }
+  return steps;
+}
+
+function bare(operator: string): string {
+  return operator.slice(operator.lastIndexOf(MARK) + 1);
+}
+
+const DEFINERS: ReadonlySet<string> = new Set(
+  (
+    'DEFCLASS DEFSTRUCT DEFINE-CONDITION DEFTYPE DEFUN DEFMACRO DEFGENERIC DEFMETHOD DEFVAR DEFPARAMETER ' +
+    'DEFCONSTANT DEFGLOBAL DEFINE-SYMBOL-MACRO DEFINE-METHOD-COMBINATION DEFSETF DEFINE-SETF-EXPANDER ' +
+    'DEFINE-COMPILER-MACRO DEFINE-MODIFY-MACRO'
+  ).split(' '),
+);
+
+/** By operator: the index of the argument that is the quoted name of a class. */
+const CLASS_ARGUMENTS: ReadonlyMap<string, number> = new Map([
+  ...'MAKE-INSTANCE MAKE-CONDITION ERROR SIGNAL WARN FIND-CLASS ALLOCATE-INSTANCE'
+    .split(' ')
+    .map((operator) => [operator, 1] as const),
+  ...['CHANGE-CLASS', 'CERROR'].map((operator) => [operator, 2] as const),
+]);
+
+/** Functions that take a quoted type. */
+const TYPE_FUNCTIONS: ReadonlySet<string> = new Set(
+  'TYPEP SUBTYPEP COERCE CONCATENATE MAP MERGE MAKE-SEQUENCE UPGRADED-ARRAY-ELEMENT-TYPE DEFTYPE'.split(' '),
+);
+
+/** Operators of compound type specifiers, in which further types stand. */
+const COMPOUNDS: ReadonlySet<string> = new Set(
+  'OR AND NOT CONS VECTOR ARRAY SIMPLE-ARRAY FUNCTION VALUES &OPTIONAL &REST &KEY'.split(' '),
+);
+
+const EXPORTING: ReadonlySet<string> = new Set(
+  'EXPORT UNEXPORT IMPORT SHADOW SHADOWING-IMPORT UNINTERN INTERN FIND-SYMBOL'.split(' '),
+);
+
+const TYPECASES: ReadonlySet<string> = new Set(['TYPECASE', 'ETYPECASE', 'CTYPECASE']);
+const CASES: ReadonlySet<string> = new Set(['CASE', 'ECASE', 'CCASE']);
+
+/** Returns what PART, a symbol in a text, is there. */
+function placeOf(part: Form): Place {
+  const steps = stepsFrom(part);
+  if (isDefined(steps)) return 'definition';
+  for (let at = 0; at < steps.length; at++) {
+    const found = roleAt(steps, at, at === 0 ? part : (steps[at - 1] as Step).list);
+    if (found !== undefined) return found;
+    // Only the parts of a type specifier, such as NAME in (or null NAME) or (NAME 10), have the role of the whole.
+    const step = steps[at] as Step;
+    if (step.index > 0 && step.operator !== '' && !COMPOUNDS.has(bare(step.operator))) break;
+  }
+  return placeInCode(steps);
+}
+
+/** True when the list at the end of a symbol's STEPS defines the symbol: (OPERATOR NAME), also with options
+ *  behind the name, or for (setf NAME). */
+function isDefined([list, outer]: readonly Step[]): boolean {
+  if (list === undefined) return false;
+  if (list.index === 1 && DEFINERS.has(bare(list.operator))) return true;
+  const isName = list.index === 0 || (list.index === 1 && bare(list.operator) === 'SETF');
+  return isName && outer !== undefined && outer.index === 1 && DEFINERS.has(bare(outer.operator));
+}
+
+/** Returns the role that INNER, the form inside STEPS[AT], has by the lists around it; undefined when they give
+ *  none. */
+function roleAt(steps: readonly Step[], at: number, inner: Form): Place | undefined {
+  const list = steps[at] as Step;
+  const [outer, third, fourth] = [steps[at + 1], steps[at + 2], steps[at + 3]];
+  const operator = bare(list.operator);
+  const around = outer === undefined ? '' : bare(outer.operator);
+  if (list.operator === 'QUOTE') return quotedRole(outer, list.list);
+  if (list.index === 0) {
+    if (list.list.around?.mark === '#s') return 'instance';
+    if (outer && outer.index >= 2 && around === 'HANDLER-CASE') return 'handler';
+    if (third && third.index === 1 && bare(third.operator) === 'HANDLER-BIND') return 'handler';
+    if (outer && outer.index >= 2 && TYPECASES.has(around)) return 'type';
+    if (outer && outer.index >= 2 && CASES.has(around)) return 'data';
+  }
+  if (isSpecializer(list, third)) return 'specializer';
+  if (outer && outer.index === 2 && ['DEFCLASS', 'DEFINE-CONDITION'].includes(around)) return 'superclass';
+  if (list.index === 1 && ['INCLUDE', 'METACLASS'].includes(operator) && isKeyword(list.operator))
+    return 'superclass';
+  if (list.index === 1 && operator === 'METHOD-COMBINATION' && isKeyword(list.operator)) return 'combination';
+  if (list.index > 1 && operator === 'DEFMETHOD' && list.index < parametersIn(list.list))
+    return 'combination';
+  if (list.index === 1 && operator === 'THE') return 'type';
+  if (list.index === 2 && operator === 'CHECK-TYPE') return 'type';
+  if (isBehind(inner, list.list, ['TYPE', 'OF-TYPE'])) return 'type';
+  if (outer?.index === 0 && third && third.index >= 2 && CASES.has(bare(third.operator))) return 'data';
+  return declaredRole(list, outer, third, fourth);
+}
+
+function isKeyword(operator: string): boolean {
+  return operator.startsWith(MARK);
+}
+
+/** True when INNER follows one of the symbols WORDS in LIST, as in (:type INNER) or (of-type INNER). */
+function isBehind(inner: Form, list: Form, words: readonly string[]): boolean {
+  return inner.index > 0 && words.includes(bareName(list.elements[inner.index - 1]));
+}
+
+/** True when LIST, in a list in the form METHOD, is a parameter (VARIABLE CLASS) of a method. */
+function isSpecializer(list: Step, method: Step | undefined): boolean {
+  if (list.index !== 1 || list.list.elements.length !== 2 || method === undefined) return false;
+  const operator = bare(method.operator);
+  if (operator !== 'DEFMETHOD' && !(operator === 'METHOD' && isKeyword(method.operator))) return false;
+  return method.index === parametersIn(method.list, operator === 'DEFMETHOD' ? 2 : 1);
+}
+
+/** Maximum number of elements before the list of parameters in a method. */
+const QUALIFIERS = 12;
+
+/** Returns the index of the list of parameters in METHOD, a DEFMETHOD; other lists come before index FROM. */
+function parametersIn(method: Form, from = 2): number {
+  return method.elements.slice(0, QUALIFIERS).findIndex((each, index) => index >= from && each.isList);
+}
+
+/** Returns the role of a symbol in a declaration, around which are LIST and the further lists; undefined when it
+ *  is in none. */
+function declaredRole(list: Step, ...others: (Step | undefined)[]): Place | undefined {
+  const [outer, third] = others;
+  const declares = (step: Step | undefined) =>
+    step !== undefined && ['DECLARE', 'DECLAIM'].includes(bare(step.operator));
+  const proclaims = outer?.operator === 'QUOTE' && bare(third?.operator ?? '') === 'PROCLAIM';
+  if (!declares(outer) && !proclaims) return undefined;
+  const operator = bare(list.operator);
+  if (list.index === 0 || (list.index === 1 && ['TYPE', 'FTYPE'].includes(operator))) return 'type';
+  return 'variable';
+}
+
+/** Returns the role of QUOTED, a form in a list (QUOTE FORM), by the list OUTER that it is an argument of. */
+function quotedRole(outer: Step | undefined, quoted: Form): Place {
+  const operator = bare(outer?.operator ?? '');
+  if (outer === undefined) return 'data';
+  if (CLASS_ARGUMENTS.get(operator) === outer.index) return 'instance';
+  if (TYPE_FUNCTIONS.has(operator) || isBehind(quoted, outer.list, ['ELEMENT-TYPE'])) return 'type';
+  if (EXPORTING.has(operator)) return 'export';
+  // As in (apply #'make-instance 'name arguments).
+  const passed = outer.list.elements.slice(0, Math.min(outer.index, 3));
+  return passed.some((each) => CLASS_ARGUMENTS.has(bareName(each.elements[1]))) ? 'instance' : 'data';
+}
+
+/** Operators that bind variables, with the index of the list of the variables or bindings. */
+const BINDERS: ReadonlyMap<string, number> = new Map([
+  ...'LET LET* PROG PROG* LAMBDA DO DO* MULTIPLE-VALUE-BIND DESTRUCTURING-BIND WITH-SLOTS WITH-ACCESSORS'
+    .split(' ')
+    .map((operator) => [operator, 1] as const),
+  ...'DEFUN DEFMACRO DEFGENERIC DEFTYPE DEFINE-COMPILER-MACRO'
+    .split(' ')
+    .map((operator) => [operator, 2] as const),
+]);
+
+/** Operators such as DOLIST and WITH-OPEN-FILE, with a list that begins with the variable they bind. */
+const BINDS_FIRST = /^(?:WITH-|DO-|DOLIST$|DOTIMES$)/;
+
+/** Returns what a symbol is that has no role by the lists around it, which are STEPS. */
+function placeInCode(steps: readonly Step[]): Place {
+  const [list, outer, third] = steps;
+  if (list === undefined) return 'code';
+  const first = list.index === 0;
+  if (bindsIn(outer) || (first && bindsIn(third))) return 'variable';
+  if (first && outer?.index === 1 && BINDS_FIRST.test(bare(outer.operator))) return 'variable';
+  if (['FOR', 'AS', 'WITH'].includes(bareName(list.list.elements[list.index - 1]))) return 'variable';
+  if (steps.some(({ operator }) => operator === 'QUOTE')) return 'data';
+  return first || list.operator === 'FUNCTION' ? 'call' : 'code';
+}
+
+/** True when the list inside FORM is one of variables, parameters or bindings. */
+function bindsIn(form: Step | undefined): boolean {
+  if (form === undefined) return false;
+  const operator = bare(form.operator);
+  return operator === 'DEFMETHOD'
+    ? form.index === parametersIn(form.list)
+    : BINDERS.get(operator) === form.index;
+}

@@ -1,0 +1,186 @@
+// Finds what uses a definition that goes away and is no function: a class, type, symbol macro, method
+// combination or package.
+
+import type { ImpactData } from '../../image/wire/operations.ts';
+import { boundLine } from '../../kernel/reply.ts';
+import type { ReplHistory } from '../../records/repl-history.ts';
+import { headOf } from '../../source/heads.ts';
+import { type PackageRole, packageNamedIn } from '../../source/package-uses.ts';
+import { qualified } from '../../source/qualified.ts';
+import { namedIn, type Role } from '../../source/roles.ts';
+import { SourceText } from '../../source/text.ts';
+import { type TopLevelForm, TopLevelForms } from '../../source/top-level.ts';
+import type { Used } from '../../source/uses.ts';
+import { groupBy } from '../grouping.ts';
+import { isVariable } from '../natures.ts';
+import type { Places } from '../places.ts';
+import type { CheckedCall } from './call-checks.ts';
+import { usedOf } from './sites.ts';
+
+/** The places that name a definition, by the role that it has there. */
+export type Named<Of extends string = Role> = Partial<Record<Of, CheckedCall[]>>;
+
+/** What the removal of a definition affects, besides calls of it. */
+export interface Removal {
+  named: Named;
+  /** For the name of a package: the places that name it. */
+  ofPackage?: Named<PackageRole>;
+  usedBy?: string[];
+  symbolCount?: number;
+  /** Generic functions with the method combination. */
+  combined?: string[];
+  symbolMacro?: string;
+  /** The methods of the generic function. */
+  methods: { name?: string; at: string; text: string }[];
+  /** True when the name means more than a function. */
+  isNamed: boolean;
+}
+
+/** True when the name in FACTS is that of a variable, and of no symbol macro. */
+export function isGlobalVariable({ natures = [], symbolMacro }: ImpactData): boolean {
+  return isVariable(natures) && symbolMacro === undefined;
+}
+
+/** True when the name in FACTS names something besides a function. */
+export function isNamed(facts: ImpactData): boolean {
+  if (isGlobalVariable(facts)) return true;
+  const { class: ofClass, type, symbolMacro, typedStructure, combination } = facts;
+  return [ofClass, type, symbolMacro, typedStructure, combination].some(
+    (each) => each !== undefined && each !== false,
+  );
+}
+
+/** A place that names a definition, as ROLE. FORM identifies the top-level form around it. */
+interface Found<Of extends string> {
+  role: Of;
+  form: string;
+  row: CheckedCall;
+}
+
+/** Returns what the removal of the definition in FACTS affects. Leaves out places that the text TOLD has. */
+export function removalOf(facts: ImpactData, places: Places, history: ReplHistory, told = ''): Removal {
+  const { combined, symbolMacro, usedBy, symbolCount, methods = [] } = facts;
+  if (facts.package) {
+    const names = new Set(facts.homes);
+    const found = foundInFiles(facts, places, (text) => packageNamedIn(text, places.features, names));
+    return { named: {}, ofPackage: byRole(found), usedBy, symbolCount, methods: [], isNamed: false };
+  }
+  const variable = isGlobalVariable(facts);
+  const used = usedOf({ name: facts.name, accessibleIn: facts.homes, variable });
+  const inFiles = foundInFiles(facts, places, (text) => namedIn(text, places.features, used));
+  const others = isNamed(facts);
+  const found = others
+    ? withOthers(
+        inFiles.filter(({ row }) => !told.includes(row.at)),
+        specializedElsewhere(facts, inFiles, places),
+        evaluated(used, inFiles, history, places),
+      )
+    : inFiles.filter(({ role }) => role === 'export');
+  const located = methods.map(({ place }) => ({
+    ...(place.description && { name: place.description }),
+    ...places.site(place),
+  }));
+  return { named: byRole(found), methods: located, isNamed: others, combined, symbolMacro };
+}
+
+/** Returns the places in FILES, with the METHODS and the EVALUATED places that no file shows. */
+function withOthers(
+  files: readonly Found<Role>[],
+  methods: readonly Found<Role>[],
+  evaluated: readonly Found<Role>[],
+): Found<Role>[] {
+  // The form that makes a method by a macro names the class too, and an evaluated method has no place.
+  const makers = new Set(methods.map(({ form }) => form));
+  const made = new Set(evaluated.flatMap(({ role, row }) => (role === 'specializer' ? row.caller : [])));
+  return [
+    ...files.filter(({ role, form }) => role !== 'code' || !makers.has(form)),
+    ...methods.filter(({ form, row }) => form !== '' || !made.has(row.caller)),
+    ...evaluated,
+  ];
+}
+
+function byRole<Of extends string>(found: readonly Found<Of>[]): Named<Of> {
+  return Object.fromEntries(
+    [...groupBy(found, ({ role }) => role)].map(([role, rows]) => [role, rows.map(({ row }) => row)]),
+  ) as Named<Of>;
+}
+
+/** Returns the places in the files of FACTS that FIND finds, with the definition around each. */
+function foundInFiles<Of extends string>(
+  { files = [], name }: ImpactData,
+  places: Places,
+  find: (text: SourceText) => { start: number; top: number; role: Of }[],
+): Found<Of>[] {
+  return files.flatMap((file) => {
+    const text = places.sourceText(file);
+    return (text ? find(text) : []).map(({ start, top, role }) => {
+      const caller = definedIn(places.forms(file)?.form(top));
+      const row = { ...(caller && caller !== name && { caller }), ...places.siteAt(file, start) };
+      return { role, form: `${file} ${top}`, row };
+    });
+  });
+}
+
+/** Returns the name that FORM defines, as PACKAGE::NAME; undefined when it defines nothing or a package. */
+function definedIn(form: TopLevelForm | undefined): string | undefined {
+  if (!form?.name || !form.operator.startsWith('DEF') || form.operator.endsWith('PACKAGE')) return undefined;
+  return qualified(form.name, form.home);
+}
+
+const CLASS_DEFINERS: readonly string[] = ['DEFCLASS', 'DEFSTRUCT', 'DEFINE-CONDITION'];
+
+/** Returns the methods for the class of FACTS that are not among FOUND: a macro or an evaluation made them. */
+function specializedElsewhere(
+  { specialized = [] }: ImpactData,
+  found: readonly Found<Role>[],
+  places: Places,
+): Found<Role>[] {
+  const known = new Set(found.flatMap(({ role, form }) => (role === 'specializer' ? form : [])));
+  return specialized.flatMap(({ name: caller, place }) => {
+    const around = places.formOf(place)?.form;
+    const form = around ? `${place.file} ${around.start}` : '';
+    // A method that the definition of the class makes goes with the class.
+    if (around && (known.has(form) || CLASS_DEFINERS.includes(around.operator))) return [];
+    return { role: 'specializer', form, row: { caller, ...places.site(place) } };
+  });
+}
+
+/** Maximum number of evaluations to search. */
+const SEARCH_LIMIT = 1000;
+
+/** Returns the places in evaluated definitions that name USED. Of several definitions of a name, only the newest
+ *  counts, and none that FOUND has from a file. */
+function evaluated(
+  used: Used,
+  found: readonly Found<Role>[],
+  history: ReplHistory,
+  places: Places,
+): Found<Role>[] {
+  const known = new Set(found.map(({ row }) => row.caller));
+  const seen = new Set<string>();
+  const rows: Found<Role>[] = [];
+  let searched = 0;
+  for (const { form, time, package: current, error } of history.newestFirst()) {
+    if (searched++ >= SEARCH_LIMIT) break;
+    if (error !== undefined) continue;
+    const text = new SourceText(form);
+    const forms = new TopLevelForms(text, places.features);
+    const uses = groupBy(namedIn(text, places.features, { ...used, current }), ({ top }) => top);
+    for (const { start } of forms.all()) {
+      const top = forms.form(start);
+      const caller = definedIn({ ...top, home: forms.packageAt(start) ?? current ?? top.home });
+      if (caller === undefined) continue;
+      const head = forms.at(start);
+      const key = JSON.stringify([top.operator, caller, head && headOf(head)?.method]);
+      if (seen.has(key) || known.has(caller)) continue;
+      seen.add(key);
+      for (const { start: at, role } of uses.get(start) ?? [])
+        rows.push({
+          role,
+          form: '',
+          row: { caller, at: `evaluated ${time}`, text: boundLine(text.positionAt(at).text, 1) },
+        });
+    }
+  }
+  return rows;
+}
