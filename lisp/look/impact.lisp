@@ -327,4 +327,5 @@ each kind."
                        (and class
                             (changed-class-members index class limit
                                                    (if redefined superclasses :same) in))
-                       (and removed (not setf) (removal-members symbol class))))))))))
+                       (and removed (not setf) (removal-members symbol class))
+                       (and removed (not kind) (finding-members index symbol limit))))))))))

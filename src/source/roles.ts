@@ -6,6 +6,7 @@ import { mayHave } from './mentioning.ts';
 import type { SourceText } from './text.ts';
 import { TopLevelForms } from './top-level.ts';
 import { namesSymbol, type Used } from './uses.ts';
+import { walkSource } from './walk.ts';
 
 /** As what a text names a symbol:
  *  superclass: in the superclasses or :INCLUDE of a definition, or as its metaclass;
@@ -69,6 +70,22 @@ function namedInForm(top: Form, used: Used): NamedAs[] {
     if (role === 'definition' || role === 'call' || (role === 'code' && isLexical)) return [];
     return [{ start, top: top.start, role }];
   });
+}
+
+/** Returns where code in SOURCE, read under FEATURES, makes an instance of a class that it computes. */
+export function computedIn(
+  source: SourceText,
+  features: Features,
+): { start: number; top: number; role: 'computed' }[] {
+  const found: ReturnType<typeof computedIn> = [];
+  walkSource(source, features, ['MAKE-INSTANCE', 'MAKE-CONDITION'], (top) => ({
+    visit: ({ start }, [first, argument], data) => {
+      const makes = ['MAKE-INSTANCE', 'MAKE-CONDITION'].includes(operatorOf(first));
+      if (!makes || data || argument === undefined || operatorOf(argument.first) === 'QUOTE') return;
+      found.push({ start, top: top.start, role: 'computed' });
+    },
+  }));
+  return found;
 }
 
 /** Clauses of a DEFPACKAGE whose elements are names of symbols of the package itself, or of the package that is

@@ -30,7 +30,7 @@ import { Packages } from '../../src/source/packages.ts';
 import { partAt } from '../../src/source/parts.ts';
 import { spokenOf } from '../../src/source/prose.ts';
 import { noteKeywords, scanFor } from '../../src/source/renaming.ts';
-import { namedIn } from '../../src/source/roles.ts';
+import { computedIn, namedIn } from '../../src/source/roles.ts';
 import { changedForms, spliced, unfinishedLine } from '../../src/source/splice.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { TopLevelForms } from '../../src/source/top-level.ts';
@@ -151,6 +151,7 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   'a rename, of A': (text) => rename('A', text),
   mentionsIn: (text) => mentionsIn(new SourceText(text), FEATURES, { name: 'FOO', packages: new Set(['P']) }),
   namedIn: (text) => namedIn(new SourceText(text), FEATURES, { name: 'FOO', packages: new Set(['P']) }),
+  computedIn: (text) => computedIn(new SourceText(text), FEATURES),
   packageNamedIn: (text) => packageNamedIn(new SourceText(text), FEATURES, new Set(['FOO'])),
   hunksBetween: (text) => hunksBetween(text, text.replaceAll('f', 'g').slice(100)),
   namedPlaces: (text) => namedPlaces(text.split(' ').map((file) => ({ file, within: [{ file }] }))),

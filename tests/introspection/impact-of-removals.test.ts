@@ -30,6 +30,9 @@ const USERS = `(in-package :stock)
 (defun kinds () '(sack bin))
 (defun now () (setf mode 2) (list mode))
 (defun leftmost (p) (pair-left p))
+(defun made (class) (make-instance class :mass 1))
+(defun named (text) (make-instance (find-symbol text :stock)))
+(defun again (n) (if (plusp n) (again (1- n)) (list (funcall #'again 0))))
 (in-package :shop)
 (defun sell (s) (if (typep s 'sack) (s:spill s) (find-package :stock)))
 `;
@@ -45,7 +48,7 @@ const impact = async (name: string, args: object = { package: 'stock' }) =>
   (await written.session.text('impact_of_change', { name, ...args })).replace(/\n\ntypes\.lisp:[\s\S]*$/, '');
 
 describe('a definition that goes away', () => {
-  test.each(['sack', 'bin', 'spill', 'all-of', 'mode', 'pair', '*modes*', 'weigh', 'bag'])(
+  test.each(['sack', 'bin', 'spill', 'all-of', 'mode', 'pair', '*modes*', 'weigh', 'bag', 'again'])(
     '%s',
     async (name) => {
       expect(await impact(name)).toMatchSnapshot();

@@ -57,6 +57,8 @@ function distinctMentions(mentions: Mentions): Mention[] {
 
 class Checks {
   readonly #callee: Callee;
+  /** The function itself, if it goes away, and its own calls with it. A generic function's methods stay. */
+  readonly #goes: string | undefined;
   readonly #list: LambdaList | undefined;
   readonly #places: Places;
   /** The names of packages, by nickname. */
@@ -69,6 +71,8 @@ class Checks {
   readonly #result: CheckedCalls = { calls: 0, unchecked: [], unfit: [], unknown: [], perhaps: [] };
 
   constructor(found: WhoCallsData, list: LambdaList | undefined, places: Places) {
+    const stays = list !== undefined || found.natures?.includes('GENERIC-FUNCTION');
+    this.#goes = stays ? undefined : found.name;
     this.#callee = { ...usedOf(found), macro: found.natures?.includes('MACRO') };
     this.#list = list;
     this.#places = places;
@@ -218,6 +222,7 @@ class Checks {
    *  candidates, so MENTION may not be a recorded use. */
   #check(caller: string, file: string, mention: Mention, candidateCount?: number): void {
     this.#claimed.add(mention);
+    if (caller === this.#goes) return;
     const form = `${file} ${mention.top}`;
     this.#callers.set(form, (this.#callers.get(form) ?? new Set()).add(caller));
     const row = { caller, ...this.#places.siteAt(file, mention.start) };
@@ -249,10 +254,11 @@ class Checks {
       return;
     }
     const row = { caller: this.#holder(file, mention), ...this.#places.siteAt(file, mention.start) };
-    if (mention.how) this.#report(this.#result.unknown, { ...row, why: mention.how });
+    if (mention.how && row.caller !== this.#goes)
+      this.#report(this.#result.unknown, { ...row, why: mention.how });
     if (mention.args === undefined) return;
     if (this.#list === undefined) {
-      this.#report(this.#result.perhaps, row);
+      if (row.caller !== this.#goes) this.#report(this.#result.perhaps, row);
       return;
     }
     const fits = fitOf(this.#list, mention.args);

@@ -285,7 +285,8 @@ const PACKAGE_ROLES: Readonly<Record<PackageRole, string>> = {
 function removalSections(impact: Impact): (Section | string | false)[] {
   const { removal } = impact;
   if (removal === undefined) return [];
-  const { named, ofPackage, usedBy = [], symbolCount = 0, combined = [], methods, symbolMacro } = removal;
+  const { named, ofPackage, usedBy = [], symbolCount = 0, combined = [] } = removal;
+  const { computed, methods, symbolMacro } = removal;
   if (ofPackage !== undefined)
     return [
       usedBy.length > 0 && `Packages that use it (${usedBy.length}): ${usedBy.join(', ')}`,
@@ -312,6 +313,10 @@ function removalSections(impact: Impact): (Section | string | false)[] {
       header,
       ...callList((role === 'superclass' ? inherit : named[role as Role]) ?? []),
     })),
+    {
+      header: 'Code that makes instances of a class that it computes, so perhaps of this one',
+      ...callList(computed),
+    },
     {
       header: 'Methods of it, which go with it; loading their forms makes it again',
       rows: locatedRows(methods),

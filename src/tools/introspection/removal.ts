@@ -7,7 +7,7 @@ import type { ReplHistory } from '../../records/repl-history.ts';
 import { headOf } from '../../source/heads.ts';
 import { type PackageRole, packageNamedIn } from '../../source/package-uses.ts';
 import { qualified } from '../../source/qualified.ts';
-import { namedIn, type Role } from '../../source/roles.ts';
+import { computedIn, namedIn, type Role } from '../../source/roles.ts';
 import { SourceText } from '../../source/text.ts';
 import { type TopLevelForm, TopLevelForms } from '../../source/top-level.ts';
 import type { Used } from '../../source/uses.ts';
@@ -27,6 +27,8 @@ export interface Removal {
   ofPackage?: Named<PackageRole>;
   usedBy?: string[];
   symbolCount?: number;
+  /** Code that makes instances of a class that it computes, so perhaps of this class. */
+  computed: CheckedCall[];
   /** Generic functions with the method combination. */
   combined?: string[];
   symbolMacro?: string;
@@ -57,13 +59,21 @@ interface Found<Of extends string> {
   row: CheckedCall;
 }
 
-/** Returns what the removal of the definition in FACTS affects. Leaves out places that the text TOLD has. */
+/** Returns what the removal of the definition in FACTS affects. Leaves out places in lines that the text TOLD has. */
 export function removalOf(facts: ImpactData, places: Places, history: ReplHistory, told = ''): Removal {
   const { combined, symbolMacro, usedBy, symbolCount, methods = [] } = facts;
   if (facts.package) {
     const names = new Set(facts.homes);
     const found = foundInFiles(facts, places, (text) => packageNamedIn(text, places.features, names));
-    return { named: {}, ofPackage: byRole(found), usedBy, symbolCount, methods: [], isNamed: false };
+    return {
+      named: {},
+      ofPackage: byRole(found),
+      usedBy,
+      symbolCount,
+      computed: [],
+      methods: [],
+      isNamed: false,
+    };
   }
   const variable = isGlobalVariable(facts);
   const used = usedOf({ name: facts.name, accessibleIn: facts.homes, variable });
@@ -71,7 +81,7 @@ export function removalOf(facts: ImpactData, places: Places, history: ReplHistor
   const others = isNamed(facts);
   const found = others
     ? withOthers(
-        inFiles.filter(({ row }) => !told.includes(row.at)),
+        inFiles.filter(({ row }) => !told.includes(lineOf(row.at))),
         specializedElsewhere(facts, inFiles, places),
         evaluated(used, inFiles, history, places),
       )
@@ -80,7 +90,15 @@ export function removalOf(facts: ImpactData, places: Places, history: ReplHistor
     ...(place.description && { name: place.description }),
     ...places.site(place),
   }));
-  return { named: byRole(found), methods: located, isNamed: others, combined, symbolMacro };
+  const computed = ['CLASS', 'CONDITION CLASS'].includes(facts.class ?? '')
+    ? foundInFiles(facts, places, (text) => computedIn(text, places.features)).map(({ row }) => row)
+    : [];
+  return { named: byRole(found), computed, methods: located, isNamed: others, combined, symbolMacro };
+}
+
+/** Returns FILE:LINE: of the place AT. */
+function lineOf(at: string): string {
+  return at.replace(/\d+$/, '');
 }
 
 /** Returns the places in FILES, with the METHODS and the EVALUATED places that no file shows. */
@@ -111,7 +129,8 @@ function foundInFiles<Of extends string>(
   places: Places,
   find: (text: SourceText) => { start: number; top: number; role: Of }[],
 ): Found<Of>[] {
-  return files.flatMap((file) => {
+  // The image lists files in no order.
+  return [...files].sort().flatMap((file) => {
     const text = places.sourceText(file);
     return (text ? find(text) : []).map(({ start, top, role }) => {
       const caller = definedIn(places.forms(file)?.form(top));
