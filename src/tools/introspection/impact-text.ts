@@ -118,6 +118,10 @@ export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT
       testSection(impact, testLimit),
       recordedText(impact.recorded, testLimit),
       unloadedText(impact.unloaded, limit),
+      {
+        header: 'Exports and imports of its name, which stay',
+        ...callList(impact.removal?.named.export ?? []),
+      },
       ...impact.texts,
     ],
     limit,
@@ -321,7 +325,6 @@ function removalSections(impact: Impact): (Section | string | false)[] {
       header: 'Methods of it, which go with it; loading their forms makes it again',
       rows: locatedRows(methods),
     },
-    { header: 'Exports and imports of its name, which stay', ...callList(named.export ?? []) },
   ];
 }
 
