@@ -14,17 +14,25 @@ BASELINE: the text of the form at the load, saved once the file has another form
 SAYS: if a variable kept its value in a load, the text of the value in the file, or T if it is
 unknown.
 KEPT: a weak pointer to the value that the variable kept.
-FORM: NIL, or the number of the form in the file if this has changed since the load, because
-forms before it were added or removed.
+FORM: the number of the form in the file that made it, or NIL if only SBCL knows that.
+BY-CODE: true if code that this form ran made it, such as a call of EVAL, so that SBCL does not know
+the form.
+MAKER: the text of the form that made it, saved once the file no longer makes it.
 INLINED: true if the function was declaimed inline at the load.
 LAYOUT: a result of STRUCTURE-LAYOUT for a structure."
   kind name identity serial (location nil) (baseline nil) (says nil) (kept nil) (form nil)
-  (inlined nil) (layout nil))
+  (by-code nil) (maker nil) (inlined nil) (layout nil))
+
+(defun recorded-number (definition)
+  "Return SBCL's number of the top-level form of DEFINITION, or NIL. For what EVAL made, this is the
+number of a form within the evaluated one."
+  (identity-form (or (definition-location definition) (definition-identity definition))))
 
 (defun definition-number (definition)
   "Return the number of the top-level form of DEFINITION in the loaded text of its file, or NIL if
 it is unknown."
-  (or (definition-form definition) (identity-form (definition-identity definition))))
+  (or (definition-form definition)
+      (and (not (definition-by-code definition)) (recorded-number definition))))
 
 (defun definition-key (kind name identity)
   "Return the key under which the EQUAL hash table of a file has the definition with KIND, NAME and

@@ -135,6 +135,21 @@ a TOUCHED structure."
           ((or (rest others) (fasl-path-p (first others))) t)
           (t (first others)))))
 
+(defun note-form (definition file touched)
+  "Record in DEFINITION which top-level form of the file FILE made it, according to TOUCHED, a
+TOUCHED structure, and whether SBCL knows that, too."
+  (let* ((path (source-file-path file)) (recorded (recorded-number definition))
+         (name (definition-file-name definition))
+         (ran (loop for (name . number) in (gethash (thing-touched definition)
+                                                    (touched-forms touched))
+                    when (and name number (equal path (file-path name))) collect number)))
+    (cond ((if ran (member recorded ran) (and recorded name (equal path (file-path name))))
+           ;; SBCL gives what EVAL made the number 0.
+           (setf (definition-form definition) recorded
+                 (definition-by-code definition) (zerop recorded)))
+          (t (setf (definition-form definition) (and (null (rest ran)) (first ran))
+                   (definition-by-code definition) t)))))
+
 (defun by-file (definitions touched path by)
   "Group DEFINITIONS by file, and return a list of lists (FILE DEFINITION...), where FILE is a
 SOURCE-FILE structure. PATH is the loaded file. If SBCL records no file for a definition, it belongs
@@ -158,6 +173,7 @@ made it according to TOUCHED, a TOUCHED structure."
               ((not (gethash (name-symbol (definition-name definition)) (touched-loaded touched)))
                (note-evaluated definition by)))))
     (loop for file being the hash-keys of groups using (hash-value group)
+          do (dolist (definition group) (note-form definition file touched))
           collect (cons file group))))
 
 (defparameter *reached-kinds* '((:type . :type) (:setf-expander . :setf) (:class . :report))
@@ -252,7 +268,7 @@ the names of changed definitions that are compiled into their users, such as mac
             (source-file-sources file) sources)
       (set-text file text date)
       (drop-replaced-methods file)
-      (keep-conditional file old-text text old-serial)
+      (keep-perhaps-made file old-text text old-serial)
       (push file (noted-files noted))
       (note-layouts pairs noted)
       (setf (noted-unset noted)
@@ -338,7 +354,8 @@ Arguments and value are those of NOTE-FILE."
                              thereis (source-date source)))))
         (cond (same (renumber file definitions old-text)
                     (keep-former file old-text text)
-                    (set-text file text date))
+                    (set-text file text date)
+                    (keep-perhaps-made file old-text text (1- (source-file-serial file))))
               (t (keep-former-text path date text)
                  (setf (source-file-parts file)
                        (append (forms-loaded text) (source-file-parts file))))))

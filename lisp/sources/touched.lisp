@@ -24,6 +24,7 @@ SLOTS: a hash table from classes to the names of their direct slots before the c
 MAKERS: a hash table from changed symbols, packages and methods to the truenames of the files
 that were then being loaded or compiled.
 AROUND: such a table with the files whose load or compilation has loaded those files.
+FORMS: such a table with lists of the results of RUNNING-FORM.
 LOADS: a list of (PATH . DATE) pairs for the source files that were loaded to their ends, from
 NOTE-LOADED."
   (before (make-hash-table :test 'eq)) (loaded (make-hash-table :test 'eq))
@@ -31,7 +32,7 @@ NOTE-LOADED."
   (log '()) (failed '()) (exports '()) (exported '())
   (values (make-hash-table :test 'eq)) (evaluated '()) (slots (make-hash-table :test 'eq))
   (makers (make-hash-table :test 'eq))
-  (around (make-hash-table :test 'eq)) (loads '()))
+  (around (make-hash-table :test 'eq)) (forms (make-hash-table :test 'eq)) (loads '()))
 
 (defvar *touched* nil
   "The TOUCHED structure of this thread while changes are being recorded, or :NOTHING-YET before the
@@ -51,16 +52,34 @@ structure of this thread."
 
 (defvar *around* '()
   "A list of the truenames of the files whose load or compilation began the innermost load of this
-thread.")
+thread, innermost first.")
+
+(defun files-begun ()
+  "Return a list of the truenames of the files that are being loaded or compiled now, but not of
+those in *AROUND*."
+  (set-difference (list *load-truename* *compile-file-truename*) (cons nil *around*) :test #'eq))
+
+(defun running-form ()
+  "Return a pair of SBCL's name of a file and the number of a top-level form in it, the innermost one
+whose compiled code this thread runs. Return NIL if there is none, as when a file is loaded as
+source."
+  (ignore-errors
+   (loop for frame = (top-frame) then (frame-below frame)
+         while frame
+         when (eq :toplevel (debug-kind (frame-function frame)))
+           return (let ((place (frame-place frame)))
+                    (cons (source-name (place-source place)) (place-top-level-form place))))))
 
 (defun note-makers (thing touched)
-  "Record in the TOUCHED structure TOUCHED which files change THING, a symbol, package or method:
-the files being loaded or compiled now go to MAKERS, and the files that loaded those to AROUND."
-  (dolist (file (set-difference (list *load-truename* *compile-file-truename*) (cons nil *around*)
-                                :test #'eq))
+  "Record in the TOUCHED structure TOUCHED what changes THING, a symbol, package or method: the
+files being loaded or compiled now go to MAKERS, and the files that loaded those to AROUND. What is
+loaded from no file, such as a string, belongs to the file that loads it."
+  (dolist (file (or (files-begun) (and (null *load-truename*) *around* (list (first *around*)))))
     (pushnew file (gethash thing (touched-makers touched)) :test #'eq))
   (dolist (file *around*)
-    (pushnew file (gethash thing (touched-around touched)) :test #'eq)))
+    (pushnew file (gethash thing (touched-around touched)) :test #'eq))
+  (let ((form (and *load-truename* (running-form))))
+    (when form (pushnew form (gethash thing (touched-forms touched)) :test #'equal))))
 
 (defun own-slots (class)
   "Return a list of the names of the direct slots of CLASS."
@@ -143,9 +162,7 @@ does not set a bound variable."
 (defun call-in-load (function)
   "Call FUNCTION, which loads a file. If it does not end normally, record its changes in
 TOUCHED-FAILED."
-  (let* ((*around* (union (remove nil (list *load-truename* *compile-file-truename*))
-                          *around*
-                          :test #'eq))
+  (let* ((*around* (append (files-begun) *around*))
          (before (and (touched-p *touched*) *touched*)) (done nil)
          (log (and before (touched-log before))) (exports (and before (touched-exports before))))
     (unwind-protect (multiple-value-prog1 (funcall function) (setf done t))

@@ -98,7 +98,12 @@ describe('what the file has no more', () => {
     await loaded('e.lisp', '(defun a () 1)', '(defun b () 1)');
     const again = ['#+sbcl (defun a () 1)', '(eval-when (:load-toplevel) (let ((n 0)) (defun b () n)))'];
     expect(await loaded('e.lisp', ...again)).toBe('Loaded e.lisp');
-    expect(await loaded('e.lisp', '#-sbcl (defun a () 1)', '(when nil (defun b () 1))')).toBe(
+    // Whether (when nil …) makes it is not known from its text.
+    const less = ['#-sbcl (defun a () 1)', '(when nil (defun b () 1))'];
+    expect(await loaded('e.lisp', ...less)).toBe(
+      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: function P::A.\n${FORGET}`,
+    );
+    expect(await loaded('e.lisp', '#-sbcl (defun a () 1)')).toBe(
       `Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions P::A, P::B.\n${FORGET}`,
     );
   });
@@ -118,6 +123,41 @@ describe('what the file has no more', () => {
     expect(await loaded('e.lisp', other, ...head.slice(1), '(defun new () 1)', ...forms.slice(1))).toContain(
       'In the image but no longer in e.lisp: constants P::+ONE+, P::+TWO+.',
     );
+  });
+
+  const once = (doc: string) =>
+    `(defmacro once (name) ${doc} \`(unless (fboundp ',name) (defun ,name () 1)))`;
+  test.each([
+    [
+      "(unless (find-class 'node nil) (eval '(defclass node () ())))",
+      "(unless (find-class 'node nil) (eval '(defclass node () (part))))",
+    ],
+    ["(unless (fboundp 'f) (defun f () 1))", `(unless (fboundp 'f) (defun f () "F." 1))`],
+    ['(defun f () 1)', "(unless (fboundp 'f) (defun f () 1))"],
+    [
+      "(unless (find-class 'k nil) (defclass k () ((a :accessor k-a))))",
+      "(unless (find-class 'k nil) (defclass k () ((a :accessor k-a) b)))",
+    ],
+    [
+      "(unless (find-class 's nil) (defstruct s part))",
+      "(unless (find-class 's nil) (defstruct s (part 1)))",
+    ],
+    [
+      '(unless (find-package "Q") (defpackage "Q" (:export "A")))',
+      '(unless (find-package "Q") (defpackage "Q" (:export "A" "B")))',
+    ],
+    ['(defvar *once* (progn (defun f () 1) 5))', '(defvar *once* (progn (defun f () 1) 6))'],
+    [`${once('')} (once f)`, `${once('"Defines NAME."')} (once f)`],
+  ])('is not what %s made, as it is or edited, but is once that is gone', async (form, edited) => {
+    const said = [
+      await loaded('e.lisp', '(defun helper () 1)', form),
+      await forget('e.lisp'),
+      await loaded('e.lisp', '(defun helper () 1)', edited),
+      await forget('e.lisp'),
+    ];
+    expect(said.join('\n')).not.toMatch(/no longer/);
+    expect(await loaded('e.lisp', '(defun helper () 1)')).toContain('In the image but no longer in e.lisp: ');
+    expect(await load('e.lisp', { forget: true })).toContain('Removed, because the file no longer has it: ');
   });
 
   test('is not what a function that defines each name only once may have made', async () => {

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { libraries } from '../libraries.ts';
-import { forget, load, loaded, put, root, session, withPackageP } from './package-p.ts';
+import { FORGET, forget, load, loaded, put, root, session, withPackageP } from './package-p.ts';
 
 libraries('hunchentoot');
 withPackageP();
@@ -100,6 +100,37 @@ describe('a file that loads others', () => {
       'Loaded load.lisp\n\nRemoved, because the file no longer has it: method P::OWN (COMMON-LISP::INTEGER).',
     );
     expect(await known('own', 'beside-evaluated', 'beside-compiled')).toBe('(NIL T T)');
+  });
+
+  test('has nothing of what a loaded file loads from a string to forget', async () => {
+    system('of-string', `(with-input-from-string (in "(defun of-string () 1)") (load in))`);
+    const form = (condition: string) =>
+      `(unless ${condition} (load (merge-pathnames "of-string/code.lisp" *load-truename*)))`;
+    await loaded('load.lisp', form("(fboundp 'of-string)"));
+    await loaded('load.lisp', form('(find-symbol "OF-STRING")'));
+    expect(await loaded('load.lisp')).toBe('Loaded load.lisp');
+    expect(await forget('load.lisp')).toBe('Loaded load.lisp');
+    expect(await known('of-string')).toBe('(T)');
+  });
+
+  test('has nothing of a file to forget that it reads and evaluates', async () => {
+    system('by-hand', ...unfiled('by-hand'), '(defun by-hand () 1)');
+    const hand = `(defun load-by-hand (path)
+  (with-open-file (in path) (loop for form = (read in nil in) until (eq form in) do (eval form))))`;
+    await loaded(
+      'load.lisp',
+      hand,
+      '(load-by-hand (merge-pathnames "by-hand/code.lisp" *load-truename*))',
+      '(by-hand)',
+      "(eval '(defun own () 1))",
+    );
+    expect(await loaded('load.lisp', hand)).toBe(
+      `Loaded load.lisp\n\nIn the image but no longer in load.lisp: function P::OWN.\n${FORGET}`,
+    );
+    await forget('load.lisp');
+    expect(await known('own', 'by-hand', 'by-hand-evaluated', 'by-hand-slot', 'make-by-hand-structure')).toBe(
+      '(NIL T T T T)',
+    );
   });
 
   test('has what the loaded file no longer has told of that file', async () => {

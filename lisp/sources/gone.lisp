@@ -1,0 +1,212 @@
+;;;; Decides which definitions a file no longer makes. The rule: a definition is gone when the form
+;;;; that made it is known, the file no longer has that form, and no form that loading the file runs
+;;;; could make it. Each other definition counts as made again, although the last load has not made
+;;;; it: (unless (fboundp 'f) (defun f () 1)) makes F only once, and what a form reads from another
+;;;; file and evaluates belongs to that file.
+
+(in-package "LIVE-LISP.SOURCES")
+
+;;; Names in the texts of forms
+
+(defun tokens-of (text)
+  "Return a list of the tokens of TEXT, in strings too: what stands between separators."
+  (loop with end = (length text)
+        for start = (position-if-not #'separator-p text)
+          then (position-if-not #'separator-p text :start next)
+        while start
+        for next = (or (position-if #'separator-p text :start start) end)
+        collect (subseq text start next)))
+
+(defun separator-p (char)
+  "Return true if CHAR separates tokens."
+  (find char '(#\Space #\( #\) #\' #\` #\, #\" #\# #\; #\: #\|)))
+
+(defun words-of (text)
+  "Return a list of the words of TEXT: its longest runs of letters and digits."
+  (tokens-of (substitute-if-not #\Space #'alphanumericp text)))
+
+(defun in-names-p (name names)
+  "Return true if the string NAME is in the list NAMES, in any case."
+  (member name names :test #'string-equal))
+
+(defun shown-names (definition)
+  "Return a list of the names that the form of DEFINITION shows. For a method, these are the symbols
+of its EQL specializers, or else the names of the generic function and of all classes but T."
+  (let ((name (definition-name definition)))
+    (if (eq (definition-kind definition) :method)
+        (loop for specializer in (sb-mop:method-specializers (definition-identity definition))
+              for object = (if (typep specializer 'class)
+                               (class-name specializer)
+                               (sb-mop:eql-specializer-object specializer))
+              unless (or (eq object t) (not (symbolp object)))
+                if (typep specializer 'class)
+                  collect (symbol-name object) into classes
+                else
+                  collect (symbol-name object) into objects
+              finally (return (or objects (cons (string (name-symbol name)) classes))))
+        (list (string (name-symbol name))))))
+
+(defun shows-p (form definition)
+  "Return true if FORM, a text, has all SHOWN-NAMES of DEFINITION."
+  (let ((names (shown-names definition)))
+    (and (every (lambda (name) (search name form :test #'char-equal)) names)
+         (subsetp names (tokens-of form) :test #'string-equal))))
+
+(defun definer-calls (form)
+  "Return a list of (OPERATOR NAME) lists of texts, one for each part of FORM, a text, that looks
+like a definition of NAME."
+  (loop for start = (position #\( form) then (position #\( form :start (1+ start))
+        while start
+        for (operator . names) = (tokens-of (subseq form start (min (length form) (+ start 200))))
+        when (and operator names (definer-p operator))
+          collect (list operator
+                        (or (and (string-equal (first names) "setf") (second names))
+                            (first names)))))
+
+(defun defines-in-text-p (form definition)
+  "Return true if FORM, a text, has a part that looks like one that makes DEFINITION."
+  (let ((names (cons (string (name-symbol (definition-name definition)))
+                     (shown-names definition))))
+    (and (shows-p form definition)
+         (some (lambda (call) (in-names-p (second call) names)) (definer-calls form)))))
+
+;;; Forms that loading runs
+
+(defun running-part (part)
+  "Return the part of PART, the text of a top-level form, that loading evaluates: nothing of a
+definition such as DEFUN, and only the value of a DEFVAR form."
+  (destructuring-bind (&optional (operator "") name value) (form-parts part 3)
+    (let ((own (subseq operator (1+ (or (position #\: operator :from-end t) -1)))))
+      (cond ((some (lambda (definer) (string-equal own definer))
+                   '("defconstant" "defglobal" "defparameter" "defvar"))
+             (if name (or value "") ""))
+            ((and (definer-p own)
+                  (eq :external (nth-value 1 (find-symbol (string-upcase own) "COMMON-LISP"))))
+             "")
+            (t part)))))
+
+(defun running-text (form)
+  "Return the parts of FORM, the text of a form, that loading evaluates, as one text."
+  (format nil "~{~A~^ ~}" (mapcar #'running-part (parts-at-top-level form))))
+
+(defun could-make-p (form definition maker)
+  "Return true if FORM, a text that loading evaluates, could make DEFINITION. MAKER is the text of
+the form that made it. Where MAKER has its name, FORM must have it. Else code has computed the name,
+and FORM must have those of its words that MAKER has."
+  (let ((tokens (tokens-of form)) (made (tokens-of maker)))
+    (and tokens
+         (every (lambda (name)
+                  (if (or (null made) (in-names-p name made))
+                      (in-names-p name tokens)
+                      (subsetp (intersection (words-of name) (words-of maker)
+                                             :test #'string-equal)
+                               (words-of form)
+                               :test #'string-equal)))
+                (shown-names definition)))))
+
+(defun macro-of (form forms)
+  "Return the DEFMACRO form in the vector FORMS for the operator of FORM, or NIL. Forms are texts."
+  (let ((operator (first (form-parts form 1))))
+    (and operator
+         (find-if (lambda (other)
+                    (and (search "defmacro" other :test #'char-equal)
+                         (destructuring-bind (&optional (definer "") (name "")) (form-parts other 2)
+                           (and (string-equal definer "defmacro") (string-equal name operator)))))
+                  forms))))
+
+(defun standing-number (maker old new)
+  "Return the number in NEW of the form MAKER of OLD. Return NIL if NEW has not this form, or if its
+macro no longer has a definition that it had in OLD. OLD and NEW are vectors of forms as texts."
+  (flet ((definers (macro) (mapcar #'first (rest (definer-calls macro)))))
+    (let* ((number (position maker new :test #'string=))
+           (before (and number (macro-of maker old))) (now (and before (macro-of maker new))))
+      (and number
+           (or (null now) (subsetp (definers before) (definers now) :test #'string-equal))
+           number))))
+
+(defun running-forms (old new)
+  "Return a list of (NUMBER TEXT STOOD) lists for those forms of NEW of which loading evaluates a
+part: the form's number, the RUNNING-TEXT, and true if OLD has the form, too. OLD and NEW are vectors
+of forms as texts."
+  (let ((stood (make-hash-table :test 'equal)))
+    (loop for form across old do (setf (gethash form stood) t))
+    (loop for form across new
+          for number from 0
+          for text = (running-text form)
+          when (find-if-not #'separator-p text)
+            collect (list number text (gethash form stood)))))
+
+(defun number-of-maker (definition maker old new running)
+  "Return the number of a form of NEW that may make DEFINITION, or NIL: MAKER itself, or one of
+RUNNING, the RUNNING-FORMS, that could make it. A form that was in OLD, too, did not make it then, so
+it must have the definition in its text. MAKER is the text of the form that made DEFINITION. OLD and
+NEW are vectors of forms as texts."
+  (or (standing-number maker old new)
+      (first (find-if (lambda (form)
+                        (destructuring-bind (number text stood) form
+                          (declare (ignore number))
+                          (if stood
+                              (defines-in-text-p text definition)
+                              (could-make-p text definition maker))))
+                      running))))
+
+;;; Definitions that the last load did not make again
+
+(defun readable-forms (text)
+  "Return the vector of the top-level forms of TEXT as texts. If it cannot be split, as where only
+evaluation can tell which forms it has, all of it counts as one form that runs code."
+  (and text (or (forms-of text) (vector (format nil "(let () ~A)" text)))))
+
+(defun maker-text (definition old serial)
+  "Return the text of the form that made DEFINITION, or NIL if it is unknown. OLD is the vector of
+the forms, as texts, of load number SERIAL."
+  (let ((number (definition-number definition)))
+    (and number
+         (= serial (definition-serial definition))
+         (cond ((< number (length old)) (aref old number))
+               ((= 1 (length old)) (aref old 0))))))
+
+(defun part-of-form-p (definition file)
+  "Return true if DEFINITION is part of another definition of the file FILE, such as a structure,
+that the text of the same form made."
+  (let ((number (definition-number definition)))
+    (and number
+         (said-by-others-p definition
+                           (definitions-if (lambda (other)
+                                             (and (not (definition-by-code other))
+                                                  (eql number (definition-number other))))
+                                           file)))))
+
+(defun known-maker (definition file old serial)
+  "Return the text of the form that made DEFINITION of the file FILE, or an empty text if that is an
+unknown form of FILE. Return NIL if another file may have made it: code that a form ran made it, and
+that form does not show it. OLD and SERIAL are as for MAKER-TEXT."
+  (or (definition-maker definition)
+      (let ((text (maker-text definition old serial)))
+        (cond ((not (definition-by-code definition)) (or text ""))
+              ((and text (or (shows-p text definition) (part-of-form-p definition file)))
+               text)))))
+
+(defun perhaps-made (file)
+  "Return a list of those definitions of the file FILE that its last load did not make again."
+  (definitions-if (lambda (definition)
+                    (and (not-made-again-p definition file)
+                         (current-p definition)
+                         ;; A generic function without a DEFGENERIC goes with its methods.
+                         (not (typep (definition-identity definition) 'generic-function))))
+                  file))
+
+(defun keep-perhaps-made (file old-text text serial)
+  "Treat the definitions of the file FILE that the load which has just ended did not make again, and
+that are not gone, as made by it. OLD-TEXT is the text of FILE in load number SERIAL, the last one
+before, and TEXT its text now. Both can be NIL."
+  (let* ((definitions (perhaps-made file))
+         (old (readable-forms old-text)) (new (readable-forms text))
+         (running (and definitions (running-forms old new))))
+    (dolist (definition definitions)
+      (let* ((maker (known-maker definition file old serial))
+             (number (and maker new (number-of-maker definition maker old new running))))
+        (cond ((and maker new (null number)) (setf (definition-maker definition) maker))
+              (t (setf (definition-serial definition) (source-file-serial file)
+                       (definition-maker definition) nil)
+                 (when (forms-of text) (setf (definition-form definition) number))))))))
