@@ -296,16 +296,39 @@ as READ-TEXT returns it. Else NIL.")
 the file as it is now, it has the form's number in the text that was loaded before, or NIL if the
 form is new.")
 
+(defvar *part-text* nil
+  "While only some forms of a file are loaded again, a text with these forms at their places in the
+file. Each other form is replaced, but not its line ends.")
+
+(defun lines-of (text)
+  "Return a list of the lines of TEXT."
+  (loop for start = 0 then (1+ end)
+        for end = (position #\Newline text :start start)
+        collect (subseq text start end)
+        while end))
+
+(defun same-lines-p (old-text text)
+  "Return true if OLD-TEXT has, in the same order, all lines of TEXT that *PART-TEXT* has not."
+  (let ((old (lines-of old-text)))
+    (loop for line in (lines-of text)
+          for part in (lines-of *part-text*)
+          always (or (string= line part)
+                     (let ((found (member line old :test #'string=)))
+                       (when found (setf old (rest found)) t))))))
+
 (defun same-forms-p (old-text text)
   "Return true if each form of TEXT that has an old number in *FORM-NUMBERS* is the same as the form
-of OLD-TEXT with this number."
+of OLD-TEXT with this number. If the texts cannot be split into forms, return true if each line
+outside of the forms that are loaded was in OLD-TEXT, too."
   (let ((old (and old-text (forms-of old-text))) (new (and text (forms-of text))))
-    (and old new
-         (= (length new) (length *form-numbers*))
-         (loop for number across *form-numbers*
-               for form across new
-               always (or (null number)
-                          (and (< number (length old)) (string= form (aref old number))))))))
+    (cond ((and old new)
+           (and (= (length new) (length *form-numbers*))
+                (loop for number across *form-numbers*
+                      for form across new
+                      always (or (null number)
+                                 (and (< number (length old))
+                                      (string= form (aref old number)))))))
+          (t (and old-text text (same-lines-p old-text text))))))
 
 (defun forms-loaded (text)
   "Return a list of the forms of TEXT that are loaded now, according to *FORM-NUMBERS*."
@@ -322,7 +345,8 @@ save it in DEFINITION-BASELINE."
    (lambda (definition)
      (unless (member definition definitions :test #'eq)
        (let* ((number (definition-number definition))
-              (now (and number (position number *form-numbers*))))
+              ;; Where only evaluation can tell which forms a text has, the server counts others.
+              (now (and number (forms-of old-text) (position number *form-numbers*))))
          (cond (now (setf (definition-form definition) now))
                ((and number (= (definition-serial definition) (source-file-serial file)))
                 (when (or (eq (definition-kind definition) :variable) (compiled-in-p definition))

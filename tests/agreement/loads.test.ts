@@ -40,6 +40,21 @@ describe('what the file has no more', () => {
     expect(await loaded('e.lisp', `${feature} (defun a () 2)`)).toContain('function P::B');
   });
 
+  test('is known there after an edit, too', async () => {
+    const feature = "#+#.(cl:if (cl:find-package :sb-ext) '(:and) '(:or))";
+    await loaded(
+      'e.lisp',
+      `${feature} (defun a () 1)`,
+      '(defun b () 1)',
+      "(unless (fboundp 'c) (defun c () 1))",
+    );
+    const edits = [{ definition: 'b', text: '(defun b () 2)' }];
+    expect(await session.text('edit_definitions', { edits, package: 'P', load: true })).toBe(
+      'Changed e.lisp: line 3, +1 −1. It has 3 top-level forms now.\n\nLoaded 1 form of e.lisp',
+    );
+    expect(await compare('e.lisp')).toBe('The image and e.lisp agree.');
+  });
+
   test('is none of the accessors that SBCL makes for SLOT-VALUE', async () => {
     const forms = [
       '(defclass item () ((price :initarg :price)))',

@@ -19,7 +19,10 @@ export function withPackageP(): void {
     // Anew for each file: one worker can run several of them.
     root = temporaryFolder();
     session = await startSession({
-      args: ['--root', root.path, '--allow', 'restart_image', '--replay', 'off', ...LIBRARIES_AS_COMPILED],
+      args: [
+        ...['--root', root.path, '--allow', 'restart_image', '--allow', 'edit_definitions'],
+        ...['--replay', 'off', ...LIBRARIES_AS_COMPILED],
+      ],
     });
   });
   afterAll(async () => {
