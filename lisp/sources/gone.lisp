@@ -52,6 +52,22 @@ of its EQL specializers, or else the names of the generic function and of all cl
     (and (every (lambda (name) (search name form :test #'char-equal)) names)
          (subsetp names (tokens-of form) :test #'string-equal))))
 
+(defun without-strings (form)
+  "Return FORM, a text from PLAIN-FORM, without its strings, but with those that have a form in them.
+Other strings can be names of files."
+  (with-output-to-string (out)
+    (loop with end = (length form)
+          with start = 0
+          while (< start end)
+          do (let* ((char (char form start))
+                    (next (case char
+                            (#\\ (min end (+ start 2)))
+                            (#\" (quoted-end form start end))
+                            (t (1+ start)))))
+               (unless (and (char= char #\") (not (find #\( form :start start :end next)))
+                 (write-string form out :start start :end next))
+               (setf start next)))))
+
 (defun definer-calls (form)
   "Return a list of (OPERATOR NAME) lists of texts, one for each part of FORM, a text, that looks
 like a definition of NAME."
@@ -88,6 +104,10 @@ definition such as DEFUN, and only the value of a DEFVAR form."
 (defun running-text (form)
   "Return the parts of FORM, the text of a form, that loading evaluates, as one text."
   (format nil "~{~A~^ ~}" (mapcar #'running-part (parts-at-top-level form))))
+
+(defun blank-p (text)
+  "Return true if TEXT has no tokens."
+  (every #'separator-p text))
 
 (defun could-make-p (form definition maker)
   "Return true if FORM, a text that loading evaluates, could make DEFINITION. MAKER is the text of
@@ -133,7 +153,7 @@ of forms as texts."
     (loop for form across new
           for number from 0
           for text = (running-text form)
-          when (find-if-not #'separator-p text)
+          unless (blank-p text)
             collect (list number text (gethash form stood)))))
 
 (defun number-of-maker (definition maker old new running)
@@ -166,15 +186,15 @@ the forms, as texts, of load number SERIAL."
          (cond ((< number (length old)) (aref old number))
                ((= 1 (length old)) (aref old 0))))))
 
-(defun part-of-form-p (definition file)
+(defun part-of-shown-p (definition file text)
   "Return true if DEFINITION is part of another definition of the file FILE, such as a structure,
-that the text of the same form made."
+that the same form made. TEXT is the text of this form, which shows the other definition."
   (let ((number (definition-number definition)))
     (and number
          (said-by-others-p definition
                            (definitions-if (lambda (other)
-                                             (and (not (definition-by-code other))
-                                                  (eql number (definition-number other))))
+                                             (and (eql number (definition-number other))
+                                                  (shows-p text other)))
                                            file)))))
 
 (defun known-maker (definition file old serial)
@@ -184,7 +204,11 @@ that form does not show it. OLD and SERIAL are as for MAKER-TEXT."
   (or (definition-maker definition)
       (let ((text (maker-text definition old serial)))
         (cond ((not (definition-by-code definition)) (or text ""))
-              ((and text (or (shows-p text definition) (part-of-form-p definition file)))
+              ((and text
+                    (let ((code (without-strings text)))
+                      (or (blank-p (running-text text))
+                          (shows-p code definition)
+                          (part-of-shown-p definition file code))))
                text)))))
 
 (defun perhaps-made (file)

@@ -78,7 +78,7 @@ loaded from no file, such as a string, belongs to the file that loads it."
     (pushnew file (gethash thing (touched-makers touched)) :test #'eq))
   (dolist (file *around*)
     (pushnew file (gethash thing (touched-around touched)) :test #'eq))
-  (let ((form (and *load-truename* (running-form))))
+  (let ((form (and (or *load-truename* *around*) (running-form))))
     (when form (pushnew form (gethash thing (touched-forms touched)) :test #'equal))))
 
 (defun own-slots (class)

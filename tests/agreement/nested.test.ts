@@ -120,7 +120,7 @@ describe('a file that loads others', () => {
     await loaded(
       'load.lisp',
       hand,
-      '(load-by-hand (merge-pathnames "by-hand/code.lisp" *load-truename*))',
+      '(load-by-hand (merge-pathnames (format nil "~A/code.lisp" "by-hand") *load-truename*))',
       '(by-hand)',
       "(eval '(defun own () 1))",
     );
