@@ -9,20 +9,30 @@
   "Maps the name of each wrapped function to a list of its wrappers, innermost first. A wrapper is a
 list (KEY FUNCTION).")
 
+(sb-ext:defglobal **wrapping** (sb-thread:make-mutex :name "live-lisp wrapping")
+  "A lock that a thread holds while it changes **WRAPPERS** or wraps or unwraps a function.")
+
+(defmacro while-wrapping (&body body)
+  "Evaluate BODY, which wraps or unwraps functions, in one thread at a time, and without interrupts.
+SBCL's own operators take no lock. If two threads unwrapped a function at the same time, one of them
+would put the wrapper back that the other one has removed, and nobody would remove it again."
+  `(sb-sys:without-interrupts
+     (sb-thread:with-recursive-lock (**wrapping**) ,@body)))
+
 (defun wrap (name key function)
   "Wrap the function NAME: a call of it calls FUNCTION with the original function and the arguments.
 KEY identifies the wrapper. The wrapper stays when the program replaces the function."
-  (sb-ext:with-locked-hash-table (**wrappers**)
+  (while-wrapping
     (setf (gethash name **wrappers**)
-          (append (gethash name **wrappers**) (list (list key function)))))
-  (encapsulate name key function))
+          (append (gethash name **wrappers**) (list (list key function))))
+    (encapsulate name key function)))
 
 (defun unwrap (name key)
   "Remove the wrapper KEY from the function NAME, which may no longer exist."
-  (sb-ext:with-locked-hash-table (**wrappers**)
+  (while-wrapping
     (unless (setf (gethash name **wrappers**) (remove key (gethash name **wrappers**) :key #'first))
-      (remhash name **wrappers**)))
-  (ignore-errors (unencapsulate name key)))
+      (remhash name **wrappers**))
+    (ignore-errors (unencapsulate name key))))
 
 (defun unwrap-all ()
   "Remove the wrappers of all functions."
@@ -34,12 +44,11 @@ KEY identifies the wrapper. The wrapper stays when the program replaces the func
 (defun wrap-again (name wrappers)
   "Wrap the function NAME again in WRAPPERS, lists (KEY FUNCTION). Leave out wrappers that UNWRAP
 has removed in the meantime. If NAME has no function, do nothing."
-  (loop for wrapper in wrappers
-        for (key function) = wrapper
-        when (fboundp name)
-          do (ignore-errors (encapsulate name key function))
-             (unless (member wrapper (gethash name **wrappers**) :test #'eq)
-               (ignore-errors (unencapsulate name key)))))
+  (while-wrapping
+    (loop for wrapper in wrappers
+          for (key function) = wrapper
+          when (and (fboundp name) (member wrapper (gethash name **wrappers**) :test #'eq))
+            do (ignore-errors (encapsulate name key function)))))
 
 (defun function-set (set function name)
   "Hook: call SET, the original setter, to make FUNCTION the function NAME, and return FUNCTION. If
@@ -50,10 +59,11 @@ so that a wrapper that the program has saved always calls the same function."
         (funcall set function name)
         (unwind-protect
              (progn
-               (loop for (key) in wrappers do (apart (unencapsulate name key)))
+               (apart (while-wrapping
+                        (loop for (key) in wrappers do (unencapsulate name key))))
                (funcall set (if (functionp function) (inner-function function) function) name)
                function)
-          (wrap-again name wrappers)))))
+          (apart (wrap-again name wrappers))))))
 
 (define-hook (setf fdefinition) function-set)
 (define-hook (setf symbol-function) function-set)

@@ -151,7 +151,7 @@ already have a wrapper."
               for function = (contrib-function (package-name package) name)
               do (when (and function (not (member function **probed**)))
                    (push function **probed**)
-                   (encapsulate function 'live-lisp-tests (probe-for package around))))))))
+                   (wrap function 'live-lisp-tests (probe-for package around))))))))
 
 (defun note-unseen (seen operation component)
   "ASDF has performed OPERATION on COMPONENT. SEEN is the number of tests that had begun before. If
@@ -185,12 +185,12 @@ to end removes the wrappers."
     (when (and (= 1 (incf **runs**)) (contrib-function "ASDF" "PERFORM"))
       (let ((performer (contrib-function "ASDF" "PERFORM")))
         (push performer **probed**)
-        (encapsulate performer 'live-lisp-tests #'perform-and-probe))))
+        (wrap performer 'live-lisp-tests #'perform-and-probe))))
   (unwind-protect (progn (add-probes) (funcall function))
     (sb-thread:with-mutex (**probes-lock**)
       (when (zerop (decf **runs**))
         (dolist (name (shiftf **probed** '()))
-          (unencapsulate name 'live-lisp-tests))))))
+          (unwrap name 'live-lisp-tests))))))
 
 (defun call-holding (function)
   "Call FUNCTION. If *HOLD* is true, bind variables of the test frameworks so that errors reach the

@@ -87,3 +87,28 @@
                                                (error "No report."))))
 (deftest report-that-fails (report-text 500 (make-condition 'silent))
   "#<SILENT: printing it signalled SIMPLE-ERROR>")
+
+;;; Wrapped functions
+
+(defun wrapped (number)
+  "Return NUMBER + 1. The test below wraps this function."
+  (1+ number))
+(declaim (notinline wrapped))
+
+(defun wrap-often (times)
+  "Wrap WRAPPED in a wrapper of this thread and unwrap it again, TIMES times. Call WRAPPED after each
+time, and return how often this has called the wrapper, which should have been removed."
+  (let* ((key (make-symbol "KEY")) (called 0) (thread sb-thread:*current-thread*)
+         (wrapper (lambda (function &rest arguments)
+                    (when (eq thread sb-thread:*current-thread*) (incf called))
+                    (apply function arguments))))
+    (dotimes (count times called)
+      (wrap 'wrapped key wrapper)
+      (unwrap 'wrapped key)
+      (wrapped count))))
+
+(deftest wrapped-by-four-threads
+    (loop for thread in (loop repeat 4
+                              collect (sb-thread:make-thread #'wrap-often :arguments '(30000)))
+          collect (sb-thread:join-thread thread))
+  (0 0 0 0))
