@@ -121,8 +121,8 @@ once the socket listens, so a client that sees PATH can connect. Signal an error
 (defun end-jobs ()
   "Interrupt the running jobs of *CHANNEL*, because their server has gone and nobody reads their
 answers."
-  (loop for job being the hash-values of **jobs**
-        when (eq *channel* (job-channel job)) do (interrupt-job job "ending")))
+  (dolist (job (jobs-under-way))
+    (when (eq *channel* (job-channel job)) (interrupt-job job "ending"))))
 
 (defun begin-session ()
   "Begin a session with the reader and printer of a fresh SBCL, whatever the person has set."
@@ -156,6 +156,7 @@ connection, and does not open the person's debugger."
              (progn (begin-session)
                     (call-in-fresh-session #'serve-messages))
           (unless **stopped**
+            (end-session)
             (end-jobs)
             (mapc #'funcall **at-session-end**))
           (close-channel *channel*)

@@ -71,15 +71,13 @@ that."
 job's next answer. The job's own request was answered already. Return the job."
   (let ((job (held-job held)))
     (captured (job-output job) :reset t)
-    (remhash (job-id job) **jobs**)
     (setf (capture-successor (job-output job)) nil
           (job-throws job) 0
           (job-frames job) nil
           (job-unheld job) nil
           (job-notes job) '()
-          (job-answered job) nil
-          (job-id job) id
-          (gethash id **jobs**) job)
+          (job-answered job) nil)
+    (renumber-job job id)
     job))
 
 (defun left-by (held)

@@ -60,9 +60,9 @@ number of its session, and a text that says why.")
 
 (defun note-held (condition seconds job)
   "Make a HELD structure for CONDITION, SECONDS and JOB, add it to **HELD**, and return it. If this
-session holds *HELD-LIMIT* errors already, return NIL."
+session holds *HELD-LIMIT* errors already, or has ended, return NIL."
   (sb-thread:with-mutex (**held-lock**)
-    (when (< (length (own-held)) *held-limit*)
+    (when (and (< (length (own-held)) *held-limit*) (not (session-ended *session*)))
       (let ((held (make-held (setf **held-count** (1+ (max **held-count** **held-above**)))
                              condition seconds job)))
         (push held **held**)
@@ -227,9 +227,7 @@ rest as a JSON object. KEEPER is a value of *ERROR-KEEPER*, or NIL, and keeps th
 (defun park (held job)
   "Give JOB an id that no request has: the negative number of the held error HELD. Thus JOB stays in
 the table of running jobs. HELD has stopped it, and its request was answered."
-  (remhash (job-id job) **jobs**)
-  (setf (job-id job) (- (held-number held))
-        (gethash (job-id job) **jobs**) job))
+  (renumber-job job (- (held-number held))))
 
 (defvar *follower* nil
   "While a thread of the program makes the call of a frame again, the job that reports the values.

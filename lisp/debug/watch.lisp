@@ -216,10 +216,13 @@ all of them for its restart."
                            (uninstall-hooks *signal-hooks*))))))
 
 (defun put-own-watch (watch)
-  "Put WATCH in place of the last watch of this session, or only remove that if WATCH is NIL."
+  "Put WATCH in place of the last watch of this session. Only remove that watch if WATCH is NIL or
+the session has ended."
   (sb-thread:with-mutex (**watch-lock**)
     (let ((others (remove (own-watch) **watches**)))
-      (setf **watches** (if watch (cons watch others) others)))))
+      (setf **watches** (if (and watch (not (session-ended *session*)))
+                            (cons watch others)
+                            others)))))
 
 (defun watch-errors (watch)
   "Begin to record the errors that WATCH selects, in place of the previous watch of this session."

@@ -69,6 +69,13 @@ thread before it does anything else.")
 (sb-ext:defglobal **jobs** (make-hash-table :synchronized t)
   "A hash table from the ids of requests to the running jobs.")
 
+(defun renumber-job (job id)
+  "Give JOB, a running job, the id ID. Other threads always find JOB in **JOBS**."
+  (sb-ext:with-locked-hash-table (**jobs**)
+    (remhash (job-id job) **jobs**)
+    (setf (job-id job) id
+          (gethash id **jobs**) job)))
+
 (sb-ext:defglobal **begun** 0 "The number of jobs that have begun.")
 
 (defun background-stream ()

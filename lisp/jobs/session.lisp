@@ -35,13 +35,18 @@ returned at the last answer. SEEN is the number of all changes of the image at t
 NUMBER differs from that of each other session. SERVER is a text that tells the server from others,
 or NIL. TREES are the namestrings of the folders in and below which ASDF also finds systems while a
 job runs. ERRORS are the kept errors, newest first. BACKGROUND is the capture of the output of
-threads that no job waits for, since the last answer."
+threads that no job waits for, since the last answer. ENDED is true once the connection of the server
+has ended. UNDOING lists lists of a function that END-SESSION calls. A thread that changes these two holds
+LOCK."
   (values '()) (first '()) (told '()) (seen 0)
   (number (sb-ext:atomic-incf (car **sessions-begun**)))
   (server nil)
   (trees '())
   (errors '())
-  (background (make-capture 4000 4000)))
+  (background (make-capture 4000 4000))
+  (ended nil)
+  (undoing '())
+  (lock (sb-thread:make-mutex :name "live-lisp session end")))
 
 (defvar *session* (make-session)
   "The session of the server for which this thread works. In an image that the server started, all
@@ -50,6 +55,34 @@ threads have the same.")
 (sb-ext:defglobal **at-session-end** '()
   "A list of functions without parameters. They are called when *SESSION* ends, because the connection
 of its server has ended, to remove what the session has left in the image.")
+
+(defun call-until-session-ends (begin function end)
+  "Call BEGIN, which changes the image for this session, then FUNCTION, and then END, which undoes
+BEGIN. Return the values of FUNCTION. Call END after a non-local exit too. If the session ends while
+FUNCTION runs, END is called in the thread that ends the session, because nobody knows when FUNCTION
+will end: its thread may ignore interrupts. If the session has ended before, call only FUNCTION. BEGIN
+and END are called without interrupts."
+  (let ((session *session*) (undoing (list end)))
+    (sb-sys:without-interrupts
+      (unwind-protect
+           (progn
+             (sb-thread:with-mutex ((session-lock session))
+               (unless (session-ended session)
+                 (push undoing (session-undoing session))
+                 (funcall begin)))
+             (sb-sys:with-local-interrupts (funcall function)))
+        (sb-thread:with-mutex ((session-lock session))
+          (when (member undoing (session-undoing session) :test #'eq)
+            (setf (session-undoing session) (remove undoing (session-undoing session) :test #'eq))
+            (funcall end)))))))
+
+(defun end-session ()
+  "Undo what running jobs have changed in the image for *SESSION*, by CALL-UNTIL-SESSION-ENDS. From
+now on nothing is changed for *SESSION*."
+  (sb-thread:with-mutex ((session-lock *session*))
+    (setf (session-ended *session*) t)
+    (loop for (end) in (shiftf (session-undoing *session*) '())
+          do (ignore-errors (funcall end)))))
 
 (defun start-session ()
   "Set the session to the values of a fresh SBCL."

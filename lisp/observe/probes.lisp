@@ -237,16 +237,13 @@ must be true for a call to be recorded."
 
 (defun call-observed (observation function)
   "Call FUNCTION while the probes of OBSERVATION record calls, and return its values."
-  ;; Interrupts are enabled only while FUNCTION runs. Otherwise an interrupt could prevent the
-  ;; removal of the probes.
-  (sb-sys:without-interrupts
-    (unwind-protect
-         (progn
-           (let ((*unrecorded* t))
-             (mapc #'put-probe (observation-probes observation)))
-           (setf (observation-begun observation) (now))
-           (sb-sys:with-local-interrupts (funcall function)))
-      (end-observation observation))))
+  (call-until-session-ends
+   (lambda ()
+     (let ((*unrecorded* t))
+       (mapc #'put-probe (observation-probes observation)))
+     (setf (observation-begun observation) (now)))
+   function
+   (lambda () (end-observation observation))))
 
 ;;; Calls that a probe may miss
 

@@ -61,17 +61,16 @@ none."
   "Call FUNCTION and return its values. While it runs, sample the stacks of all threads in MODE:
 :CPU, :ALLOC or :TIME."
   (funcall (profiler "RESET"))
-  (sb-sys:without-interrupts
-    (unwind-protect
-         (progn
-           (funcall (profiler "START-PROFILING")
-                    :mode mode :sample-interval *sample-seconds* :max-samples (sample-limit mode)
-                    :threads :all)
-           ;; Without this, SBCL samples only threads that begin later.
-           (dolist (thread (sb-thread:list-all-threads))
-             (ignore-errors (funcall (profiler "START-SAMPLING") thread)))
-           (sb-sys:with-local-interrupts (funcall function)))
-      (funcall (profiler "STOP-PROFILING")))))
+  (call-until-session-ends
+   (lambda ()
+     (funcall (profiler "START-PROFILING")
+              :mode mode :sample-interval *sample-seconds* :max-samples (sample-limit mode)
+              :threads :all)
+     ;; Without this, SBCL samples only threads that begin later.
+     (dolist (thread (sb-thread:list-all-threads))
+       (ignore-errors (funcall (profiler "START-SAMPLING") thread))))
+   function
+   (lambda () (funcall (profiler "STOP-PROFILING")))))
 
 ;;; The functions on sampled stacks
 

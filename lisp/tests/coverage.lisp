@@ -340,7 +340,9 @@ the operation with an error answer."
     (unwind-protect
          (if (sb-ext:compare-and-swap (symbol-value '**covering**) nil covering)
              (fail-lookup "unmeasured" "busy")
-             (funcall function covering))
+             (call-until-session-ends (constantly nil)
+                                      (lambda () (funcall function covering))
+                                      (lambda () (take-all covering))))
       (when (eq covering **covering**)
         (take-all covering)
         (setf **covering** nil)))))
