@@ -12,6 +12,7 @@ import { printable, validateArguments, withDefaults } from './schema.ts';
 import { argumentsPreview, type RenderedPreview, renderPreview } from './shown.ts';
 import { type PlacesOf, placesOf, type StandingApprovals } from './standing.ts';
 import { withinLimit } from './time-limit.ts';
+import { Told } from './told.ts';
 import { type CallContext, type Preview, type SafetyLevel, type Tool, withRaisedLevel } from './tool.ts';
 
 export type Decision = 'run' | 'ask';
@@ -53,6 +54,8 @@ export class Executor {
   readonly #registry: ToolRegistry;
   readonly #options: ExecutorOptions;
   readonly #notices: NoticeBoard;
+  /** What the client, and what any command, was told. */
+  readonly #told = { client: new Told(), command: new Told() };
 
   constructor(registry: ToolRegistry, options: ExecutorOptions = {}) {
     this.#registry = registry;
@@ -70,12 +73,15 @@ export class Executor {
   async execute(name: string, args: unknown, context: CallContext = {}, verdict?: Verdict): Promise<Outcome> {
     const { command } = context;
     const caller = command === undefined ? 'client' : 'command';
-    const outcome = await this.#run(name, args, { context, caller, verdict });
+    const told = this.#told[caller];
+    const outcome = await this.#run(name, args, { context: { ...context, told }, caller, verdict });
+    const text = outcome.success ? outcome.text : outcome.error;
+    told.answered(text);
     // The answer of a cancelled call is not read, so notices wait for the next answer.
     const delivers = carriesNotices(outcome) && !context.signal?.aborted;
     const changes = outcome.changed === undefined ? [] : [changesText(outcome.changed)];
     const notes = outcome.note === undefined ? [] : [outcome.note];
-    const remark = await this.#options.remark?.(outcome.success ? outcome.text : outcome.error);
+    const remark = await this.#options.remark?.(text);
     if (remark !== undefined) notes.push(remark);
     const notices = delivers ? this.#notices.read(command).map((notice) => boundText(notice)) : [];
     return { ...outcome, notices: [...changes, ...notes, ...notices] };

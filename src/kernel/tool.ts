@@ -11,6 +11,7 @@ import {
   parameterList,
   toolErrorFor,
 } from './parameter.ts';
+import type { Told } from './told.ts';
 
 export const SAFETY_LEVELS = ['safe', 'cautious', 'dangerous'] as const;
 export type SafetyLevel = (typeof SAFETY_LEVELS)[number];
@@ -39,6 +40,8 @@ export interface CallContext {
   /** The command that made the call, if one did. Its calls have notices of their own, and approvals for the session
    *  do not cover them. */
   command?: Reader;
+  /** What the reader of the answer was told before; absent when the answer is not read, or by nobody that was told. */
+  told?: Told;
   /** The caller is code that reads only the data: lists are complete unless the arguments set a limit. */
   forData?: boolean;
   /** The fingerprint of the approved preview. The handler does nothing if the current preview has another. */

@@ -11,6 +11,7 @@ import type {
   ReslottedClass,
   UnsetVariable,
 } from '../image/wire/operations.ts';
+import type { Told } from '../kernel/told.ts';
 import { groupBy } from './grouping.ts';
 import type { Places } from './places.ts';
 
@@ -40,14 +41,17 @@ export function moreText(shown: number, total = shown): string {
   return total > shown ? ` and ${total - shown} more` : '';
 }
 
+/** Maximum number of names in a line on what was told before. */
+const AGAIN = 5;
+
 /** Returns lines on definitions in the image that their files no longer have, and how to remove them.
  *  FORGETTING is the file that was loaded with forget: true. When OLD has definitions of that file, the load
- *  did not remove them. */
+ *  did not remove them. A file whose line the reader was TOLD gets a shorter one. */
 export function oldLines(
   old: readonly OldItem[],
   total: number | undefined,
   places: Places,
-  forgetting?: string,
+  { forgetting, told }: { forgetting?: string | undefined; told?: Told | undefined } = {},
 ): string[] {
   const files = new Map<string, OldItem[]>();
   for (const item of old) {
@@ -55,7 +59,12 @@ export function oldLines(
   }
   const lines = [...files].map(([file, items]) => {
     const name = places.fileName(file);
-    return `In the image but no longer in ${name}: ${itemsText(items)}.`;
+    const which = itemsText(items);
+    // Who asks to forget must see all that will go.
+    if (!told?.has(`old ${file}`, which) || file === forgetting)
+      return `In the image but no longer in ${name}: ${which}.`;
+    files.delete(file);
+    return `Still in the image, not in ${name}: ${itemsText(items.slice(0, AGAIN), items.length)}.`;
   });
   const more = (total ?? old.length) - old.length;
   if (more > 0) lines.push(`More such definitions: ${more}.`);
@@ -90,12 +99,44 @@ export function displacedSection(
 /** Returns lines on variables that a load did not set again because they were bound. */
 export function unsetLines(unset: readonly UnsetVariable[], total?: number): string[] {
   if (unset.length === 0) return [];
-  const entries = unset.map(({ name, value, says }) =>
-    says === undefined
-      ? `${name} is ${value}, its form has changed`
-      : `${name} is ${value}, the file says ${says}`,
-  );
-  return [`Not set again, because bound: ${entries.join('; ')}${moreText(unset.length, total)}.`];
+  return [
+    `Not set again, because bound: ${unset.map(unsetEntry).join('; ')}${moreText(unset.length, total)}.`,
+  ];
+}
+
+function unsetEntry({ name, value, says }: UnsetVariable): string {
+  return says === undefined
+    ? `${name} is ${value}, its form has changed`
+    : `${name} is ${value}, the file says ${says}`;
+}
+
+/** Splits UNSET, variables that a load did not set again: those that the reader was TOLD with the same values, and those
+ *  that are NEWS. */
+export function splitUnset(
+  unset: readonly UnsetVariable[],
+  told: Told | undefined,
+): { before: UnsetVariable[]; news: UnsetVariable[] } {
+  const before = unset.filter((variable) => told?.has(`unset ${variable.name}`, unsetEntry(variable)));
+  return { before, news: unset.filter((variable) => !before.includes(variable)) };
+}
+
+/** Returns the names of the first of UNSET, and how many of TOTAL are not named. */
+export function unsetNames(unset: readonly UnsetVariable[], total = unset.length): string {
+  const names = unset.slice(0, AGAIN).map(({ name }) => name);
+  return names.join(', ') + moreText(names.length, total);
+}
+
+/** Returns lines on UNSET, variables that a load did not set again, in few words for those that the reader was TOLD. */
+function unsetSince(
+  unset: readonly UnsetVariable[],
+  total: number | undefined,
+  told: Told | undefined,
+): string[] {
+  const { before, news } = splitUnset(unset, told);
+  return [
+    ...unsetLines(news, total === undefined ? undefined : total - before.length),
+    ...(before.length > 0 ? [`Still not set again: ${unsetNames(before)}.`] : []),
+  ];
 }
 
 /** Returns lines on classes whose slots changed, with the number of instances affected. */
@@ -171,8 +212,12 @@ function formTexts(forms: LeftItem['usedAt'] = [], places: Places): string[] {
 }
 
 /** Returns the section on differences between the image and the files of a load, or undefined when they
- *  agree. */
-export function agreementSection(agreement: Agreement | undefined, places: Places): string | undefined {
+ *  agree. What the reader was TOLD before is said in few words. */
+export function agreementSection(
+  agreement: Agreement | undefined,
+  places: Places,
+  told?: Told,
+): string | undefined {
   if (agreement === undefined) return undefined;
   const { doubles = [], old = [], unset = [], outdated = [], gone = [], left = [] } = agreement;
   const lines = [
@@ -185,8 +230,8 @@ export function agreementSection(agreement: Agreement | undefined, places: Place
     ...((agreement.leftTotal ?? 0) > left.length
       ? [`Not removed either: ${(agreement.leftTotal ?? 0) - left.length} more; compare_image lists them.`]
       : []),
-    ...oldLines(old, agreement.oldTotal, places, agreement.forgetting),
-    ...unsetLines(unset, agreement.unsetTotal),
+    ...oldLines(old, agreement.oldTotal, places, { forgetting: agreement.forgetting, told }),
+    ...unsetSince(unset, agreement.unsetTotal, told),
     ...reslottedLines(agreement.reslotted ?? [], agreement.reslottedTotal),
     ...outdatedLines(outdated, agreement.outdatedTotal),
     ...(isIncomplete(agreement) ? ['compare_image with limit lists the rest.'] : []),

@@ -158,9 +158,7 @@ test('what was compiled into other code is removed, and the code is named', asyn
 Removed, because the file no longer has it: compiler macro P::TAX; constant P::+FEE+; macro P::TOLL.
 Compiled with the definition P::+FEE+ as it was before: P::BILL. Load it again.
 Compiled with the definition P::TAX as it was before: P::BILL. Load it again.
-Compiled with the definition P::TOLL as it was before: P::BILL. Load it again.
-
-Loaded e.lisp`,
+Compiled with the definition P::TOLL as it was before: P::BILL. Load it again.`,
   );
   expect(await session.eval('(p::bill)')).toBe('(2 3 4)');
 });

@@ -52,6 +52,14 @@ describe('a verb', () => {
     expect([missing.code, missing.stdout.match(/Loaded shop\.lisp/g)?.length]).toEqual([1, 1]);
   });
 
+  test('load ends a long answer with its headline, for a reader with tail', async () => {
+    const lines = Array.from({ length: 6 }, (_, n) => `(defun warned-${n} (x${n}) ${n})\n`);
+    writeFileSync(file('warned.lisp'), lines.join(''));
+    expect((await shell.run(['load', 'warned.lisp'])).stdout).toMatch(
+      /^Loaded warned\.lisp\n\nWarnings \(6\):\n[\s\S]*\n\nLoaded warned\.lisp\n$/,
+    );
+  });
+
   test('takes the parameters of its tool as options, and --json prints the data', async () => {
     expect((await shell.run(['eval', '--package', 'sb-ext', '(symbol-name (quote quit))'])).stdout).toBe(
       '"QUIT"\n',

@@ -218,6 +218,7 @@ describe('half way', () => {
     expect(await failure('(unwind-protect (error "first") (error "second"))')).toMatch(
       /^Error: second\nType: COMMON-LISP::SIMPLE-ERROR$/,
     );
+    await session.eval('1');
     expect(await session.text('get_last_error')).toMatch(/^Error: second\n/);
     expect(await session.text('get_last_error', { index: 1 })).toMatch(/^Error: first\n/);
     const { text } = await session.call('eval_form', {

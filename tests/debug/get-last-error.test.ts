@@ -5,7 +5,12 @@ import { sharedSession } from '../shared.ts';
 
 const session = sharedSession();
 
-const last = (args: Record<string, unknown> = {}) => session.text('get_last_error', args);
+/** Returns the answer of get_last_error. Another answer stands before it, since behind that with the error it leaves out
+ *  what that has. */
+async function last(args: Record<string, unknown> = {}): Promise<string> {
+  await session.text('search_tools', { query: 'error' });
+  return session.text('get_last_error', args);
+}
 
 test('before there is one it says so, and that is no failure', async () => {
   const { text, isError } = await session.call('get_last_error');

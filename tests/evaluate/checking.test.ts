@@ -56,9 +56,7 @@ Warnings (3):
     STYLE-WARNING (line 4:3, DEFUN ONE): undefined function: COMMON-LISP-USER::TWO
       in (COMMON-LISP-USER::TWO COMMON-LISP-USER::X)
     STYLE-WARNING (line 7:9, DEFUN BAD): The variable Y is defined but never used.
-      in (COMMON-LISP-USER::Y 1)
-
-warned.lisp compiles with warnings. ${NOTHING}`,
+      in (COMMON-LISP-USER::Y 1)`,
   );
 });
 

@@ -288,7 +288,7 @@ describe('a system with problems', () => {
       'Loaded system warned\n\nWarnings (2):\n' +
         '  warned/two.lisp\n    STYLE-WARNING (line 2:17, DEFUN W-TWO): undefined function: COMMON-LISP-USER::W-UNDEFINED\n' +
         '      in (COMMON-LISP-USER::W-UNDEFINED)\n' +
-        '  warned/one.lisp\n    STYLE-WARNING (line 1:1, DEFUN W-ONE): The variable X is defined but never used.\n\nLoaded system warned',
+        '  warned/one.lisp\n    STYLE-WARNING (line 1:1, DEFUN W-ONE): The variable X is defined but never used.',
     );
   });
 

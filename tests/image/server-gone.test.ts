@@ -47,7 +47,7 @@ test.each([
     'observe-profile',
     // The form is run once before the samples are taken.
     (goOn: string) => ({
-      mode: 'cpu',
+      mode: 'cpu' as const,
       code: `(if (shiftf *again* t) ${IGNORING(goOn)})`,
       seconds: 5,
       top: 5,

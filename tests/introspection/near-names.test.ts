@@ -129,6 +129,7 @@ describe('an error', () => {
 
   test('that is kept tells it too', async () => {
     await session.call('eval_form', { form: '(mill::grnd 1)' });
+    await session.eval('1');
     expect(await session.text('get_last_error', {})).toContain(
       '\nDid you mean MILL::GRAND or MILL::GRIND?\n',
     );

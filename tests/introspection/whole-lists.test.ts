@@ -62,6 +62,7 @@ test('of frames and restarts that are not shown, it is told how many, also later
   expect(many.split('\n').filter((line) => line.startsWith('  CHOICE:')).length).toBe(20);
   expect(many).toContain(restarts);
   expect(many).toContain('\n  CHOICE: Take 1.\n');
+  await session.eval('1');
   expect(await session.text('get_last_error', {})).toContain(restarts);
   const few = (await session.call('eval_form', { form: '(deep 5)' })).text;
   expect(few).not.toContain('more frames');

@@ -88,10 +88,13 @@ export async function watch(
       `${data.noType} is no type of conditions; nothing was done. Write it with its package, such as app:shop-error.`,
     );
   }
-  const held = hold
-    ? ` Each stops its thread for ${holds.seconds} s after each use of debug; debug without arguments lists them.`
-    : '';
-  const text = `Errors ${where === 'all' ? 'in all threads' : `in ${where}`} are recorded when they are signalled, also those that are handled; get_last_error with watched: true shows them.${held}`;
+  const whose = where === 'all' ? 'in all threads' : `in ${where}`;
+  const how = context.told?.has('watch')
+    ? ''
+    : ' when they are signalled, also those that are handled; get_last_error with watched: true shows them';
+  const listed = hold && context.told?.has('watch that holds') ? '' : '; debug without arguments lists them';
+  const held = hold ? ` Each stops its thread for ${holds.seconds} s after each use of debug${listed}.` : '';
+  const text = `Errors ${whose} are recorded${how}.${held}`;
   const unknown =
     data.unknown &&
     `Note: no thread and no package is called ${where} now; unwatch: true ends the watch, and watch: "all" takes all threads.`;

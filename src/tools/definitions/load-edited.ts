@@ -97,7 +97,7 @@ async function agreementSections(
       load === last || agreement === undefined
         ? agreement
         : await agreementNow(image, load.file.real, agreement, context);
-    sections.push(agreementSection(now, places));
+    sections.push(agreementSection(now, places, context.told));
   }
   return sections;
 }

@@ -5,6 +5,7 @@ import type { ImageStatus, JobStatus } from '../../image/session/status.ts';
 import { type Served, servedName, servedSince } from '../../image/wire/served.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
+import type { Told } from '../../kernel/told.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { secondsText } from '../endings.ts';
 import { lackingLine, lackingPhrases } from '../lacking-text.ts';
@@ -38,13 +39,14 @@ const IMAGE_STATUS = {
 export function imageStatus(image: Image, replaceable: Replaceable | undefined, confinement?: () => string) {
   return defineTool({
     ...IMAGE_STATUS,
-    handler: async () => {
+    handler: async (_, { told }) => {
       const status = await image.status();
       const report = replaceable?.lastLoss;
       return statusResult(
         status,
         report && lossText(report).replace(/^This is a new Lisp image; the/, 'The'),
         status.attached ? whoseText(status) : confinement?.(),
+        told,
       );
     },
   });
@@ -64,9 +66,14 @@ function wayText({ through }: Served): string {
   return through === undefined ? '' : `, which was found through ${through},`;
 }
 
-function statusResult(status: ImageStatus, lastLoss: string | undefined, confinement?: string): Result {
+function statusResult(
+  status: ImageStatus,
+  lastLoss: string | undefined,
+  confinement: string | undefined,
+  told: Told | undefined,
+): Result {
   const data = { ...statusData(status, lastLoss), ...(confinement !== undefined && { confinement }) };
-  return { data, text: statusText(status, lastLoss, confinement) };
+  return { data, text: statusText(status, lastLoss, confinement, told) };
 }
 
 const MEGABYTE = 1024 * 1024;
@@ -136,7 +143,12 @@ function jobData(job: JobStatus): object {
   };
 }
 
-function statusText(status: ImageStatus, lastLoss: string | undefined, confinement?: string): string {
+function statusText(
+  status: ImageStatus,
+  lastLoss: string | undefined,
+  confinement: string | undefined,
+  told: Told | undefined,
+): string {
   const { jobs } = status;
   return joinSections([
     [
@@ -144,11 +156,11 @@ function statusText(status: ImageStatus, lastLoss: string | undefined, confineme
       imageLine(status),
       memoryLine(status),
       threadsLine(status),
-      librariesLine(status),
+      librariesLine(status, told),
       probeLine(status),
       corruptedLine(status),
       missingAbilitiesLine(status),
-      confinement,
+      confinement && confinementLine(confinement, told),
     ]
       .filter(Boolean)
       .join('\n'),
@@ -265,11 +277,16 @@ function threadsLine({ agent }: ImageStatus): string | false {
   return `Threads: ${threads}, ${programThreads === 0 ? 'none' : programThreads} of the program${names && `: ${names}${more}`}`;
 }
 
-function librariesLine({ agent, attached, elsewhere }: ImageStatus): string | false {
+/** Returns CONFINEMENT, what confines code in the image; its beginning when the reader was TOLD all of it. */
+function confinementLine(confinement: string, told: Told | undefined): string {
+  return told?.has('confinement', confinement) ? confinement.replace(/[,:].*/s, '.') : confinement;
+}
+
+function librariesLine({ agent, attached, elsewhere }: ImageStatus, told: Told | undefined): string | false {
   // An image that somebody else runs, or that is elsewhere, loads what its user or its init file loads.
   if (agent === undefined || attached || elsewhere) return false;
   if (agent.libraries === undefined)
-    return 'Libraries: no manager; Quicklisp, qlot or ocicl is used where it is set up';
+    return `Libraries: no manager${told?.has('managers') ? '' : '; Quicklisp, qlot or ocicl is used where it is set up'}`;
   const { name, file, loaded, failure } = agent.libraries;
   if (failure !== undefined) return `Libraries: ${failure}`;
   return `Libraries: ${name} (${file}), ${loaded ? 'loaded' : 'loaded when a system or a form first needs it'}`;

@@ -4,6 +4,7 @@
 import type { Image } from '../../image/image.ts';
 import type { KeptCall, KeptError, KeptFrame, LastErrorData, Local } from '../../image/wire/operations.ts';
 import { indent, joinSections, listText } from '../../kernel/reply.ts';
+import type { Told } from '../../kernel/told.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';
 import { moreFrames, moreRestarts } from '../endings.ts';
@@ -55,7 +56,6 @@ const GET_LAST_ERROR = {
 } as const satisfies ToolDescription;
 
 export function getLastError(image: Image, places: Places) {
-  const hints = new Hints();
   return defineTool({
     ...GET_LAST_ERROR,
     handler: async (args, context) => {
@@ -65,27 +65,20 @@ export function getLastError(image: Image, places: Places) {
         return watchedResult(foundValue(recorded), index, places);
       }
       const data = foundValue(await image.call('last-error', { index }, callOptions(context)));
-      return errorResult(data, index, frame, { places, hints });
+      return errorResult(data, index, frame, { places, told: context.told });
     },
   });
 }
 
-/** Knows whether the session was told how variables keep their values. */
-class Hints {
-  #told = false;
-
-  /** Returns the hint, the first time; else false. */
-  keepingValues(): string | false {
-    if (this.#told) return false;
-    this.#told = true;
-    return 'Note: variables without a value were optimized away. Code that is compiled with (declaim (optimize (debug 3))) keeps them.';
-  }
-}
-
 interface Shown {
   places: Places;
-  hints: Hints;
+  /** What the reader was told before. */
+  told: Told | undefined;
 }
+
+/** How variables keep their values. */
+const KEEPING_VALUES =
+  'Note: variables without a value were optimized away. Code that is compiled with (declaim (optimize (debug 3))) keeps them.';
 
 function errorResult(data: LastErrorData, index: number, frame: number | undefined, shown: Shown): Result {
   const { began, total, error } = data;
@@ -121,8 +114,10 @@ function signaller({ operation = '', thread }: KeptError): string {
   return thread === undefined ? (OPERATIONS[operation] ?? 'a load') : `the thread ${thread}`;
 }
 
-function errorText(data: LastErrorData, error: KeptError, index: number, { places, hints }: Shown): string {
-  const { condition, form, formNumber = 1, file, thread } = error;
+/** Returns the text of ERROR. When the answer before has its message, as that of the evaluation that it ended, then only
+ *  what that answer lacks. */
+function errorText(data: LastErrorData, error: KeptError, index: number, { places, told }: Shown): string {
+  const { condition, form, formNumber = 1, file, thread, operation } = error;
   const hint = didYouMean(condition?.near);
   const restarts = (condition?.restarts ?? []).map(({ name, report }) => `${name}: ${report}`);
   let above = '';
@@ -132,16 +127,22 @@ function errorText(data: LastErrorData, error: KeptError, index: number, { place
     above += lines.join('\n');
     return lines;
   });
+  const head = `Error: ${condition?.text ?? '(what it reports was not printed to the end)'}\nType: ${error.type}`;
+  const restartsText =
+    restarts.length > 0 &&
+    `Restarts (none was invoked; the ${thread === undefined ? 'call' : 'thread'} was ended):\n${listText(restarts, false)}${moreRestarts(condition ?? {})}`;
+  const again = told?.hadBefore(head);
   return joinSections([
-    `Error: ${condition?.text ?? '(what it reports was not printed to the end)'}\nType: ${error.type}${hint ? `\n${hint}` : ''}`,
+    again ? `Error: the one in the answer before\nType: ${error.type}` : `${head}${hint ? `\n${hint}` : ''}`,
     `Signalled ${timeText(error.time)}, ${ageText(Date.now() / 1000 - error.time)} ago, by ${signaller(error)}, in package ${error.package}` +
       (file === undefined || form !== undefined ? '' : `, in ${file}`),
-    form !== undefined && `Form${formNumber > 1 ? ` ${formNumber}` : ''}:\n${indent(form, 2)}`,
-    restarts.length > 0 &&
-      `Restarts (none was invoked; the ${thread === undefined ? 'call' : 'thread'} was ended):\n${listText(restarts, false)}${moreRestarts(condition ?? {})}`,
+    form !== undefined &&
+      !(again && operation === 'evaluate') &&
+      `Form${formNumber > 1 ? ` ${formNumber}` : ''}:\n${indent(form, 2)}`,
+    restartsText && !told?.hadBefore(restartsText) && restartsText,
     frames.length > 0 &&
       `Frames, with the locals that their code kept:\n${frames.join('\n')}${moreFrames(condition ?? {})}`,
-    hidesLocals(error) && hints.keepingValues(),
+    hidesLocals(error) && !told?.has('keeping values') && KEEPING_VALUES,
     othersText(data, index),
   ]);
 }

@@ -3,7 +3,7 @@
 import type { Reply } from '../../image/wire/call.ts';
 import type { Remarks } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
-import type { Result } from '../../kernel/tool.ts';
+import type { CallContext, Result } from '../../kernel/tool.ts';
 import { agreementSection, displacedSection } from '../agreement.ts';
 import { timeoutAdvice } from '../calling.ts';
 import { holdingSection } from '../debug/hold.ts';
@@ -30,8 +30,8 @@ function parenthesesSection({ warnings = [] }: Remarks, places: Places): string 
   return joinSections(texts);
 }
 
-/** An answer with more lines than this ends with its headline again, since a reader with `| tail -5` does not
- *  see the first lines. */
+/** An answer to a command with more lines than this ends with its headline again, since a reader with `| tail -5` does
+ *  not see the first lines. */
 const TAIL_LINES = 5;
 
 /** Returns TEXT, which begins with HEADLINE. When TEXT is long, the first line of HEADLINE is also at its
@@ -41,11 +41,12 @@ function withHeadlineAtEnd(text: string, headline: string): string {
   return joinSections([text, long && headline.split('\n', 1)[0]]);
 }
 
-/** Returns the result of a load. Its text begins with HEADLINE, unless that is empty. */
+/** Returns the result of a load in the call with CONTEXT. Its text begins with HEADLINE, unless that is empty. */
 export function loadResult(
   { ending, output, data, waitedMs }: Reply<'load-file'> | Reply<'load-system'> | Reply<'check-file'>,
   headline: string,
   places: Places,
+  { command, told }: CallContext,
 ): Result {
   const failed = ending.kind !== 'done' || (data.value !== undefined && 'notLoaded' in data.value);
   const text = joinSections([
@@ -58,13 +59,13 @@ export function loadResult(
     parenthesesSection(data, places),
     redefinedSection(data),
     displacedSection(data, places),
-    agreementSection(data.value?.agreement, places),
+    agreementSection(data.value?.agreement, places, told),
     readtableSection(data),
     outputSection(output, failed ? undefined : OUTPUT_LIMIT),
   ]);
   return {
     data: { ...data.value, ending },
-    text: withHeadlineAtEnd(text, headline),
+    text: command === undefined ? text : withHeadlineAtEnd(text, headline),
     failed,
     ...waitedNote(waitedMs),
   };

@@ -15,6 +15,7 @@ import type { CallOptions, Reply } from '../../image/wire/call.ts';
 import type { LoadSystemData, MissingSystem, Remarks, Twin, Warning } from '../../image/wire/operations.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { joinSections } from '../../kernel/reply.ts';
+import type { Told } from '../../kernel/told.ts';
 import {
   type ArgumentsFor,
   type CallContext,
@@ -96,8 +97,7 @@ export function loadFile(image: Image, { places, holds, shownWarnings }: LoadCon
       if (args.check && args.forget)
         throw new CallError('Give check or forget, not both: check loads nothing.');
       return withTemporaryFolder(async (folder, keep) => {
-        if (args.check)
-          return checkFile(image, places, file, folder, { ...callOptions(context), ...limitOption(args) });
+        if (args.check) return checkFile(image, places, file, folder, context, limitOption(args));
         const request = {
           file,
           fasl: join(folder, 'loaded.fasl'),
@@ -113,8 +113,10 @@ export function loadFile(image: Image, { places, holds, shownWarnings }: LoadCon
           reply,
           { name: 'load-file', args: request, holds, places, keep },
           (finalReply) => {
-            const result = loadResult(finalReply, fileHeadline(finalReply, places.fileName(file)), places);
-            return { ...result, text: joinSections([result.text, twinsText(finalReply.data.twins, places)]) };
+            const headline = fileHeadline(finalReply, places.fileName(file));
+            const result = loadResult(finalReply, headline, places, context);
+            const twins = twinsText(finalReply.data.twins, places, context.told);
+            return { ...result, text: joinSections([result.text, twins]) };
           },
         );
       });
@@ -128,9 +130,11 @@ async function checkFile(
   places: Places,
   file: string,
   folder: string,
-  options: CallOptions,
+  context: CallContext,
+  limit: Pick<CallOptions, 'limitMs'>,
 ): Promise<Result> {
-  const reply = await image.call('check-file', { file, fasl: join(folder, 'checked.fasl') }, options);
+  const request = { file, fasl: join(folder, 'checked.fasl') };
+  const reply = await image.call('check-file', request, { ...callOptions(context), ...limit });
   const { data, ending } = reply;
   const { warnings = [] } = data;
   const name = places.fileName(file);
@@ -144,6 +148,7 @@ async function checkFile(
     reply,
     `${headline} Nothing of it was loaded; what its compile-time code did stays.`,
     places,
+    context,
   );
   return { ...result, data: { ...data.value, warnings, warningCount: data.warningCount ?? 0, ending } };
 }
@@ -245,16 +250,16 @@ async function loadNamedSystem(
     ownFiles = files.data.value ?? [];
   }
   return heldResultOr(reply, { name: 'load-system', args: request, holds, places }, (finalReply) => {
-    const { filtered, note } = withoutStyleOfLibraries(finalReply.data, ownFiles, places);
+    const { filtered, note } = withoutStyleOfLibraries(finalReply.data, ownFiles, places, context);
     shownWarnings.keep(filtered.warnings);
-    const result = systemResult({ ...finalReply, data: filtered }, system, places);
+    const result = systemResult({ ...finalReply, data: filtered }, system, places, context);
     return {
       ...result,
       text: joinSections([
         result.text,
         goneText(finalReply.data, places),
         note,
-        twinsText(finalReply.data.value?.twins, places),
+        twinsText(finalReply.data.value?.twins, places, context.told),
       ]),
     };
   });
@@ -266,6 +271,7 @@ function withoutStyleOfLibraries<T extends Remarks>(
   remarks: T,
   ownFiles: readonly string[] | undefined,
   places: Places,
+  { told }: CallContext,
 ): { filtered: T; note?: string } {
   const { warnings = [], warningCount = warnings.length } = remarks;
   const style = new Set<Warning['severity']>(['style-warning', 'undefined']);
@@ -275,20 +281,28 @@ function withoutStyleOfLibraries<T extends Remarks>(
   );
   const count = warnings.length - shown.length;
   if (ownFiles === undefined || count === 0) return { filtered: remarks };
+  const advice = told?.has('library warnings')
+    ? ''
+    : ' load_system of a library with force: true shows its warnings.';
   return {
     filtered: { ...remarks, warnings: shown, warningCount: warningCount - count },
-    note: `Left out: ${count} style ${count === 1 ? 'warning' : 'warnings'} in libraries. load_system of a library with force: true shows its warnings.`,
+    note: `Left out: ${count} style ${count === 1 ? 'warning' : 'warnings'} in libraries.${advice}`,
   };
 }
 
-/** Returns the result of loading SYSTEM. */
-export function systemResult(reply: Reply<'load-system'>, system: string, places: Places): Result {
+/** Returns the result of loading SYSTEM in the call with CONTEXT. */
+export function systemResult(
+  reply: Reply<'load-system'>,
+  system: string,
+  places: Places,
+  context: CallContext,
+): Result {
   const { missing, ...value } = reply.data.value ?? {};
-  if (missing === undefined) return loadResult(reply, systemHeadline(reply, system), places);
+  if (missing === undefined) return loadResult(reply, systemHeadline(reply, system), places, context);
   // The output of SBCL about the interrupted load is left out, because it adds nothing.
   const { output: _, ...quiet } = reply;
   return {
-    ...loadResult(quiet, missingText({ ...value, missing }, places), places),
+    ...loadResult(quiet, missingText({ ...value, missing }, places), places, context),
     failed: true,
     unfound: true,
   };
@@ -357,15 +371,16 @@ export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemD
 const TWIN_LIMIT = 5;
 
 /** Returns notes about TWINS, loaded systems that have a twin, which is another system with the same name; ''
- *  when there are none. */
-export function twinsText(twins: readonly Twin[] = [], places: Places): string {
-  const notes = twins
+ *  when there are none, or when the reader was TOLD of all. */
+export function twinsText(twins: readonly Twin[] = [], places: Places, told?: Told): string {
+  const news = twins.filter(({ name, file, other }) => !told?.has(`twin ${name}`, `${file} ${other}`));
+  const notes = news
     .slice(0, TWIN_LIMIT)
     .map(
       ({ name, file, other }) =>
         `Note: ${name} was loaded from ${places.fileName(file)}; the other ${name}, in ${places.fileName(other)}, is not used.`,
     );
-  const others = twins.slice(TWIN_LIMIT).map(({ name }) => name);
+  const others = news.slice(TWIN_LIMIT).map(({ name }) => name);
   const more = others.length > 0 ? [`Note: others named ${others.join(', ')} are not used either.`] : [];
   return [...notes, ...more].join('\n');
 }

@@ -1,6 +1,7 @@
 // Renders what a change of a definition would break.
 
 import { counted, fewOf, fittingLists, fittingRows, joinSections, listText } from '../../kernel/reply.ts';
+import type { Told } from '../../kernel/told.ts';
 import type { PackageRole } from '../../source/package-uses.ts';
 import { bareOf, commonPrefix } from '../../source/qualified.ts';
 import type { Role } from '../../source/roles.ts';
@@ -9,6 +10,7 @@ import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 import { type BrokenInstances, type ChangedFunction, usesOf } from './class-changes.ts';
 import type { NamingFile } from './impact-besides.ts';
 import type { Removal } from './removal.ts';
+import { unseenAgain, unseenBefore } from './unseen.ts';
 
 interface LocatedUse {
   name?: string;
@@ -89,19 +91,16 @@ interface Section {
 /** The text of a row, and the number of uses that it shows. */
 type Row = Pick<ToldRows, 'text' | 'count'>;
 
-/** Renders IMPACT with at most LIMIT rows of each kind, and at most TEST_LIMIT tests. */
-export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT): string {
+/** Renders IMPACT with at most LIMIT rows of each kind, and at most TEST_LIMIT tests. TOLD knows what the reader was told
+ *  before. */
+export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT, told?: Told): string {
   const { name, kind, lambdaList, recompile } = impact;
   return layOut(
     [
       `${name} [${kind ?? impact.class ?? impact.nature}]${kind ? ` ${lambdaList ?? 'arguments not recorded'}` : ''}`,
       ...wholeFirst([...callSections(impact), ...removalSections(impact)], limit),
       impact.references,
-      {
-        header: `Code that gets symbols by INTERN, FIND-SYMBOL or the reader, so may ${kind ? 'call' : 'use'} it unseen`,
-        rows: locatedRows(impact.finding),
-        of: impact.findingCount,
-      },
+      findingSection(impact, told),
       {
         header: 'Methods that would not agree with the generic function',
         rows: locatedRows(impact.methods),
@@ -247,6 +246,18 @@ function unusedText(accessors: readonly ChangedFunction[]): string | false {
   const home = commonPrefix(names);
   const listed = names.map((name) => name.slice(home.length)).join(', ');
   return `Functions${home && ` of ${home.slice(0, -2)}`} that would be gone, and that nobody is known to call: ${listed}`;
+}
+
+/** Returns the section on code that gets symbols by computed names; a line when the reader was TOLD of just that code. */
+function findingSection({ kind, finding, findingCount }: Impact, told: Told | undefined): Section | string {
+  const names = finding.flatMap(({ name }) => name ?? []);
+  return unseenBefore(names, findingCount, told)
+    ? `It ${unseenAgain(names, findingCount)}.`
+    : {
+        header: `Code that gets symbols by INTERN, FIND-SYMBOL or the reader, so may ${kind ? 'call' : 'use'} it unseen`,
+        rows: locatedRows(finding),
+        of: findingCount,
+      };
 }
 
 function accessorSection(accessor: ChangedFunction): Section | string {

@@ -99,7 +99,7 @@ export function impactOfChange(origins: Origins, reached: ReachedDefinitions) {
         testsNaming: await testsNaming(origins, facts),
         unloadedTests: unloadedTestFiles(origins, facts),
       };
-      return { data: impact, text: impactText(impact, limit, args.limit) };
+      return { data: impact, text: impactText(impact, limit, args.limit, context.told) };
     },
   });
 }

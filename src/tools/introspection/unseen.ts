@@ -1,9 +1,11 @@
-// Finds forms that may call a function of which no certain caller is known. SBCL has no record of code that
-// ran only while its file was compiled.
+// Finds forms that may call a function of which no certain caller is known, since SBCL has no record of code that
+// ran only while its file was compiled. And says which functions may call it by a name that they compute.
 
+import type { Told } from '../../kernel/told.ts';
 import { mentionsIn } from '../../source/calls.ts';
 import type { Defined } from '../../source/definitions.ts';
 import { bareOf } from '../../source/qualified.ts';
+import { moreText } from '../agreement.ts';
 import type { Places } from '../places.ts';
 import { usedOf } from './sites.ts';
 import type { User } from './users.ts';
@@ -46,4 +48,19 @@ function isWithin(definitions: readonly Defined[], start: number, names: Readonl
     (each) =>
       names.has(each.name.toUpperCase().replace(/^.*:/s, '')) && start >= each.start && start < each.end,
   );
+}
+
+/** True when the reader was TOLD last of the same functions NAMES, of which there are TOTAL, that get symbols by computed
+ *  names. */
+export function unseenBefore(
+  names: readonly string[],
+  total: number | undefined,
+  told: Told | undefined,
+): boolean {
+  return names.length > 0 && told?.has('unseen callers', `${names.join(' ')} ${total}`) === true;
+}
+
+/** Returns the sentence on such functions for a reader who was told of them, without its full stop. */
+export function unseenAgain(names: readonly string[], total: number | undefined): string {
+  return `may be called unseen, as said before, by ${names.join(', ')}${moreText(names.length, total)}`;
 }

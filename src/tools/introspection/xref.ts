@@ -3,6 +3,7 @@
 import type { Image } from '../../image/image.ts';
 import type { WhoCallsData } from '../../image/wire/operations.ts';
 import { hasMore, listsText, pageNote } from '../../kernel/reply.ts';
+import type { Told } from '../../kernel/told.ts';
 import {
   type ArgumentsFor,
   type CallContext,
@@ -19,7 +20,7 @@ import type { Places } from '../places.ts';
 import { lookedUpEach, NAMES } from '../several.ts';
 import { referencesOf } from './references.ts';
 import { unknownNotes } from './unknown-users.ts';
-import { unseenUsers } from './unseen.ts';
+import { unseenAgain, unseenBefore, unseenUsers } from './unseen.ts';
 import { unusedFunctions } from './unused.ts';
 import { headOf, missingNote, type User, usersOf, usersTold, withoutOutside } from './users.ts';
 
@@ -130,7 +131,11 @@ async function callersOf(
       rows: [...users.rows, ...unseen.slice(from, from + page.limit - users.rows.length)],
     };
     const unfound = data.callers + data.others + data.possible === 0;
-    return { data, text: callersText(data, page.offset, several, places), unfound };
+    return {
+      data,
+      text: callersText(data, { offset: page.offset, several, places, told: context.told }),
+      unfound,
+    };
   });
   const { natures = [] } = callers.data as Partial<WhoCallsData>;
   if (isFunction(natures) || !isVariable(natures)) return callers;
@@ -153,7 +158,15 @@ function withinOf({ within }: { readonly within?: string }): { within?: string }
 
 type ShownCallers = Omit<WhoCallsData, 'rows'> & { rows: User[] };
 
-function callersText(data: ShownCallers, offset: number, several: boolean, places: Places): string {
+/** How callers are shown: from OFFSET on, SEVERAL when the answer has those of other functions too. */
+interface CallersShown {
+  offset: number;
+  several: boolean;
+  places: Places;
+  told: Told | undefined;
+}
+
+function callersText(data: ShownCallers, { offset, several, places, told }: CallersShown): string {
   const { name, callers, others, possible, leftOut = 0, kept, rows } = data;
   const headers = {
     functions: `Functions that call ${name}:`,
@@ -177,14 +190,16 @@ function callersText(data: ShownCallers, offset: number, several: boolean, place
     pageNote(page, 'callers'),
   ];
   if (page.total === 0)
-    return [`No callers found for ${name}`, findingNote(data), ...notes].filter(Boolean).join('\n');
+    return [`No callers found for ${name}`, findingNote(data, told), ...notes].filter(Boolean).join('\n');
   const first = callers > 0 ? headers.functions : others > 0 ? headers.places : headers.possible;
   return [listsText(blocks, hasMore(page), first), ...notes].filter(Boolean).join('\n');
 }
 
-/** Returns a note on functions that may call this one without a cross reference; false without any. */
-function findingNote({ finding = [], findingCount }: ShownCallers): string | false {
+/** Returns a note on functions that may call this one without a cross reference, in few words when the reader was TOLD of
+ *  them; false without any. */
+function findingNote({ finding = [], findingCount }: ShownCallers, told: Told | undefined): string | false {
   if (finding.length === 0) return false;
+  if (unseenBefore(finding, findingCount, told)) return `Note: it ${unseenAgain(finding, findingCount)}.`;
   const names = `${finding.join(', ')}${moreText(finding.length, findingCount)}`;
   return `Note: what gets symbols by INTERN, FIND-SYMBOL or the reader may call it unseen: ${names}.`;
 }

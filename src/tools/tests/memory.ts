@@ -1,4 +1,4 @@
-// Remembers the results of tests, to find which failed last and what has changed since; and what was said of what lasts.
+// Remembers the results of tests, to find which failed last and what has changed since.
 
 import type { TestResult } from '../../image/wire/operations.ts';
 
@@ -29,16 +29,6 @@ export class TestMemory {
   readonly #tests = new Map<string, Known>();
   /** The systems that were tested as a whole. */
   readonly #tested = new Set<string>();
-  /** By kind, what the last answer said of a state that lasts from run to run. */
-  readonly #said = new Map<string, string>();
-
-  /** Returns TEXT, which is about a state of KIND that lasts from run to run, such as a file that differs from the
-   *  image; '' when there is none. Returns the shorter BRIEFLY when the answer before said the same. */
-  once(kind: 'unset' | 'differences', text: string, briefly: string): string {
-    const same = text !== '' && this.#said.get(kind) === text;
-    this.#said.set(kind, text);
-    return same ? briefly : text;
-  }
 
   /** Returns the tests that failed when they last ran. With SYSTEM, considers only its tests and tests of
    *  unknown systems. Returns undefined when none of the tests considered has run yet. */

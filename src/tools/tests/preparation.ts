@@ -1,6 +1,7 @@
 // Chooses the systems of a test run, and loads what has changed in them before the run.
 
 import type { Ending } from '../../image/wire/endings.ts';
+import type { Agreement } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { agreementSection, displacedSection } from '../agreement.ts';
@@ -40,7 +41,9 @@ export async function prepare(
   if (ending.kind !== 'done') return { failed: notPlanned(ending, places) };
   const { systems = [], loads = [], unread = [], missing, ...lack } = data.value ?? {};
   if (missing !== undefined)
-    return { failed: systemResult({ ending, data: { value: { ...lack, missing } } }, missing, places) };
+    return {
+      failed: systemResult({ ending, data: { value: { ...lack, missing } } }, missing, places, context),
+    };
   const said: string[] = known ? [] : unread.map((each) => missingText(each, places, 'tested'));
   if (systems.length === 0 && said.length > 0) {
     return { failed: { data: { unread }, text: `No tests ran. ${said.join(' ')}`, failed: true } };
@@ -76,7 +79,7 @@ function notPlanned(ending: Ending, places: Places): Result {
  *  (`warned`). If the load failed, also returns the result of the whole call (`failed`). `lacks` is true when
  *  ASDF does not find a system that the system needs. */
 async function load(
-  { image, places, shownWarnings, memory }: Grounds,
+  { image, places, shownWarnings }: Grounds,
   asked: { name: string; force: boolean; restarts?: readonly string[] },
   context: CallContext,
 ): Promise<{ said: string; warned: boolean; failed?: Result; lacks?: boolean }> {
@@ -84,7 +87,7 @@ async function load(
   const { name } = asked;
   const lacks = reply.data.value?.missing !== undefined;
   if (reply.ending.kind !== 'done' || lacks) {
-    const result = systemResult(reply, name, places);
+    const result = systemResult(reply, name, places, context);
     return { said: '', warned: true, failed: { ...result, text: `No tests ran. ${result.text}` }, lacks };
   }
   const { data } = reply;
@@ -93,7 +96,6 @@ async function load(
   const fresh = shownWarnings.keep(warnings);
   // The text of the run lists the variables that kept their old value, since a DEFVAR sets no bound variable.
   const agreement = { ...data.value?.agreement, unset: [], unsetTotal: 0 };
-  const differences = agreementSection(agreement, places) ?? '';
   return {
     warned: warnings.length > 0,
     said: joinSections([
@@ -101,15 +103,25 @@ async function load(
       groupedWarnings({ warnings: fresh }, places),
       sameText(warnings.length - fresh.length),
       goneText(data, places),
-      twinsText(data.value?.twins, places),
+      twinsText(data.value?.twins, places, context.told),
       displacedSection(data, places),
-      memory.once(
-        'differences',
-        differences,
-        'The files and the image still differ as before; compare_image shows where.',
-      ),
+      differencesText(name, agreement, places, context),
     ]),
   };
+}
+
+/** Returns what differs between the files of the system NAME and the image, by AGREEMENT; a sentence when the reader was
+ *  told just that before. */
+function differencesText(
+  name: string,
+  agreement: Agreement,
+  places: Places,
+  { told }: CallContext,
+): string | undefined {
+  const whole = agreementSection(agreement, places);
+  return told?.has(`differences ${name}`, whole) && whole !== undefined
+    ? 'The files and the image still differ as before; compare_image shows where.'
+    : agreementSection(agreement, places, told);
 }
 
 /** Returns the sentence on COUNT warnings that an earlier answer showed; '' when there are none. */

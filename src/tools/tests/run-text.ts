@@ -3,8 +3,9 @@
 import type { Ending } from '../../image/wire/endings.ts';
 import type { UnsetVariable } from '../../image/wire/operations.ts';
 import { fewOf, joinSections } from '../../kernel/reply.ts';
+import type { Told as ToldBefore } from '../../kernel/told.ts';
 import { codeName } from '../../source/qualified.ts';
-import { unsetLines } from '../agreement.ts';
+import { splitUnset, unsetLines, unsetNames } from '../agreement.ts';
 import { endingText, secondsText } from '../endings.ts';
 import { groupBy } from '../grouping.ts';
 import type { Places } from '../places.ts';
@@ -50,9 +51,9 @@ export function uncheckedOf(tests: readonly Outcome[]): string[] {
   return [...new Set(tests.map(({ test }) => test))].filter((test) => !others.has(test));
 }
 
-/** Returns the first line of the text. It counts the variables with old values, because results that depend
+/** Returns the first line of the text. It has the variables with old values, because results that depend
  *  on these variables do not show how the program in the files behaves. */
-function headline({ what, unsetTotal, milliseconds }: Told, counts: Counts): string {
+function headline({ what, unsetSaid, milliseconds }: Told, counts: Counts): string {
   const { tests, checks, skipped, expected, failedTests } = counts;
   const besides = [
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
@@ -61,8 +62,7 @@ function headline({ what, unsetTotal, milliseconds }: Told, counts: Counts): str
   ].join(', ');
   const made = checks === tests || checks === 0 ? '' : `${checks} check${checks === 1 ? '' : 's'}, `;
   const of = tests === 1 ? '1 test' : `${tests} tests`;
-  const old = unsetTotal === 1 ? '1 variable' : `${unsetTotal} variables`;
-  const end = `(${made}${besides})${unsetTotal === 0 ? '' : `, with ${old} not as the files say`}.`;
+  const end = `(${made}${besides})${unsetSaid.which && `, with ${unsetSaid.which}`}.`;
   return failedTests === 0
     ? `${what}: ${of} ${tests === 1 ? 'passes' : 'pass'} ${end}`
     : `${what}: ${failedTests} of ${of} ${failedTests === 1 ? 'fails' : 'fail'} ${end}`;
@@ -119,10 +119,8 @@ export interface Told {
   stale: readonly string[];
   /** Variables that loads did not set again, perhaps only some of them. */
   unset: readonly UnsetVariable[];
-  /** The number of variables that loads did not set again. */
-  unsetTotal: number;
   /** What the answer says of these. */
-  unsetSaid: string;
+  unsetSaid: UnsetTexts;
   ending: Ending;
   milliseconds: number;
   /** The text about the loads before the run. */
@@ -156,7 +154,7 @@ export function runText(told: Told, shown: Shown): string {
     formerLines(told.former),
     unseenLine(unseen),
     staleLine(stale),
-    told.unsetSaid,
+    told.unsetSaid.lines,
     namesLine('Run too, since what they reached has changed', changed, short),
     unrecordedLine(unrecorded),
     behindText(tests, ending, told.behind),
@@ -203,23 +201,39 @@ function staleLine(files: readonly string[]): string {
   return line && `${line}. load_file loads it.`;
 }
 
-/** Returns the line on the UNSET variables that were told before with the same values; '' without any. */
-export function unsetBriefly(unset: readonly UnsetVariable[]): string {
-  return namesLine(
-    'Still not set again',
-    unset.map(({ name }) => name),
-    (name) => name,
-  );
+/** What an answer says of variables that loads did not set again: WHICH for its headline, and further LINES; both '' when
+ *  there are none. */
+export interface UnsetTexts {
+  which: string;
+  lines: string;
 }
 
-/** Returns the lines on the UNSET variables, of which there are TOTAL, with the call that sets those whose definition
- *  says a value. */
-export function unsetText(unset: readonly UnsetVariable[], total?: number): string {
+/** Returns what to say of the UNSET variables, of which there are TOTAL. Those that the reader was TOLD with the same
+ *  values are only named. */
+export function unsetTexts(
+  unset: readonly UnsetVariable[],
+  total = unset.length,
+  told?: ToldBefore,
+): UnsetTexts {
+  if (total === 0) return { which: '', lines: '' };
+  const { before, news } = splitUnset(unset, told);
+  const advised = told?.has('reset', unset.map(({ name }) => name).join(' ')) ? [] : unset;
+  const lines = [...unsetLines(news, total - before.length), resetLine(advised)].filter(Boolean).join('\n');
+  const old = total === 1 ? '1 variable' : `${total} variables`;
+  const which =
+    news.length === 0
+      ? `${unsetNames(before, total)} still not as the files say`
+      : `${old} not as the files say`;
+  return { which, lines };
+}
+
+/** Returns the line with the call that sets those of the UNSET variables whose definition says a value; '' without any. */
+function resetLine(unset: readonly UnsetVariable[]): string {
   const known = unset.filter(({ says }) => says !== undefined);
+  if (known.length === 0) return '';
   const names = known.slice(0, NAMES).map(({ name }) => JSON.stringify(codeName(name)));
   const which = known.length > NAMES ? `the first ${NAMES}` : known.length === 1 ? 'it' : 'them';
-  const remedy = `To set ${which} before the tests, call run_tests with reset: [${names.join(', ')}].`;
-  return [...unsetLines(unset, total), ...(known.length > 0 ? [remedy] : [])].join('\n');
+  return `To set ${which} before the tests, call run_tests with reset: [${names.join(', ')}].`;
 }
 
 /** Returns BEHIND when one of TESTS did not finish, else how the run ended; '' when it ended normally. */

@@ -4,6 +4,7 @@ import type { Reply } from '../../image/wire/call.ts';
 import type { Ending } from '../../image/wire/endings.ts';
 import type { CoverageData, Operations } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
+import type { Told as ToldBefore } from '../../kernel/told.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { callOptions, limitOption } from '../calling.ts';
@@ -19,9 +20,9 @@ import {
   formerLines,
   runText,
   type Told,
+  type UnsetTexts,
   uncheckedOf,
-  unsetBriefly,
-  unsetText,
+  unsetTexts,
 } from './run-text.ts';
 import { nameResult, needsText, noTestsResult, nothingReached } from './without-results.ts';
 
@@ -97,7 +98,7 @@ export class Run {
       if (!this.#goesOn(reply, context)) {
         const held = reply.data.held !== undefined;
         return heldResultOr(reply, { name: 'test-run', args, holds, places }, (ended) =>
-          this.#result(ended, held),
+          this.#result(ended, held, context.told),
         );
       }
       this.#outcomes.push(...withoutCallers(outcomesOf(reply.data, reply.ending)));
@@ -161,8 +162,8 @@ export class Run {
   }
 
   /** Returns the result of the run. REPLY is the reply of the last round. HELD: an error was held during the
-   *  run. */
-  #result(reply: Reply<'test-run'>, held: boolean): Result {
+   *  run. TOLD knows what the reader was told before. */
+  #result(reply: Reply<'test-run'>, held: boolean, told?: ToldBefore): Result {
     const { data, ending } = reply;
     const { value, gone = [] } = data;
     if (value && isLookupFailure(value)) return { ...lookupResult(value), failed: true };
@@ -171,9 +172,11 @@ export class Run {
     const { places, reached } = this.#grounds;
     const { touching } = this.#asked;
     const unrecorded = (data.others ?? []).filter((test) => !reached.has(test));
-    if (tests.length > 0) return this.#toldResult(reply, tests, { unrecorded, held });
+    const unset = unsetTexts(data.unset ?? [], data.unsetTotal, told);
+    if (tests.length > 0) return this.#toldResult(reply, tests, { unrecorded, held, unset });
     if (touching && ending.kind === 'done') return nothingReached(touching.name, gone, unrecorded);
-    const said = [formerLines(this.#former(data)), this.#unsetSaid(data), this.#said];
+    const unsetSaid = unset.lines || (unset.which && `With ${unset.which}.`);
+    const said = [formerLines(this.#former(data)), unsetSaid, this.#said];
     return noTestsResult(this.#what(), reply, joinSections(said), places);
   }
 
@@ -182,18 +185,17 @@ export class Run {
     return former.map(({ test, file }) => ({ test, file: this.#grounds.places.fileName(file) }));
   }
 
-  /** Returns what the answer says of variables that were not set again. */
-  #unsetSaid({ unset = [], unsetTotal }: Reply<'test-run'>['data']): string {
-    return this.#grounds.memory.once('unset', unsetText(unset, unsetTotal), unsetBriefly(unset));
-  }
-
   /** Returns the result of a run in which TESTS ran. REPLY is the reply of the last round. UNRECORDED are the
    *  names of tests that did not run and have no recorded coverage. HELD: an error was held during the
-   *  run. */
+   *  run. UNSET says which variables were not set again. */
   #toldResult(
     reply: Reply<'test-run'>,
     tests: readonly Outcome[],
-    { unrecorded, held }: { unrecorded: readonly string[]; held: boolean },
+    {
+      unrecorded,
+      held,
+      unset: unsetSaid,
+    }: { unrecorded: readonly string[]; held: boolean; unset: UnsetTexts },
   ): Result {
     const { data, ending } = reply;
     const { places, memory } = this.#grounds;
@@ -212,8 +214,7 @@ export class Run {
       unseen,
       stale: stale.map((file) => places.fileName(file)),
       unset,
-      unsetTotal: data.unsetTotal ?? unset.length,
-      unsetSaid: this.#unsetSaid(data),
+      unsetSaid,
       ending,
       said: this.#said,
       milliseconds: this.#milliseconds,
