@@ -1,4 +1,5 @@
-// Decides the calls of docs/jobs.md, one after the other in one session over a copy of fixtures/jobs, and makes them.
+// Decides the calls of docs/jobs.md, one after the other in one session over a copy of fixtures/jobs, and makes them. A call
+// uses only names and texts that its task names or an answer before it gave.
 
 import { copyFileSync, cpSync } from 'node:fs';
 import { createConnection } from 'node:net';
@@ -54,6 +55,7 @@ const JOBS = {
     ),
   ],
   class: [
+    ['impact_of_change', { name: 'bakery:product' }],
     [
       'impact_of_change',
       {
@@ -80,18 +82,19 @@ const JOBS = {
     ),
   ],
   server: [
-    ['debug', { watch: 'counter', hold: true }],
+    ['debug', { watch: 'bakery', hold: true }],
     async ({ client, port, customers }) => {
       customers.push(asked(port, '2 bagel'));
-      while (!(await callTool(client, 'debug', {})).text.includes('counter')) await pause(100);
+      const watched = { watched: true };
+      while (!/^Signalled/.test((await callTool(client, 'get_last_error', watched)).text)) await pause(100);
       return '(a customer asks the server for "2 bagel", and waits)';
     },
-    ['debug', { error: 1 }],
+    ['debug', {}],
     [
       'debug',
       {
         error: 1,
-        fix: "(defun find-product (name)\n  (or (find name *products* :key #'name :test #'string=)\n      (make-instance 'product :name name :cents 0)))",
+        fix: '(defun price-of (name count &key (dozen t))\n  "Return the price in cents of COUNT products called NAME, 0 for what is not sold. Twelve cost as much as eleven."\n  (let ((product (find-product name)))\n    (if product (* (price product) (- count (if dozen (floor count 12) 0))) 0)))',
         frame: 2,
         retry: true,
       },

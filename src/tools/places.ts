@@ -231,17 +231,20 @@ export class Places {
     return { at: `${name}:${line}:${column}`, text: boundLine(text, column) };
   }
 
-  /** Returns the line of PLACE, marked, with COUNT lines before and after; undefined when PLACE is not
-   *  found. */
-  around(place: Place, count: number): string | undefined {
+  /** Returns the line of PLACE, marked, with COUNT lines before and after, or with the whole top-level form when that has
+   *  at most WHOLE lines; undefined when PLACE is not found. */
+  around(place: Place, count: number, whole = 0): string | undefined {
     const versions = this.#versions(place);
     if (versions === undefined) return undefined;
     const { start, now } = whereNow(versions, place, { name: '' });
     if (start === undefined) return undefined;
     const { line } = now.text.positionAt(start);
+    const form = now.forms().around(start);
     const lines = now.text.text.split('\n');
-    const first = Math.max(1, line - count);
-    const shown = lines.slice(first - 1, line + count);
+    const { line: formLine, lastLine } = linesOf(now, form ?? { start, end: start });
+    const isWhole = lastLine - formLine < whole;
+    const first = isWhole ? formLine : Math.max(1, line - count);
+    const shown = lines.slice(first - 1, isWhole ? lastLine : line + count);
     return shown
       .map((text, index) => `${first + index === line ? '>' : ' '} ${first + index}  ${text}`)
       .join('\n');

@@ -42,7 +42,9 @@ describe('a held error', () => {
     expect(await debug()).toBe(
       `Held errors (1):\n  ${number}: COMMON-LISP::TYPE-ERROR, held for 60 s after each use`,
     );
-    expect(await debug({ error: Number(number) })).toBe(text);
+    expect(await debug({ error: Number(number) })).toBe(
+      `${text}\n\n  4  (defun price (name)\n> 5    (+ 0 (cdr (assoc name *prices* :test #'string=))))`,
+    );
     expect(await debug({ error: Number(number), end: true })).toBe(
       `Error ${number} was ended, and the call that it stopped.`,
     );
@@ -63,7 +65,7 @@ describe('a held error', () => {
   test('tells its slots and what restarts take', async () => {
     const error = await hold('(list (app::fetch 5))');
     expect(await debug({ error })).toMatch(
-      /\nType: APP::NO-STOCK\n {2}ITEM = 5\nHeld [\s\S]*\n\nRestarts:\n {2}0 USE-VALUE \(value\): Use another\.$/,
+      /\nType: APP::NO-STOCK\n {2}ITEM = 5\nHeld [\s\S]*\n\nRestarts:\n {2}0 USE-VALUE \(value\): Use another\.\n\n {2}12 {2}\(defun fetch \(n\)\n> 13 /,
     );
     await debug({ error, end: true });
   });

@@ -36,6 +36,19 @@ describe('a watch', () => {
     await until('the handler', 10_000, async () => (await session.eval('cl-user::*got*')) === ':HANDLED');
   });
 
+  test('that holds the only error has it listed with its frames and its code, once', async () => {
+    await start('worker five');
+    const list = await until('the list', 10_000, async () => {
+      const text = await debug();
+      return text.startsWith('Held errors (1):') && text;
+    });
+    expect(list).toMatch(
+      /^Held errors \(1\):\n {2}\d+: COMMON-LISP::TYPE-ERROR in the thread worker five, held for 60 s after each use\n\nError: The value NIL is not of type NUMBER\n[\s\S]*\n\nFrames:\n[\s\S]*\n {2}4 {2}\(defun price \(name\)\n> 5 {4}\(\+ 0 [^\n]*$/,
+    );
+    expect(await debug()).toBe(list.split('\n\n')[0]);
+    await debug({ error: Number(/(\d+): /.exec(list)?.[1]), end: true });
+  });
+
   test('runs a frame of the thread again', async () => {
     await start('worker two');
     const error = await heldIn('worker two');
@@ -83,7 +96,7 @@ describe('a watch', () => {
       /^Signalled \d+ s ago in the thread worker five: The value NIL is not of type NUMBER\nType: COMMON-LISP::TYPE-ERROR\n\nFrames:/,
     );
     expect(await debug({ unwatch: true })).toBe(
-      'Errors are not recorded any more. 5 were seen; held errors stay held.',
+      'Errors are not recorded any more. 6 were seen; held errors stay held.',
     );
     expect(await session.eval('*break-on-signals*')).toBe('NIL');
   });

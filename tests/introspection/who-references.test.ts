@@ -1,7 +1,8 @@
 // who_references on the fixture: exact texts.
 
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { keepsReferencesToCl, WITHOUT_XREFS } from '../oracle.ts';
+import { sharedProgram } from '../shared.ts';
 import { expectLookup, place, prepare, sharedLooks } from './looks.ts';
 
 const session = sharedLooks();
@@ -196,4 +197,27 @@ test('an SBCL without cross references to its own variables says so', async () =
   expect((await references('*print-base*')).split('\n').at(-1)).toBe(
     'Note: this SBCL keeps no cross references to symbols of its own packages such as COMMON-LISP, so references can be missing here.',
   );
+});
+
+describe('the only use', () => {
+  const program = sharedProgram(
+    'once',
+    '(defpackage :once (:use :cl))\n(in-package :once)\n(defvar *rate* 2)\n(defun taxed (x)\n  (* x\n     *rate*))\n',
+  );
+
+  test('is shown with its code', async () => {
+    expect(await program.text('who_references', { name: '*rate*', sites: true })).toBe(
+      `Functions that read ONCE::*RATE*:
+
+  ONCE::TAXED
+    once.lisp:5:3  (* x
+
+  4  (defun taxed (x)
+> 5    (* x
+  6       *rate*))`,
+    );
+    expect(await program.text('who_references', { name: '*rate*' })).toBe(
+      'Functions that read ONCE::*RATE*:\n\n  ONCE::TAXED',
+    );
+  });
 });

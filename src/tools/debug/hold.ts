@@ -179,6 +179,16 @@ function moreFramesText(more: number, next: number, { frames = 0 }: HeldError): 
   return `  ... ${more} more frames${hint}`;
 }
 
+/** Returns the newest of the frames of CONDITION whose source is in the workspace. */
+export function newestOwn(
+  { frames = [] }: Condition,
+  places: Places,
+): Exclude<Frame, { folded: number }> | undefined {
+  return frames
+    .filter((frame) => 'call' in frame)
+    .find((frame) => isOwn(frame, places) && frame.file !== undefined);
+}
+
 /** True when FRAME belongs to a file of the workspace, or to code that was evaluated. */
 function isOwn(frame: Frame, places: Places): boolean {
   if ('folded' in frame || frame.system) return false;

@@ -11,9 +11,12 @@ import type { Places } from '../places.ts';
 import { stackLines } from '../stack.ts';
 import type { DebugDependencies } from './held.ts';
 import { heldAbove } from './hold.ts';
+import { showHeld } from './looking.ts';
 
-/** Returns the list of the errors that the image holds. */
-export async function listHeld({ image, holds, context }: DebugDependencies): Promise<Result> {
+/** Returns the list of the errors that the image holds. If there is one, which a watch holds in a thread of the program,
+ *  then also what showHeld says of it, once. */
+export async function listHeld(dependencies: DebugDependencies): Promise<Result> {
+  const { image, holds, context } = dependencies;
   const { held = [] } = foundValue(await image.call('debug-list', {}, callOptions(context)));
   const own = held.filter(({ heldBy }) => heldBy === undefined);
   const others = held.filter(({ heldBy }) => heldBy !== undefined);
@@ -25,7 +28,12 @@ export async function listHeld({ image, holds, context }: DebugDependencies): Pr
     others.length > 0 &&
       `Held by other servers of this image, which alone can use or end them:\n${others.map(heldText).join('\n')}`,
   ]);
-  return { data: { held }, text };
+  const [only] = held;
+  if (held.length !== 1 || only?.thread === undefined || only.heldBy !== undefined)
+    return { data: { held }, text };
+  if (context.told?.has('only held error', String(only.error))) return { data: { held }, text };
+  const shown = await showHeld({ ...dependencies, error: only.error, args: {} });
+  return { data: { held }, text: joinSections([text, shown.text]) };
 }
 
 function heldText({ error, type, thread, heldBy, seconds }: HeldRow): string {

@@ -1,6 +1,7 @@
 // Renders a held error (one whose thread is stopped for debugging), its frames, and the values of forms
 // evaluated in them.
 
+import type { Ending } from '../../image/wire/endings.ts';
 import type { DebugData, DebugValue, Frame, Local } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
@@ -11,7 +12,7 @@ import type { Places } from '../places.ts';
 import { warningSection } from '../remarks.ts';
 import { callText } from '../stack.ts';
 import { evalOptions, frameOf, type Held } from './held.ts';
-import { heldResult } from './hold.ts';
+import { heldResult, newestOwn } from './hold.ts';
 import { leftFrameResult } from './outcomes.ts';
 import { refusal, stillHeld } from './refusals.ts';
 
@@ -23,10 +24,19 @@ export async function showHeld(held: Held): Promise<Result> {
   const refused = refusal(held, reply) ?? leftFrameResult(held, reply);
   if (refused !== undefined) return refused;
   const { data } = reply;
-  if (data.held !== undefined) return { ...heldResult(reply, data.held, places), failed: false };
+  if (data.held !== undefined) {
+    const whole = heldResult(reply, data.held, places);
+    return { ...whole, text: joinSections([whole.text, ownSource(reply.ending, places)]), failed: false };
+  }
   const value = data.value as DebugValue | undefined;
   if (value?.call === undefined) return stillHeld(held, reply);
   return { data: value, text: frameText(value, value.call, places) };
+}
+
+/** Returns the source of the newest frame in code of the workspace, of the condition of ENDING; undefined without one. */
+function ownSource(ending: Ending, places: Places): string | undefined {
+  const frame = ending.kind === 'condition' ? newestOwn(ending.condition, places) : undefined;
+  return frame && places.around(frame, CONTEXT_LINES, WHOLE_LINES);
 }
 
 function frameText(value: DebugValue, call: Frame, places: Places): string {
@@ -43,6 +53,8 @@ function frameText(value: DebugValue, call: Frame, places: Places): string {
 
 /** Number of lines of source shown before the call, and after it. */
 const CONTEXT_LINES = 3;
+/** Maximum number of lines of a form that is shown whole, as a fix of it needs. */
+const WHOLE_LINES = 20;
 
 function localsText(locals: Local[]): string {
   if (locals.length === 0) return 'No locals are kept.';

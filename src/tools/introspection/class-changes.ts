@@ -7,6 +7,7 @@ import { type InstanceUse, instanceUsesIn } from '../../source/instances.ts';
 import { bareOf } from '../../source/qualified.ts';
 import type { Places } from '../places.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
+import { holderAt } from './outside.ts';
 
 /** A function that a new definition removes (GONE) or gives other arguments, with its calls. KEPT is true
  *  when a removed function remains for other classes. */
@@ -124,9 +125,22 @@ export function brokenInstances(
   for (const file of files) {
     const source = places.sourceText(file);
     for (const use of source ? instanceUsesIn(source, places.features, search) : [])
-      classifyUse(broken, use, goneOf(use), places.siteAt(file, use.start));
+      classifyUse(broken, use, goneOf(use), {
+        ...callerAt(file, use.start, places),
+        ...places.siteAt(file, use.start),
+      });
   }
   return broken;
+}
+
+/** Returns the definition around INDEX in FILE, as the caller of a row; nothing when it begins in the line of the row. */
+function callerAt(file: string, index: number, places: Places): Pick<CheckedCall, 'caller'> {
+  const forms = places.forms(file);
+  const top = forms?.around(index);
+  if (forms === undefined || top === undefined || !forms.source.text.slice(top.start, index).includes('\n'))
+    return {};
+  const caller = holderAt(forms, top.start, index, {});
+  return caller === undefined ? {} : { caller };
 }
 
 /** Adds USE, at ROW, to BROKEN if USE gives an initarg in GONE, may give one, or names a slot. */
@@ -134,7 +148,7 @@ function classifyUse(
   { unfit, unknown }: BrokenInstances,
   { keys, how, slot, name }: InstanceUse,
   gone: readonly string[],
-  row: { at: string; text: string },
+  row: CheckedCall,
 ): void {
   const goneKey = keys.find((key) => gone.includes(key));
   if (slot !== undefined) unknown.push({ ...row, why: `names a slot ${slot}` });

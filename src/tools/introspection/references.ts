@@ -2,7 +2,7 @@
 
 import type { Image } from '../../image/image.ts';
 import type { ReferencesData } from '../../image/wire/operations.ts';
-import { hasMore, listsText, pageNote } from '../../kernel/reply.ts';
+import { hasMore, joinSections, listsText, pageNote } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
   type CallContext,
@@ -77,8 +77,21 @@ export async function referencesOf(
       total: found.total + users.outside - users.repeated,
       rows: users.rows,
     };
-    return { data, text: referencesText(data, page.offset, places), unfound: data.total === 0 };
+    const text = joinSections([
+      referencesText(data, page.offset, places),
+      sites && data.total === 1 && onlySource(found, places),
+    ]);
+    return { data, text, unfound: data.total === 0 };
   });
+}
+
+/** Lines of source around the only use: so many before and after, or the whole form when it has at most WHOLE. */
+const SOURCE = { around: 3, whole: 20 };
+
+/** Returns the source of the only use in FOUND, which a change of it needs; undefined when it is not known. */
+function onlySource({ rows = [] }: ReferencesData, places: Places): string | undefined {
+  const [place, ...others] = rows[0]?.sites ?? [];
+  return place && others.length === 0 ? places.around(place, SOURCE.around, SOURCE.whole) : undefined;
 }
 
 type ShownReferences = Omit<ReferencesData, 'rows'> & { rows: User[] };
