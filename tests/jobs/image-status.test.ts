@@ -71,7 +71,7 @@ describe('an image that runs', () => {
     // What an SBCL lacks is its own matter, and stands before the line of the sandbox.
     const others = rest.filter((line) => line !== '' && !line.startsWith('Less with this SBCL: '));
     expect(others).toEqual([
-      'Libraries: no manager; Quicklisp, qlot or ocicl is used where it is set up',
+      'Libraries: no manager (Quicklisp, qlot or ocicl) is set up',
       expect.stringMatching(SANDBOX),
     ]);
   });

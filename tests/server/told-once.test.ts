@@ -40,7 +40,7 @@ test('image_status explains libraries and the sandbox once', async () => {
   );
   const again = await session.text('image_status');
   expect(again).toMatch(/\nCode in the image is in no sandbox\.$/);
-  expect(again).not.toContain('where it is set up');
+  expect(again).toContain('\nLibraries: no manager\n');
 });
 
 test('the headline of a load stands once', async () => {

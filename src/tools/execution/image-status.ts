@@ -219,8 +219,10 @@ function attachedHeadline({ state, why, stopped, served, silentMs = 0 }: ImageSt
 
 function probeLine({ probe }: ImageStatus): string | false {
   if (probe === undefined) return false;
-  const result = probe.works ? 'it worked' : 'it did not work, and was replaced';
-  return `The image was probed ${secondsText(probe.msAgo)} ago, because calls had failed: ${result}.`;
+  const probed = `The image was probed ${secondsText(probe.msAgo)} ago`;
+  return probe.works
+    ? `${probed}: it works.`
+    : `${probed}, because calls had failed: it did not work, and was replaced.`;
 }
 
 function corruptedLine({ corrupted }: ImageStatus): string | false {
@@ -286,7 +288,7 @@ function librariesLine({ agent, attached, elsewhere }: ImageStatus, told: Told |
   // An image that somebody else runs, or that is elsewhere, loads what its user or its init file loads.
   if (agent === undefined || attached || elsewhere) return false;
   if (agent.libraries === undefined)
-    return `Libraries: no manager${told?.has('managers') ? '' : '; Quicklisp, qlot or ocicl is used where it is set up'}`;
+    return `Libraries: no manager${told?.has('managers') ? '' : ' (Quicklisp, qlot or ocicl) is set up'}`;
   const { name, file, loaded, failure } = agent.libraries;
   if (failure !== undefined) return `Libraries: ${failure}`;
   return `Libraries: ${name} (${file}), ${loaded ? 'loaded' : 'loaded when a system or a form first needs it'}`;
