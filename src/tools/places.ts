@@ -284,10 +284,9 @@ export class Places {
     return this.#sources.read(file)?.text;
   }
 
-  /** Returns the source text of DEFINITION at PLACE, with AROUND lines before and after. When the file
-   *  changed and no longer has DEFINITION, returns the text as loaded, if known. Returns undefined when there
-   *  is no text. */
-  text(place: Place, definition: Definition, around: number): DefinitionText | undefined {
+  /** Returns the source text of DEFINITION at PLACE. When the file changed and no longer has DEFINITION, returns
+   *  the text as loaded, if known. Returns undefined when there is no text. */
+  text(place: Place, definition: Definition): DefinitionText | undefined {
     const versions = this.#versions(place);
     if (place.file === undefined || versions === undefined) return undefined;
     const { start, now, changed } = whereNow(versions, topOf(place), definition);
@@ -299,7 +298,7 @@ export class Places {
       ? undefined
       : {
           file: name,
-          ...excerpt(source, at, definition, around),
+          ...excerpt(source, at, definition),
           changed,
           old: loaded !== undefined,
         };
@@ -433,18 +432,10 @@ function noSource(name?: string): Site {
   return { at: name === undefined ? 'no source' : `no source (${name})`, text: '' };
 }
 
-/** Returns the lines of SOURCE with DEFINITION, in the top-level form at index AT, plus AROUND lines on each
- *  side. */
-function excerpt(source: Source, at: number, { name }: Definition, around: number) {
-  const { text } = source.text;
-  const found = innermostDefining(source.forms(), at, headNameOf(name)) ?? { start: at, end: text.length };
-  let [start, end] = [found.start, found.end];
-  for (let n = 0; n < around; n++) {
-    start = text.lastIndexOf('\n', text.lastIndexOf('\n', start - 1) - 1) + 1;
-    const next = text.indexOf('\n', end + 1);
-    end = next === -1 ? text.length : next;
-  }
-  return linesOf(source, { start, end });
+/** Returns the lines of SOURCE with DEFINITION, in the top-level form at index AT. */
+function excerpt(source: Source, at: number, { name }: Definition) {
+  const end = source.text.text.length;
+  return linesOf(source, innermostDefining(source.forms(), at, headNameOf(name)) ?? { start: at, end });
 }
 
 /** Returns the text of a source from index START to END, with its first and last line (from 1). */

@@ -53,7 +53,6 @@ test('each number that a tool takes has its bounds', () => {
     run_tests limit 1 undefined
     run_tests timeout 0.1 86400
     compare_image limit 1 2000
-    read_definition around 0 200
     read_definition limit 1 2000
     read_definition offset 0 undefined
     impact_of_change limit 1 1000

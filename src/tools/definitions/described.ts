@@ -28,7 +28,6 @@ export interface ReadRow {
 export interface ReadOptions {
   readonly kind?: string;
   readonly methods?: boolean;
-  readonly around?: number;
 }
 
 /** Maximum number of methods of a generic function to list below its text. */
@@ -175,9 +174,9 @@ function rowOf(
   name: string,
   kind: string,
   definition: Definition,
-  { places, options }: Reading,
+  { places }: Reading,
 ): ReadRow {
-  const found = places.text(place, definition, options.around ?? 0);
+  const found = places.text(place, definition);
   if (found === undefined) return { name, kind, at: places.locate(place, definition) };
   const { file, line, lastLine, text, changed, old } = found;
   const note = old

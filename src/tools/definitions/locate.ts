@@ -164,7 +164,7 @@ export class Locator {
     const { places } = this.#origins;
     const sources = (known?.things ?? []).flatMap(({ sources = [] }) => sources);
     const starts = sources.flatMap((place) => {
-      const at = places.text(place, { name: known?.symbol ?? '' }, 0);
+      const at = places.text(place, { name: known?.symbol ?? '' });
       return at === undefined || at.old ? [] : [`${at.file} ${at.line}`];
     });
     const loaded = found.filter(({ file, target }) =>
@@ -195,7 +195,7 @@ export class Locator {
       .filter(({ nature }) => isSetf(nature) === isSetf(symbol))
       .flatMap(({ sources = [], methods = [] }) => [...sources, ...methods]);
     for (const place of made) {
-      const at = place.file === undefined ? undefined : places.text(place, definition, 0);
+      const at = place.file === undefined ? undefined : places.text(place, definition);
       if (at === undefined || at.old || places.defines(place.file ?? '', { name: symbol })) continue;
       return `${name} is made by the form at ${visibleName(at.file)}:${at.line}, which has another name. Edit that.`;
     }

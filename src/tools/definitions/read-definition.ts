@@ -50,13 +50,6 @@ const READ_DEFINITION = {
       description: 'Such as function or class',
     },
     { name: 'methods', type: 'boolean', description: 'Also all methods' },
-    {
-      name: 'around',
-      type: 'integer',
-      description: 'Lines around each',
-      minimum: 0,
-      maximum: 200,
-    },
     { name: 'path', type: 'string', description: 'File to outline' },
     LIMIT,
     OFFSET,

@@ -70,7 +70,7 @@ function withOwnCalls(observed: ObservedCalls, places: Places): ObservedCalls {
 }
 
 function callsItself(name: string, place: Place, places: Places): boolean {
-  const source = places.text(place, { name }, 0);
+  const source = places.text(place, { name });
   if (source === undefined) return false;
   const { symbol, home, setf } = partsOfName(name);
   const callee: Used = { name: symbol, packages: new Set([home]), setf };
