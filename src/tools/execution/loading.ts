@@ -201,7 +201,7 @@ function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): strin
 const LOAD_SYSTEM = {
   name: 'load_system',
   description:
-    'Load a library that you need, your project or any other ASDF system (.asd), with its dependencies, as require and quickload do. Take it when a package does not exist yet; for a single file load_file. Returns what was loaded, warnings by file, and where image and files differ.',
+    'Load a library, your project or another ASDF system (.asd) with its dependencies, as require and quickload do, or again what changed in it. Take it when a package does not exist yet; for a single file load_file. Returns what was loaded, warnings by file, and where image and files differ.',
   parameters: [
     { name: 'system', type: 'string', description: 'Such as alexandria or my-app/tests' },
     { name: 'force', type: 'boolean', description: 'Compile it all again' },

@@ -14,7 +14,7 @@ import { observeTimes } from './times.ts';
 const OBSERVE = {
   name: 'observe',
   description:
-    'Trace calls, profile, time or benchmark code, to see why it is slow. For an error take debug, for what runs now image_status. With functions: the tree of their calls with arguments, values, time and errors; mode types: their types. Modes cpu, alloc, time: a profile of form, which is repeated. against: the faster of two forms.',
+    'Trace calls, profile, time or benchmark code: see why it is slow or allocates (conses) much. For an error take debug, for what runs now image_status. With functions: the tree of their calls with arguments, values, time and errors; mode types: their types. Modes cpu, alloc, time: a profile of form, which is repeated. against: the faster of two forms.',
   parameters: [
     { name: 'form', type: 'string', description: 'The last of several is observed' },
     {
