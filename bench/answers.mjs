@@ -14,7 +14,13 @@ const LIBRARIES = '/usr/share/common-lisp/source';
 const PROJECT = join(import.meta.dirname, '..', 'fixtures', 'jobs');
 /** The session over the project of the fixtures; the others are over the libraries of their names. */
 const OWN = 'bakery';
-const ALLOWED = ['edit_definitions', 'rename_symbol'].flatMap((tool) => ['--allow', tool]);
+const ALLOWED = [
+  'edit_definitions',
+  'rename_symbol',
+  'write_file',
+  'propose_file_edit',
+  'restart_image',
+].flatMap((tool) => ['--allow', tool]);
 
 /** Returns the calls, in the order of their sessions. */
 export function readCalls() {
