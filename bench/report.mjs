@@ -168,6 +168,23 @@ export function writeDocuments(run) {
 }
 
 /**
+ * Puts SECTIONS into docs/develop/benchmarks.md, in the place of those with their titles, else at the end. Meant for what no
+ * other process disturbs, such as sizes, since the page names the machine and the load of its last whole run.
+ * @param {Section[]} sections
+ */
+export function writeSections(sections) {
+  const page = join(PROJECT, 'docs', 'develop', 'benchmarks.md');
+  const parts = readFileSync(page, 'utf8').split(/^(?=## )/m);
+  for (const section of sections) {
+    const at = parts.findIndex((part) => part.startsWith(`## ${section.title}\n`));
+    const text = `${markdownSection(section)}\n`;
+    if (at === -1) parts.push(text);
+    else parts[at] = text;
+  }
+  writeFileSync(page, `${parts.map((part) => part.trimEnd()).join('\n\n')}\n`);
+}
+
+/**
  * Returns the figures that a reader of README.md wants.
  * @param {Section[]} sections
  */

@@ -63,7 +63,7 @@ export async function measureSearch(stage, { rounds, every }) {
     title: 'Finding a tool',
     note: NOTE,
     shares: {
-      head: ['search', 'n', 'right first', 'right among three', 'without an answer'],
+      head: ['search', 'n', 'right first', 'right among three', 'right among five', 'without an answer'],
       rows: [
         ...Object.entries(finders).map(([name, find]) => row(name, find, requests)),
         foreignRow(ours, requests),
@@ -89,7 +89,7 @@ function row(name, find, requests) {
   }));
   const first = (/** @type {number} */ rank) =>
     answers.filter(({ all, found }) => found.slice(0, rank).some((id) => all.includes(id))).length;
-  const recalls = [1, 3].map((rank) => (first(rank) / answers.length).toFixed(3));
+  const recalls = [1, 3, 5].map((rank) => (first(rank) / answers.length).toFixed(3));
   return [name, String(answers.length), ...recalls, String(qualityOf(answers).empty)];
 }
 
@@ -102,7 +102,7 @@ function foreignRow({ find, isSure }, requests) {
   const unmarked = foreign.filter(({ query }) => isSure(query)).length;
   const empty = foreign.filter(({ query }) => find(query).length === 0).length;
   const title = `live-lisp, of requests for what no tool does (${unmarked} not marked as weak)`;
-  return [title, String(foreign.length), '', '', String(empty)];
+  return [title, String(foreign.length), '', '', '', String(empty)];
 }
 
 /**
