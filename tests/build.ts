@@ -58,12 +58,14 @@ function tellLeftOut({ vitest }: TestProject): void {
     );
 }
 
-/** Throws when an answer that a test has seen is not as its operation declares it. */
+/** Prints the answers that tests have seen and that are not as their operations declare them, and has the run fail then. */
 function tellUntrue(): void {
   const file = untrueAnswers(join(PROJECT, 'dist-tests'));
   if (!existsSync(file)) return;
   const different = new Set(readFileSync(file, 'utf8').trim().split('\n'));
-  throw new Error(`Answers differ from what lisp/ declares:\n${[...different].join('\n')}`);
+  console.error(`Answers differ from what lisp/ declares:\n${[...different].join('\n')}`);
+  // Vitest exits with 0 when this function throws.
+  process.exitCode = 1;
 }
 
 /** Prepares the tests. Returns what tells which were left out, and removes what their servers have kept. */

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FileSession, openWorkspace } from '../files/sessions.ts';
+import { FORGING } from '../say.ts';
 import { askingAttacks } from './asking.ts';
 import { type Attack, type Section, writeSections } from './attack.ts';
 import { growingAttacks } from './growing.ts';
@@ -13,7 +14,7 @@ import { sayingAttacks } from './saying.ts';
 let at: FileSession;
 const sections: Section[] = [];
 beforeAll(async () => {
-  at = await openWorkspace({ args: ['--eval-timeout', '20'] });
+  at = await openWorkspace({ args: ['--eval-timeout', '20'], env: FORGING });
 });
 afterAll(async () => {
   await writeSections(sections);
