@@ -100,15 +100,19 @@ functions."
 
 ;;; Taking profiles
 
+(defun first-run (function)
+  "Call FUNCTION for the first time. Return two values: a list of its values, and the number of
+milliseconds that the call took."
+  (let* ((began (get-internal-real-time))
+         (values (multiple-value-list (call-user-code function))))
+    (values values (* 1000 (seconds-since began)))))
+
 (defun observe-profile (mode code seconds top)
   "Sample stacks in MODE, such as :CPU. Meanwhile, repeat the forms of the text CODE, or if CODE is
 NIL, wait for SECONDS. Return a plist for a JSON object about TOP functions. CODE is run once
 before, to get its values."
-  (let* ((function (and code (prepared-form code)))
-         (began (get-internal-real-time))
-         (values (and function (multiple-value-list (call-user-code function))))
-         (first (/ (- (get-internal-real-time) began) (float internal-time-units-per-second 1d0)))
-         (runs 1) (taken nil))
+  (let* ((function (and code (prepared-form code))) (values '()) (first nil) (runs 1) (taken nil))
+    (when function (setf (values values first) (first-run function)))
     (call-sampled mode (lambda ()
                          (if function
                              (multiple-value-setq (runs taken)
@@ -120,7 +124,7 @@ before, to get its values."
     (list "values" (and code (list (shown-values values)))
           "observed" (make-json-object
                       (list* "runs" (and code runs)
-                             "first" (and taken (* 1000 first))
+                             "first" first
                              "milliseconds" (and taken (* 1000 (taken-seconds taken)))
                              "cpu" (and taken (* 1000 (taken-cpu taken)))
                              "octets" (and taken (round (taken-octets taken)))
@@ -151,6 +155,8 @@ before, to get its values."
 (define-shape observe-times-data (observed-base)
   "What came of measuring two forms."
   (compared compared-times :optional)
+  (firsts (tuple real real) :optional
+   "How many milliseconds the first calls of both forms took, which `compared` leaves out.")
   (same boolean :optional "True when the values of both forms print the same.")
   (at (member "form" "against") :optional "Which form was prepared or run last."))
 
@@ -170,10 +176,11 @@ before, to get its values."
                       (and package (named-package package))
                       (lambda ()
                         (let* ((one (noting "form" code)) (other (noting "against" against))
-                               (values (mapcar (lambda (function)
-                                                 (multiple-value-list (call-user-code function)))
-                                               (list one other))))
-                          (list "compared" (call-user-code
+                               (firsts (loop for function in (list one other)
+                                             collect (multiple-value-list (first-run function))))
+                               (values (mapcar #'first firsts)))
+                          (list "firsts" (mapcar #'second firsts)
+                                "compared" (call-user-code
                                             (lambda ()
                                               (call-quietly
                                                (lambda () (compare-forms one other seconds)))))

@@ -121,6 +121,19 @@ describe('calls', () => {
     },
   );
 
+  test.each([
+    [
+      '(defmethod area ((shape symbol)))',
+      'AREA has no method (defmethod area ((shape symbol))). Its methods: (COMMON-LISP::INTEGER), (COMMON-LISP::STRING). Nothing was done.',
+    ],
+    [
+      '(defmethod app::area :after (string))',
+      'AREA has no method (defmethod app::area :after (string)). Its methods: (COMMON-LISP::INTEGER), (COMMON-LISP::STRING). Nothing was done.',
+    ],
+  ])('of a method that does not exist are refused: %s', async (name, text) => {
+    expect(await observe({ form: '(area 2)', functions: [name] })).toBe(text);
+  });
+
   test('of a form that names nothing are refused', async () => {
     expect(await observe({ form: '1', functions: ['(defmethod)'] })).toBe(
       '(defmethod) names no definition. Give a symbol, (setf area), or (defmethod area (circle)).',
@@ -471,5 +484,20 @@ test('which of two forms takes less', async () => {
   );
   expect(await observe({ form: '(work 1000)', against: '(work 1000)', seconds: 0.5 })).toContain(
     '\n\nValue: ',
+  );
+});
+
+test('the first run of a form that fills a table is told apart from the runs that are compared', async () => {
+  const define =
+    '(defvar *first-runs* (make-hash-table)) (defun filled-by (n) (or (gethash n *first-runs*) (setf (gethash n *first-runs*) (progn (sleep 0.2) n))))';
+  await session.eval(define);
+  expect(await observe({ form: '(filled-by 1)', against: '(progn 1)', seconds: 0.1 })).toMatch(
+    / Medians and quartiles of \d+ rounds in turn, [^.]+\. The first run of form, which is not among them, took N\.\n/,
+  );
+  expect(await observe({ form: '(progn 1)', against: '(filled-by 2)', seconds: 0.1 })).toMatch(
+    / in turn, [^.]+\. The first run of against, which is not among them, took N\.\n/,
+  );
+  expect(await observe({ form: '(filled-by 1)', against: '(filled-by 2)', seconds: 0.1 })).not.toContain(
+    'first run',
   );
 });

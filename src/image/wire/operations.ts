@@ -1602,6 +1602,8 @@ export interface ObserveProfileData extends ObservedBase {
 /** What came of measuring two forms. */
 export interface ObserveTimesData extends ObservedBase {
   compared?: ComparedTimes;
+  /** How many milliseconds the first calls of both forms took, which `compared` leaves out. */
+  firsts?: [number, number];
   /** True when the values of both forms print the same. */
   same?: boolean;
   /** Which form was prepared or run last. */

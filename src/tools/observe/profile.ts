@@ -5,7 +5,7 @@ import type { Result } from '../../kernel/tool.ts';
 import { packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { type Observing, observedResult, optionsOf, refusal } from './observing.ts';
-import { countText, sizeText, timeText } from './units.ts';
+import { countText, firstRunText, MUCH_MS, sizeText, timeText } from './units.ts';
 
 /** At most this many functions are shown by default. */
 const TOP = 10;
@@ -39,7 +39,11 @@ const WHAT: { readonly [mode: string]: string } = {
 
 function profileText(profile: Profile, mode: string, places: Places): string {
   const { samples, spots = [], found, octets } = profile;
-  const head = [runsText(profile), firstText(profile), `${countText(samples, 'sample')} of ${WHAT[mode]}.`]
+  const head = [
+    runsText(profile),
+    firstRunText('The first run', profile.first, profile.milliseconds),
+    `${countText(samples, 'sample')} of ${WHAT[mode]}.`,
+  ]
     .filter(Boolean)
     .join(' ');
   if (spots.length === 0) {
@@ -73,17 +77,8 @@ function runsText({ runs, milliseconds = 0, cpu = 0, octets = 0 }: Profile): str
   return runs === 1 ? `One run took ${took}.` : `${countText(runs, 'run')} of ${took} each.`;
 }
 
-/** Returns a sentence on the first run, which fills caches, if its time differs much; else undefined. */
-function firstText({ first, milliseconds = 0 }: Profile): string | undefined {
-  if (first === undefined || Math.abs(first - milliseconds) < MUCH_MS) return undefined;
-  if (first <= 2 * milliseconds && milliseconds <= 2 * first) return undefined;
-  return `The first run, which is not among them, took ${timeText(first)}.`;
-}
-
 /** CPU time is shown beside wall time only when one is more than this many times the other. */
 const MUCH = 1.25;
-/** A difference of less than this many milliseconds is not mentioned. */
-const MUCH_MS = 50;
 
 function cpuText(milliseconds: number, cpu: number, runs: number): string {
   if (Math.abs(milliseconds - cpu) * runs < MUCH_MS) return '';

@@ -5,7 +5,7 @@ import type { Result } from '../../kernel/tool.ts';
 import { formValuesText } from '../execution/evaluation.ts';
 import { packageOf } from '../lookup.ts';
 import { type Observing, observedResult, optionsOf, refusal } from './observing.ts';
-import { sizeText, timeText } from './units.ts';
+import { firstRunText, sizeText, timeText } from './units.ts';
 
 /** Two forms are measured for this many seconds by default. */
 const SECONDS = 2;
@@ -19,12 +19,13 @@ export async function observeTimes(observing: Observing, form: string, against: 
     { code: form, against, seconds, ...packageOf(args) },
     optionsOf(observing),
   );
-  const { compared, same, values = [], value, at } = reply.data;
-  const text = compared && [timesText(compared), !same && differText(values)].filter(Boolean).join('\n');
+  const { compared, firsts, same, values = [], value, at } = reply.data;
+  const text =
+    compared && [timesText(compared, firsts), !same && differText(values)].filter(Boolean).join('\n');
   const told = { ...reply, data: { ...reply.data, values: same ? values.slice(0, 1) : [] } };
   const result =
     refusal(value, places) ??
-    observedResult(told, places, { seen: compared && { ...compared, same: same ?? false }, text });
+    observedResult(told, places, { seen: compared && { ...compared, firsts, same: same ?? false }, text });
   const read = value && 'in' in value && value.in === against ? 'against' : 'form';
   return result.failed ? { ...result, text: `In ${at ?? read}: ${result.text}` } : result;
 }
@@ -33,11 +34,19 @@ function differText([one = [], other = []]: Parameters<typeof formValuesText>[0]
   return `Their values differ: ${formValuesText([one])} and ${formValuesText([other])}`;
 }
 
-function timesText({ rounds, cpu, one, other }: ComparedTimes): string {
+function timesText(
+  { rounds, cpu, one, other }: ComparedTimes,
+  [firstOne, firstOther]: readonly number[] = [],
+): string {
+  const measured = `${verdict(one, other)} Medians and quartiles of ${rounds} rounds in turn, ${cpu ? 'CPU time' : 'time by the clock'}.`;
+  const firsts = [
+    firstRunText('The first run of form', firstOne, one.median),
+    firstRunText('The first run of against', firstOther, other.median),
+  ];
   return [
     `form:    ${takenText(one)}`,
     `against: ${takenText(other)}`,
-    `${verdict(one, other)} Medians and quartiles of ${rounds} rounds in turn, ${cpu ? 'CPU time' : 'time by the clock'}.`,
+    [measured, ...firsts].filter(Boolean).join(' '),
   ].join('\n');
 }
 

@@ -26,3 +26,14 @@ export function sizeText(octets: number): string {
 export function countText(count: number, noun: string): string {
   return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+/** A difference of less than this many milliseconds is not mentioned. */
+export const MUCH_MS = 50;
+
+/** Returns a sentence on the first run of a form, which fills caches, if its time FIRST differs much from the
+ *  time MILLISECONDS of later runs; else undefined. WHICH names the run. */
+export function firstRunText(which: string, first: number | undefined, milliseconds = 0): string | undefined {
+  if (first === undefined || Math.abs(first - milliseconds) < MUCH_MS) return undefined;
+  if (first <= 2 * milliseconds && milliseconds <= 2 * first) return undefined;
+  return `${which}, which is not among them, took ${timeText(first)}.`;
+}
