@@ -230,6 +230,9 @@ about. Return NIL when it is unknown."
 (define-internal-type unreadable-file
   "Conditions from COMPILE-FILE that a file cannot be read."
                       ("SB-C" "INPUT-ERROR-IN-COMPILE-FILE"))
+(define-internal-type compiled-program-error
+  "Errors that code signals in place of a form that could not be compiled."
+                      ("SB-INT" "COMPILED-PROGRAM-ERROR"))
 (define-internal-type compiler-error
   "Errors that the compiler turns into errors at run time." ("SB-C" "COMPILER-ERROR"))
 (define-internal-name +warned+

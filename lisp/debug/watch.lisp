@@ -7,13 +7,14 @@
   "A selection of errors to record. TYPE is a condition type. WHERE is \"all\", a part of the name
 of the thread that signals the error, or the name of a package that has the name of a function on
 the stack. HOLD is the number of seconds for which to hold each error, or NIL to hold none.
-IN-EFFECT is true until the watch is ended. SESSION is the session that asked for it, and CHANNEL the
-connection to its server. RECORDED lists the recorded errors as JSON objects, newest first, and COUNT
-is the number of errors that were selected so far. SECOND is a pair of a universal time and the
+LAST is a list of the thread that has recorded the newest error, and a weak pointer to this error.
+IN-EFFECT is true until the watch is ended. SESSION is the session that asked for it, and CHANNEL
+the connection to its server. RECORDED lists the recorded errors as JSON objects, newest first, and
+COUNT is the number of errors that were selected so far. SECOND is a pair of a universal time and the
 number of errors that were counted in this second."
   where type hold
   (in-effect t) (session *session*) (channel *channel*)
-  (recorded '()) (count 0) (second '(0 . 0)))
+  (recorded '()) (last '()) (count 0) (second '(0 . 0)))
 
 (defparameter *watched-limit* 50 "The maximum number of recorded errors that are kept.")
 (defparameter *watched-at-once* 20
@@ -64,9 +65,23 @@ Else return CONDITION printed with its slots."
       (report-text 1000 condition)
       (local-text condition)))
 
+(defun follows-cause-p (condition last)
+  "Return true if CONDITION only says that a form was compiled with the error that this thread
+signalled before. LAST is the LAST of a watch. The report of CONDITION then ends with the report of
+that error, which the compiler has printed, so no other code of the program runs here."
+  (destructuring-bind (&optional thread pointer) last
+    (let ((cause (and (eq thread sb-thread:*current-thread*)
+                      (typep condition 'compiled-program-error)
+                      (sb-ext:weak-pointer-value pointer))))
+      (and cause
+           (search (on-one-line (report-text 1000 cause)) (on-one-line (report-text 4000 condition)))
+           t))))
+
 (defun record-watched (watch condition frames more)
-  "Record CONDITION for WATCH. FRAMES and MORE are the two values of SHOWN-FRAMES when it was signalled."
+  "Record CONDITION for WATCH, as its newest error. But if FOLLOWS-CAUSE-P, the cause stays the
+newest. FRAMES and MORE are the two values of SHOWN-FRAMES when it was signalled."
   (let* ((calls (frame-calls frames))
+         (cause (follows-cause-p condition (watch-last watch)))
          (record (object "time" (get-universal-time)
                          "thread" (current-thread-name)
                          "type" (class-text (class-of condition))
@@ -74,8 +89,12 @@ Else return CONDITION printed with its slots."
                          "frames" (mapcar #'call-data calls)
                          "moreFrames" more)))
     (sb-thread:with-mutex (**watch-lock**)
-      (setf (watch-recorded watch)
-            (page (cons record (watch-recorded watch)) 0 *watched-limit*)))))
+      (if cause
+          (push record (rest (watch-recorded watch)))
+          (push record (watch-recorded watch)))
+      (setf (watch-recorded watch) (page (watch-recorded watch) 0 *watched-limit*)
+            (watch-last watch) (list sb-thread:*current-thread*
+                                     (sb-ext:make-weak-pointer condition))))))
 
 (defun recorded-p (condition watch)
   "If WATCH selects CONDITION, which is about to be signalled by code of the program, record it and
@@ -264,6 +283,7 @@ the session has ended."
 (define-shape watch-data ()
   "Which errors are recorded from now on."
   (where string :optional)
+  (type string :optional "The requested type of errors.")
   (unknown boolean :optional "True when nothing has the name in WHERE yet.")
   (no-type string :optional "The requested type, when there is no such type of errors.")
   (watched integer :optional "How many errors were recorded, when the recording ends."))
@@ -279,7 +299,9 @@ the session has ended."
                                                    (if watch (watch-count watch) 0))))
           ((null named) (object "noType" type))
           (t (watch-errors (make-watch where named hold-seconds))
-             (object "where" where "unknown" (not (place-to-watch-p where)))))))
+             (object "where" where
+                     "type" (and type (symbol-text named))
+                     "unknown" (not (place-to-watch-p where)))))))
 
 (define-shape watched-error ()
   "An error that was recorded when it was signalled. Times are in seconds."

@@ -104,13 +104,14 @@ describe('a watch', () => {
 
 test('a watch has what a form handles, and leaves out what the agent itself does', async () => {
   await debug({ watch: 'all' });
-  // SBCL tells of the failed LOAD-TIME-VALUE by a condition that wraps none. A system that comes with SBCL has no file.
+  // SBCL tells of the failed LOAD-TIME-VALUE by a condition that wraps none: its cause stands first. A system that comes
+  // with SBCL has no file.
   await session.call('eval_form', { form: '(ignore-errors (load-time-value (error "program\'s")))' });
   await session.call('run_tests', { system: 'sb-rt' });
   const watched = await session.text('get_last_error', { watched: true });
-  expect(watched).toMatch(/: Execution of a form compiled with errors\.\n/);
+  expect(watched).toMatch(/^Signalled \d+ s ago in the thread live-lisp evaluate: program's\nType: /);
   expect(watched).toMatch(
-    /\n\nOther recorded errors .*\n {2}1: \d+ s ago, COMMON-LISP::SIMPLE-ERROR in [^\n]*$/,
+    /\n\nOther recorded errors .*\n {2}1: \d+ s ago, SB-INT::COMPILED-PROGRAM-ERROR in [^\n]*$/,
   );
   await debug({ watch: 'all' });
   await session.eval('(ignore-errors (error "No."))');
@@ -120,6 +121,32 @@ test('a watch has what a form handles, and leaves out what the agent itself does
   expect(await debug({ unwatch: true })).toBe(
     'Errors are not recorded any more. 1 was seen; held errors stay held.',
   );
+});
+
+test('a watch shows the error that a form was compiled with before the one that says so', async () => {
+  await session.eval(
+    `(define-condition cl-user::bad-pattern (simple-error) ((cl-user::at :initarg :at)))
+     (define-compiler-macro cl-user::scan (&whole form pattern text)
+       (if (stringp pattern) (list 'cl-user::scan-with (list 'load-time-value (list 'cl-user::pattern pattern)) text) form))
+     (defun cl-user::pattern (text) (error 'cl-user::bad-pattern :at 2 :format-control "~S is open." :format-arguments (list text)))
+     (defun cl-user::scan-with (pattern text) (search pattern text))
+     (defun cl-user::scan (pattern text) (cl-user::scan-with (cl-user::pattern pattern) text))`,
+  );
+  expect(await debug({ watch: 'all', type: 'error' })).toBe(
+    'Conditions of type COMMON-LISP::ERROR in all threads are recorded when they are signalled, also those that are handled; get_last_error with watched: true shows them.',
+  );
+  await session.eval('(ignore-errors (cl-user::scan "a(b" "x"))');
+  expect(await session.text('get_last_error', { watched: true })).toMatch(
+    /^Signalled \d+ s ago in the thread live-lisp evaluate: #<COMMON-LISP-USER::BAD-PATTERN FORMAT-CONTROL "~S is open." FORMAT-ARGUMENTS \("a\(b"\) AT 2>\n[\s\S]*\n {2}1: \d+ s ago, SB-INT::COMPILED-PROGRAM-ERROR in [^\n]*$/,
+  );
+  // An error that is no cause of it stays where it is.
+  await session.eval(
+    '(progn (ignore-errors (error "before")) (ignore-errors (funcall (compile nil (quote (lambda () (let ((1 2)) 3)))))))',
+  );
+  expect(await session.text('get_last_error', { watched: true })).toMatch(
+    /: Execution of a form compiled with errors\.\n[\s\S]*\n {2}\d: \d+ s ago, COMMON-LISP::SIMPLE-ERROR in /,
+  );
+  await debug({ unwatch: true });
 });
 
 test('a thread that waits for a lock says whose', async () => {

@@ -1325,6 +1325,8 @@ export interface ThreadData {
 /** Which errors are recorded from now on. */
 export interface WatchData {
   where?: string;
+  /** The requested type of errors. */
+  type?: string;
   /** True when nothing has the name in WHERE yet. */
   unknown?: boolean;
   /** The requested type, when there is no such type of errors. */

@@ -102,7 +102,8 @@ export async function watch(
     : ' when they are signalled, also those that are handled; get_last_error with watched: true shows them';
   const listed = hold && context.told?.has('watch that holds') ? '' : '; debug without arguments lists them';
   const held = hold ? ` Each stops its thread for ${holds.seconds} s after each use of debug${listed}.` : '';
-  const text = `Errors ${whose} are recorded${how}.${held}`;
+  const what = data.type === undefined ? 'Errors' : `Conditions of type ${data.type}`;
+  const text = `${what} ${whose} are recorded${how}.${held}`;
   const unknown =
     data.unknown &&
     `Note: no thread and no package is called ${where} now; unwatch: true ends the watch, and watch: "all" takes all threads.`;
