@@ -22,7 +22,8 @@ debugging. FOLLOWS is true if the job only reports the progress of a thread of t
 is NIL or a function: if a throw passes the end of the job, the function is called with the job, and
 no answer is sent. NOTES is a property list of further answer members. WAITS is true until the main
 thread begins the job. Before the job is run or answered, WAITS must be set to NIL by
-COMPARE-AND-SWAP. CHANNEL and SESSION are those of the server that sent the request."
+COMPARE-AND-SWAP. CHANNEL and SESSION are those of the server that sent the request. MADE is the
+internal real time at which the job was made."
   id
   operation
   thread
@@ -45,6 +46,7 @@ COMPARE-AND-SWAP. CHANNEL and SESSION are those of the server that sent the requ
   (notes '())
   (channel *channel*)
   (session *session*)
+  (made (get-internal-real-time))
   (answered nil))
 
 (sb-ext:defglobal **exiting** nil

@@ -124,6 +124,12 @@ them. A job that has not answered an earlier request is not asked again."
   "State of a running job, from the agent."
   (id integer) (frames (list string) :optional) (characters integer))
 
+(define-shape others-job (job-progress)
+  "A call of another server that works in the same image."
+  (operation string)
+  (server string :optional "What tells that server from others, such as `process 123`.")
+  (milliseconds integer) (frames (list string) :optional) (characters integer))
+
 (define-shape agent-status ()
   "State of the image, from the agent."
   (version string) (package string)
@@ -137,10 +143,28 @@ them. A job that has not answered an earlier request is not asked again."
    :optional
    "The user's library manager: its name, the file that sets it up, and whether it is loaded or why
    it could not be loaded.")
-  (jobs (list agent-job) :optional))
+  (jobs (list agent-job) :optional) (others (list others-job) :optional))
+
+(defun job-data (job)
+  "Return a list of JSON members about the running JOB: its state and the frames that it has
+recorded."
+  (let ((glance (job-glance job)))
+    (list* "frames" (and (listp glance) glance) (job-state job))))
+
+(defun others-data (jobs)
+  "Return a list of JSON objects about those of JOBS that other servers wait for."
+  (loop for job in (sort (remove *session* jobs :key #'job-session) #'< :key #'job-made)
+        unless (job-answered job)
+          collect (make-json-object
+                   (list* "operation" (job-operation job)
+                          "server" (session-server (job-session job))
+                          "milliseconds" (floor (* 1000 (- (get-internal-real-time) (job-made job)))
+                                                internal-time-units-per-second)
+                          (job-data job)))))
 
 (define-operation ("status" :server-only t :inline t :gives agent-status) ()
-  "Return the state of the image: memory, threads, package, and the running jobs with their frames."
+  "Return the state of the image: memory, threads, package, the running jobs of this server with
+their frames, and those of other servers."
   (let ((jobs (jobs-under-way)) (threads (remove-if #'spare-thread-p (sb-thread:list-all-threads))))
     (glance-at jobs)
     (let ((own (program-threads threads)))
@@ -153,9 +177,8 @@ them. A job that has not answered an earlier request is not asked again."
               "threads" (length threads)
               "programThreads" (length own)
               "threadNames" (mapcar #'short-thread-name (page own 0 10))
+              "others" (others-data jobs)
               "jobs" (loop for job in jobs
-                           for glance = (job-glance job)
-                           collect (make-json-object
-                                    (list* "id" (job-id job)
-                                           "frames" (and (listp glance) glance)
-                                           (job-state job))))))))
+                           when (eq *session* (job-session job))
+                             collect (make-json-object
+                                      (list* "id" (job-id job) (job-data job))))))))

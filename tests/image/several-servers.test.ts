@@ -137,3 +137,20 @@ test('a thread of the program that a server holds goes on when the server has go
     'No error is held. A call with on_error: "hold" holds its error.',
   );
 });
+
+test('calls that run for other servers are in the status, and cannot be ended here', async () => {
+  const [one, other] = [server(), server()];
+  await other.eval('1');
+  expect(await other.text('image_status')).toContain('The Lisp image is ready, and no call runs.\n');
+  const goOn = one.eval('(progn (princ "from one") (loop until (boundp (quote *ends*)) do (sleep 0.01)) 7)');
+  await until('its start', 10_000, async () => (await other.text('image_status')).includes('from one'));
+  const status = await other.text('image_status');
+  expect(status).toContain('The Lisp image is ready, and no call of this server runs.\n');
+  expect(status.replace(/\(\d+\.\d s\)/, '(N)')).toContain(
+    `\n\nCalls of other servers of this image, which alone can end them:\n  eval_form (N), by process ${process.pid}\n     8 characters of output, last line: from one`,
+  );
+  expect(await one.text('image_status')).not.toContain('Calls of other servers');
+  await other.eval('(defvar *ends* t)');
+  expect(await goOn).toContain('7');
+  await until('its end', 10_000, async () => !(await other.text('image_status')).includes('Calls of other'));
+});

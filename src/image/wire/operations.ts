@@ -289,6 +289,16 @@ export interface AgentJob extends JobProgress {
   characters: number;
 }
 
+/** A call of another server that works in the same image. */
+export interface OthersJob extends JobProgress {
+  operation: string;
+  /** What tells that server from others, such as `process 123`. */
+  server?: string;
+  milliseconds: number;
+  frames?: string[];
+  characters: number;
+}
+
 /** State of the image, from the agent. */
 export interface AgentStatus {
   version: string;
@@ -307,6 +317,7 @@ export interface AgentStatus {
    *  could not be loaded. */
   libraries?: { name: string; file: string; loaded?: boolean; failure?: string };
   jobs?: AgentJob[];
+  others?: OthersJob[];
 }
 
 /** There is no such package. */
@@ -2454,7 +2465,8 @@ export interface AgentOperations extends Operations {
     };
     data: { value?: JobProgress };
   };
-  /** Return the state of the image: memory, threads, package, and the running jobs with their frames. */
+  /** Return the state of the image: memory, threads, package, the running jobs of this server with their
+   *  frames, and those of other servers. */
   status: { args: object; data: { value?: AgentStatus } };
   /** Set the library manager. Its file is loaded when systems or packages of the manager are first needed. */
   'use-libraries': {

@@ -2,6 +2,7 @@
 
 import type { Image, Replaceable } from '../../image/image.ts';
 import type { ImageStatus, JobStatus } from '../../image/session/status.ts';
+import type { AgentJob, OthersJob } from '../../image/wire/operations.ts';
 import { type Served, servedName, servedSince } from '../../image/wire/served.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
@@ -119,6 +120,7 @@ function statusData({ agent, ...status }: ImageStatus, lastLoss: string | undefi
     libraries: agent?.libraries,
     saidAgo: agentMsAgo && seconds(agentMsAgo),
     jobs: status.jobs.map(jobData),
+    others: agent?.others?.map(otherData),
   };
   return JSON.parse(JSON.stringify(data)) as object;
 }
@@ -143,6 +145,11 @@ function jobData(job: JobStatus): object {
   };
 }
 
+function otherData(job: OthersJob): object {
+  const { server, milliseconds, characters, lastLine, file, frames } = job;
+  return { tool: toolOf(job), server, seconds: seconds(milliseconds), characters, lastLine, file, frames };
+}
+
 function statusText(
   status: ImageStatus,
   lastLoss: string | undefined,
@@ -150,6 +157,7 @@ function statusText(
   told: Told | undefined,
 ): string {
   const { jobs } = status;
+  const others = status.agent?.others ?? [];
   return joinSections([
     [
       headline(status),
@@ -166,6 +174,8 @@ function statusText(
       .join('\n'),
     jobs.length > 0 && `Calls:\n${callsText(jobs)}`,
     jobs.length > 0 && 'interrupt ends a call, by its number, and keeps the image.',
+    others.length > 0 &&
+      `Calls of other servers of this image, which alone can end them:\n${fewRows(others.map(otherText))}`,
     lastLoss !== undefined && `Last loss: ${lastLoss}`,
   ]);
 }
@@ -184,7 +194,7 @@ function headline(status: ImageStatus): string {
     case 'rebuilding':
       return `A new Lisp image is starting; the one before was lost: ${why}. ${building === undefined ? '' : `It is ${building}. `}Calls wait for it.`;
     case 'ready':
-      return 'The Lisp image is ready, and no call runs.';
+      return `The Lisp image is ready, and no call${status.agent?.others === undefined ? '' : ' of this server'} runs.`;
     case 'busy':
       return `The Lisp image is busy: ${countsText(status.jobs)}.`;
     case 'not reacting':
@@ -302,28 +312,52 @@ const SHOWN_FRAMES = 3;
 const FRAME_LIMIT = 120;
 
 function callsText(jobs: JobStatus[]): string {
-  const shown = jobs.slice(0, SHOWN_CALLS).map(callText);
-  const more = jobs.length - shown.length;
+  return fewRows(jobs.map(callText));
+}
+
+function fewRows(rows: readonly string[]): string {
+  const shown = rows.slice(0, SHOWN_CALLS);
+  const more = rows.length - shown.length;
   return [...shown, ...(more > 0 ? [`  ... ${more} more`] : [])].join('\n');
 }
 
 function callText(job: JobStatus): string {
-  const { number, subject, phase, ahead = 0, parent, stopping, file, frames = [] } = job;
+  const { number, subject, phase, ahead = 0, parent, stopping } = job;
   const state = {
     running: '',
     queued: `, waits for a place${ahead === 0 ? '' : ` behind ${ahead} other ${ahead === 1 ? 'call' : 'calls'}`}`,
     starting: ', waits for the image',
   }[phase];
   const by = parent === undefined ? '' : `, called by the code of call ${parent}`;
-  const facts = [
-    stopping && `being ended ${reasonText(stopping.reason)}, for ${secondsText(stopping.milliseconds)}`,
-    collectedText(job),
-    file && `at the file ${file}`,
-    ...outputTexts(job),
-  ].filter(Boolean);
+  const ending =
+    stopping && `being ended ${reasonText(stopping.reason)}, for ${secondsText(stopping.milliseconds)}`;
+  return callRows(
+    `${number}: ${toolOf(job)}${subject && ` ${printable(subject)}`} (${secondsText(job.milliseconds)}${state}${by})`,
+    [ending, ...factsOf(job)],
+    job.frames,
+  );
+}
+
+function otherText(job: OthersJob): string {
+  const { server = 'a process whose number is not known', milliseconds } = job;
+  return callRows(`${toolOf(job)} (${secondsText(milliseconds)}), by ${server}`, factsOf(job), job.frames);
+}
+
+/** Returns phrases on what a call does, of what the agent knows. */
+function factsOf(job: Partial<AgentJob>): (string | false | undefined)[] {
+  return [collectedText(job), job.file && `at the file ${job.file}`, ...outputTexts(job)];
+}
+
+/** Returns the lines of one call: HEAD, the FACTS that are there, and the first of FRAMES. */
+function callRows(
+  head: string,
+  facts: readonly (string | false | undefined)[],
+  frames: readonly string[] = [],
+): string {
+  const told = facts.filter(Boolean);
   return [
-    `  ${number}: ${toolOf(job)}${subject && ` ${printable(subject)}`} (${secondsText(job.milliseconds)}${state}${by})`,
-    ...(facts.length > 0 ? [`     ${facts.join(', ')}`] : []),
+    `  ${head}`,
+    ...(told.length > 0 ? [`     ${told.join(', ')}`] : []),
     ...frames.slice(0, SHOWN_FRAMES).map((frame) => `     in ${shortened(frame)}`),
   ].join('\n');
 }
