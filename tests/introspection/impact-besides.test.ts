@@ -143,7 +143,7 @@ describe('besides', () => {
     await other.text('load_system', { system: 'apart' });
     const call = { name: 'area', package: 'apart' };
     expect(await told(call)).toContain(
-      '\n\nTests that name it, not loaded, so not checked: apart-more.lisp:3  apart-tests.lisp:3\n\napart.lisp:3',
+      '\n\nTests that name it, not loaded, so not checked: apart-more.lisp:3  apart-tests.lisp:3\n\nExports and imports of its name, which stay (1):\n  apart.lisp:1:38  (defpackage apart (:use cl) (:export area))\n\napart.lisp:3',
     );
     await other.text('load_file', { path: 'apart-more.lisp' });
     expect(await told(call)).toContain(
