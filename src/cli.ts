@@ -45,6 +45,7 @@ Other commands:
   search WORDS             print the tools that a search for WORDS finds
   doctor                   check the set-up; with --client, also how that client starts live-lisp
   attach                   print the line that makes your own image serve agents, and the images that serve now
+  image [-- OPTIONS]       start an SBCL in this terminal that serves agents and shows what they do; OPTIONS are those of SBCL
   dial [NAME]              connect a server elsewhere, over stdin and stdout, to an image that serves here
   install                  with --client, set that client up; else list the clients that are here
   uninstall                with --client, take live-lisp out of that client

@@ -37,7 +37,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
   return Object.freeze({
     command: asksHelp ? 'help' : flags.has('version') ? 'version' : command,
     /** The words after the command: for search, the query; for help, the verb or the tool;
-     *  for dial, the name of an image. */
+     *  for dial, the name of an image; for image, options of SBCL. */
     operands: asksHelp && isVerb(first) ? [first] : rest,
     /** Working directory of the image, and the base of relative paths. */
     root: roots[0] ?? current,
@@ -125,8 +125,8 @@ function readCommand(first: string, operands: readonly string[]): (typeof COMMAN
   if (command === undefined) {
     throw new UsageError(`Unknown command ${first}; live-lisp --help lists the commands.`);
   }
-  const most =
-    command === 'dial' ? 1 : command === 'search' || command === 'help' ? Number.POSITIVE_INFINITY : 0;
+  const takesAny = command === 'search' || command === 'help' || command === 'image';
+  const most = command === 'dial' ? 1 : takesAny ? Number.POSITIVE_INFINITY : 0;
   if (operands.length > most) {
     throw new UsageError(`The command ${command} takes no ${operands[most]}; see live-lisp --help.`);
   }

@@ -10,6 +10,7 @@ export const COMMANDS = [
   'search',
   'doctor',
   'attach',
+  'image',
   'dial',
   'install',
   'uninstall',
@@ -82,6 +83,10 @@ export function splitArguments(argv: readonly string[]): {
   const operands: string[] = [];
   const words = [...argv];
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    if (word === '--') {
+      operands.push(...words.splice(0));
+      continue;
+    }
     if (!/^-./.test(word)) {
       operands.push(word);
       continue;

@@ -57,6 +57,10 @@ async function run(config: Config, options: ProgramOptions): Promise<number> {
   if (config.command === 'forget') return forget(withUsableFolders(config).config);
   if (config.command === 'dial') return dial(config.serving, config.operands[0]);
   if (config.command === 'attach') return print(await attachText(config));
+  if (config.command === 'image') {
+    const { runTerminalImage } = await import('./terminal/terminal-image.ts');
+    return runTerminalImage(config);
+  }
   if (config.command === 'doctor' && config.client !== undefined) return reportClient(config.client, config);
   return runWithImage(withUsableFolders(config), options);
 }

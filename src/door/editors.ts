@@ -187,7 +187,7 @@ export class Editors implements HumanEditors {
 
 /** Returns the name of the program that GIVEN, from an editor, says. */
 function editorName(given: unknown): string {
-  return typeof given === 'string' && /^[A-Za-z]{1,20}$/.test(given) ? given : 'an editor';
+  return typeof given === 'string' && /^[A-Za-z][A-Za-z ]{0,19}$/.test(given) ? given : 'an editor';
 }
 
 /** Returns ARGS, which are not validated, as an object with short values. */

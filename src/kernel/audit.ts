@@ -5,8 +5,8 @@ import type { SafetyLevel } from './tool.ts';
 
 /** The authorities that can decide on a call. 'level' to 'human, in an editor': the call ran because of its
  *  level, because nothing could be lost, by a standing approval, or because a human allowed it: in the client,
- *  perhaps with changed arguments, or in an editor. 'denied' to 'cannot ask': a human denied it, no human answered (in time), or no human
- *  could be asked (C29). */
+ *  perhaps with changed arguments, or in an editor or terminal that watches. 'denied' to 'cannot ask': a human
+ *  denied it, no human answered (in time), or no human could be asked (C29). */
 export const AUTHORITIES = [
   'level',
   'nothing at stake',

@@ -46,6 +46,7 @@ describe('what needs no image', () => {
       'search',
       'doctor',
       'attach',
+      'image',
       'dial',
       'install',
       'uninstall',

@@ -184,7 +184,7 @@ describe('a question of a client that cannot ask', () => {
     expect(await editor.nth('live-lisp/closed')).toMatchObject({ why: 'approved in Emacs' });
     expect(authorities(place)).toEqual(['human, in an editor']);
     expect(await place.session.text('get_audit_log')).toContain(
-      'write_file (dangerous, decided by the user in an editor) succeeded',
+      'write_file (dangerous, decided by the user in an editor or terminal) succeeded',
     );
     expect(await editor.answer({ approve: true })).toEqual({
       counts: false,

@@ -112,7 +112,7 @@ const DECISIONS: Record<AuditRecord['authority'], string> = {
   standing: ', allowed in advance',
   human: ', decided by the user',
   'human, with changes': ', approved by the user with changes',
-  'human, in an editor': ', decided by the user in an editor',
+  'human, in an editor': ', decided by the user in an editor or terminal',
   denied: ', denied by the user',
   nobody: ', nobody answered',
   'timed out': ', nobody answered in time',

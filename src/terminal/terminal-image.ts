@@ -1,0 +1,46 @@
+// The command image: an SBCL with its REPL in this terminal, which serves agents, and shows what they do.
+
+import { spawn } from 'node:child_process';
+import { attachLine } from '../attach.ts';
+import type { Config } from '../config.ts';
+import { SetupError, UsageError } from '../errors.ts';
+import { findSbcl } from '../image/process/sbcl.ts';
+import { sessionsFolder } from '../paths.ts';
+import { Screen } from './screen.ts';
+import { Watcher } from './watcher.ts';
+
+/** Runs the SBCL of CONFIG in its root, with the operands of CONFIG as options of SBCL, until it ends. Resolves with
+ *  its exit code. */
+export function runTerminalImage(config: Config): Promise<number> {
+  const { root, serving, sbcl, operands } = config;
+  if (!process.stdin.isTTY || !process.stdout.isTTY)
+    throw new UsageError(
+      'The command image is for a terminal. Elsewhere start sbcl yourself, and enter the line that live-lisp attach prints.',
+    );
+  if (serving === undefined)
+    throw new SetupError(
+      'There is no home folder, so no agent would find the image. Name a folder in LIVE_LISP_SERVING.',
+    );
+  const [program, forms] = [findSbcl(sbcl), ['--eval', attachLine()]];
+  // In a session of its own SBCL has no terminal, so that its debugger, too, reads what this process passes on.
+  const image = spawn(program, [...operands, ...forms], { cwd: root, detached: true });
+  const screen = new Screen({
+    line: (text) => watcher.take(text) || image.stdin.write(`${text}\n`),
+    interrupt: () => image.kill('SIGINT'),
+    end: () => image.stdin.end(),
+  });
+  const watcher = new Watcher(sessionsFolder(serving), root, (lines) => screen.show(lines));
+  image.stdin.on('error', () => {}); // The image has ended, and the event 'exit' follows.
+  for (const stream of [image.stdout, image.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => screen.write(text));
+  for (const signal of ['SIGHUP', 'SIGTERM'] as const) process.on(signal, () => image.kill(signal));
+  screen.show([';; What agents do in this image is shown here, and what needs your approval is asked here.']);
+  watcher.begin();
+  return new Promise((resolve, reject) => {
+    image.on('error', (error) => reject(new SetupError(`${program} cannot be started: ${error.message}.`)));
+    image.on('close', (code) => {
+      screen.close();
+      resolve(code ?? 1);
+    });
+  });
+}

@@ -1,0 +1,160 @@
+// Shows on a terminal what agents do in the sessions of a folder, and answers the questions of these sessions.
+
+import { basename } from 'node:path';
+import { connectTo } from '../command/sessions.ts';
+import { Connection, type Params } from '../door/connection.ts';
+import { type Session, sessionsIn } from '../door/sessions.ts';
+import { isInside, realPath } from '../paths.ts';
+import { visible, visibleLine } from '../visible.ts';
+
+/** Milliseconds between two looks for sessions that have started. */
+const LOOK_MS = 2000;
+/** Maximum number of lines shown of the arguments of a call. */
+const LINE_LIMIT = 20;
+/** Milliseconds within which a session must take an answer. */
+const ANSWER_MS = 10_000;
+
+/** A question that is open in a session. */
+interface Question {
+  id: string;
+  connection: Connection;
+  lines: string[];
+}
+
+/** Watches the sessions whose workspace is FOLDER, contains it or is inside it. */
+export class Watcher {
+  readonly #sessions: string;
+  readonly #folder: string;
+  readonly #show: (lines: readonly string[]) => void;
+  readonly #began = Date.now() / 1000;
+  readonly #watched = new Set<string>();
+  readonly #questions = new Map<number, Question>();
+  #lastQuestion = 0;
+
+  /** SESSIONS is the folder of the files that describe sessions. SHOW shows lines to the person. */
+  constructor(sessions: string, folder: string, show: (lines: readonly string[]) => void) {
+    this.#sessions = sessions;
+    this.#folder = realPath(folder);
+    this.#show = (lines) => show(lines.map((line) => `;; ${line}`));
+  }
+
+  /** Begins to watch, for as long as this process runs. */
+  begin(): void {
+    const look = () => void this.#look().finally(() => setTimeout(look, LOOK_MS).unref());
+    look();
+  }
+
+  async #look(): Promise<void> {
+    for (const session of sessionsIn(this.#sessions)) {
+      const workspace = realPath(session.workspace);
+      const fits = isInside(workspace, this.#folder) || isInside(this.#folder, workspace);
+      if (fits && !this.#watched.has(session.socket)) await this.#watch(session);
+    }
+  }
+
+  async #watch(session: Session): Promise<void> {
+    const socket = await connectTo(session);
+    if (socket === undefined) return;
+    const calls = new Map<unknown, string>();
+    const connection: Connection = new Connection(socket, (method, params) => {
+      if (method === 'live-lisp/unsaved') return false;
+      this.#told(method, params, { connection, calls, name: basename(session.workspace) });
+      return undefined;
+    });
+    this.#watched.add(session.socket);
+    connection.notify('live-lisp/watch', { editor: 'the terminal' });
+    void connection.ended.then(() => {
+      this.#watched.delete(session.socket);
+      for (const [number, question] of this.#questions)
+        if (question.connection === connection) this.#questions.delete(number);
+    });
+  }
+
+  /** Shows the message METHOD of the session NAME. CALLS has the tools of its calls that have begun. */
+  #told(
+    method: string,
+    params: Params,
+    { connection, calls, name }: { connection: Connection; calls: Map<unknown, string>; name: string },
+  ): void {
+    if (method === 'live-lisp/began' && Number(params['time']) >= this.#began) {
+      const tool = oneLine(params['tool']);
+      calls.set(params['id'], tool);
+      this.#show([
+        `${clock()} ${visibleLine(name)} ${oneLine(params['client'])} ${tool}`,
+        ...shortened(params['lines']),
+      ]);
+    }
+    const tool = calls.get(params['id']);
+    if (method === 'live-lisp/ended' && tool !== undefined) {
+      calls.delete(params['id']);
+      const seconds = (Number(params['milliseconds']) / 1000).toFixed(1);
+      this.#show([`  => ${tool}: ${oneLine(params['line'])} (${seconds} s)`]);
+    }
+    if (method === 'live-lisp/asked') this.#ask(connection, params);
+    if (method === 'live-lisp/closed') this.#close(params);
+  }
+
+  #ask(connection: Connection, { id, headline, text }: Params): void {
+    const number = ++this.#lastQuestion;
+    const lines = [
+      '',
+      `Question ${number}: ${oneLine(headline)}`,
+      '',
+      ...visible(String(text)).split('\n'),
+      '',
+      `Enter :approve ${number} to approve it once, or :deny ${number} and, if you like, a word to the agent.`,
+    ];
+    this.#questions.set(number, { id: String(id), connection, lines });
+    this.#show(lines);
+  }
+
+  #close({ id, why }: Params): void {
+    for (const [number, question] of this.#questions) {
+      if (question.id !== id) continue;
+      this.#questions.delete(number);
+      this.#show([`Question ${number} is closed: ${oneLine(why)}.`]);
+    }
+  }
+
+  /** Takes TEXT, a line that the person entered, if it answers a question. Returns false when it does not, and is
+   *  for the image. */
+  take(text: string): boolean {
+    const [, word, digits, words = ''] =
+      /^\s*:(approve|deny|questions)\b\s*(\d*)\s*(.*?)\s*$/i.exec(text) ?? [];
+    if (word === undefined || this.#questions.size === 0) return false;
+    const question = this.#questions.get(Number(digits));
+    if (word.toLowerCase() === 'questions')
+      this.#show([...this.#questions.values()].flatMap(({ lines }) => lines));
+    else if (question === undefined) this.#show([this.#whichOne(word)]);
+    else void this.#answer(question, word.toLowerCase() === 'approve', words);
+    return true;
+  }
+
+  #whichOne(word: string): string {
+    const open = [...this.#questions.keys()].map((number) => `:${word} ${number}`);
+    return `Say which question you answer: ${open.join(' or ')}. :questions shows them again.`;
+  }
+
+  async #answer({ id, connection }: Question, approve: boolean, words: string): Promise<void> {
+    const result = await connection.request('live-lisp/answer', { id, approve, words }, ANSWER_MS);
+    const { text } = Object(result) as { text?: unknown };
+    this.#show([
+      text === undefined ? 'The session did not take the answer: it has ended, or hangs.' : oneLine(text),
+    ]);
+  }
+}
+
+function clock(): string {
+  return new Date().toLocaleTimeString('sv');
+}
+
+function oneLine(text: unknown): string {
+  return visibleLine(String(text ?? ''));
+}
+
+/** Returns LINES, the arguments of a call, indented, and without those beyond LINE_LIMIT. */
+function shortened(lines: unknown): string[] {
+  const all = (Array.isArray(lines) ? lines : []).map((line) => `  ${oneLine(line)}`);
+  const more = all.length - LINE_LIMIT;
+  return more > 0 ? [...all.slice(0, LINE_LIMIT), `  [${more} more lines]`] : all;
+}
