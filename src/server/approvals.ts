@@ -113,15 +113,16 @@ export class Approvals {
 
   /** Asks a human QUESTION, about the call of the tool NAME with ARGS, in their editors alone, and resolves with
    *  the verdict. Resolves with undefined when no editor is connected, or none is any more. Throws a CallError
-   *  when no answer comes in time. */
+   *  when no answer comes in time. SIGNAL aborts when the call is cancelled, and ON_PROGRESS is told where the call waits. */
   async askInEditor(
     question: OpenQuestion,
     name: string,
     args: unknown,
-    signal: AbortSignal,
+    { signal, onProgress }: { signal: AbortSignal; onProgress?: (message: string) => void },
   ): Promise<Verdict | undefined> {
     const editor = this.#options.editors.ask(question, String(headOf(question)));
     if (editor === undefined) return undefined;
+    onProgress?.(`waits until the user approves or denies it in ${editor.where}`);
     const pending = pendingQuestion(question, { pages: [], editor, onClose: () => {} });
     const verdict = await this.#fromEditor(pending, subjectOf(name, args), signal);
     return verdict.kind === 'unanswered' ? undefined : verdict;

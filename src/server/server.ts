@@ -161,11 +161,12 @@ async function performApproved(
     if (question === undefined || !somebodyCanAsk) return callResult(outcome);
     const { signal } = call;
     if (other !== undefined) {
+      call.onProgress?.("waits until the user approves or denies it in the session's client");
       const asking = { room: roomOf(other), send: sender(other, signal), signal };
       return callResult(await execute(await approvals.askBySending(question, name, args, asking)));
     }
     if (!clientCanAsk) {
-      const verdictOfEditor = await approvals.askInEditor(question, name, args, signal);
+      const verdictOfEditor = await approvals.askInEditor(question, name, args, call);
       if (verdictOfEditor !== undefined) return callResult(await execute(verdictOfEditor));
       if (!outcome.success) question.recordRefusal('cannot ask', outcome.error);
       return callResult(outcome);

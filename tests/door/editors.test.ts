@@ -172,7 +172,9 @@ describe('a question of a client that cannot ask', () => {
   test('is asked in the editor, and approved there', async () => {
     const place = await start();
     const editor = await watchingEditor(place.path);
-    const called = place.session.call('write_file', WRITE);
+    const progress: unknown[] = [];
+    const onprogress = ({ message }: { message?: string }) => void progress.push(message);
+    const called = place.session.call('write_file', WRITE, { onprogress });
     expect(await editor.nth('live-lisp/asked')).toEqual({
       id: expect.any(String),
       headline: 'Approve write_file (dangerous)? new file, +1 −0, in a.lisp',
@@ -181,6 +183,7 @@ describe('a question of a client that cannot ask', () => {
     });
     expect(await editor.answer({ approve: true })).toEqual({ counts: true, text: 'Approved.' });
     expect(await called).toEqual(WROTE);
+    expect(progress).toEqual(['waits until the user approves or denies it in Emacs']);
     expect(await editor.nth('live-lisp/closed')).toMatchObject({ why: 'approved in Emacs' });
     expect(authorities(place)).toEqual(['human, in an editor']);
     expect(await place.session.text('get_audit_log')).toContain(
