@@ -32,7 +32,7 @@ fallbacks in use, then the features."
   "Receive messages and perform them until the channel ends or breaks. Then end the image. When the
 program exits, SBCL unwinds this thread, which then does not call LEAVE, so that the program's exit
 code is kept."
-  (own-thread)
+  (protect-this-thread)
   (unwind-protect
        (handler-case
            ;; Run in a fresh session, so that the user's settings do not change what this thread
@@ -211,7 +211,7 @@ for this number of seconds."
   (greet)
   ;; Do this before the first message is performed, because that message can be code that ends all
   ;; threads.
-  (own-thread)
+  (protect-this-thread)
   (unless **origin** (steadily (guard-own-threads)))
   (take-errands)
   (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))

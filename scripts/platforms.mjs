@@ -17,7 +17,7 @@ const ELSEWHERE = `| what | on Linux | elsewhere | where |
 | an image that does not react | its memory tells a garbage collection from standing still | it is replaced only after 15 s, and a second more for each GB of heap | \`image/process/collecting.ts\`, \`heart.ts\` |
 | a machine that is busy | time without the CPU does not count against the image | it counts | \`image/process/starving.ts\` |
 | memory besides the heap | the address space of the image is bounded | foreign code can use up the memory; \`live-lisp doctor\` says so | \`lisp/guard/address-space.lisp\` |
-| \`image_status\` | tells the resident memory, and whether a signal stopped the image | tells neither | \`image/process/outside.ts\` |
+| \`image_status\` | tells the resident memory, and whether a signal stopped the image | tells neither | \`image/process/process-state.ts\` |
 | the last output before the image exits | what nobody has read yet is known, and waited for | it can be lost | \`lisp/base/wire.lisp\` |
 | a folder that is exchanged while a file is written | the open folder is used, whatever its name becomes | paths are checked again after each use; the last step is not covered | \`files/folder.ts\` |
 | the sandbox | bubblewrap locks the image in | none, and the first answer says so | \`image/sandbox/bubblewrap.ts\` |`;

@@ -8,7 +8,7 @@ import { CallError } from './errors.ts';
 import * as calls from './kernel/model-call.ts';
 import { type ToolFilter, ToolRegistry } from './kernel/registry.ts';
 import type { Tool } from './kernel/tool.ts';
-import { HOME, withSandbox } from './sandboxing.ts';
+import { PACKAGE_FOLDER, withSandbox } from './sandboxing.ts';
 
 /** The registry of this process; empty until registerAgentQTools is called (S4.12). */
 export const AGENT_Q_REGISTRY = new ToolRegistry();
@@ -29,7 +29,7 @@ export const TOOL_CATALOG = new Catalog({
 /** Returns the built-in tools that are not in AGENT_Q_REGISTRY yet. */
 function announcedTools(): Tool[] {
   // These tools never run, so any existing root will do. The current directory may have been deleted.
-  announced ??= assemble(readConfig(['--root', HOME], process.env)).registry.tools();
+  announced ??= assemble(readConfig(['--root', PACKAGE_FOLDER], process.env)).registry.tools();
   return announced.filter(({ name }) => AGENT_Q_REGISTRY.getTool(name) === null);
 }
 
@@ -84,7 +84,7 @@ export function executeToolCall(
   call: calls.ToolCall,
   options: calls.ToolCallOptions = {},
 ): Promise<calls.ToolResult> {
-  return calls.executeToolCall(() => assembled([]).executor, call, options);
+  return calls.runModelCall(() => assembled([]).executor, call, options);
 }
 
 /** Ends the image, so that the process can exit. The tools stay registered, but calls that need the image fail. */

@@ -12,19 +12,19 @@ import { realPathOf } from './files/answering.ts';
 import { Intents } from './files/intents.ts';
 import { rollBackUnfinished } from './files/together.ts';
 import { Workspace } from './files/workspace.ts';
-import type { Connection } from './image/attached/attached-peer.ts';
-import { toldImage } from './image/attached/serving.ts';
+import type { AgentConnection } from './image/attached/attached-peer.ts';
+import { parseServedImage } from './image/attached/serving.ts';
 import type { SwankAddress } from './image/attached/swank.ts';
 import { ThroughSwank } from './image/attached/through-swank.ts';
 import { ChosenImage } from './image/choice/chosen-image.ts';
 import type { Image, ImageTools } from './image/image.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
-import { type Dialled, dialled } from './image/process/dialled.ts';
+import { type CommandWire, openCommandWire } from './image/process/command-wire.ts';
 import { farPaths, type ImageCommand } from './image/process/image-command.ts';
 import { libraryManager } from './image/process/libraries.ts';
-import { seenFromOutside } from './image/process/outside.ts';
+import { processState } from './image/process/process-state.ts';
 import { whyUnsupported } from './image/process/sbcl-versions.ts';
-import { LoadedFiles } from './image/recovery/digests.ts';
+import { LoadedFileReader } from './image/recovery/digests.ts';
 import type { Sandbox } from './image/sandbox/sandbox.ts';
 import { HeldCalls } from './image/session/held.ts';
 import { systemSources } from './image/system-sources.ts';
@@ -41,8 +41,8 @@ import { homeFolder, isInside, isTooWide, realPath } from './paths.ts';
 import { AuditLog } from './records/audit-log.ts';
 import { JournalFiles } from './records/journal-files.ts';
 import { ReplHistory, workspaceFile } from './records/repl-history.ts';
-import { HOME, sandboxOf, sandboxText } from './sandboxing.ts';
-import type { Holds } from './tools/debug/hold.ts';
+import { PACKAGE_FOLDER, sandboxOf, sandboxText } from './sandboxing.ts';
+import type { HeldToolCalls } from './tools/debug/hold.ts';
 import { LongCalls } from './tools/execution/long-calls.ts';
 import { agentQTools, furtherTools, type ToolDependencies } from './tools/index.ts';
 import { LispTools } from './tools/lisp.ts';
@@ -59,7 +59,7 @@ export function imageOptions(
 ): SbclOptions {
   return {
     sbcl: config.sbcl,
-    lispFolder: join(HOME, 'lisp'),
+    lispFolder: join(PACKAGE_FOLDER, 'lisp'),
     cacheFolder: config.cache,
     root: config.root,
     heapMb: config.heapMb,
@@ -105,7 +105,7 @@ export interface Assembly {
   questions: OpenQuestions;
   /** The editors of the user that are connected. */
   editors: Editors;
-  grounds: ToolDependencies;
+  toolDependencies: ToolDependencies;
 }
 
 /** Timeouts that no flag sets. Each has a default. */
@@ -142,9 +142,10 @@ export function assemble(config: Config, options: AssemblyOptions = {}): Assembl
 
 /** Registers the contract's eighteen tools with ASSEMBLY, and the other built-in tools as ones that the
  *  contract does not count (C5, S4.9). */
-export function registerBuiltIns({ registry, catalog, grounds }: Assembly): void {
-  for (const tool of agentQTools(grounds)) registry.register(tool);
-  for (const tool of [...furtherTools(grounds), searchToolsTool(catalog)]) registry.registerUncounted(tool);
+export function registerBuiltIns({ registry, catalog, toolDependencies }: Assembly): void {
+  for (const tool of agentQTools(toolDependencies)) registry.register(tool);
+  for (const tool of [...furtherTools(toolDependencies), searchToolsTool(catalog)])
+    registry.registerUncounted(tool);
 }
 
 /** Returns the assembly for CONFIG with the tools of REGISTRY, whose catalog is CATALOG. */
@@ -161,11 +162,11 @@ export function assembleParts(
     limitMs: config.evalTimeoutMs,
     ...(times && { times }),
     // Read the files that REPLY names now, because rendering an answer is synchronous.
-    onReply: (reply) => grounds.places.prepareFor(reply),
+    onReply: (reply) => toolDependencies.places.prepareFor(reply),
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
-    tools: imageTools(registry, holds, () => grounds),
+    tools: imageTools(registry, holds, () => toolDependencies),
   };
-  const dial = config.imageCommand && dialling(config.imageCommand, config.root, times);
+  const dial = config.imageCommand && commandConnector(config.imageCommand, config.root, times);
   const image: ChosenImage = new ChosenImage({
     choice: config.imageCommand === undefined ? config.image : 'own',
     folder: config.serving,
@@ -177,14 +178,14 @@ export function assembleParts(
         ...imageOptions(config, sandbox),
         ...journalOf(config),
         ...(without && { without }),
-        loadedFiles: new LoadedFiles(forbids),
+        loadedFiles: new LoadedFileReader(forbids),
         ...connections,
       }),
     attached: {
       line: attachLine(),
       trees: config.roots,
       // The process of an image on another machine cannot be seen.
-      isStopped: (pid) => dial === undefined && seenFromOutside(pid).stopped === true,
+      isStopped: (pid) => dial === undefined && processState(pid).stopped === true,
       ...connections,
       ...(config.init !== undefined && { startFile: config.init }),
       ...dial?.options,
@@ -215,7 +216,7 @@ export function assembleParts(
     ],
   });
   const questions = new OpenQuestions(config.answerSeconds);
-  const grounds: ToolDependencies = {
+  const toolDependencies: ToolDependencies = {
     places: new Places(workspace.root, {
       readLoaded: loadedTexts(image),
       forbids,
@@ -233,23 +234,23 @@ export function assembleParts(
     pendingEdits: (file: string) => questions.previewsAbout(file),
     matchMs,
   };
-  return { image, registry, catalog, executor, grounds, questions, editors };
+  return { image, registry, catalog, executor, toolDependencies: toolDependencies, questions, editors };
 }
 
 /** COMMAND is a command line that connects to an image which somebody else runs. Returns the functions that find that
  *  image and connect to it. CWD is the folder in which COMMAND is started. */
-export function dialling(command: ImageCommand, cwd: string, times: Times = TIMES) {
-  let opened: Dialled | undefined;
+export function commandConnector(command: ImageCommand, cwd: string, times: Times = TIMES) {
+  let opened: CommandWire | undefined;
   const find = async (): Promise<Served> => {
-    opened = await dialled(command, cwd, times);
-    const served = toldImage(opened.entry, command.name);
+    opened = await openCommandWire(command, cwd, times);
+    const served = parseServedImage(opened.entry, command.name);
     if (served !== undefined) return served;
     opened.stream.destroy();
     throw new SetupError(
       `What the command of --image ${command.name} says about its image cannot be read. Update live-lisp where that image runs, and here.`,
     );
   };
-  const connect = (): Connection => {
+  const connect = (): AgentConnection => {
     if (opened === undefined) throw new Error('The command was not started.');
     return { stream: opened.stream, ended: opened.ended, paths: farPaths(command) };
   };
@@ -319,15 +320,19 @@ function recordsOf(config: Config): Pick<ToolDependencies, 'log' | 'history' | '
   };
 }
 
-/** Returns the exchange of tools between REGISTRY and the image of GROUNDS. The image has proxies of the
- *  eighteen tools, so that its code can call them. When the image is lost, HOLDS and the image's own tools
- *  are cleared. */
-function imageTools(registry: ToolRegistry, holds: Holds, grounds: () => ToolDependencies): ImageTools {
+/** Returns the exchange of tools between REGISTRY and the image of TOOL_DEPENDENCIES. The image has proxies
+ *  of the eighteen tools, so that its code can call them. When the image is lost, HOLDS and the image's own
+ *  tools are cleared. */
+function imageTools(
+  registry: ToolRegistry,
+  holds: HeldToolCalls,
+  toolDependencies: () => ToolDependencies,
+): ImageTools {
   const tools = new LispTools(
     registry.mirror,
-    () => grounds().image,
-    () => agentQTools(grounds()),
-    grounds,
+    () => toolDependencies().image,
+    () => agentQTools(toolDependencies()),
+    toolDependencies,
   );
   return {
     offered: () => tools.offered(),

@@ -6,17 +6,17 @@ import { type Config, isTooWide } from './config.ts';
 import { fittingImages, listeningImages, servedImages } from './image/attached/serving.ts';
 import { lispPath } from './image/process/agent.ts';
 import { type Served, servedSince } from './image/wire/served.ts';
-import { HOME } from './sandboxing.ts';
+import { PACKAGE_FOLDER } from './sandboxing.ts';
 
 /** Returns the form that a person gives in the REPL of an image, so that it serves live-lisp. LOAD is how the name of
  *  that function is written. */
 export function attachLine(load = 'load'): string {
-  return `(${load} ${lispPath(join(HOME, 'lisp', 'attach.lisp'))})`;
+  return `(${load} ${lispPath(join(PACKAGE_FOLDER, 'lisp', 'attach.lisp'))})`;
 }
 
 /** Returns the form for Emacs' init file by which each image of SLIME or SLY serves. */
 export function emacsLine(): string {
-  return `(progn (load ${JSON.stringify(join(HOME, 'emacs', 'live-lisp.el'))}) (live-lisp-mode 1))`;
+  return `(progn (load ${JSON.stringify(join(PACKAGE_FOLDER, 'emacs', 'live-lisp.el'))}) (live-lisp-mode 1))`;
 }
 
 /** The images that serve now, and those of them from which a server in the workspace would choose. */

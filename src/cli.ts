@@ -1,7 +1,7 @@
 // Implements the commands help, tools and search.
 
 import type { Searchable } from './catalog/search.ts';
-import { executeSearchTools } from './catalog/search-tools.ts';
+import { answerSearchTools } from './catalog/search-tools.ts';
 import { usageOf, VERBS } from './command/verbs.ts';
 import { UsageError } from './errors.ts';
 import { FLAGS } from './flags.ts';
@@ -80,7 +80,7 @@ export function searchText(words: readonly string[], catalog: Searchable): strin
   if (query.trim() === '') {
     throw new UsageError('The command search takes what to look for: live-lisp search "find callers".');
   }
-  const { tools, more, note } = executeSearchTools({ query }, catalog);
+  const { tools, more, note } = answerSearchTools({ query }, catalog);
   if (tools.length === 0) return `No tool has a word of this: ${query}`;
   const width = Math.max(...tools.map(({ id, name }) => (id ?? name).length));
   const lines = tools.map(

@@ -13,7 +13,7 @@ export function searchTools(
   options: search.ToolSearchOptions = {},
   catalog: search.Searchable = TOOL_CATALOG,
 ): search.ToolSearchResult {
-  return search.searchTools(options, catalog);
+  return search.searchCatalog(options, catalog);
 }
 
 /** Returns the answer of search_tools to ARGS, from CATALOG (S1.5 to S1.11, S1.15). Throws a CallError that
@@ -22,7 +22,7 @@ export function executeSearchTools(
   args: tool.SearchToolsArgs = {},
   catalog: search.Searchable = TOOL_CATALOG,
 ): tool.SearchToolsResult {
-  return tool.executeSearchTools(args, catalog);
+  return tool.answerSearchTools(args, catalog);
 }
 
 /** Returns the tools of CATALOG in the form of a list mode, by default lightweight. search_tools comes first
@@ -30,17 +30,17 @@ export function executeSearchTools(
 export function getToolListForMCP(
   options: { mode?: lists.ListMode } = {},
   catalog: search.Searchable = TOOL_CATALOG,
-): ReturnType<typeof lists.getToolListForMCP> {
-  return lists.getToolListForMCP(options, catalog);
+): ReturnType<typeof lists.listedTools> {
+  return lists.listedTools(options, catalog);
 }
 
 /** Returns the entries of the lightweight list for the tools of CATALOG, without search_tools, sorted by name
  *  (C28). */
 export function getLightweightToolList(catalog: search.Searchable = TOOL_CATALOG): lists.LightweightTool[] {
-  return lists.getLightweightToolList(catalog);
+  return lists.lightweightTools(catalog);
 }
 
 /** Returns how many tools CATALOG has, in total and per category (S1.7, S1.18). */
 export function getCatalogSummary(catalog: search.Searchable = TOOL_CATALOG): catalogs.CatalogSummary {
-  return catalogs.getCatalogSummary(catalog);
+  return catalogs.catalogSummary(catalog);
 }

@@ -9,7 +9,7 @@ export class CallError extends Error {
 export class ArgumentError extends CallError {}
 
 /** No human answered a question in time. */
-export class UnansweredError extends CallError {}
+export class NoHumanAnswerError extends CallError {}
 
 /** A person must set something up. The message names the step. */
 export class SetupError extends Error {

@@ -16,7 +16,7 @@ export const COMMANDS = [
   'uninstall',
   'forget',
 ] as const;
-export type Command = (typeof COMMANDS)[number] | 'version';
+export type CommandName = (typeof COMMANDS)[number] | 'version';
 
 interface Flag {
   name: string;
@@ -109,7 +109,7 @@ export function splitArguments(argv: readonly string[]): {
 
 /** By flag: the commands that take it. A flag that is not listed here goes with all commands except install
  *  and uninstall. */
-const FLAG_COMMANDS: { readonly [flag: string]: readonly Command[] } = {
+const FLAG_COMMANDS: { readonly [flag: string]: readonly CommandName[] } = {
   // Nothing on a command line that an agent can write approves anything.
   allow: ['serve', 'doctor', 'tools'],
   catalog: ['search'],
@@ -120,7 +120,7 @@ const FLAG_COMMANDS: { readonly [flag: string]: readonly Command[] } = {
 };
 
 /** Throws a UsageError when one of the flags NAMES would have no effect on COMMAND. */
-export function checkFlags(command: Command, names: readonly string[]): void {
+export function checkFlags(command: CommandName, names: readonly string[]): void {
   if (names.includes('help') || names.includes('version')) return;
   const changesClient = command === 'install' || command === 'uninstall';
   for (const name of names) {

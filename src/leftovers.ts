@@ -11,7 +11,7 @@ const UNUSED_MS = 30 * 24 * 60 * 60 * 1000;
  *  CURRENT. The group `part` of KIND matches the suffix of an unfinished file, which begins with the id of
  *  the process that writes the file. Never throws. */
 export function removeLeftovers(folder: string, kind: RegExp, current: readonly string[]): void {
-  for (const name of namesIn(folder)) {
+  for (const name of namesInFolder(folder)) {
     const match = kind.exec(name);
     if (match === null) continue;
     const part = match.groups?.['part'];
@@ -26,7 +26,7 @@ export function removeLeftovers(folder: string, kind: RegExp, current: readonly 
 }
 
 /** Returns the names in FOLDER; none when it cannot be listed. */
-export function namesIn(folder: string): string[] {
+export function namesInFolder(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {

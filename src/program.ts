@@ -15,12 +15,12 @@ import { messageOf, SetupError, UsageError } from './errors.ts';
 import { beforeExit, checkAnswering } from './files/answering.ts';
 import { type UsableFolders, withUsableFolders } from './folders.ts';
 import { refusalOf } from './image/sandbox/sandbox.ts';
-import type { Place } from './install/clients.ts';
+import type { InstallContext } from './install/clients.ts';
 import { SCRIPT_NAME, trustedLaunch } from './install/entry.ts';
 import type { ClientName } from './install/names.ts';
 import type { Launch } from './install/settings.ts';
 import { homeFolder } from './paths.ts';
-import { HOME, sandboxOf, withSandboxAsync } from './sandboxing.ts';
+import { PACKAGE_FOLDER, sandboxOf, withSandboxAsync } from './sandboxing.ts';
 import { removeTemporaryFolders } from './temporary-folder.ts';
 import { visible } from './visible.ts';
 
@@ -32,7 +32,7 @@ interface Package {
 }
 
 function ownPackage(): Package {
-  return JSON.parse(readFileSync(join(HOME, 'package.json'), 'utf8')) as Package;
+  return JSON.parse(readFileSync(join(PACKAGE_FOLDER, 'package.json'), 'utf8')) as Package;
 }
 
 /** Options of the program, which its entry point or a test gives. */
@@ -125,7 +125,7 @@ async function tidy(config: Config): Promise<void> {
 
 /** Returns the folders and the environment for finding clients, and the tools that clients may run without a
  *  question. */
-function place(config: Config): Place {
+function place(config: Config): InstallContext {
   const { env: environment, platform } = process;
   const { state, trust } = config;
   const tools = assemble(config).registry.tools();
@@ -159,7 +159,7 @@ function checkedTrust(config: Config): true {
 
 /** Returns the command with which a client starts this program. */
 function launch(): Launch {
-  return { node: process.execPath, args: [join(HOME, 'dist', SCRIPT_NAME)] };
+  return { node: process.execPath, args: [join(PACKAGE_FOLDER, 'dist', SCRIPT_NAME)] };
 }
 
 /** Runs a command for which an image may be needed. */
@@ -177,7 +177,7 @@ async function runWithImage(
    *  for the next image, in which they are registered again. */
   const withStartFile = () => {
     if (config.init !== undefined) image.start();
-    return image.started();
+    return image.whenStarted();
   };
   if (config.command !== 'doctor') for (const remark of remarks) complain(remark);
   switch (config.command) {
@@ -227,7 +227,7 @@ async function serveImage(
     registry,
     catalog,
     executor,
-    approvals: new Approvals({ questions, files, editors, session: true }),
+    approvals: new Approvals({ questions, files, editors, allowsSessionApproval: true }),
     editors,
     list: config.list,
     version,
@@ -244,10 +244,16 @@ async function serveImage(
     await image.end().finally(() => markWarm());
     await beforeExit();
   };
-  const { serveDoor } = await import('./server/door.ts');
+  const { serveSessionSocket } = await import('./server/door.ts');
   const facts = { folder: config.serving, workspace: config.root };
   if (isAlone) {
-    const obstacle = await serveDoor({ ...options, ...facts, starting, onEnd, idleMs: timeouts?.idleMs });
+    const obstacle = await serveSessionSocket({
+      ...options,
+      ...facts,
+      starting,
+      onEnd,
+      idleMs: timeouts?.idleMs,
+    });
     if (obstacle !== undefined) {
       complain(`The session's socket cannot be opened: ${obstacle}`);
       await onEnd();
@@ -259,7 +265,7 @@ async function serveImage(
   let client: Server | undefined;
   const sessionClient = () => (client && canAsk(client) ? client : undefined);
   const open = async () => {
-    const obstacle = await serveDoor({ ...options, ...facts, starting, sessionClient });
+    const obstacle = await serveSessionSocket({ ...options, ...facts, starting, sessionClient });
     if (obstacle !== undefined) complain(`No editor and no command can connect: ${obstacle}`);
   };
   serve({

@@ -12,7 +12,7 @@ import { homeFolder, makeFolder, realPath } from './paths.ts';
 
 /** Folder of the package. This file is bundled into dist/live-lisp.js and dist/index.js, so the folder is the
  *  parent of dist. */
-export const HOME = join(import.meta.dirname, '..');
+export const PACKAGE_FOLDER = join(import.meta.dirname, '..');
 
 /** The sandbox of each configuration: only one, so that all parts of a server share its state. */
 const sandboxes = new WeakMap<Config, Sandbox>();
@@ -32,9 +32,14 @@ function newSandbox(config: Config): Sandbox {
     roots,
     write,
     libraries: manager === undefined ? [] : libraryFolders(manager),
-    needed: [join(HOME, 'lisp'), ...readRoots, ...(init ? [init] : []), ...(manager ? [manager.file] : [])],
+    needed: [
+      join(PACKAGE_FOLDER, 'lisp'),
+      ...readRoots,
+      ...(init ? [init] : []),
+      ...(manager ? [manager.file] : []),
+    ],
     trusted: [
-      ...['dist', 'lisp', 'package.json'].map((name) => join(HOME, name)),
+      ...['dist', 'lisp', 'package.json'].map((name) => join(PACKAGE_FOLDER, name)),
       process.execPath,
       ...programOf(config),
       state,

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { compilingCommand, EVERYTHING, isCompiled } from '../src/image/process/agent.ts';
+import { compilingCommand, isCompiled, WITHOUT_EVERYTHING } from '../src/image/process/agent.ts';
 import { cacheFolder } from '../src/paths.ts';
 import { untrueAnswers } from './declared.ts';
 import { LIBRARIES_AS_COMPILED, LISP, PROJECT, startSession, testSbcl, untilCoreKept } from './harness.ts';
@@ -43,7 +43,7 @@ async function compileLibraries(args: readonly string[], env: Record<string, str
 /** Compiles the agent that uses only what SBCL documents, to which images can come that end by themselves. */
 function compilePlainAgent(): void {
   const places = { lispFolder: LISP, cacheFolder: cacheFolder(), root: PROJECT };
-  const options = { ...places, heapMb: 1024, trees: [], without: EVERYTHING };
+  const options = { ...places, heapMb: 1024, trees: [], without: WITHOUT_EVERYTHING };
   if (isCompiled(options)) return;
   const { program, args, env } = compilingCommand(testSbcl(), options);
   execFileSync(program, args, { env, stdio: 'ignore' });

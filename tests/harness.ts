@@ -17,7 +17,7 @@ import { basename, dirname, join } from 'node:path';
 import { Client, type ElicitRequestFormParams, type ElicitResult } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Timeouts } from '../src/assembly.ts';
-import { compiledAgent, EVERYTHING } from '../src/image/process/agent.ts';
+import { compiledAgent, WITHOUT_EVERYTHING } from '../src/image/process/agent.ts';
 import { coreFile } from '../src/image/process/kept-core.ts';
 import { findSbcl } from '../src/image/process/sbcl.ts';
 import type { Times } from '../src/image/wire/times.ts';
@@ -219,7 +219,7 @@ export function warmCache(base: string, { plain = false } = {}): void {
   const own = cacheFolder();
   const options = { cacheFolder: own, lispFolder: LISP };
   const agents = [compiledAgent(options)];
-  if (plain) agents.push(compiledAgent({ ...options, without: EVERYTHING }));
+  if (plain) agents.push(compiledAgent({ ...options, without: WITHOUT_EVERYTHING }));
   const there = existsSync(own) ? readdirSync(own) : [];
   // Another SBCL of this machine has one too.
   const version = execFileSync(testSbcl(), ['--version'], { encoding: 'utf8' }).trim();

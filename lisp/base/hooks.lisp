@@ -6,8 +6,8 @@
 ;;; Keeping the agent and the program apart
 
 (sb-ext:defglobal **kept-away** 0
-  "The number of conditions in code of the agent that APART has kept from handlers of the program.
-Only tests read it.")
+  "The number of conditions in code of the agent that WITH-ISOLATION has kept from handlers of the
+program. Only tests read it.")
 
 (sb-ext:defglobal **own-random-state** (sb-ext:seed-random-state 1)
   "The random state for agent code that runs within calls of the program.")
@@ -88,7 +88,7 @@ ended FUNCTION in this way, signal the timeout again, to the program."
           (setf (float-modes) modes))
       (when late (cerror "Continue." late)))))
 
-(defmacro apart (&body body)
+(defmacro with-isolation (&body body)
   "Evaluate BODY, code of the agent within a call of the program, so that neither notices the other.
 The program's handlers see no condition of BODY. Interrupts, such as those of timers, wait until
 BODY has ended. The program then finds its variables and floating-point modes unchanged. Return the
@@ -98,9 +98,9 @@ usual."
      (declare (dynamic-extent #'agent-part))
      (sb-sys:without-interrupts (call-with-own-specials #'agent-part))))
 
-(defmacro apart-for-long (&body body)
-  "Like APART, for a BODY that can take long: BODY can be interrupted, so that the call around it
-can be ended."
+(defmacro with-interruptible-isolation (&body body)
+  "Like WITH-ISOLATION, for a BODY that can take long: BODY can be interrupted, so that the call
+around it can be ended."
   `(flet ((agent-part () ,@body))
      (declare (dynamic-extent #'agent-part))
      (call-with-own-specials #'agent-part)))
@@ -117,9 +117,9 @@ function.")
   "Define a hook on the function NAME. Once INSTALL-HOOKS was called for LISTENER, the name of a
 function, each call of NAME calls LISTENER instead. LISTENER takes the original function and the
 arguments of the call. It must call the original function with these arguments, and do all other
-work within APART. NAME is a function name, or a constant such as +SPAWN+ that has a function name
-as its value, or NIL where SBCL has no such function. The function that is installed has the name
-and the lambda list of the original, so that the program finds no difference."
+work within WITH-ISOLATION. NAME is a function name, or a constant such as +SPAWN+ that has a
+function name as its value, or NIL where SBCL has no such function. The function that is installed
+has the name and the lambda list of the original, so that the program finds no difference."
   (let ((name (if (and (symbolp name) (constantp name)) (symbol-value name) name))
         (before (intern (format nil "**BEFORE-~A-~A**" name listener))))
     (when (and name +named-lambda+)

@@ -59,11 +59,11 @@ so that a wrapper that the program has saved always calls the same function."
         (funcall set function name)
         (unwind-protect
              (progn
-               (apart (while-wrapping
-                        (loop for (key) in wrappers do (unencapsulate name key))))
+               (with-isolation (while-wrapping
+                                 (loop for (key) in wrappers do (unencapsulate name key))))
                (funcall set (if (functionp function) (inner-function function) function) name)
                function)
-          (apart (wrap-again name wrappers))))))
+          (with-isolation (wrap-again name wrappers))))))
 
 (define-hook (setf fdefinition) function-set)
 (define-hook (setf symbol-function) function-set)

@@ -279,7 +279,8 @@ for this. If NUMBER is NIL, use the newest frame that belongs to the program."
   "Make the thread of the held error HELD continue in the way that ARGUMENTS, a hash table from a
 request, describes. JOB is the job of the request. This function returns only if that fails. Then
 JOB was answered with the reason."
-  (let ((*hold* (held-seconds held)) (sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* nil)
+  (let ((*hold-seconds* (held-seconds held)) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
+        (*held* nil)
         (*break-on-signals* *program-breaks*)
         (number (gethash "frame" arguments)))
     (cond ((gethash "end" arguments) (end-held held job))

@@ -149,9 +149,9 @@ debugger because of *BREAK-ON-SIGNALS*, leave out the restarts that it offers fo
 
 (defun note-stack (held)
   "Record in the held error HELD what is on the stack of this thread: frames, restarts, and locks."
-  (setf (held-stack held) (told-frames)
+  (setf (held-stack held) (folded-user-frames)
         (held-offered held) (offered-restarts held)
-        (held-restarts held) (values (told-restarts (held-offered held)))
+        (held-restarts held) (values (shown-restarts (held-offered held)))
         (held-locks held) (own-locks)
         (held-timed held) (and (find 'sb-ext:call-with-timing (user-frames) :key #'frame-name) t)))
 
@@ -188,7 +188,7 @@ none comes within HELD-SECONDS."
 (defun serve (held)
   "Run the commands for the held error HELD in its thread until none comes for HELD-SECONDS. A
 command that makes the program continue does not return."
-  (let ((*held* held) (*hold* nil))
+  (let ((*held* held) (*hold-seconds* nil))
     (loop
       (setf (held-command held) nil)
       (let ((command (next-command held)))
@@ -220,7 +220,7 @@ members are only (\"system\" T), without a place."
   "Return a plist for a JSON object about the held error HELD: its condition with the stack, and the
 rest as a JSON object. KEEPER is a value of *ERROR-KEEPER*, or NIL, and keeps the condition."
   (multiple-value-bind (frames more) (first-frames (held-stack held))
-    (list "condition" (let ((*offered* (held-offered held)))
+    (list "condition" (let ((*offered-restarts* (held-offered held)))
                         (described (held-condition held) keeper t (held-calls frames) more))
           "held" (held-data held))))
 
@@ -250,7 +250,7 @@ command ends HELD. If none comes for HELD-SECONDS, abort the job."
   (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* held))
     (answer job (looking (job)
                   (append (held-members held (and (not (held-signalled held)) *error-keeper*))
-                          (loop for function in *so-far* append (funcall function)))))
+                          (loop for function in *progress-functions* append (funcall function)))))
     (park held job)
     (catch held
       (serve held)
@@ -271,4 +271,4 @@ yet. Return NIL once CONDITION is no longer held, or a text that says why it can
                             (progn (if job (serve-for-job held job) (serve-for-thread held)) nil)))
               (forget-held held))))))
 
-(setf **holder** (lambda (condition job) (hold-condition condition *hold* job)))
+(setf **hold-function** (lambda (condition job) (hold-condition condition *hold-seconds* job)))

@@ -161,13 +161,12 @@ variables of FRAME."
   (let ((values '()))
     (loop for (form text) in forms
           do (setf values
-                   (cond ((null frame) (evaluate-telling form text #'identity))
+                   (cond ((null frame) (evaluate-reporting form text #'identity))
                          ((shows-variable-p form frame) (evaluate-within form frame))
                          (t (let ((form form))
-                              (evaluate-telling `(values-list (funcall ,(lambda ()
-                                                                          (evaluate-within form
-                                                                                           frame))))
-                                                text #'identity))))))
+                              (evaluate-reporting
+                               `(values-list (funcall ,(lambda () (evaluate-within form frame))))
+                               text #'identity))))))
     values))
 
 (defun values-here (codes frame)

@@ -191,8 +191,8 @@ this thread is not signalling it already."
   "Call FUNCTION, which signals the condition for which ARGUMENTS stand, with that condition, and
 record it. SIMPLE is the type of a condition for a format control."
   (let ((condition (and arguments
-                        (apart (ignore-errors (condition-for (first arguments) (rest arguments)
-                                                             simple))))))
+                        (with-isolation (ignore-errors (condition-for (first arguments) (rest arguments)
+                                                                      simple))))))
     (if condition
         (call-noting-condition condition (lambda () (funcall function condition)))
         (apply function arguments))))

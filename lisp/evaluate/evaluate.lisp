@@ -141,8 +141,8 @@ form unevaluated. The second value is NIL, or a JSON object that says why a form
          (unreadable (map-forms (lambda (form start stream)
                                   (if (last-p stream)
                                       (setf last form)
-                                      (evaluate-telling form (form-reader text start stream)
-                                                        #'identity)))
+                                      (evaluate-reporting form (form-reader text start stream)
+                                                          #'identity)))
                                 text)))
     (values last unreadable)))
 
@@ -277,14 +277,14 @@ is printed without *PRINT-PRETTY*."
                   (values (subseq text 0 *value-budget*) t)))
             (values text cut circular shortened))))))
 
-(sb-ext:defglobal **told-as** nil
+(sb-ext:defglobal **display-function** nil
   "NIL, or a function that takes a value and returns the text to show for it, or NIL if the value is
 to be printed.")
 
-(defun told-text (value)
-  "Return the text to show for VALUE: the one from **TOLD-AS**, or else VALUE printed. Return the
-values of VALUE-TEXT."
-  (let ((text (and **told-as** (funcall **told-as** value))))
+(defun value-display-text (value)
+  "Return the text to show for VALUE: the one from **DISPLAY-FUNCTION**, or else VALUE printed.
+Return the values of VALUE-TEXT."
+  (let ((text (and **display-function** (funcall **display-function** value))))
     (cond ((null text) (value-text value))
           ((<= (length text) *value-budget*) text)
           (t (values (subseq text 0 *value-budget*) t)))))
@@ -307,7 +307,7 @@ values of VALUE-TEXT."
 (defun value-data (value)
   "Return VALUE as a JSON object with its text of limited length. The object also has the length of
 VALUE if elements are hidden, and an id if the text does not show all of VALUE."
-  (multiple-value-bind (text cut circular shortened) (told-text value)
+  (multiple-value-bind (text cut circular shortened) (value-display-text value)
     (decf *value-budget* (length text))
     (let ((hidden (hidden-length value)))
       (object "text" text
@@ -337,14 +337,14 @@ returns the source text of FORM."
   (setf - form)
   (call-noting
    (lambda ()
-     (evaluate-telling form text
-                       (lambda (values)
-                         (setf /// // // / / values
-                               *** ** ** * * (first values)
-                               +++ ++ ++ + + form)
-                         (note-set-by form)
-                         (printing-values
-                           (call-user-code (lambda () (values-data values)))))))
+     (evaluate-reporting form text
+                         (lambda (values)
+                           (setf /// // // / / values
+                                 *** ** ** * * (first values)
+                                 +++ ++ ++ + + form)
+                           (note-set-by form)
+                           (printing-values
+                             (call-user-code (lambda () (values-data values)))))))
    :by (lambda () (shortened 80 (on-one-line (funcall text))))))
 
 (defun evaluate-to-its-end (form text)
@@ -357,7 +357,8 @@ the call, start it again. The form before can have loaded ASDF."
   "End the evaluation of the current form, and start it again."
   (throw 'again nil))
 
-(defvar *done* nil "A list with the VALUES-DATA of each form evaluated so far, newest first.")
+(defvar *evaluated-values* nil "A list with the VALUES-DATA of each form evaluated so far, newest
+first.")
 
 (defun note-form (text start stream)
   "STREAM has just read the form that begins at START in TEXT. Set *FORM-TEXT* to the text of this
@@ -366,13 +367,13 @@ form, cut at 2000 characters."
     (setf *form-text* (string-right-trim '(#\Space #\Newline #\Tab) (subseq text start end)))))
 
 (defun evaluate-text (text)
-  "Read and evaluate the forms of TEXT one by one, and push the VALUES-DATA of each to *DONE*.
-Return a property list with the answer member \"unreadable\": NIL, or a JSON object that says why a
-form could not be read."
+  "Read and evaluate the forms of TEXT one by one, and push the VALUES-DATA of each to
+*EVALUATED-VALUES*. Return a property list with the answer member \"unreadable\": NIL, or a JSON
+object that says why a form could not be read."
   (list "unreadable"
         (map-forms (lambda (form start stream)
                      (note-form text start stream)
-                     (push (evaluate-to-its-end form (form-reader text start stream)) *done*))
+                     (push (evaluate-to-its-end form (form-reader text start stream)) *evaluated-values*))
                    text)))
 
 (defun remarks-so-far ()
@@ -391,8 +392,8 @@ warnings."
   (let ((*remarks* (make-remarks)) (members '()) (ended nil)
         (*error-keeper* #'keep-error) (*form-text* nil) (*fresh-readtable* nil)
         (*loads-in-spite* together)
-        (*so-far* (cons #'remarks-so-far *so-far*))
-        (*taken* (make-hash-table :test 'equal)) (*went-on-by* '()))
+        (*progress-functions* (cons #'remarks-so-far *progress-functions*))
+        (*restarts-taken* (make-hash-table :test 'equal)) (*went-on-by* '()))
     (call-in-session
      package
      (lambda ()
@@ -412,7 +413,7 @@ warnings."
   "Return a property list of answer members: the number of the forms that were evaluated, and their
 values."
   (list "formNumber" *form-number*
-        "values" (loop for values in (reverse *done*)
+        "values" (loop for values in (reverse *evaluated-values*)
                        collect (if (eq values :empty) #() values))))
 
 (defun evaluate-code (code package)
@@ -420,8 +421,8 @@ values."
 a property list of answer members."
   (let* ((*form-number* 0)
          (*value-budget* *values-limit*)
-         (*done* '())
-         (*so-far* (list #'done-members))
+         (*evaluated-values* '())
+         (*progress-functions* (list #'done-members))
          (members (call-as-job-part package (lambda () (evaluate-text code)))))
     (append (done-members) members)))
 

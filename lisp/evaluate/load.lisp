@@ -123,7 +123,7 @@ slots."
   "Call FUNCTION, which compiles and loads, and return its value. If a restart changed the slots of
 a structure during the call, call FUNCTION a second time: the code that it compiled before the
 change does not fit the new slots."
-  (if (or *chosen-restarts* *hold*)
+  (if (or *chosen-restarts* *hold-seconds*)
       (let* ((before (structure-slots)) (members (funcall function)) (after (structure-slots)))
         (if (loop for class being the hash-keys of before using (hash-value slots)
                   thereis (not (equal slots (gethash class after slots))))

@@ -11,9 +11,9 @@ and compile.")
 (defun evaluated-text (text)
   "Evaluate the one form of TEXT as the operation \"evaluate\" does, and return the text of its
 value."
-  (let ((*form-number* 0) (*form-text* nil) (*value-budget* *value-limit*) (*done* '()))
+  (let ((*form-number* 0) (*form-text* nil) (*value-budget* *value-limit*) (*evaluated-values* '()))
     (evaluate-text text)
-    (loop for (name value) on (json-object-members (first (first *done*))) by #'cddr
+    (loop for (name value) on (json-object-members (first (first *evaluated-values*))) by #'cddr
           when (string= name "text") return value)))
 
 (defun idle-compiler ()
@@ -34,24 +34,24 @@ threads of jobs, because the server can end a job."
   "True when *PROBE* can be read, evaluated and printed in a fresh session."
   (equal (call-in-fresh-session (lambda () (evaluated-text *probe*))) "(1 \"a\" #\\b 1.5 :C)"))
 
-(defun tells-errors-p ()
+(defun error-report-works-p ()
   "True when an error can be described together with the calls on the stack."
   (handler-bind ((error (lambda (condition)
                           (loop for frame = (top-frame) then (frame-below frame)
                                 repeat 10
                                 while frame do (frame-call frame))
-                          (return-from tells-errors-p
+                          (return-from error-report-works-p
                             (and (multiple-value-call #'condition-data condition (shown-frames))
                                  t)))))
     (error "An error to be told.")))
 
-(defun exercised-p ()
+(defun collection-works-p ()
   "Collect garbage, which runs the program's *AFTER-GC-HOOKS* and finalizers. Return true if the
 image works afterwards, in this thread and in a new one. If the hooks end the image, this function
 does not return."
   (sb-ext:gc)
   (and (fresh-session-works-p)
-       (tells-errors-p)
+       (error-report-works-p)
        (sb-thread:join-thread (sb-thread:make-thread #'fresh-session-works-p
                                                      :name "live-lisp probe"))))
 
@@ -68,5 +68,5 @@ does not return."
     (list "holder" (and holder (short-thread-name holder))
           "works" (json-boolean
                    (cond (session (call-in-session-copy #'works-p))
-                         (exercise (exercised-p))
+                         (exercise (collection-works-p))
                          (t (fresh-session-works-p)))))))

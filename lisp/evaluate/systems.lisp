@@ -207,7 +207,7 @@ do so before if this call has loaded ASDF."
 (sb-ext:defglobal **asd-files** nil
   "A hash table from file names to lists of the .asd files below ASDF's source registry, or NIL
 before these were scanned.")
-(sb-ext:defglobal **told-twins** '() "The names of the systems that TWINS-DATA has reported.")
+(sb-ext:defglobal **reported-twins** '() "The names of the systems that TWINS-DATA has reported.")
 
 (defun asd-files (name)
   "Return a list of the .asd files named NAME below the directories of ASDF's source registry. The
@@ -246,10 +246,10 @@ reported only once."
   (call-user-code
    (lambda ()
      (loop for name in names
-           for (other own) = (and (not (member name **told-twins** :test #'string=))
+           for (other own) = (and (not (member name **reported-twins** :test #'string=))
                                   (multiple-value-list (twin-file name)))
            when other
-             do (push name **told-twins**)
+             do (push name **reported-twins**)
              and collect (object "name" name
                                  "file" (sb-ext:native-namestring own)
                                  "other" (sb-ext:native-namestring other))))))

@@ -12,7 +12,7 @@
 (defun output-sent-before-exit (exit &rest options)
   "Hook: send the output of the jobs to the server. Then call EXIT, the original function, with
 OPTIONS."
-  (apart (send-written) (wait-until-read))
+  (with-isolation (send-written) (wait-until-read))
   (apply exit options))
 
 (define-hook sb-ext:exit output-sent-before-exit)

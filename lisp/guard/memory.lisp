@@ -115,7 +115,7 @@ If the current thread is among them, end it last, because that leaves this funct
                                   using (hash-value job)
                                 when (member job jobs) collect thread)))
          (own (find here jobs :key #'job-thread)))
-    (setf **crowded** (union threads **crowded**))
+    (setf **heap-exhausting-threads** (union threads **heap-exhausting-threads**))
     (dolist (job jobs) (setf (job-crowded job) t))
     (dolist (job (remove own jobs)) (interrupt-job job "heap"))
     (mapc #'end-growing-thread (remove here threads))
@@ -126,8 +126,8 @@ If the current thread is among them, end it last, because that leaves this funct
   "Wait until the jobs and threads that END-GROWERS has ended are gone, at most a second for each,
 and collect their garbage. If it were collected before they are gone, it would move to an older
 generation, which is seldom collected."
-  (when **crowded**
-    (dolist (thread (remove sb-thread:*current-thread* (shiftf **crowded** nil)))
+  (when **heap-exhausting-threads**
+    (dolist (thread (remove sb-thread:*current-thread* (shiftf **heap-exhausting-threads** nil)))
       (sb-thread:join-thread thread :default nil :timeout 1))
     (clear-stack)
     (collect-much)))
@@ -188,7 +188,7 @@ function runs after every garbage collection, in the thread that collected."
   (unless (sb-thread:holding-mutex-p **guarding**)
     ;; Another thread that has collected waits here. Otherwise it could fill the heap before this
     ;; thread goes on.
-    (let ((ends (apart (sb-thread:with-mutex (**guarding**) (judge-fairly)))))
+    (let ((ends (with-isolation (sb-thread:with-mutex (**guarding**) (judge-fairly)))))
       (when ends (end-growers ends)))))
 
 (defmacro hooks-run-here-p ()

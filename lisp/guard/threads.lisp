@@ -181,7 +181,7 @@ waits for jobs."
 (define-hook sb-thread:terminate-thread ending-noted)
 (define-hook sb-thread:interrupt-thread interrupting)
 
-(defun own-thread ()
+(defun protect-this-thread ()
   "Protect this thread: once GUARD-OWN-THREADS was called, user code cannot end it, nor interrupt it
 unless it is the main thread."
   (push sb-thread:*current-thread* **own-threads**))

@@ -9,19 +9,19 @@
 
 (defparameter *restart-limit* 20 "An answer shows at most this many restarts.")
 
-(defvar *offered* :active
+(defvar *offered-restarts* :active
   "A list of the restarts that an answer shows, or :ACTIVE for all active ones.")
 
 (defun active-restarts (condition)
-  "Return *OFFERED* if it is a list. Else return the active restarts for CONDITION, without the
-agent's own."
-  (if (listp *offered*)
-      *offered*
+  "Return *OFFERED-RESTARTS* if it is a list. Else return the active restarts for CONDITION, without
+the agent's own."
+  (if (listp *offered-restarts*)
+      *offered-restarts*
       (loop for restart in (compute-restarts condition)
             until (eq restart *end-call*)
             collect restart)))
 
-(defun told-restarts (restarts)
+(defun shown-restarts (restarts)
   "Return a list of the first *RESTART-LIMIT* of RESTARTS. Each element is a list of the restart,
 its name and its report. Of several restarts with the same name and report, include only the newest,
 which INVOKE-RESTART would find. The second value is the number of the remaining restarts, or NIL."
@@ -41,7 +41,7 @@ which INVOKE-RESTART would find. The second value is the number of the remaining
 value is the number of the remaining restarts, or NIL. If the test function of a restart signals an
 error, return an empty list."
   (handler-case
-      (multiple-value-bind (told more) (told-restarts (active-restarts condition))
+      (multiple-value-bind (told more) (shown-restarts (active-restarts condition))
         (values (loop for (nil name report) in told collect (object "name" name "report" report))
                 more))
     (error () (values '() nil))))

@@ -134,14 +134,14 @@ list NAMES."
                        (or (eq package (find-package "COMMON-LISP"))
                            (eql 0 (search "SB-" (package-name package)))))))
 
-(defun ours-p (name)
+(defun agent-name-p (name)
   "True when the debug name NAME belongs to a function of the agent."
   (some (lambda (symbol) (own-package-p (symbol-package symbol))) (function-symbols name)))
 
 (defun machinery-p (name)
   "True when the debug name NAME belongs to a foreign function, to a function of the agent, or to
 one in *SIGNALLING*. Frames of these functions at the ends of the stack are not shown."
-  (or (stringp name) (ours-p name) (named-p name *signalling*)))
+  (or (stringp name) (agent-name-p name) (named-p name *signalling*)))
 
 (defparameter *entries*
   '("INVOKE-INTERRUPTION" "RUN-HANDLER" "INTERNAL-ERROR" "CONTROL-STACK-EXHAUSTED-ERROR"
@@ -216,7 +216,7 @@ the agent called user code, without frames of the agent and of SBCL's functions 
                       unless (eq role :between) collect frame)))
     ;; The agent's hooks, such as the one for new methods, have frames between those of user code.
     ;; These frames would not help a reader.
-    (remove-if (lambda (frame) (ours-p (frame-name frame)))
+    (remove-if (lambda (frame) (agent-name-p (frame-name frame)))
                (reverse (without-machinery (reverse (without-machinery
                                                      (below-wait (below-entry frames))))
                                            :loader t)))))
@@ -264,7 +264,7 @@ agent. ASDF's functions are recognized by their names, because another ASDF than
 loaded from any file."
   (let ((name (frame-name frame)) (file (frame-file frame)))
     (or (stringp name)
-        (ours-p name)
+        (agent-name-p name)
         (and (symbolp name) (eq (symbol-package name) (find-package "LIVE-LISP")))
         (dispatch-p name)
         (asdf-function-p name)
@@ -317,14 +317,14 @@ called. If all frames are of the system, keep the newest *SYSTEM-FRAMES*."
 (defvar *sparing* nil
   "True while memory may be too short to look up the source places of frames.")
 
-(defun told-frames ()
+(defun folded-user-frames ()
   "Return the frames of user code in this thread, newest first, with system frames folded: each
 element is a frame or a FOLDED. While *SPARING* is true, no frames are folded."
   (if *sparing* (user-frames) (folded-frames (user-frames))))
 
 (defun first-frames (frames)
-  "Return the first *FRAME-LIMIT* of FRAMES, a list from TOLD-FRAMES. The second value is the number
-of the other frames, including folded ones, or NIL if there are none."
+  "Return the first *FRAME-LIMIT* of FRAMES, a list from FOLDED-USER-FRAMES. The second value is the
+number of the other frames, including folded ones, or NIL if there are none."
   (let ((more (nthcdr *frame-limit* frames)))
     (values (loop for frame in frames repeat *frame-limit* collect frame)
             (and more (loop for each in more sum (if (folded-p each) (folded-count each) 1))))))
@@ -332,7 +332,7 @@ of the other frames, including folded ones, or NIL if there are none."
 (defun shown-frames ()
   "Return a list of the frames of this thread that an answer shows. The second value is the number
 of the other frames, or NIL."
-  (first-frames (told-frames)))
+  (first-frames (folded-user-frames)))
 
 (defun frame-calls (frames)
   "Return a list with an element for each of FRAMES, a list from SHOWN-FRAMES: a FOLDED itself, and

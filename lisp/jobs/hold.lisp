@@ -44,13 +44,13 @@
    "Names of all restarts by which the operation continued after an error, including restarts that
    were invoked for held errors."))
 
-(defvar *hold* nil
+(defvar *hold-seconds* nil
   "The number of seconds for which to hold each error of this tool call for debugging, or NIL to
 hold no errors.")
 
 (sb-ext:defglobal **held-above** 0 "The highest number of an error that an earlier image held.")
 
-(sb-ext:defglobal **holder** (constantly nil)
+(sb-ext:defglobal **hold-function** (constantly nil)
   "A function that takes a condition and a job, and holds the condition for debugging in the thread
 of the job. If that is impossible, it returns the reason as text.")
 
@@ -58,7 +58,7 @@ of the job. If that is impossible, it returns the reason as text.")
   "NIL, or a function of one argument. It is called first with each condition that reaches the
 debugger.")
 
-(defvar *so-far* '()
+(defvar *progress-functions* '()
   "A list of functions without parameters. Each returns a property list of answer members about what
 this call has done so far. They are called when an error is held before the call has ended.")
 
@@ -75,7 +75,7 @@ this call has done so far. They are called when an error is held before the call
 message. If the journal is damaged, VALUE can be anything."
   (and (listp value) (remove-if-not #'stringp value)))
 
-(defvar *taken* nil
+(defvar *restarts-taken* nil
   "A hash table of the chosen restarts that this call has invoked. A key is a list of three texts:
 the restart's name, the condition's type and its report. A value is a pair of the restart's position
 in the order of invocation, counted from 0, and true if the condition was REDEFINES-COMPILED-P.")
@@ -86,7 +86,7 @@ in the order of invocation, counted from 0, and true if the condition was REDEFI
 (defun note-restart (restart)
   "Record that RESTART is invoked in the current tool call. Do not record a restart without a name,
 since a later call could not choose it."
-  (when (and *taken* (restart-name restart))
+  (when (and *restarts-taken* (restart-name restart))
     (push (string (restart-name restart)) *went-on-by*)))
 
 (defun restarts-until (before)
@@ -94,7 +94,8 @@ since a later call could not choose it."
 without duplicates, oldest first."
   (remove-duplicates (reverse (ldiff *went-on-by* before)) :test #'string= :from-end t))
 
-(defparameter *taken-told* 20 "The number of restarts in *TAKEN* that an answer lists at most.")
+(defparameter *restarts-taken-limit* 20 "The number of restarts in *RESTARTS-TAKEN* that an answer
+lists at most.")
 
 (defvar *program-breaks* nil
   "The value of *BREAK-ON-SIGNALS* when the program entered the debugger.")
@@ -127,21 +128,22 @@ earlier contains the old definition."
            t)))
 
 (defun taken-redefined-count ()
-  "Return the number of restarts in *TAKEN* for conditions that were REDEFINES-COMPILED-P."
-  (loop for (nil . redefines) being the hash-values of *taken* count redefines))
+  "Return the number of restarts in *RESTARTS-TAKEN* for conditions that were REDEFINES-COMPILED-P."
+  (loop for (nil . redefines) being the hash-values of *restarts-taken* count redefines))
 
 (defun note-taken (key redefines)
-  "Record in *TAKEN* that a restart is invoked, unless it is recorded already. KEY is a key of
-*TAKEN*. REDEFINES is true if the condition is REDEFINES-COMPILED-P."
-  (unless (gethash key *taken*)
-    (setf (gethash key *taken*) (cons (hash-table-count *taken*) redefines))))
+  "Record in *RESTARTS-TAKEN* that a restart is invoked, unless it is recorded already. KEY is a key
+of *RESTARTS-TAKEN*. REDEFINES is true if the condition is REDEFINES-COMPILED-P."
+  (unless (gethash key *restarts-taken*)
+    (setf (gethash key *restarts-taken*) (cons (hash-table-count *restarts-taken*) redefines))))
 
 (defun call-taking-again (function)
   "Call FUNCTION, which repeats what this call has done, and return its value. Chosen restarts may
 be invoked again, for conditions equal to earlier ones."
-  (let* ((before *taken*) (*taken* (make-hash-table :test 'equal)) (again *taken*))
+  (let* ((before *restarts-taken*) (*restarts-taken* (make-hash-table :test 'equal))
+         (again *restarts-taken*))
     (unwind-protect (funcall function)
-      (let ((*taken* before))
+      (let ((*restarts-taken* before))
         (maphash (lambda (key taken) (note-taken key (cdr taken))) again)))))
 
 (defun take-chosen-restart (condition)
@@ -156,7 +158,7 @@ again could be invoked forever."
                              (report-text 200 condition)))
         do (when (and restart
                       (zerop (restart-required-count restart))
-                      (not (gethash key *taken*)))
+                      (not (gethash key *restarts-taken*)))
              (note-taken key (ignore-errors (redefines-compiled-p condition)))
              (note-restart restart)
              ;; Leave out this restart, so that an error within it does not invoke it again without
@@ -165,16 +167,17 @@ again could be invoked forever."
                (call-as-program (lambda () (invoke-restart restart)))))))
 
 (defun taken-members ()
-  "Return a property list of answer members: the first *TAKEN-TOLD* restarts in *TAKEN*, their total
-number if there are more, and the names of all restarts by which this call continued."
-  (let ((count (hash-table-count *taken*)))
-    (list "taken" (loop with rows = (make-array (min count *taken-told*))
-                        for key being the hash-keys of *taken* using (hash-value taken)
+  "Return a property list of answer members: the first *RESTARTS-TAKEN-LIMIT* restarts in
+*RESTARTS-TAKEN*, their total number if there are more, and the names of all restarts by which this
+call continued."
+  (let ((count (hash-table-count *restarts-taken*)))
+    (list "taken" (loop with rows = (make-array (min count *restarts-taken-limit*))
+                        for key being the hash-keys of *restarts-taken* using (hash-value taken)
                         for number = (car taken)
                         when (< number (length rows))
                           do (destructuring-bind (name type text) key
                                (declare (ignore type))
                                (setf (aref rows number) (object "restart" name "text" text)))
                         finally (return (coerce rows 'list)))
-          "takenTotal" (and (> count *taken-told*) count)
+          "takenTotal" (and (> count *restarts-taken-limit*) count)
           "wentOnBy" (restarts-until '()))))

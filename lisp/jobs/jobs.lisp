@@ -52,7 +52,7 @@ internal real time at which the job was made."
 (sb-ext:defglobal **exiting** nil
   "True once the program has asked for an exit. SBCL's own flag is local to the exiting thread.")
 
-(sb-ext:defglobal **crowded** '()
+(sb-ext:defglobal **heap-exhausting-threads** '()
   "The threads without a job that exhausted the heap. Garbage is collected before the next job.")
 
 (sb-ext:defglobal **collect-much** (constantly nil)
@@ -78,7 +78,7 @@ thread before it does anything else.")
     (setf (job-id job) id
           (gethash id **jobs**) job)))
 
-(sb-ext:defglobal **begun** 0 "The number of jobs that have begun.")
+(sb-ext:defglobal **jobs-begun** 0 "The number of jobs that have begun.")
 
 (defun background-stream ()
   "Return a stream for output of threads that no job waits for. The next answer of the session shows
@@ -322,7 +322,7 @@ agent is broken. The server then replaces the image."
 evaluated code has removed it."
   (and (typep condition 'cell-error)
        ;; A program can make a condition of this type without a name.
-       (ours-p (ignore-errors (cell-error-name condition)))))
+       (agent-name-p (ignore-errors (cell-error-name condition)))))
 
 (defun thread-name-for (operation)
   "Return the name, a string, for the thread of a job of OPERATION."
@@ -369,7 +369,7 @@ that the thread stops here so that the user can debug it. Return if all of these
   (retry-with-libraries condition)
   (load-manager-for-file condition)
   (take-chosen-restart condition)
-  (when *hold* (setf (job-unheld *job*) (funcall **holder** condition *job*))))
+  (when *hold-seconds* (setf (job-unheld *job*) (funcall **hold-function** condition *job*))))
 
 (defun answer-condition (condition)
   "End the job or the thread in which CONDITION was signalled and not handled. Describe CONDITION in
@@ -428,7 +428,7 @@ value of *INVOKE-DEBUGGER-HOOK* when SBCL called it."
      (when (typep condition 'heap-exhausted)
        (if *job*
            (setf (job-crowded *job*) t)
-           (push sb-thread:*current-thread* **crowded**)))
+           (push sb-thread:*current-thread* **heap-exhausting-threads**)))
      (answer-condition condition))))
 
 (defmacro as-own-thread (&body body)

@@ -292,11 +292,11 @@ has taken *LOCALS-MILLISECONDS*, the remaining frames have only the function's n
 
 (defparameter *error-limit* 10 "The number of errors that are kept at most.")
 
-(sb-ext:defglobal **began** nil "The Unix time at which this image began, or NIL.")
+(sb-ext:defglobal **image-began** nil "The Unix time at which this image began, or NIL.")
 
 (defun note-beginning ()
   "Record that this image begins now."
-  (setf **began** (unix-time)))
+  (setf **image-began** (unix-time)))
 
 (defvar *form-text* nil
   "The source text of the form being evaluated, or NIL if the form did not come as text.")
@@ -349,7 +349,7 @@ making this data runs user code, and may never end."
     ((index integer "The number of the error: 0 is the newest."))
   "Return one kept error, and the types and times of all kept errors."
   (let ((errors (session-errors *session*)))
-    (object "began" **began**
+    (object "began" **image-began**
             "total" (length errors)
             "error" (let ((kept (first (page errors index 1))))
                       (and kept (make-json-object (copy-list kept))))

@@ -28,7 +28,7 @@ the other job."
     (cond ((or other (null **main-gate**))
            (send (object "id" id "mainThread" (object "job" (and other (job-id other))))))
           (t
-           (setf **begun** (logand (1+ **begun**) most-positive-fixnum)
+           (setf **jobs-begun** (logand (1+ **jobs-begun**) most-positive-fixnum)
                  (job-thread job) (sb-thread:main-thread)
                  (job-waits job) t
                  (gethash id **jobs**) job

@@ -3,7 +3,8 @@
 
 (in-package "LIVE-LISP.JOBS")
 
-(defparameter *looked-at* 250000 "The number of symbols of a package that are compared at most.")
+(defparameter *compared-symbols-limit* 250000 "The number of symbols of a package that are compared
+at most.")
 
 (defun nearness (name)
   "Return the greatest edit distance from NAME at which another name is suggested. Return NIL if
@@ -87,8 +88,9 @@ nearest one, unless their distance is at most 1."
     (reverse texts)))
 
 (defun map-accessible (visit package)
-  "Call VISIT with each symbol that is accessible in PACKAGE, at most *LOOKED-AT* of them."
-  (let ((left *looked-at*))
+  "Call VISIT with each symbol that is accessible in PACKAGE, at most *COMPARED-SYMBOLS-LIMIT* of
+them."
+  (let ((left *compared-symbols-limit*))
     (with-package-iterator (next package :internal :external :inherited)
       (loop
         (multiple-value-bind (more symbol) (next)

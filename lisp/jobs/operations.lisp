@@ -136,7 +136,7 @@ else in a job. If it cannot be started, answer with a fault."
                                  (setf **held-above**
                                        (max **held-above**
                                             (or (whole-number (gethash "heldAbove" arguments)) 0)))
-                                 (let ((*hold* (whole-number (gethash "hold" arguments)))
+                                 (let ((*hold-seconds* (whole-number (gethash "hold" arguments)))
                                        (*chosen-restarts*
                                         (names-among (gethash "restarts" arguments)))
                                        (*debug-level* (gethash "debugLevel" arguments)))

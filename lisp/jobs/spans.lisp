@@ -208,13 +208,13 @@ the FILE-SPANS are kept nowhere, and the file is read again for the first questi
   "Hook: call FUNCTION with INFORMATION. FUNCTION returns SBCL's observer for a file to be compiled.
 Return an observer that calls SBCL's observer and also records lists."
   (let ((observer (funcall function information)))
-    (or (apart (observer (make-recorder) observer))
+    (or (with-isolation (observer (make-recorder) observer))
         observer)))
 
 (defun source-loaded (function stream &rest arguments)
   "Hook: call FUNCTION, which loads the source in STREAM, with STREAM and ARGUMENTS. Record the
 lists that are read meanwhile."
-  (apart
+  (with-isolation
    (when (typep stream 'tracking-stream)
      (setf (stream-observer stream) (observer (make-recorder)))))
   (apply function stream arguments))
@@ -224,7 +224,7 @@ lists that are read meanwhile."
 with NUMBER. Then store the places of the lists, and the package in which FORM was read."
   (multiple-value-prog1 (funcall function form number)
     (let ((package *package*))
-      (apart
+      (with-isolation
        (let* ((information source-information)
               (stream (and information (information-stream information)))
               (recorder (and (typep stream 'tracking-stream)

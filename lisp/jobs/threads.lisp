@@ -126,7 +126,7 @@ thread."
   "Start a job for the request ID of OPERATION. The job calls FUNCTION, which returns a property
 list of answer members."
   (let ((job (make-job id operation)) (spare (take-spare)))
-    (setf **begun** (logand (1+ **begun**) most-positive-fixnum))
+    (setf **jobs-begun** (logand (1+ **jobs-begun**) most-positive-fixnum))
     (setf (gethash id **jobs**) job)
     (unless (and spare (hand-over spare job function))
       (run-in-new-thread job function))))
@@ -153,19 +153,19 @@ list of answer members."
   "Return the path of the folder in /proc in which Linux describes THREAD."
   (concatenate 'string "/proc/self/task/" (decimal-digits (thread-number thread)) "/"))
 
-(defun there-p (path)
+(defun file-exists-p (path)
   "True when the file PATH exists. No file is opened."
   (zerop (sb-alien:alien-funcall
           (sb-alien:extern-alien "access" (function sb-alien:int sb-alien:c-string sb-alien:int))
           path 0)))
 
-(defun gone-p (thread)
+(defun thread-vanished-p (thread)
   "True when THREAD has ended without being unwound, so that SBCL still considers it alive."
   (and (plusp (thread-number thread))
-       (not (there-p (thread-folder thread)))
+       (not (file-exists-p (thread-folder thread)))
        ;; Without this folder, the system lists no threads at all, and then a missing folder of a
        ;; thread means nothing.
-       (there-p "/proc/self/task")))
+       (file-exists-p "/proc/self/task")))
 
 (defun end-dead-jobs ()
   "End the jobs with threads that have ended without calling END-JOB. Signal an error if a thread
@@ -176,7 +176,7 @@ is lost."
           for thread = (job-thread job)
           do (when (and thread (not (job-answered job)))
                (if (sb-thread:thread-alive-p thread)
-                   (when (gone-p thread)
+                   (when (thread-vanished-p thread)
                      (error
                       "The thread of a call was ended without being unwound, as by pthread_exit."))
                    (end-if-dead job))))))

@@ -197,7 +197,7 @@ that was replaced since, return the result of CHECKED-CALL. Else return WARNING.
   "(This compares with what the image had before; in a fresh image there may be no such warning.)"
   "The text below a warning that is about a difference from what the image had before.")
 
-(defun told-text (condition)
+(defun shown-warning-text (condition)
   "Return the WARNING-TEXT of CONDITION, followed by *AGAINST-BEFORE* if CONDITION is about a
 difference from what the image had before."
   (format nil "~A~@[~%  ~A~]"
@@ -234,7 +234,7 @@ when the file is loaded, where its place is unknown."
 CONDITION if an equal warning is KEPT-BEFORE-P."
   (multiple-value-bind (form context offset file start) (context-data)
     (let* ((file (or file (compiling-file)))
-           (text (told-text condition))
+           (text (shown-warning-text condition))
            (called (function-called form))
            (call (and called (about-call-p condition form) form))
            (undefined (undefined-by condition))

@@ -52,8 +52,8 @@ symbol or another object."
 ;;; Hooks
 
 (defmacro noting (&body body)
-  "Evaluate BODY, which changes *EFFECTS*, within APART. If *EFFECTS* is NIL, do nothing."
-  `(when *effects* (apart ,@body)))
+  "Evaluate BODY, which changes *EFFECTS*, within WITH-ISOLATION. If *EFFECTS* is NIL, do nothing."
+  `(when *effects* (with-isolation ,@body)))
 
 (defun note-building ()
   "Record in *EFFECTS* that the running code changes the image. A rebuild must then run this code
@@ -106,7 +106,7 @@ Record the operation, unless it serves only the compiler or only sets a value."
         (when (and symbol (system-symbol-p symbol)) (setf (effects-damages *effects*) t)))))
   (when (and **attached** (starts-p (first doing) "defining" "setting fdefinition"
                                     "setting the macro-function" "setting the symbol-function"))
-    (apart (note-changed-name (name-text name))))
+    (with-isolation (note-changed-name (name-text name))))
   (apply check name doing))
 
 (defvar *interned* :unasked
@@ -136,7 +136,7 @@ much code that only looks up a symbol."
         (when (system-symbol-p symbol) (setf (effects-restyles *effects*) t))
         (when (own-package-p (symbol-package symbol)) (setf (effects-damages *effects*) t)))))
   (when **attached**
-    (apart (note-changed-name (name-text (sb-mop:generic-function-name generic-function)))))
+    (with-isolation (note-changed-name (name-text (sb-mop:generic-function-name generic-function)))))
   (multiple-value-prog1 (funcall change generic-function method)
     (when (sb-mop:method-generic-function method) (touch-method method))))
 
@@ -174,13 +174,13 @@ and which definitions the file makes."
   "Hook: call FUNCTION, which SBCL calls with INFORMATION before it reads a file to compile. Record
 the text of the file, unless the compiled code will not be loaded as that of this file."
   (unless (or *spans-read* *file-of-copy*)
-    (apart (note-read *compile-file-truename*)))
+    (with-isolation (note-read *compile-file-truename*)))
   (funcall function information))
 
 (defun source-begun (function &rest arguments)
   "Hook: call FUNCTION, which loads the source in a stream, with ARGUMENTS. Before this, record the
 text of the file and, after it, the load."
-  (when *load-truename* (apart (note-read *load-truename*)))
+  (when *load-truename* (with-isolation (note-read *load-truename*)))
   (apply #'load-ended function arguments))
 
 (defun load-ended (function &rest arguments)

@@ -116,7 +116,7 @@ TEXT is a function that returns the source text."
             (list "unfinished" (beginning-of (funcall text))))
           (set-members form)))
 
-(defun tell (function)
+(defun report-built (function)
   "Send the server a message \"built\", which reports what a form changed. FUNCTION returns its
 members as a property list. Send nothing when FUNCTION returns NIL or signals an error."
   (let ((members (let ((*print-pretty* nil)) (ignore-errors (funcall function)))))
@@ -131,10 +131,10 @@ members as a property list. Send nothing when FUNCTION returns NIL or signals an
 never end. TEXT is a function that returns the source text of the form. Return a number, which the
 report of the end of the form must have as the member \"closes\"."
   (let ((number (1+ (sb-ext:atomic-incf (car **opened**)))))
-    (tell (lambda () (list "opens" number "unfinished" (beginning-of (funcall text)))))
+    (report-built (lambda () (list "opens" number "unfinished" (beginning-of (funcall text)))))
     number))
 
-(defun evaluate-telling (form text show)
+(defun evaluate-reporting (form text show)
   "Evaluate FORM, call SHOW with the list of its values, and return the values of SHOW. Report to
 the server how FORM changed the image, or that FORM was left before its end. If FORM can have
 changed how values are printed, report this only after SHOW has printed the values. TEXT is a
@@ -144,10 +144,10 @@ function that returns the source text of FORM."
          (account (make-account)) (*seen* (ignore-errors (thread-settings))) (ended nil) (open nil))
     (labels ((end ()
                (unless (shiftf ended t)
-                 (tell (lambda ()
-                         (append (built-members form text account package home mark policy
-                                                (restarts-until before))
-                                 (closes))))))
+                 (report-built (lambda ()
+                                 (append (built-members form text account package home mark policy
+                                                        (restarts-until before))
+                                         (closes))))))
              (closes () (and open (list "closes" open)))
              (open-it () (unless open (setf open (report-open text))))
              (when-held ()
@@ -156,10 +156,10 @@ function that returns the source text of FORM."
                '()))
       (setf (account-on-built account) #'open-it)
       (unwind-protect
-           (let* ((*so-far* (cons #'when-held *so-far*))
+           (let* ((*progress-functions* (cons #'when-held *progress-functions*))
                   (values (evaluate-parts form '() account)))
              (unless (account-restyles account) (end))
              (multiple-value-prog1 (funcall show values)
                (end)))
         (unless ended
-          (tell (lambda () (append (unfinished-members form text account) (closes)))))))))
+          (report-built (lambda () (append (unfinished-members form text account) (closes)))))))))

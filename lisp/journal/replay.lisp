@@ -43,7 +43,7 @@ record its effects in EFFECTS. Return NIL, or a text that says why it could not 
   (let* ((name (gethash "package" table "COMMON-LISP-USER")) (package (find-package name))
          (text (gethash "text" table))
          (*chosen-restarts* (names-among (gethash "restarts" table)))
-         (*taken* (make-hash-table :test 'equal))
+         (*restarts-taken* (make-hash-table :test 'equal))
          (*went-on-by* '()))
     (cond ((null package) (format nil "There is no package ~A." name))
           ((not (equal (gethash "readtable" table) (mark-text (readtable-mark *readtable*))))

@@ -65,9 +65,9 @@ job ran, or if FORM contains the name of a setting."
   "Evaluate FORM, record its effects in EFFECTS, and return the list of its values."
   (let ((*effects* effects) (globals (ignore-errors (global-settings)))
         (mark (mark-before *readtable*))
-        (begun (and (alone-p) **begun**)))
+        (begun (and (alone-p) **jobs-begun**)))
     (unwind-protect (multiple-value-list (call-user-code (lambda () (funcall **eval** form))))
       ;; Do not use APART here: these calls look at the settings as FORM has left them.
       (ignore-errors
        (note-operator form)
-       (note-settings form globals mark (eql begun **begun**))))))
+       (note-settings form globals mark (eql begun **jobs-begun**))))))

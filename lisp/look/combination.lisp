@@ -185,7 +185,7 @@ as (\"primary\" \"\") when no method is primary."
          (xrefs (and simple (packed-xrefs simple))))
     (cond ((typep method 'sb-mop:standard-accessor-method) t)
           ((null simple) nil)
-          ((and xrefs +next-method-call+ (kept-p +next-method-call+))
+          ((and xrefs +next-method-call+ (xrefs-kept-p +next-method-call+))
            (map-xrefs (lambda (kind used number)
                         (declare (ignore kind number))
                         (when (eq used +next-method-call+) (return-from calls-no-next-p nil)))

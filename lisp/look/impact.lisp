@@ -25,7 +25,7 @@ search stopped after *MOST-REACHING* users."
                                       (if (top-form-p user)
                                           (top-form-source user)
                                           (not (eq :loose (user-kind user))))
-                                      (there-p user used))
+                                      (user-there-p user used))
                              (let ((name (name-of user)))
                                (unless (shiftf (gethash user known) t)
                                  (decf left)

@@ -148,7 +148,7 @@ added to **NEWS** by the hooks."
     (trim-uses index)
     index))
 
-(defmacro changing ((index) &body body)
+(defmacro with-index-changing ((index) &body body)
   "Evaluate BODY, which changes INDEX, without interrupts. **INDEX** is NIL meanwhile, and stays NIL
 if BODY fails, since INDEX may then be incomplete. The next question builds a new index."
   `(sb-sys:without-interrupts
@@ -189,7 +189,7 @@ it may be the definition of a name by now."
     (cond ((stale-p index)
            (setf **index** nil
                  **index** (new-index)))
-          ((consp **news**) (changing (index) (add-news index))))
+          ((consp **news**) (with-index-changing (index) (add-news index))))
     **index**))
 
 (declaim (notinline updated-index))

@@ -55,7 +55,7 @@ loaded, and its source file is not on this disk."
 (defun code-noted (function code reason)
   "Hook: record CODE, a new code object, and the file or form that made it. Then call FUNCTION, the
 hooked function of SBCL, with CODE and REASON."
-  (apart
+  (with-isolation
    (when (typep code 'code) (note-news code))
    (when (and (typep code 'code) (not *passing*))
      (note-run code)
@@ -71,7 +71,7 @@ source file that is being loaded. If there is none, record the whole top-level f
 it may be a definition."
   (let ((whole evaluated-form))
     (when (consp whole)
-      (apart
+      (with-isolation
        (cond ((not (and evaluated-index *load-truename*))
               (when (definer-head-p whole) (note-definer whole)))
              ((not *compile-file-truename*)

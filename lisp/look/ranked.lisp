@@ -207,7 +207,7 @@ NIL or blank."
                     (doc-text symbol type)
                     (or (doc-text symbol 'type) (doc-text (list 'setf symbol) 'function))))))
 
-(defun prefixed (pattern)
+(defun split-pattern-prefix (pattern)
   "If PATTERN begins with a package name and a colon, return the package and the rest of PATTERN.
 Else return NIL and PATTERN."
   (multiple-value-bind (prefix rest) (split-prefix pattern)
@@ -225,7 +225,7 @@ Else return NIL and PATTERN."
   "Search for PATTERN in the names of symbols: best first, and with packages of the user before
 others."
   (let ((found (multiple-value-bind (home rest)
-                   (if package (values (named-package package) pattern) (prefixed pattern))
+                   (if package (values (named-package package) pattern) (split-pattern-prefix pattern))
                  (ranked-symbols rest home type inherited (users-packages roots)))))
     (call-user-code
      (lambda ()

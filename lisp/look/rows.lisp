@@ -38,7 +38,7 @@ object CODE."
            (running-p code)
            (>= (generation code) +never-collected+))))
 
-(defun there-p (user name)
+(defun user-there-p (user name)
   "Return true if USER, a USER or TOP-FORM structure, still exists and uses NAME. If only a garbage
 collection can show this, throw to DOUBTFUL."
   (if (top-form-p user)
@@ -91,7 +91,7 @@ whether a user still exists, throw to DOUBTFUL."
     (map-uses (lambda (user kind)
                 (when (and (logbitp kind kinds)
                            (not (eq user last))
-                           (there-p user name)
+                           (user-there-p user name)
                            (counts-p (and *within* (user-file user))))
                   (push (setf last user) found)))
               index name)
@@ -130,7 +130,7 @@ large heap, collect only new objects. For all questions of one evaluation, colle
           (setf (user-text user) (cons package text))
           text))))
 
-(defun sort-of (user)
+(defun shown-kind (user)
   "Return how answers show USER, a USER or TOP-FORM structure. The result is :PLACE for a TOP-FORM,
 :LOOSE or :OWN for a USER of this kind, a string such as \"setf expander\" for an expander, else
 :FUNCTION."
@@ -246,7 +246,7 @@ return the other name as text. Else return NIL."
 object about it. KINDS lists the kinds of the uses, such as :CALLS. If KIND or TEXT is not NIL, show
 it in place of the kind or the name of the group. If SITES is true, add the source locations of the
 uses. POSSIBLE is true if the group only has NAME in its data."
-  (let* ((user (first group)) (sort (sort-of user)))
+  (let* ((user (first group)) (sort (shown-kind user)))
     (case sort
       (:place (form-data user possible))
       (:loose (object "name" (loose-text (user-code user)) "kind" "anonymous function"

@@ -3,7 +3,7 @@
 
 (in-package "LIVE-LISP.LOOK")
 
-(defun kept-p (symbol)
+(defun xrefs-kept-p (symbol)
   "Return true if this SBCL records cross references for SYMBOL (contract S3.12 in
 docs/develop/contracts.md)."
   ;; SBCL's predicate also takes a list of names, and would take NIL for an empty list.
@@ -12,7 +12,7 @@ docs/develop/contracts.md)."
 
 ;; Some SBCLs are built without cross references to their own functions.
 (define-ability "cross-references to CL" "who_calls finds fewer callers of mapcar and the like")
-(define-check (kept-p 'mapcar))
+(define-check (xrefs-kept-p 'mapcar))
 
 (defmacro with-index ((index) &body body)
   "Evaluate BODY with the variable INDEX bound to the current index, while this thread holds the
@@ -51,7 +51,7 @@ one of NAMES in any way, or have it in their data. Leave out code that is runnin
     (remove-duplicates
      (loop for name in names
            append (loop for user in (users-of index name #b1111111)
-                        unless (and (eq :loose (sort-of user)) (running-p (user-code user)))
+                        unless (and (eq :loose (shown-kind user)) (running-p (user-code user)))
                           collect (user-parts user)))
      :test #'equal)))
 
@@ -112,7 +112,7 @@ top-level forms that define a user in NAMED."
 constructor made by DEFSTRUCT is among them, add its structure to the OTHERS."
   (let ((rows (make-rows)) (functions '()) (places '()))
     (dolist (user users)
-      (let ((sort (sort-of user)))
+      (let ((sort (shown-kind user)))
         (case sort
           (:function (push user functions))
           ((:place :loose) (push user places))
@@ -189,7 +189,8 @@ functions and forms that use NAME. Return a ROWS structure for USERS, without th
 same name as one in CALLS. Leave out forms that are still running too: one of them may be the form
 that asks this question, and its code will be gone when it has run."
   (let ((rows (rows-for (remove-if (lambda (user)
-                                     (and (eq :loose (sort-of user)) (running-p (user-code user))))
+                                     (and (eq :loose (shown-kind user))
+                                          (running-p (user-code user))))
                                    users)
                         name)))
     (setf (rows-functions rows) (without-users (rows-functions rows) (rows-functions calls))
@@ -217,32 +218,32 @@ empty structure, since the data probably means these."
         (make-rows)
         (mention-rows (users-of index target #b1000000) calls target))))
 
-(defun own-p (function)
+(defun sbcl-function-p (function)
   "Return true if FUNCTION is part of SBCL and not inside a named function. Templates of SBCL's
 compiler are such functions."
   (let ((file (code-file (function-code function)))
         (root (root-of (simple-function-name function))))
     (and (stringp file) (eql 0 (search "SYS:" file)) (consp root) (not (plain-name-p root)))))
 
-(defun own-users (index name)
+(defun sbcl-users (index name)
   "Return a list of new USER structures for functions of SBCL that call NAME. INDEX does not have
 these functions, since they are definitions of no name."
   (let ((users '()))
     (map-functions (lambda (own function)
                      (declare (ignore own))
                      (when (and (not (noted-p index (function-code function)))
-                                (own-p function)
+                                (sbcl-function-p function)
                                 (find-if (lambda (use)
                                            (and (equal name (first use)) (eq :calls (third use))))
                                          (uses-in function)))
                        (push (make-user nil :own function) users))))
     users))
 
-(defun own-block (index name)
+(defun sbcl-rows-block (index name)
   "Return a block of answer rows, a cons (FUNCTION . ITEMS) as in ROW-BLOCKS, for the functions of
 SBCL without a name that call NAME. INDEX is the index of uses."
   (cons (lambda (user sites) (user-data (list user) name '(:calls) :sites sites))
-        (own-users index name)))
+        (sbcl-users index name)))
 
 (defun function-block (name kind word users)
   "Return a block of answer rows, a cons (FUNCTION . ITEMS) as in ROW-BLOCKS, for the functions
@@ -358,7 +359,7 @@ definitions that only have its name in their data."
                (mentions (mentioned-rows index target (if (fboundp target) "" "FUNCTION") calls))
                (callers (row-blocks target calls '(:calls :macroexpands)
                                     (macro-uses (users-of index target #b10)) nil))
-               (others (append callers (and internals (list (own-block index target)))))
+               (others (append callers (and internals (list (sbcl-rows-block index target)))))
                (possible (row-blocks target mentions '() '() t))
                (unrecorded (unrecorded-text target))
                (place (and setf (not (fboundp target)) (expander :setf symbol)))
@@ -374,7 +375,7 @@ definitions that only have its name in their data."
                   "natures" (if setf
                                 (cond ((fboundp target) '("FUNCTION")) (place '("SETF EXPANDER")))
                                 (natures-or-type symbol))
-                  "kept" (json-boolean (kept-p symbol))
+                  "kept" (json-boolean (xrefs-kept-p symbol))
                   "unrecorded" (and (plusp (+ (rows-count others) (rows-count possible)))
                                     unrecorded)
                   "accessibleIn" (and (or sites unseen) (packages-with symbol))
@@ -435,7 +436,7 @@ definitions that use the name, and last those that only have it in their data."
                   "expansion" (and (not setf)
                                    (eq :macro (variable-kind symbol))
                                    (plain-text 200 (macroexpand-1 symbol)))
-                  "kept" (json-boolean (kept-p symbol))
+                  "kept" (json-boolean (xrefs-kept-p symbol))
                   "accessibleIn" (and sites (packages-with symbol))
                   "rows" (rows-data (append functions others possible) offset limit sites)
                   (other-members (rows-places outside) '()

@@ -57,7 +57,7 @@ of ABOVE."
   (let ((name (caller-name call)))
     (unless (or (null name)
                 (form-name-p name)
-                (ours-p name)
+                (agent-name-p name)
                 (and above
                      (equal (if (method-name-p name) (second name) name)
                             (probe-name (call-probe above)))))

@@ -113,10 +113,11 @@ grown too much, keep fewer calls from now on."
 
 (defun chosen-p (probe arguments)
   "Return true if PROBE must record a call with ARGUMENTS. The WHERE function of PROBE decides this.
-It runs within APART-FOR-LONG, but its output goes where the output of the program goes."
+It runs within WITH-INTERRUPTIBLE-ISOLATION, but its output goes where the output of the program
+goes."
   (let ((where (probe-where probe)) (output *standard-output*) (*unrecorded* t))
     (or (null where)
-        (apart-for-long
+        (with-interruptible-isolation
           (handler-case (let ((*standard-output* output)) (apply where arguments))
             (error (failure)
               (sb-ext:atomic-incf (probe-failed probe))

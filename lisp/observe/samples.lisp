@@ -97,11 +97,11 @@ such part. The part ends before functions of the agent, which may run after a co
 :ALLOC, it ends where SBCL allocates."
   (let* ((called (position :user-code names :key #'frame-role :from-end t))
          (start (if called
-                    (position-if-not #'ours-p names :start (1+ called))
+                    (position-if-not #'agent-name-p names :start (1+ called))
                     (position-if #'program-name-p names))))
     ;; Drop samples of the agent's function SPENT, which reads /proc to measure waiting.
     (when (and start (not (find 'spent names :end start)))
-      (let ((end (or (position-if #'ours-p names :start start) (length names))))
+      (let ((end (or (position-if #'agent-name-p names :start start) (length names))))
         (when (eq mode :alloc)
           (setf end (1+ (position-if-not #'stringp names :end end :from-end t))))
         (values (subseq names start end) start)))))

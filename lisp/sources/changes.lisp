@@ -164,7 +164,7 @@ functions now, or that were functions and are macros now."
                   (not (eq (eq kind :macro) (and (macro-function name) t)))))))
     (mapcar #'definition-name (definitions-if #'changed-p file))))
 
-(defun took-place-p (method other)
+(defun replaces-method-p (method other)
   "Return true if METHOD replaces OTHER, a method of the same generic function that another form of
 the same file made."
   (let ((file (identity-file method)))
@@ -183,7 +183,7 @@ of the generic function. LOG is the LOG of a TOUCHED structure, newest first."
                          (find-if (lambda (entry)
                                     (and (equal (car entry) name)
                                          (attached-p (cdr entry))
-                                         (took-place-p (cdr entry) other)))
+                                         (replaces-method-p (cdr entry) other)))
                                   methods))
         when taker collect (list name (cdr taker) other)))
 

@@ -3,10 +3,11 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defun bounded-members (key items)
-  "Return a plist for a JSON object about ITEMS, JSON objects: KEY with the first *TOLD-LIMIT* of
-them, and KEY with \"Total\" appended, with their total number. Return NIL if there are none."
+  "Return a plist for a JSON object about ITEMS, JSON objects: KEY with the first
+*SHOWN-ITEMS-LIMIT* of them, and KEY with \"Total\" appended, with their total number. Return NIL if
+there are none."
   (and items
-       (list key (page items 0 *told-limit*)
+       (list key (page items 0 *shown-items-limit*)
              (concatenate 'string key "Total") (length items))))
 
 (defparameter *says-limit* 4000
@@ -47,13 +48,13 @@ yet as no longer in their file."
 make, if the predicate WANTED is true of them. MORE is a list of JSON objects to append. Record the
 definitions that fit into the answer as listed. If FORGETTING is true, more of them fit, and those
 that no answer has listed yet come first."
-  (let* ((*told-limit* (if forgetting *told-of-removal* *told-limit*))
+  (let* ((*shown-items-limit* (if forgetting *shown-removals-limit* *shown-items-limit*))
          (entries (loop for file in files
                         append (loop for definition in (main-definitions (old-definitions file))
                                      when (funcall wanted definition)
                                        collect (list definition file))))
          (entries (if forgetting (listing-order entries) entries)))
-    (loop for (definition) in (page entries 0 *told-limit*) do (note-listed definition))
+    (loop for (definition) in (page entries 0 *shown-items-limit*) do (note-listed definition))
     (bounded-members "old" (append (loop for (definition file) in entries
                                          collect (item-data definition
                                                             "file" (source-file-path file)))

@@ -56,8 +56,8 @@ return its last N pairs."
 
 (defun changed-forms (old new parts)
   "Return a list of JSON objects for the forms that differ between OLD and NEW, two texts of a file.
-Leave out the forms of NEW in the list PARTS, which were loaded since OLD was. The list is empty if only white space and comments differ. Return :UNREADABLE if a text cannot be split
-into forms."
+Leave out the forms of NEW in the list PARTS, which were loaded since OLD was. The list is empty if
+only white space and comments differ. Return :UNREADABLE if a text cannot be split into forms."
   (let ((before (numbered-forms old)) (after (numbered-forms new)))
     (if (or (eq before :unreadable) (eq after :unreadable))
         :unreadable
@@ -162,12 +162,12 @@ forms have made."
 (defun compare-files (paths package limit more)
   "Return a JSON object about the differences between the image and the loaded files PATHS, a list
 of native names. If PACKAGE is given, compare instead all files that define names of PACKAGE, but
-only these names. Show at most LIMIT differences of each kind, or *TOLD-LIMIT* if it is NIL. MORE is
-a plist of further members. Return NIL if none of the files was loaded."
+only these names. Show at most LIMIT differences of each kind, or *SHOWN-ITEMS-LIMIT* if it is NIL.
+MORE is a plist of further members. Return NIL if none of the files was loaded."
   (call-user-code
    (lambda ()
      (sb-thread:with-mutex (**lock**)
-       (let ((*told-limit* (or limit *told-limit*))
+       (let ((*shown-items-limit* (or limit *shown-items-limit*))
              (files (if package (files-of-package package) (known-files paths))))
          (when (or files package)
            (make-json-object

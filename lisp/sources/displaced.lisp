@@ -83,7 +83,7 @@ source location of the form with LAMBDA-LIST, and BY its operator, DEFGENERIC or
 (defun making-way (name lambda-list location by)
   "If a tool is loading a file or a system in this thread, call MAKE-WAY with the same arguments.
 Ignore its errors, which must not reach the program."
-  (when (and *making-way* *touched*) (apart (make-way name lambda-list location by))))
+  (when (and *making-way* *touched*) (with-isolation (make-way name lambda-list location by))))
 
 ;;; Reporting removed methods in answers
 

@@ -230,9 +230,9 @@ the remaining definitions, and a list of the DEFINITION structures that it tried
     (when (or (not (equal which "listed")) (every #'listed-p (main-definitions old)))
       (multiple-value-bind (gone left) (forget-all old)
         ;; Show more of these than of others, since no later answer can show removed definitions.
-        (values (list "gone" (loop for (definition . data) in (page gone 0 *told-of-removal*)
+        (values (list "gone" (loop for (definition . data) in (page gone 0 *shown-removals-limit*)
                                    collect (with-users definition data))
                       "goneTotal" (length gone)
-                      "left" (page left 0 *told-limit*)
+                      "left" (page left 0 *shown-items-limit*)
                       "leftTotal" (length left))
                 old)))))

@@ -118,9 +118,9 @@ function\"."
       (:export (format nil "~A of ~A" (symbol-text name) (package-name identity)))
       (t (function-name-text name)))))
 
-(defparameter *told-limit* 20
+(defparameter *shown-items-limit* 20
   "The maximum number of definitions shown for one kind of difference.")
-(defparameter *told-of-removal* 200
+(defparameter *shown-removals-limit* 200
   "The maximum number of definitions shown that a load removed, or that the next load can remove.")
 
 (define-shape item ()

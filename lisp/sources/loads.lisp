@@ -200,7 +200,7 @@ which MAP-REACHED visits the functions that such definitions make.")
                            when source collect source)
                      :test #'eq))
 
-(defun enter (file definitions)
+(defun enter-definitions (file definitions)
   "Add DEFINITIONS to FILE, a SOURCE-FILE structure. Return a list of (NEW . OLD) pairs, one for
 each that replaces a definition OLD of FILE."
   (loop with table = (source-file-definitions file)
@@ -257,7 +257,7 @@ TOUCHED structure of the load. Add facts for answers to NOTED, a NOTED structure
 the names of changed definitions that are compiled into their users, such as macros."
   (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file))
          (old-serial (source-file-serial file)) (compiled (cdr (load-of file touched)))
-         (pairs (enter file definitions)))
+         (pairs (enter-definitions file definitions)))
     (multiple-value-bind (text date) (loaded-text file sources compiled)
       (drop-numbered-anew file definitions pairs old-text text)
       (unless (equal text old-text) (keep-forms file old-text old-serial))
@@ -361,7 +361,7 @@ Arguments and value are those of NOTE-FILE."
   (let* ((old-text (source-file-text file))
          (text (or *whole-text*
                    (read-text (sb-ext:parse-native-namestring (source-file-path file)))))
-         (same (same-forms-p old-text text)) (pairs (enter file definitions)))
+         (same (same-forms-p old-text text)) (pairs (enter-definitions file definitions)))
     (drop-numbered-anew file definitions pairs old-text text)
     (note-layouts pairs noted)
     (prog1 (changed-names pairs old-text text)
@@ -424,7 +424,7 @@ a list of the names of changed definitions that are compiled into their users."
                  (note-part file definitions touched noted)
                  (note-file file definitions touched noted)))
             (t (complete-sources file (fresh-sources definitions))
-               (enter file definitions)
+               (enter-definitions file definitions)
                (setf (source-file-failed file) failed)
                '())))))
 
@@ -469,7 +469,7 @@ another CALL-NOTING in this thread, only call FUNCTION, since the outer call rec
         (unwind-protect (multiple-value-prog1 (funcall function) (setf done t))
           (when (or path (touched-p *touched*))
             (let ((touched (shiftf *touched* nil)))
-              (apart-for-long
+              (with-interruptible-isolation
                (sb-thread:with-mutex (**lock**)
                  (note-load touched done path (and by (funcall by)))))))))))
 

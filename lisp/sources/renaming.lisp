@@ -368,6 +368,6 @@ rename-prepare."
   (let ((symbols (shiftf **replaced** '())))
     (call-user-code (lambda () (mapc #'drop-moved-class symbols)))
     (multiple-value-bind (gone left) (forget-all (left-of symbols))
-      (object "gone" (mapcar #'cdr (page gone 0 *told-limit*))
+      (object "gone" (mapcar #'cdr (page gone 0 *shown-items-limit*))
               "goneTotal" (length gone)
-              "left" (page left 0 *told-limit*)))))
+              "left" (page left 0 *shown-items-limit*)))))

@@ -42,13 +42,13 @@ first change. Else NIL.")
 NIL.")
 
 (defmacro with-touched ((variable) &body body)
-  "If this thread records changes, evaluate BODY inside APART, with VARIABLE bound to the TOUCHED
-structure of this thread."
+  "If this thread records changes, evaluate BODY inside WITH-ISOLATION, with VARIABLE bound to the
+TOUCHED structure of this thread."
   `(when *touched*
      (let ((,variable (if (eq *touched* :nothing-yet) (setf *touched* (make-touched)) *touched*)))
        ;; Record nothing in BODY: looking up a name can make SBCL change another name.
        (let ((*touched* nil))
-         (apart ,@body)))))
+         (with-isolation ,@body)))))
 
 (defvar *around* '()
   "A list of the truenames of the files whose load or compilation began the innermost load of this

@@ -144,5 +144,5 @@ code that uses it."
     (loop for (used . users) in (reverse groups)
           collect (object "name" (function-name-text used)
                           "kind" (use-kind used)
-                          "users" (page (reverse users) 0 *told-limit*)
+                          "users" (page (reverse users) 0 *shown-items-limit*)
                           "total" (length users)))))

@@ -37,10 +37,11 @@ that calls the function of the test case and records the result. PACKAGE is the 
                  (apply original arguments))))
 
 (defun clunit-error (package original arguments)
-  "Wrapper around CLUnit's HANDLE-ERROR. The first of ARGUMENTS is an error in a test. If *HOLD* is
-true, enter the debugger, else record the error. Then call ORIGINAL with ARGUMENTS."
+  "Wrapper around CLUnit's HANDLE-ERROR. The first of ARGUMENTS is an error in a test. If
+*HOLD-SECONDS* is true, enter the debugger, else record the error. Then call ORIGINAL with
+ARGUMENTS."
   (when *result*
-    (when *hold* (invoke-debugger (first arguments)))
+    (when *hold-seconds* (invoke-debugger (first arguments)))
     (note-checks 1)
     (note-failure package "error" :condition (first arguments)))
   (apply original arguments))

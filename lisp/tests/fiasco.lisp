@@ -13,9 +13,9 @@ package of Fiasco."
   (length (slot-value (home-value package "*CONTEXT*") (home-symbol package slot))))
 
 (defun fiasco-call-body (package original arguments)
-  "Call ORIGINAL with ARGUMENTS. If *HOLD* is true, make Fiasco enter the debugger for errors.
-PACKAGE is the package of Fiasco."
-  (if *hold*
+  "Call ORIGINAL with ARGUMENTS. If *HOLD-SECONDS* is true, make Fiasco enter the debugger for
+errors. PACKAGE is the package of Fiasco."
+  (if *hold-seconds*
       (with-home-values (package ("*DEBUG-ON-UNEXPECTED-ERROR*" t)) (apply original arguments))
       (apply original arguments)))
 
@@ -76,7 +76,7 @@ with this failure. If the debugger is going to hold an error, record nothing. PA
 of the framework."
   (let ((context (home-value package "*CONTEXT*")))
     (flet ((note () (fiasco-note package type arguments)))
-      (cond ((and *hold* (eq type (home-symbol package "UNEXPECTED-ERROR"))))
+      (cond ((and *hold-seconds* (eq type (home-symbol package "UNEXPECTED-ERROR"))))
             (*result* (note))
             ((and *run* context)
              (call-as-test framework

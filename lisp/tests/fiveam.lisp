@@ -64,10 +64,10 @@ arguments for NOTE-FAILURE. PACKAGE is the package of FiveAM."
 
 (defun fiveam-run-test (package original arguments)
   "Wrapper around FiveAM's RUN-TEST-LAMBDA: call ORIGINAL with ARGUMENTS, of which the first is a
-test, and record its results. If *HOLD* is true, errors enter the debugger. Failed checks never do.
-PACKAGE is the package of FiveAM."
+test, and record its results. If *HOLD-SECONDS* is true, errors enter the debugger. Failed checks
+never do. PACKAGE is the package of FiveAM."
   (with-home-values (package ("*TEST-DRIBBLE*" (make-broadcast-stream)) ("*ON-FAILURE*" nil)
-                             ("*ON-ERROR*" (and *hold* :debug)))
+                             ("*ON-ERROR*" (and *hold-seconds* :debug)))
     (call-as-test "fiveam" (home-call package "NAME" (first arguments))
                   (lambda ()
                     (let ((before (length (fiveam-results package))))

@@ -77,7 +77,7 @@ that BODY and the tests do not notice each other. Return the values of BODY, or 
 entered the debugger."
   (let ((package (gensym "PACKAGE")))
     `(let ((,package *package*))
-       (apart-for-long (let ((*package* ,package)) ,@body)))))
+       (with-interruptible-isolation (let ((*package* ,package)) ,@body)))))
 
 (defstruct (run (:constructor make-run (skip seed)))
   "A run of tests. SKIP is a list of names of tests to leave out. SEED is NIL, or an integer that
@@ -193,10 +193,10 @@ to end removes the wrappers."
           (unwrap name 'live-lisp-tests))))))
 
 (defun call-holding (function)
-  "Call FUNCTION. If *HOLD* is true, bind variables of the test frameworks so that errors reach the
-debugger."
+  "Call FUNCTION. If *HOLD-SECONDS* is true, bind variables of the test frameworks so that errors
+reach the debugger."
   (let ((bindings
-         (and *hold*
+         (and *hold-seconds*
               (loop for framework in **frameworks**
                     append (loop for package in (framework-homes framework)
                                  append (loop for (name value) in (framework-holding framework)

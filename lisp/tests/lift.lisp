@@ -19,11 +19,11 @@ a suite and the name of a case, and record the result of the case."
 
 (defun lift-do-case (package original arguments)
   "Wrapper around LIFT's DO-TEST: call ORIGINAL with ARGUMENTS, of which the first two are a suite
-and the name of a case. If *HOLD* is true, errors enter the debugger here. LIFT handles them and
-signals them again. PACKAGE is the package of LIFT."
+and the name of a case. If *HOLD-SECONDS* is true, errors enter the debugger here. LIFT handles them
+and signals them again. PACKAGE is the package of LIFT."
   (destructuring-bind (suite case &rest more) arguments
     (declare (ignore more))
-    (call-leaving-errors (and *hold*
+    (call-leaving-errors (and *hold-seconds*
                               (not (home-call package "ERROR-OKAY-P" (class-name (class-of suite))
                                               case)))
                          (lambda () (apply original arguments)))))

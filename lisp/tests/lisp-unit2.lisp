@@ -15,7 +15,7 @@ package of lisp-unit2."
                                           (home-call package "EXPECTED" failure)
                                           (home-call package "ACTUAL" failure) t))))
           ((not (typep condition 'error)))
-          (*hold* (invoke-debugger condition))
+          (*hold-seconds* (invoke-debugger condition))
           (t (note-checks 1)
              (note-failure package "error" :condition condition)))))
 
@@ -35,7 +35,7 @@ calls contexts. PACKAGE is the package of lisp-unit2."
                                                     (handler-bind ((condition note))
                                                       (funcall body))))))
                            (errors (home-call package "ERRORS" result)))
-                      (when (and errors (zerop (result-errors own)) (not *hold*))
+                      (when (and errors (zerop (result-errors own)) (not *hold-seconds*))
                         (note-failure package "error"
                                       :condition (first (home-call package "HEAD" errors))
                                       :place nil))

@@ -17,16 +17,16 @@ Parachute."
   (and (home-call package "CHILDREN" test) (null (home-call package "TESTS" test))))
 
 (defun parachute-note-error (package)
-  "Return a handler for errors in a test. If *HOLD* is true, the handler enters the debugger, else
-it records the error. PACKAGE is the package of Parachute."
+  "Return a handler for errors in a test. If *HOLD-SECONDS* is true, the handler enters the
+debugger, else it records the error. PACKAGE is the package of Parachute."
   (lambda (condition)
-    (if *hold*
+    (if *hold-seconds*
         (invoke-debugger condition)
         (note-failure package "error" :condition condition))))
 
 (defun parachute-call-body (package function)
   "Call FUNCTION, which runs code of a test. If this code does not handle an error, enter the
-debugger if *HOLD* is true, or else record the error. PACKAGE is the package of Parachute."
+debugger if *HOLD-SECONDS* is true, or else record the error. PACKAGE is the package of Parachute."
   (handler-bind ((error (parachute-note-error package)))
     (funcall function)))
 

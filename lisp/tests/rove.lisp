@@ -35,11 +35,11 @@ around it, its form, and values of arguments. The form of a negated check is sho
              (or (check-failure-arguments check form (reverse values)) (list :check check))))))
 
 (defun rove-note-check (package check)
-  "Record the outcome of CHECK. Record no error if *HOLD* is true, since the debugger is going to
-hold it. PACKAGE is the package of Rove."
+  "Record the outcome of CHECK. Record no error if *HOLD-SECONDS* is true, since the debugger is
+going to hold it. PACKAGE is the package of Rove."
   (let* ((results (find-package "ROVE/CORE/RESULT"))
          (reason (rove-result "ASSERTION-REASON" check)))
-    (unless (and reason *hold*)
+    (unless (and reason *hold-seconds*)
       (note-checks 1)
       (cond ((home-type-p results "PENDING" check) (incf (result-skipped *result*)))
             ((not (home-type-p results "FAILED" check)))

@@ -15,12 +15,12 @@ the package of RT."
           :test #'equal))
 
 (defun rt-note-error (package entry condition)
-  "Handle CONDITION, an error in the test ENTRY: record it, and end the test. If *HOLD* is true,
-leave it to the debugger instead. RT can also cause an error itself while it prints values in its
-report, and such an error is not recorded. PACKAGE is the package of RT."
+  "Handle CONDITION, an error in the test ENTRY: record it, and end the test. If *HOLD-SECONDS* is
+true, leave it to the debugger instead. RT can also cause an error itself while it prints values in
+its report, and such an error is not recorded. PACKAGE is the package of RT."
   (let* ((reporting (getf (result-notes *result*) :compared))
          (expected (rt-expected-p package entry))
-         (held (and *hold* (not expected))))
+         (held (and *hold-seconds* (not expected))))
     (unless (or held reporting)
       (setf (getf (result-notes *result*) :signalled) t)
       (note-failure package (if expected "expected" "error") :condition condition))

@@ -5,11 +5,11 @@
 
 (defun stefil-run-body (package original arguments)
   "Wrapper around Stefil's RUN-TEST-BODY-IN-HANDLERS: call ORIGINAL with ARGUMENTS, of which the
-first is a test. Record the result unless the test is a suite. If *HOLD* is true, errors enter the
-debugger. Failed checks never do. PACKAGE is the package of Stefil."
+first is a test. Record the result unless the test is a suite. If *HOLD-SECONDS* is true, errors
+enter the debugger. Failed checks never do. PACKAGE is the package of Stefil."
   (let ((test (first arguments)) (run (home-value package "*GLOBAL-CONTEXT*")))
     (loop for (slot value) in `(("DEBUG-ON-ASSERTION-FAILURE-P" nil)
-                                ("DEBUG-ON-UNEXPECTED-ERROR-P" ,*hold*)
+                                ("DEBUG-ON-UNEXPECTED-ERROR-P" ,*hold-seconds*)
                                 ("PRINT-TEST-RUN-PROGRESS-P" nil))
           do (setf (slot-value run (home-symbol package slot)) value))
     (if (fiasco-suite-p package test)

@@ -47,7 +47,7 @@ package of Try."
           ((or (of-class-p "EVENT") (not (typep condition 'serious-condition))))
           ;; Try has bound *DEBUGGER-HOOK*. Its hook would record a failure, but this error is to be
           ;; held: its thread stops for debugging.
-          (*hold* (let ((*debugger-hook* nil)) (invoke-debugger condition)))
+          (*hold-seconds* (let ((*debugger-hook* nil)) (invoke-debugger condition)))
           (t (note-checks 1)
              (note-failure package "error" :condition condition)))))
 

@@ -14,7 +14,7 @@ results object. Return true if CONDITION ends the test. PACKAGE is the package o
          (note-failure package "failure" :text (xlunit-text package condition))
          (home-call package "ADD-FAILURE" results test condition)
          t)
-        ((and (typep condition 'serious-condition) (not *hold*))
+        ((and (typep condition 'serious-condition) (not *hold-seconds*))
          (note-failure package "error" :condition condition)
          (home-call package "ADD-ERROR" results test condition)
          t)))

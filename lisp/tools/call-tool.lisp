@@ -133,7 +133,7 @@ was kept for each of its elements, return these texts together. Else return NIL.
                                   value))))
           (and texts (notany #'null texts) (format nil "~{~A~^~2%~}" texts))))))
 
-(setf **told-as** 'kept-text)
+(setf **display-function** 'kept-text)
 
 (defun package-of-code ()
   "Return the name of *PACKAGE* in the running code, or NIL if that is COMMON-LISP-USER or no usable

@@ -105,7 +105,7 @@ export interface CatalogSummary {
 }
 
 /** Returns how many tools CATALOG has, in total and by category (S1.7, S1.18). */
-export function getCatalogSummary(catalog: ReadonlyMap<string, ToolMetadata>): CatalogSummary {
+export function catalogSummary(catalog: ReadonlyMap<string, ToolMetadata>): CatalogSummary {
   return { totalTools: catalog.size, byCategory: countCategories([...catalog.values()]) };
 }
 

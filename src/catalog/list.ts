@@ -17,7 +17,7 @@ export interface LightweightTool {
 type Tools = ReadonlyMap<string, ToolMetadata>;
 
 /** Returns the tools of CATALOG as listed in MODE, search_tools first (S1.12, S1.16). */
-export function getToolListForMCP(
+export function listedTools(
   { mode = 'lightweight' }: { mode?: ListMode },
   catalog: Tools,
 ): { tools: McpTool[] } {
@@ -33,7 +33,7 @@ function otherTools(mode: ListMode, catalog: Tools): McpTool[] {
     case 'search':
       return [callToolDefinition()];
     case 'lightweight':
-      return getLightweightToolList(catalog).map(lightweightTool);
+      return lightweightTools(catalog).map(lightweightTool);
     default:
       return unlistedTools(catalog).map(toMCPTool);
   }
@@ -45,7 +45,7 @@ function unlistedTools(catalog: Tools): ToolMetadata[] {
 }
 
 /** Returns the lightweight list of CATALOG without search_tools, sorted by name (S1.12, C28). */
-export function getLightweightToolList(catalog: Tools): LightweightTool[] {
+export function lightweightTools(catalog: Tools): LightweightTool[] {
   return unlistedTools(catalog)
     .sort((one, other) => one.name.localeCompare(other.name, 'en'))
     .map(({ name, shortDescription, category, hasCEMCPDirective }) => ({

@@ -13,7 +13,7 @@ import {
 import { type McpTool, toMCPTool } from './mcp-tool.ts';
 import { CATEGORY_FILTERS, metadataOf, type ToolCategory, type ToolMetadata } from './metadata.ts';
 import { QUERY_LIMIT } from './request.ts';
-import { type Searchable, searchTools, type ToolSearchOptions } from './search.ts';
+import { type Searchable, searchCatalog, type ToolSearchOptions } from './search.ts';
 
 export type SearchToolsArgs = ToolSearchOptions;
 
@@ -117,15 +117,15 @@ export function searchToolsTool(catalog: Searchable): Tool {
     ...SEARCH_TOOLS,
     handler: async (args, { forData }) => {
       const data = forData
-        ? executeSearchTools({ limit: 0, ...args }, catalog)
-        : fitToAnswer(executeSearchTools(args, catalog));
+        ? answerSearchTools({ limit: 0, ...args }, catalog)
+        : fitToAnswer(answerSearchTools(args, catalog));
       return { data, text: JSON.stringify(data), structured: true };
     },
   });
 }
 
 /** Returns the answer of search_tools over CATALOG (S1.5 to S1.11, S1.15). Throws a CallError (S1.17). */
-export function executeSearchTools(args: SearchToolsArgs, catalog: Searchable): SearchToolsResult {
+export function answerSearchTools(args: SearchToolsArgs, catalog: Searchable): SearchToolsResult {
   const options = readArguments(SEARCH_TOOLS, args);
   const { limit, query } = options;
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0)) {
@@ -136,7 +136,7 @@ export function executeSearchTools(args: SearchToolsArgs, catalog: Searchable): 
       `Parameter 'query' must have at most ${QUERY_LIMIT} characters, not ${query.length}; a few words are enough.`,
     );
   }
-  const result = searchTools(options, catalog);
+  const result = searchCatalog(options, catalog);
   const allWeak = result.tools.length > 0 && result.tools.every(({ match }) => match === 'weak');
   const foundNothing = query?.trim() && result.totalCount === 0 && catalog.size > 0 && !isFiltered(options);
   const notes = [allWeak && ALL_WEAK, foundNothing && NOTHING_FOUND, options.cemcpOnly && FROM_CODE].filter(

@@ -66,7 +66,7 @@ interface SearchOutcome {
 }
 
 /** Returns the tools for OPTIONS: by score with a query, else by name (S1.2 to S1.8, S1.15). */
-export function searchTools(options: ToolSearchOptions, catalog: Searchable): ToolSearchResult {
+export function searchCatalog(options: ToolSearchOptions, catalog: Searchable): ToolSearchResult {
   const { query, includeSchema = false } = options;
   const { hits, more, total, categories } = query
     ? findTools(query, options, catalog)

@@ -6,15 +6,15 @@ import { INTERRUPT } from '../door/outcome.ts';
 const PROTOCOL_VERSION = '2026-07-28';
 
 /** The result of a request, with unchecked members. */
-export type Answer = { readonly [member: string]: unknown };
+export type RequestResult = { readonly [member: string]: unknown };
 
 /** What a session answered: a result, or the text of an error. Undefined when the connection ended before. */
-export type Reply = { result: Answer } | { error: string } | undefined;
+export type SessionReply = { result: RequestResult } | { error: string } | undefined;
 
 export class SessionClient {
   readonly #socket: Socket;
   readonly #meta: object;
-  readonly #waiting = new Map<number, (reply: Reply) => void>();
+  readonly #waiting = new Map<number, (reply: SessionReply) => void>();
   readonly #onProgress: (message: string) => void;
   #lastId = 0;
   #rest = '';
@@ -45,7 +45,7 @@ export class SessionClient {
   }
 
   /** Sends the request METHOD with PARAMS. */
-  request(method: string, params: object = {}): Promise<Reply> {
+  request(method: string, params: object = {}): Promise<SessionReply> {
     const id = ++this.#lastId;
     const meta = { ...this.#meta, progressToken: id };
     this.#socket.write(
@@ -78,21 +78,21 @@ export class SessionClient {
     }
   }
 
-  #receive(message: Answer): void {
+  #receive(message: RequestResult): void {
     const { id, method, params, result, error } = message;
-    if (method === 'notifications/progress') this.#onProgress(String((params as Answer)['message']));
+    if (method === 'notifications/progress') this.#onProgress(String((params as RequestResult)['message']));
     if (method !== undefined || typeof id !== 'number') return;
     const resolve = this.#waiting.get(id);
     this.#waiting.delete(id);
-    if (error !== undefined) resolve?.({ error: String((error as Answer)['message']) });
-    else resolve?.({ result: Object(result) as Answer });
+    if (error !== undefined) resolve?.({ error: String((error as RequestResult)['message']) });
+    else resolve?.({ result: Object(result) as RequestResult });
   }
 }
 
 /** Returns the message in LINE; undefined when it has none, so that the other side is no session. */
-function messageIn(line: string): Answer | undefined {
+function messageIn(line: string): RequestResult | undefined {
   try {
-    return Object(JSON.parse(line)) as Answer;
+    return Object(JSON.parse(line)) as RequestResult;
   } catch {
     return undefined;
   }

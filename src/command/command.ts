@@ -3,12 +3,12 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { IDLE_MINUTES } from '../door/idle.ts';
-import { type Ended, OUTCOME_KEY } from '../door/outcome.ts';
+import { type EndKind, OUTCOME_KEY } from '../door/outcome.ts';
 import { type Session, sessionsIn } from '../door/sessions.ts';
 import { messageOf, SetupError, UsageError } from '../errors.ts';
 import { isTooWide, realPath, servingFolder, sessionsFolder } from '../paths.ts';
 import { visible } from '../visible.ts';
-import { type Answer, type Reply, SessionClient } from './client.ts';
+import { type RequestResult, SessionClient, type SessionReply } from './client.ts';
 import { askOnTerminal, canAskOnTerminal } from './question.ts';
 import {
   findSession,
@@ -18,8 +18,8 @@ import {
   startSession,
   stopSession,
 } from './sessions.ts';
-import { inVerbs, isVerb, type ToolCall, usageOf, VERBS, type Verb } from './verbs.ts';
-import { argumentsOf, optionsIn, type Parameters } from './words.ts';
+import { inVerbs, isVerb, usageOf, VERBS, type Verb, type VerbCall } from './verbs.ts';
+import { argumentsOf, type OptionTypes, optionsIn } from './words.ts';
 
 /** Exit codes. */
 const EXIT = { good: 0, failed: 1, usage: 2, human: 3, image: 4, interrupted: 5 } as const;
@@ -175,7 +175,7 @@ function ownVersion(): string {
 }
 
 /** The calls of a command line; or a function to them from the parameters of TOOL, which the session knows. */
-type Plan = ToolCall[] | { tool: string; calls: (parameters: Parameters) => Promise<ToolCall[]> };
+type Plan = VerbCall[] | { tool: string; calls: (parameters: OptionTypes) => Promise<VerbCall[]> };
 
 /** Returns the calls that VERB with WORDS stands for. Throws a UsageError for what is wrong without a look at the
  *  parameters of the tool, so that such words start no session. */
@@ -189,8 +189,8 @@ async function planOf(verb: string, words: readonly string[]): Promise<Plan> {
 async function verbCalls(
   name: string,
   words: readonly string[],
-  parameters: Parameters,
-): Promise<ToolCall[]> {
+  parameters: OptionTypes,
+): Promise<VerbCall[]> {
   const verb = VERBS[name] as Verb;
   const { operands, args } = argumentsOf(words, parameters, name, verb.options);
   const isInput = verb.readsInput === true && operands.at(-1) === '-';
@@ -209,7 +209,7 @@ function namedCall(words: readonly string[]): Plan {
   if (first === undefined) return [{ tool, args: {} }];
   if (first.trimStart().startsWith('{') && more.length === 0) return [{ tool, args: objectOf(first) }];
   const pairs = optionsIn([first, ...more]);
-  const args = (parameters: Parameters) => argumentsOf(pairs, parameters, `call ${tool}`).args;
+  const args = (parameters: OptionTypes) => argumentsOf(pairs, parameters, `call ${tool}`).args;
   return { tool, calls: async (parameters) => [{ tool, args: withResolvedPaths(args(parameters)) }] };
 }
 
@@ -222,7 +222,7 @@ function objectOf(json: string): { [name: string]: unknown } {
 }
 
 /** Returns ARGS with the argument `path` relative to this process's folder, not to the workspace. */
-function withResolvedPaths(args: ToolCall['args']): ToolCall['args'] {
+function withResolvedPaths(args: VerbCall['args']): VerbCall['args'] {
   const { path, edits } = args;
   if (typeof path === 'string') return { ...args, path: resolve(path) };
   if (!Array.isArray(edits)) return args;
@@ -251,7 +251,7 @@ interface ListedTool {
   inputSchema: { properties?: { [name: string]: { type?: string; items?: { type?: string } } } };
 }
 
-async function parametersOf(tool: string, client: SessionClient): Promise<Parameters> {
+async function parametersOf(tool: string, client: SessionClient): Promise<OptionTypes> {
   const reply = await client.request('tools/list');
   if (reply === undefined) throw new SetupError(ENDED);
   const tools = 'result' in reply ? (reply.result['tools'] as ListedTool[]) : [];
@@ -271,7 +271,7 @@ const LATE =
 
 /** Performs CALLS in order, up to the first that fails. Returns the exit code. */
 async function performAll(
-  calls: readonly ToolCall[],
+  calls: readonly VerbCall[],
   client: SessionClient,
   options: Options,
 ): Promise<number> {
@@ -283,7 +283,7 @@ async function performAll(
 }
 
 /** Performs CALL, prints its answer and returns the exit code. */
-async function perform({ tool, args }: ToolCall, client: SessionClient, options: Options): Promise<number> {
+async function perform({ tool, args }: VerbCall, client: SessionClient, options: Options): Promise<number> {
   let more: object = {};
   for (;;) {
     const { reply, isInterrupted } = await interruptible(
@@ -312,9 +312,9 @@ function interrupted(text: string): number {
 
 /** Resolves with what REPLY resolves with. Ctrl-C has the session interrupt the call; then the answer says how the
  *  call ended, and REPLY is `late` when it does not come in time. A second Ctrl-C ends this process. */
-function interruptible(reply: Promise<Reply>, client: SessionClient) {
+function interruptible(reply: Promise<SessionReply>, client: SessionClient) {
   let isInterrupted = false;
-  return new Promise<{ reply: Reply | 'late'; isInterrupted: boolean }>((resolve) => {
+  return new Promise<{ reply: SessionReply | 'late'; isInterrupted: boolean }>((resolve) => {
     const interrupt = () => {
       isInterrupted = true;
       client.interrupt();
@@ -329,10 +329,10 @@ function interruptible(reply: Promise<Reply>, client: SessionClient) {
 }
 
 /** Prints the texts of RESULT: its own on standard output, notices on standard error. Returns the exit code. */
-function printResult(result: Answer, { json }: Options): number {
+function printResult(result: RequestResult, { json }: Options): number {
   const [own = '', ...notices] = (result['content'] as { text?: string }[]).map(({ text = '' }) => text);
-  const { ended, data } = Object((result['_meta'] as Answer | undefined)?.[OUTCOME_KEY]) as {
-    ended?: Ended;
+  const { ended, data } = Object((result['_meta'] as RequestResult | undefined)?.[OUTCOME_KEY]) as {
+    ended?: EndKind;
     data?: unknown;
   };
   if (json) print(JSON.stringify(data ?? { text: own }));

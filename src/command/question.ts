@@ -4,7 +4,7 @@ import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { ReadStream } from 'node:tty';
 import { visible } from '../visible.ts';
-import type { Answer } from './client.ts';
+import type { RequestResult } from './client.ts';
 
 /** The form of a question, as far as it is used here. */
 interface Form {
@@ -28,7 +28,7 @@ export function canAskOnTerminal(): boolean {
 
 /** Asks the question in RESULT on the terminal. Returns the parameters that answer it, for the same request; or
  *  `interrupted` after Ctrl-C. */
-export async function askOnTerminal(result: Answer): Promise<object | 'interrupted'> {
+export async function askOnTerminal(result: RequestResult): Promise<object | 'interrupted'> {
   const { approval } = result['inputRequests'] as { approval: { params: Form } };
   const { message, requestedSchema } = approval.params;
   const { decision } = requestedSchema.properties;

@@ -1,7 +1,7 @@
 // Lists the verbs of the command line that call tools in the session of the workspace.
 
 /** A call of a tool. */
-export interface ToolCall {
+export interface VerbCall {
   tool: string;
   args: { readonly [name: string]: unknown };
 }
@@ -13,14 +13,14 @@ export interface Verb {
   /** The tool that the verb calls; options of the command line are parameters of this tool. */
   tool: string;
   /** Options that are not parameters of the tool, with the arguments that each stands for. */
-  options?: { readonly [name: string]: ToolCall['args'] };
+  options?: { readonly [name: string]: VerbCall['args'] };
   /** True when the verb reads its text from standard input if no operand gives it. */
   readsInput?: boolean;
   /** True when the verb reads standard input whatever its operands are. */
   alwaysReads?: boolean;
   /** Returns the calls for OPERANDS; undefined when the number of operands is wrong. INPUT is the text on
    *  standard input, when READS_INPUT and no operand gives the text. */
-  calls: (operands: readonly string[], input: string | undefined) => ToolCall[] | undefined;
+  calls: (operands: readonly string[], input: string | undefined) => VerbCall[] | undefined;
 }
 
 /** Returns a verb for a TOOL whose argument NAME is a text of forms: the operands, or standard input. */

@@ -3,20 +3,20 @@
 import { UsageError } from '../errors.ts';
 
 /** The type of a parameter, as far as the command line needs it. */
-export interface ParameterType {
+export interface OptionType {
   type: string;
   /** The type of the elements of an array. */
   items?: string;
 }
 
-export type Parameters = { readonly [name: string]: ParameterType };
+export type OptionTypes = { readonly [name: string]: OptionType };
 
 /** Returns the arguments that the options in WORDS give, and the other words. PARAMETERS are those of the tool
  *  of VERB, SHORT the options that stand for several arguments. Throws a UsageError for an unknown option, one
  *  without value, or one that is given twice. */
 export function argumentsOf(
   words: readonly string[],
-  parameters: Parameters,
+  parameters: OptionTypes,
   verb: string,
   short: { readonly [name: string]: object } = {},
 ): { operands: string[]; args: { [name: string]: unknown } } {
@@ -55,7 +55,7 @@ export function optionsIn(pairs: readonly string[]): string[] {
   throw new UsageError(`The command call takes NAME=VALUE or one JSON object behind the tool, not ${wrong}.`);
 }
 
-function unknownOption(word: string, verb: string, parameters: Parameters, short: object): UsageError {
+function unknownOption(word: string, verb: string, parameters: OptionTypes, short: object): UsageError {
   const names = [...Object.keys(short), ...Object.keys(parameters)].map(
     (name) => `--${name.replaceAll('_', '-')}`,
   );
@@ -64,7 +64,7 @@ function unknownOption(word: string, verb: string, parameters: Parameters, short
 }
 
 /** Returns the value that TEXT means for PARAMETER; for an array the list of its new elements. */
-function parsedValue(option: string, text: string, { type, items = 'string' }: ParameterType): unknown {
+function parsedValue(option: string, text: string, { type, items = 'string' }: OptionType): unknown {
   switch (type) {
     case 'boolean':
       if (text === 'true' || text === 'false') return text === 'true';

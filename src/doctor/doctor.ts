@@ -5,18 +5,23 @@ import { imageOptions } from '../assembly.ts';
 import type { Config } from '../config.ts';
 import { messageOf, SetupError } from '../errors.ts';
 import { obstacleToWriting } from '../folders.ts';
-import { EVERYTHING } from '../image/process/agent.ts';
+import { WITHOUT_EVERYTHING } from '../image/process/agent.ts';
 import { askSbcl, findSbcl, managerOf } from '../image/process/sbcl.ts';
-import { type SbclFacts, supportText, TESTED, whyUnsupported } from '../image/process/sbcl-versions.ts';
+import {
+  type SbclFacts,
+  supportText,
+  TESTED_VERSIONS,
+  whyUnsupported,
+} from '../image/process/sbcl-versions.ts';
 import { type Finding, findingText } from '../install/report.ts';
 import { lackingLine } from '../tools/lacking-text.ts';
 import { findCulprit } from './culprit.ts';
 import { reportText } from './report.ts';
 import { checkFolders, checkLibraries, checkSandbox, checkServing, clientConfigurations } from './set-up.ts';
-import { failureOf, type Result, type Trial, tryImage } from './trial.ts';
+import { failureOf, type StepResult, type Trial, tryImage } from './trial.ts';
 
 /** Advice for the case that an image does not work. */
-const WHAT_TO_DO = `Do what the answer above says, if it names a step. Else please file the report below as an issue. Until that is mended, name another SBCL with --sbcl PATH, such as one of ${TESTED}.`;
+const WHAT_TO_DO = `Do what the answer above says, if it names a step. Else please file the report below as an issue. Until that is mended, name another SBCL with --sbcl PATH, such as one of ${TESTED_VERSIONS}.`;
 
 /** Inputs of the doctor besides the configuration. */
 export interface Surroundings {
@@ -91,12 +96,12 @@ function trialFindings({ results, greeting }: Trial): Finding[] {
 }
 
 /** Returns a sentence on the cause of FAILURE, found with images that lack parts of the agent. */
-async function causeOf({ name, lost }: Result, config: Config): Promise<string> {
+async function causeOf({ name, lost }: StepResult, config: Config): Promise<string> {
   const helps = ({ results }: Trial) =>
     lost
       ? results.every((result) => !result.lost)
       : results.some((result) => result.name === name && result.failure === undefined);
-  const plain = await tryImage(config, EVERYTHING);
+  const plain = await tryImage(config, WITHOUT_EVERYTHING);
   if (!helps(plain)) {
     const machine = lost ? ' The cause can be this machine: its memory, its limits, a damaged SBCL.' : '';
     return `The failure stays when the agent leaves out all parts that it can.${machine}`;

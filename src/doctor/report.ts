@@ -4,14 +4,14 @@ import { arch, release, type } from 'node:os';
 import type { SbclFacts } from '../image/process/sbcl-versions.ts';
 import type { Lacking } from '../image/wire/messages.ts';
 import { homeFolder } from '../paths.ts';
-import type { Result } from './trial.ts';
+import type { StepResult } from './trial.ts';
 
 export interface Trouble {
   version: string;
   /** The web page where issues are filed. */
   issues: string;
   facts: SbclFacts;
-  failure: Result;
+  failure: StepResult;
   /** A sentence on the cause, as far as it is known. */
   cause: string;
   lacking: Lacking | undefined;

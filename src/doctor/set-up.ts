@@ -15,7 +15,7 @@ import { initFileNotLoaded } from '../init-file.ts';
 import { SCRIPT_NAME } from '../install/entry.ts';
 import { shellLine } from '../install/program.ts';
 import type { Finding } from '../install/report.ts';
-import { HOME, sandboxOf, sandboxText } from '../sandboxing.ts';
+import { PACKAGE_FOLDER, sandboxOf, sandboxText } from '../sandboxing.ts';
 
 /** Returns a finding on the sandbox of CONFIG; not ok if a required one fails, as no image starts. */
 export function checkSandbox(config: Config): Finding {
@@ -121,7 +121,7 @@ async function checkSwank(address: NonNullable<Config['swank']>, { serving }: Co
 
 /** Returns a text on how to set up MCP clients so that they start this program. */
 export function clientConfigurations(): string {
-  const script = join(HOME, 'dist', SCRIPT_NAME);
+  const script = join(PACKAGE_FOLDER, 'dist', SCRIPT_NAME);
   const command = `${shellLine([process.execPath, script])}`;
   const json = JSON.stringify({ command: process.execPath, args: [script] });
   return [

@@ -93,20 +93,20 @@ const STEPS: readonly Step[] = [
 ];
 
 /** Result of a step. FAILURE is an answer that did not match. LOST: the image was lost in the step. */
-export interface Result extends Pick<Step, 'name' | 'shows'> {
+export interface StepResult extends Pick<Step, 'name' | 'shows'> {
   failure?: string;
   lost?: boolean;
 }
 
 export interface Trial {
   /** The results of the steps, up to the first step in which the image was lost. */
-  results: Result[];
+  results: StepResult[];
   /** The agent's greeting, with what this SBCL lacks and the fallbacks; undefined if no image started. */
   greeting?: Hello;
 }
 
 /** Returns the first result of TRIAL with a failure, if any. */
-export function failureOf({ results }: Trial): Result | undefined {
+export function failureOf({ results }: Trial): StepResult | undefined {
   return results.find(({ failure }) => failure !== undefined);
 }
 
@@ -121,7 +121,7 @@ export function tryImage(config: Config, without: readonly string[]): Promise<Tr
       const began = performance.now();
       const greeting = await image.greeting();
       const started = `${STARTS}, here in ${Math.round(performance.now() - began)} ms`;
-      const results: Result[] = [{ name: 'start', shows: started }];
+      const results: StepResult[] = [{ name: 'start', shows: started }];
       for (const { name, shows, calls } of STEPS) {
         const failure = await firstFailure(executor, calls(file));
         const lost = failure !== undefined && (await image.status()).state !== 'ready';

@@ -19,7 +19,7 @@ const UNREAD_LIMIT = 16 * 1024 * 1024;
 const NO_MESSAGE = -32600;
 const FAILED = -32000;
 
-export class Connection {
+export class EditorConnection {
   readonly #socket: Socket;
   readonly #handle: Handler;
   readonly #waiting = new Map<number, (result: unknown) => void>();

@@ -15,7 +15,7 @@ const PATH_LIMIT = process.platform === 'linux' ? 107 : 103;
 /** Publishes SESSION in FOLDER until this process ends, and calls ON_CONNECTION with each connection. Removes
  *  the files of servers that were killed. Resolves when other programs can connect; with the reason when they
  *  cannot. Does not keep the process alive. */
-export async function openDoor(
+export async function publishSession(
   folder: string,
   session: Omit<Session, 'socket'>,
   onConnection: (socket: Socket) => void,

@@ -9,7 +9,7 @@ import type { EditorQuestion, HumanEditors, ShownAnswer, ShownCall } from '../ke
 import type { Arguments } from '../kernel/parameter.ts';
 import { argumentsLines } from '../kernel/shown.ts';
 import { visibleLine, visibleName } from '../visible.ts';
-import { Connection, type Params } from './connection.ts';
+import { EditorConnection, type Params } from './connection.ts';
 
 /** The messages to editors. */
 type Shown =
@@ -24,7 +24,7 @@ type Shown =
 
 /** An editor that watches. */
 interface Editor {
-  connection: Connection;
+  connection: EditorConnection;
   /** The name of the program. */
   name: string;
 }
@@ -67,7 +67,7 @@ export class Editors implements HumanEditors {
   /** Serves an editor over SOCKET. The editor has to send the request live-lisp/watch first. */
   connect(socket: Socket): void {
     let editor: Editor | undefined;
-    const connection = new Connection(socket, (method, params) => {
+    const connection = new EditorConnection(socket, (method, params) => {
       if (method === 'live-lisp/watch') {
         editor ??= { connection, name: editorName(params['editor']) };
         this.#editors.add(editor);
@@ -87,7 +87,7 @@ export class Editors implements HumanEditors {
   }
 
   /** Shows CONNECTION the recent calls and the open questions. */
-  #showAll(connection: Connection): void {
+  #showAll(connection: EditorConnection): void {
     for (const { method, params } of this.#recent) connection.notify(method, params);
     for (const { params } of this.#questions.values()) connection.notify('live-lisp/asked', params);
   }

@@ -7,4 +7,4 @@ export const OUTCOME_KEY = 'live-lisp/outcome';
 export const INTERRUPT = 'live-lisp/interrupt';
 
 /** How a call ended: it succeeded, failed, had wrong arguments, needs a human's approval, or has no image. */
-export type Ended = 'good' | 'failed' | 'usage' | 'human' | 'image';
+export type EndKind = 'good' | 'failed' | 'usage' | 'human' | 'image';

@@ -32,7 +32,7 @@ export const SILENCE_REMEDY =
   'Ask the user to repair that mount, to unmount it (umount -l), or to start the server without that folder. Then call again';
 
 /** Thrown when an operation was given up, or not begun, because the file system of FOLDER does not answer. */
-export class UnansweredError extends UnreadableFile {
+export class UnresponsiveFolderError extends UnreadableFile {
   readonly folder: string;
 
   constructor(folder: string, requested: string) {
@@ -46,8 +46,8 @@ export class UnansweredError extends UnreadableFile {
 }
 
 /** Returns the result of STEP, a file operation in FOLDER. On a local disk there is no timeout. On other file
- *  systems, throws an UnansweredError on a timeout, and at once while `givenUp` contains FOLDER or is full
- *  (GIVEN_UP_LIMIT). When the process is about to exit, does not begin STEP and never resolves. */
+ *  systems, throws an UnresponsiveFolderError on a timeout, and at once while `givenUp` contains FOLDER or is
+ *  full (GIVEN_UP_LIMIT). When the process is about to exit, does not begin STEP and never resolves. */
 export async function withFileTimeout<Value>(folder: string, step: () => Promise<Value>): Promise<Value> {
   if (localFolders.has(folder)) return step();
   if (exiting) return new Promise(() => {});
@@ -56,7 +56,7 @@ export async function withFileTimeout<Value>(folder: string, step: () => Promise
     : givenUp.length >= GIVEN_UP_LIMIT
       ? givenUp[0]
       : undefined;
-  if (blocking !== undefined) throw new UnansweredError(blocking, folder);
+  if (blocking !== undefined) throw new UnresponsiveFolderError(blocking, folder);
   const answer = step();
   const removePending = () => void pending.delete(answer);
   pending.add(answer);
@@ -71,7 +71,7 @@ export async function withFileTimeout<Value>(folder: string, step: () => Promise
       givenUp.push(folder);
       const removeGivenUp = () => void givenUp.splice(givenUp.indexOf(folder), 1);
       answer.then(removeGivenUp, removeGivenUp);
-      reject(new UnansweredError(folder, folder));
+      reject(new UnresponsiveFolderError(folder, folder));
     }, POLL_MS);
   });
   try {
@@ -86,7 +86,7 @@ export async function orSetupError<Value>(step: () => Promise<Value>): Promise<V
   try {
     return await step();
   } catch (error) {
-    if (!(error instanceof UnansweredError)) throw error;
+    if (!(error instanceof UnresponsiveFolderError)) throw error;
     throw new SetupError(
       `The file system of ${visibleName(error.folder)} does not answer. ${SILENCE_REMEDY}.`,
     );
@@ -98,19 +98,19 @@ export async function checkAnswering(paths: Iterable<string>): Promise<void> {
   await orSetupError(async () => {
     for (const path of new Set(paths)) {
       await withFileTimeout(path, () => stat(path)).catch((error: unknown) => {
-        if (error instanceof UnansweredError) throw error;
+        if (error instanceof UnresponsiveFolderError) throw error;
       });
     }
   });
 }
 
-/** True when PATH exists. Throws an UnansweredError when its file system does not answer. */
+/** True when PATH exists. Throws an UnresponsiveFolderError when its file system does not answer. */
 export function isThere(path: string): Promise<boolean> {
   return canBeAsked(path, access);
 }
 
 /** Like isThere, but also true for a link whose target does not exist. */
-export function isNamed(path: string): Promise<boolean> {
+export function entryExists(path: string): Promise<boolean> {
   return canBeAsked(path, lstat);
 }
 

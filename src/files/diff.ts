@@ -48,7 +48,7 @@ interface LineCounts {
 }
 
 /** The change of a file, as shown to a person. */
-export interface Change {
+export interface FileDiff {
   /** First changed line and counts, as in `line 12, +3 \u22121`. */
   summary: QuestionLine;
   counts: LineCounts;
@@ -59,7 +59,7 @@ export interface Change {
 }
 
 /** Returns the change of the file NAME: its diff, after notes on its encoding and line ends. */
-export function changeOf(name: string, before: FileText, after: FileText): Change {
+export function fileDiffOf(name: string, before: FileText, after: FileText): FileDiff {
   const hunks = hunksOf(before.text, after.text);
   const notes = [
     storageChange(before, after),
@@ -77,14 +77,14 @@ export function changeOf(name: string, before: FileText, after: FileText): Chang
 }
 
 /** Returns the number of files in CHANGES and the sums of their line counts, as in `2 files, +3 \u22121`. */
-export function filesSummary(changes: readonly Change[]): QuestionLine {
+export function filesSummary(changes: readonly FileDiff[]): QuestionLine {
   const sum = (of: keyof LineCounts) => changes.reduce((total, { counts }) => total + counts[of], 0);
   const files = changes.length === 1 ? questionLine`1 file` : questionLine`${changes.length} files`;
   return questionLine`${files}, ${countsText({ added: sum('added'), removed: sum('removed') })}`;
 }
 
 /** Returns the lines to show first of CHANGES, each below its file name if there are several. */
-export function changesLines(changes: readonly Change[], names: readonly string[]): QuestionLine[] {
+export function changesLines(changes: readonly FileDiff[], names: readonly string[]): QuestionLine[] {
   return changes.flatMap(({ lines, summary }, index) => [
     // This head cannot be mistaken for a diff line: no diff line begins with a letter.
     ...(changes.length > 1 ? [questionLine`File ${names[index] ?? ''}, ${summary}:`] : []),
@@ -163,13 +163,13 @@ function sightNote(outOfSight: readonly number[]): QuestionLine | undefined {
 }
 
 /** Returns the change that creates the file NAME with the text AFTER. */
-export function newFile(name: string, after: FileText): Change {
-  const change = wholeContent(questionLine`New file ${name}`, after);
+export function newFileDiff(name: string, after: FileText): FileDiff {
+  const change = wholeContentDiff(questionLine`New file ${name}`, after);
   return { ...change, summary: questionLine`new file, ${change.summary}` };
 }
 
 /** Returns a change that adds all lines of AFTER, below HEAD, for files without an earlier text. */
-export function wholeContent(head: QuestionLine, after: FileText): Change {
+export function wholeContentDiff(head: QuestionLine, after: FileText): FileDiff {
   const { text } = after;
   // If the file mixes line ends, a CR at a line end is shown like any other control character.
   const lines = isMixed(text) ? linesOf(text, '\n') : linesOf(text);

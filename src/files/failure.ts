@@ -2,7 +2,7 @@
 
 import { CallError } from '../errors.ts';
 import { visibleName } from '../visible.ts';
-import { SILENCE_REMEDY, UnansweredError, UnreadableFile } from './answering.ts';
+import { SILENCE_REMEDY, UnreadableFile, UnresponsiveFolderError } from './answering.ts';
 
 const REASONS: { readonly [code: string]: string } = {
   EACCES: 'permission denied',
@@ -20,7 +20,7 @@ const CHANGED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE', 'EISDIR'];
 
 /** Returns the error to throw for ERROR, which occurred when the file at PATH was read or written (DONE). */
 export function fileFailure(error: unknown, path: string, done: 'read' | 'written'): unknown {
-  if (error instanceof UnansweredError)
+  if (error instanceof UnresponsiveFolderError)
     return new CallError(`${visibleName(path)} cannot be ${done}: ${error.message}. ${SILENCE_REMEDY}.`);
   if (error instanceof UnreadableFile)
     return new CallError(`${visibleName(path)} cannot be ${done}: ${error.message}.`);

@@ -35,7 +35,7 @@ export function isSystemFile(real: string): boolean {
 }
 
 /** Limits that apply to one reading of a file. */
-export interface Bounds {
+export interface ReadLimits {
   /** Maximum number of octets that a file may have. */
   limit: number;
   /** True to read the beginning of a larger file, instead of refusing the file. */
@@ -51,7 +51,7 @@ export interface RegularFile {
 }
 
 /** Returns the regular file to which PATH leads. Throws an UnreadableFile, or an error of the system. */
-export function readRegular(path: string, bounds: Bounds): RegularFile {
+export function readRegular(path: string, bounds: ReadLimits): RegularFile {
   // Check before opening, which can start a device, and wakes the process that writes to a FIFO.
   checkKind(statSync(path));
   const descriptor = openSync(path, FLAGS);
@@ -65,7 +65,7 @@ export function readRegular(path: string, bounds: Bounds): RegularFile {
 }
 
 /** Like readRegular, but in asynchronous steps that do not block the main thread. */
-export async function readRegularAsync(path: string, bounds: Bounds): Promise<RegularFile> {
+export async function readRegularAsync(path: string, bounds: ReadLimits): Promise<RegularFile> {
   const step = <Value>(operation: () => Promise<Value>) => withFileTimeout(dirname(path), operation);
   checkKind(await step(() => stat(path)));
   const handle = await step(() => open(path, FLAGS));
@@ -91,7 +91,7 @@ export async function readRegularAsync(path: string, bounds: Bounds): Promise<Re
 }
 
 /** Like readRegular, but returns undefined instead of throwing. */
-export function readIfRegular(path: string, bounds: Bounds): RegularFile | undefined {
+export function readIfRegular(path: string, bounds: ReadLimits): RegularFile | undefined {
   try {
     return readRegular(path, bounds);
   } catch {
@@ -115,7 +115,7 @@ function refuseSystemFile(real: string): string | undefined {
 function checkOpened(
   stats: Stats,
   real: string,
-  { limit, head = false, forbids = refuseSystemFile }: Bounds,
+  { limit, head = false, forbids = refuseSystemFile }: ReadLimits,
 ): void {
   checkKind(stats);
   const reason = forbids(real);

@@ -15,7 +15,7 @@ import {
   type Present,
   presentIn,
   replaceFile,
-  type Target,
+  type WriteTarget,
   withTarget,
   writeTemporary,
 } from './write.ts';
@@ -28,7 +28,7 @@ export interface Replacement {
 }
 
 /** A replacement, with the directory of its file held open. */
-interface OpenReplacement extends Replacement, Target {
+interface OpenReplacement extends Replacement, WriteTarget {
   base: string;
 }
 
@@ -171,7 +171,7 @@ function digestOf(bytes: Uint8Array): string {
 }
 
 /** Returns the digest of the file NAME in the target's folder; undefined when NAME is no regular file. */
-async function digestIn({ folder }: Target, name: string): Promise<string | undefined> {
+async function digestIn({ folder }: WriteTarget, name: string): Promise<string | undefined> {
   const file = await folder.openFile(name);
   if (file === undefined || !('handle' in file)) return undefined;
   try {
@@ -215,7 +215,7 @@ async function rollBack(workspace: Workspace, files: readonly IntendedFile[]): P
   return allReplaced ? undefined : rollBackText(workspace, files, states);
 }
 
-async function stateOf(target: Target, { old, before, after }: IntendedFile): Promise<State> {
+async function stateOf(target: WriteTarget, { old, before, after }: IntendedFile): Promise<State> {
   const now = await digestIn(target, target.names[0] ?? '');
   if ((now ?? '') === before) return 'before';
   const kept = old === '' ? '' : await digestIn(target, old);

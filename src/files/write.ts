@@ -48,7 +48,7 @@ export async function replaceFile(
   confirm: (present: Present) => void,
   signal?: AbortSignal,
 ): Promise<string> {
-  const change = async ({ folder, names }: Target) => {
+  const change = async ({ folder, names }: WriteTarget) => {
     const present = await presentIn(workspace, folder, names, path, signal);
     confirm(present);
     await inParent(folder, names, async (parent, base) => {
@@ -64,7 +64,7 @@ export async function replaceFile(
   return workspace.exclusively(() => withTarget(workspace, path, change));
 }
 
-export interface Target {
+export interface WriteTarget {
   /** The deepest existing directory on the way to the file, held open. */
   folder: Folder;
   /** The names that lead from FOLDER to the file. */
@@ -75,7 +75,7 @@ export interface Target {
 export async function withTarget<Value>(
   workspace: Workspace,
   path: string,
-  use: (target: Target) => Promise<Value>,
+  use: (target: WriteTarget) => Promise<Value>,
 ): Promise<Value> {
   const { real, missing } = await workspace.locate(path, 'write');
   if (/\/\.{0,2}$/.test(path) && missing.length > 0) {

@@ -11,7 +11,7 @@ import type { Operations } from './wire/operations.ts';
 import type { Served } from './wire/served.ts';
 
 /** An event since the last answer that the next answer reports. */
-export type Notice =
+export type ImageNotice =
   | CallNotice
   /** The image was lost, and another has taken its place. */
   | { kind: 'loss'; report: LossReport }
@@ -45,7 +45,7 @@ export interface Image {
   /** Returns the state of the image. Waits only briefly for an image that hangs. Never starts an image. */
   status(): Promise<ImageStatus>;
   /** Returns the notices since the last answer, oldest first, and forgets them. */
-  takeNotices(): Notice[];
+  takeNotices(): ImageNotice[];
   /** True when an image is there or is being started. */
   readonly running: boolean;
   /** True when somebody else runs the image. The server neither restarts nor ends such an image, and no
@@ -54,7 +54,7 @@ export interface Image {
   /** Starts the image in the background if it does not run. A failure is reported by the next call. */
   start(): void;
   /** Resolves when no image is being started: its start files have loaded, or the start has failed. */
-  started(): Promise<void>;
+  whenStarted(): Promise<void>;
   /** Interrupts the running calls, so that their cleanup forms run, and closes the image soon. */
   end(): Promise<void>;
   /** Ends the image, or only the connection when somebody else runs it. */
@@ -78,7 +78,7 @@ export interface Stake {
 export type RebuildFrom = 'session' | 'none' | 'previous';
 
 /** An image that the server itself runs, so it can end and restart it. */
-export interface Replaceable {
+export interface RestartableImage {
   /** Sentences that say why there is no restart, and what to do; undefined when the image can be
    *  restarted. */
   readonly restartRefusal: string | undefined;

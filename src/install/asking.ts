@@ -1,8 +1,8 @@
 // Finds, in a client's files, the setting that lets it run all our tools without asking its user.
 
 import { dataOf } from './edit.ts';
-import { readText } from './file.ts';
-import { at, isData, type Setting } from './settings.ts';
+import { readConfigFile } from './file.ts';
+import { isData, type Setting, valueAtPath } from './settings.ts';
 
 /** A setting (WHAT) that lets every tool run without a question, and its file. */
 export interface Grant {
@@ -13,7 +13,7 @@ export interface Grant {
 /** Returns the value of SETTING in the file OTHER, by default in the setting's own file; undefined when the
  *  file lacks it. Throws a SetupError when the file cannot be read. */
 export async function valueIn({ file, format, path }: Setting, other = file): Promise<unknown> {
-  return at(await dataOf({ file: other, format }, readText(other)), path);
+  return valueAtPath(await dataOf({ file: other, format }, readConfigFile(other)), path);
 }
 
 /** Returns the setting that lets a client run all our tools without a question; undefined when there is none.

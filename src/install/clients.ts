@@ -6,7 +6,7 @@ import type { ClientName, Scope } from './names.ts';
 import type { Data, Launch, Setting } from './settings.ts';
 
 /** The folders and the environment in which clients are searched for, and what the clients may do. */
-export interface Place {
+export interface InstallContext {
   home: string;
   project: string;
   /** Folder in which live-lisp keeps data between runs. */
@@ -24,11 +24,11 @@ export interface Client {
   title: string;
   scopes: readonly Scope[];
   /** Returns the settings to write in a scope. The first is the entry for the server. */
-  settings: (place: Place, scope: Scope) => Setting[];
+  settings: (context: InstallContext, scope: Scope) => Setting[];
   /** Returns the entry that the client's own program, never install, writes for a user and project. */
-  local?: (place: Place) => Setting;
+  local?: (context: InstallContext) => Setting;
   /** Paths of which one shows that the client is installed. Finding PROGRAM on PATH shows it too. */
-  traces: (place: Place) => string[];
+  traces: (context: InstallContext) => string[];
   program?: string;
   /** Returns the arguments with which the client's program adds the entry in SCOPE; undefined if none do. */
   adds?: (scope: Scope, launch: Launch, trust: boolean) => string[] | undefined;
@@ -49,55 +49,55 @@ export function clientNamed(named: ClientName): Client | undefined {
 }
 
 /** Name of our entry in the configuration of a client. */
-export const NAME = 'live-lisp';
+export const ENTRY_NAME = 'live-lisp';
 
 const BOTH = ['user', 'project'] as const;
 
 const plain = ({ node, args }: Launch): Data => ({ command: node, args });
 
 function entryIn(file: string, keys: string, entry = plain, format: 'jsonc' | 'toml' = 'jsonc'): Setting {
-  return { kind: 'entry', file, format, path: [keys, NAME], entry };
+  return { kind: 'entry', file, format, path: [keys, ENTRY_NAME], entry };
 }
 
 /** Returns the folder in the environment variable NAME of PLACE, or OTHER if it has no absolute path. */
-export function folder({ environment }: Place, name: string, other: string): string {
+export function clientFolder({ environment }: InstallContext, name: string, other: string): string {
   const named = environment[name];
   return named !== undefined && isAbsolute(named) ? named : other;
 }
 
-function configFolder(place: Place): string {
-  return folder(place, 'XDG_CONFIG_HOME', join(place.home, '.config'));
+function configFolder(context: InstallContext): string {
+  return clientFolder(context, 'XDG_CONFIG_HOME', join(context.home, '.config'));
 }
 
 /** Returns the folder in which desktop programs keep their configuration. */
-function applicationFolder(place: Place): string {
-  return place.platform === 'darwin'
-    ? join(place.home, 'Library', 'Application Support')
-    : configFolder(place);
+function applicationFolder(context: InstallContext): string {
+  return context.platform === 'darwin'
+    ? join(context.home, 'Library', 'Application Support')
+    : configFolder(context);
 }
 
 /** The permission that lets Claude Code run all our tools without a question. */
 const CLAUDE_ALL = 'mcp__live-lisp';
 
-/** Returns Claude Code's settings files in PLACE: the user's, the project's, the user's for the project. */
-export function claudeSettingsFiles(place: Place): [string, string, string] {
-  const own = folder(place, 'CLAUDE_CONFIG_DIR', join(place.home, '.claude'));
-  const project = join(place.project, '.claude');
+/** Returns Claude Code's settings files in CONTEXT: the user's, the project's, the user's for the project. */
+export function claudeSettingsFiles(context: InstallContext): [string, string, string] {
+  const own = clientFolder(context, 'CLAUDE_CONFIG_DIR', join(context.home, '.claude'));
+  const project = join(context.project, '.claude');
   return [join(own, 'settings.json'), join(project, 'settings.json'), join(project, 'settings.local.json')];
 }
 
-function claudeUserFile(place: Place): string {
-  return join(folder(place, 'CLAUDE_CONFIG_DIR', place.home), '.claude.json');
+function claudeUserFile(context: InstallContext): string {
+  return join(clientFolder(context, 'CLAUDE_CONFIG_DIR', context.home), '.claude.json');
 }
 
 function claudeEntry(file: string): Setting {
   return entryIn(file, 'mcpServers', ({ node, args }) => ({ type: 'stdio', command: node, args }));
 }
 
-function claudeSettings(place: Place, scope: Scope): Setting[] {
+function claudeSettings(context: InstallContext, scope: Scope): Setting[] {
   const user = scope === 'user';
-  const file = user ? claudeUserFile(place) : join(place.project, '.mcp.json');
-  const files = claudeSettingsFiles(place);
+  const file = user ? claudeUserFile(context) : join(context.project, '.mcp.json');
+  const files = claudeSettingsFiles(context);
   return [
     claudeEntry(file),
     {
@@ -106,41 +106,41 @@ function claudeSettings(place: Place, scope: Scope): Setting[] {
       files,
       format: 'jsonc',
       path: ['permissions', 'allow'],
-      words: place.trust ? [CLAUDE_ALL] : place.safe.map((tool) => `${CLAUDE_ALL}__${tool}`),
+      words: context.trust ? [CLAUDE_ALL] : context.safe.map((tool) => `${CLAUDE_ALL}__${tool}`),
     },
   ];
 }
 
-function codexSettings(place: Place, scope: Scope): Setting[] {
-  const own = folder(place, 'CODEX_HOME', join(place.home, '.codex'));
-  const file = join(scope === 'user' ? own : join(place.project, '.codex'), 'config.toml');
+function codexSettings(context: InstallContext, scope: Scope): Setting[] {
+  const own = clientFolder(context, 'CODEX_HOME', join(context.home, '.codex'));
+  const file = join(scope === 'user' ? own : join(context.project, '.codex'), 'config.toml');
   // Without this setting, Codex asks before destructive tools, and refuses them if no user can answer.
-  const mode = place.trust ? { default_tools_approval_mode: 'approve' } : {};
+  const mode = context.trust ? { default_tools_approval_mode: 'approve' } : {};
   const entry = (launch: Launch) => ({ ...plain(launch), ...mode });
   return [entryIn(file, 'mcp_servers', entry, 'toml')];
 }
 
-function opencodeSettings(place: Place, scope: Scope): Setting[] {
-  const own = scope === 'user' ? join(configFolder(place), 'opencode') : place.project;
+function opencodeSettings(context: InstallContext, scope: Scope): Setting[] {
+  const own = scope === 'user' ? join(configFolder(context), 'opencode') : context.project;
   const files = ['opencode.json', 'opencode.jsonc'].map((name) => join(own, name));
   const file = files.find((each) => existsSync(each)) ?? join(own, 'opencode.json');
   const entry = ({ node, args }: Launch) => ({ type: 'local', command: [node, ...args], enabled: true });
   return [entryIn(file, 'mcp', entry)];
 }
 
-function vscodeSettings(place: Place, scope: Scope): Setting[] {
+function vscodeSettings(context: InstallContext, scope: Scope): Setting[] {
   const own =
-    scope === 'user' ? join(applicationFolder(place), 'Code', 'User') : join(place.project, '.vscode');
+    scope === 'user' ? join(applicationFolder(context), 'Code', 'User') : join(context.project, '.vscode');
   return [entryIn(join(own, 'mcp.json'), 'servers', (launch) => ({ type: 'stdio', ...plain(launch) }))];
 }
 
 /** Returns the folder NAME in the home or in the project, depending on SCOPE. */
-function ownFolder({ home, project }: Place, scope: Scope, name: string): string {
+function ownFolder({ home, project }: InstallContext, scope: Scope, name: string): string {
   return join(scope === 'user' ? home : project, name);
 }
 
-function zedSettings(place: Place, scope: Scope): Setting[] {
-  const own = scope === 'user' ? join(configFolder(place), 'zed') : join(place.project, '.zed');
+function zedSettings(context: InstallContext, scope: Scope): Setting[] {
+  const own = scope === 'user' ? join(configFolder(context), 'zed') : join(context.project, '.zed');
   const entry = (launch: Launch) => ({ source: 'custom', ...plain(launch), env: {} });
   return [entryIn(join(own, 'settings.json'), 'context_servers', entry)];
 }
@@ -151,36 +151,36 @@ export const CLIENTS: readonly Client[] = [
     title: 'Claude Code',
     scopes: BOTH,
     settings: claudeSettings,
-    local: (place) => ({
-      ...claudeEntry(claudeUserFile(place)),
-      path: ['projects', place.project, 'mcpServers', NAME],
+    local: (context) => ({
+      ...claudeEntry(claudeUserFile(context)),
+      path: ['projects', context.project, 'mcpServers', ENTRY_NAME],
     }),
     traces: ({ home }) => [join(home, '.claude.json'), join(home, '.claude')],
     program: 'claude',
     asks: true,
-    adds: (scope, { node, args }) => ['mcp', 'add', '--scope', scope, NAME, '--', node, ...args],
-    removes: (scope) => (scope === 'user' ? ['mcp', 'remove', '--scope', scope, NAME] : undefined),
+    adds: (scope, { node, args }) => ['mcp', 'add', '--scope', scope, ENTRY_NAME, '--', node, ...args],
+    removes: (scope) => (scope === 'user' ? ['mcp', 'remove', '--scope', scope, ENTRY_NAME] : undefined),
   },
   {
     name: 'codex',
     title: 'Codex',
     scopes: BOTH,
     settings: codexSettings,
-    traces: (place) => [folder(place, 'CODEX_HOME', join(place.home, '.codex'))],
+    traces: (context) => [clientFolder(context, 'CODEX_HOME', join(context.home, '.codex'))],
     program: 'codex',
     asks: true,
     adds: (scope, { node, args }) =>
-      scope === 'user' ? ['mcp', 'add', NAME, '--', node, ...args] : undefined,
+      scope === 'user' ? ['mcp', 'add', ENTRY_NAME, '--', node, ...args] : undefined,
     addsLess: true,
   },
   {
     name: 'gemini',
     title: 'Gemini CLI',
     scopes: BOTH,
-    settings: (place, scope) => [
-      entryIn(join(ownFolder(place, scope, '.gemini'), 'settings.json'), 'mcpServers', (launch) => ({
+    settings: (context, scope) => [
+      entryIn(join(ownFolder(context, scope, '.gemini'), 'settings.json'), 'mcpServers', (launch) => ({
         ...plain(launch),
-        ...(place.trust && { trust: true }),
+        ...(context.trust && { trust: true }),
       })),
     ],
     traces: ({ home }) => [join(home, '.gemini')],
@@ -190,7 +190,7 @@ export const CLIENTS: readonly Client[] = [
     adds: (scope, { node, args }, trust) => [
       ...['mcp', 'add', '--scope', scope],
       ...(trust ? ['--trust'] : []),
-      ...[NAME, node, ...args],
+      ...[ENTRY_NAME, node, ...args],
     ],
   },
   {
@@ -198,7 +198,7 @@ export const CLIENTS: readonly Client[] = [
     title: 'opencode',
     scopes: BOTH,
     settings: opencodeSettings,
-    traces: (place) => [join(configFolder(place), 'opencode')],
+    traces: (context) => [join(configFolder(context), 'opencode')],
     program: 'opencode',
     mute: true,
   },
@@ -206,7 +206,9 @@ export const CLIENTS: readonly Client[] = [
     name: 'cursor',
     title: 'Cursor',
     scopes: BOTH,
-    settings: (place, scope) => [entryIn(join(ownFolder(place, scope, '.cursor'), 'mcp.json'), 'mcpServers')],
+    settings: (context, scope) => [
+      entryIn(join(ownFolder(context, scope, '.cursor'), 'mcp.json'), 'mcpServers'),
+    ],
     traces: ({ home }) => [join(home, '.cursor')],
     program: 'cursor',
   },
@@ -215,7 +217,7 @@ export const CLIENTS: readonly Client[] = [
     title: 'VS Code',
     scopes: BOTH,
     settings: vscodeSettings,
-    traces: (place) => [join(applicationFolder(place), 'Code')],
+    traces: (context) => [join(applicationFolder(context), 'Code')],
     program: 'code',
   },
   {
@@ -223,7 +225,7 @@ export const CLIENTS: readonly Client[] = [
     title: 'Zed',
     scopes: BOTH,
     settings: zedSettings,
-    traces: (place) => [join(configFolder(place), 'zed')],
+    traces: (context) => [join(configFolder(context), 'zed')],
     program: 'zed',
   },
   {
@@ -231,7 +233,7 @@ export const CLIENTS: readonly Client[] = [
     title: 'Emacs with mcp.el',
     scopes: [],
     settings: () => [],
-    traces: (place) => [join(place.home, '.emacs.d'), join(configFolder(place), 'emacs')],
+    traces: (context) => [join(context.home, '.emacs.d'), join(configFolder(context), 'emacs')],
     program: 'emacs',
   },
   {
@@ -246,9 +248,9 @@ export const CLIENTS: readonly Client[] = [
     name: 'claude-desktop',
     title: 'Claude Desktop',
     scopes: ['user'],
-    settings: (place) => [
-      entryIn(join(applicationFolder(place), 'Claude', 'claude_desktop_config.json'), 'mcpServers'),
+    settings: (context) => [
+      entryIn(join(applicationFolder(context), 'Claude', 'claude_desktop_config.json'), 'mcpServers'),
     ],
-    traces: (place) => [join(applicationFolder(place), 'Claude')],
+    traces: (context) => [join(applicationFolder(context), 'Claude')],
   },
 ];

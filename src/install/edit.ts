@@ -2,8 +2,16 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf, SetupError } from '../errors.ts';
-import { judge, type Standing } from './entry.ts';
-import { at, type Data, type Format, isEmpty, type Launch, type Setting, withValue } from './settings.ts';
+import { compareEntry, type Standing } from './entry.ts';
+import {
+  type Data,
+  type Format,
+  isEmpty,
+  type Launch,
+  type Setting,
+  valueAtPath,
+  withValue,
+} from './settings.ts';
 
 async function formatOf({ format }: Pick<Setting, 'format'>): Promise<Format> {
   return format === 'toml' ? (await import('./toml.ts')).TOML : (await import('./jsonc.ts')).JSONC;
@@ -38,7 +46,7 @@ export interface Applied {
 export async function apply(setting: Setting, text: string | undefined, launch: Launch): Promise<Applied> {
   const data = await dataOf(setting, text);
   const { path } = setting;
-  const found = at(data, path);
+  const found = valueAtPath(data, path);
   if (setting.kind === 'permission') {
     const words = Array.isArray(found) ? (found as unknown[]) : [];
     const missing = setting.words.filter((word) => !words.includes(word));
@@ -50,7 +58,7 @@ export async function apply(setting: Setting, text: string | undefined, launch: 
         : missing.reduce((whole, word) => format.add(whole, path, word), text ?? '');
     return { standing: 'absent', found, text: await proven(setting, edit, withValue(data, path, all)) };
   }
-  const { standing, wanted } = judge(found, setting.entry, launch);
+  const { standing, wanted } = compareEntry(found, setting.entry, launch);
   if (standing === 'same' || standing === 'foreign') return { standing, found, text };
   const edit = (format: Format) => format.set(text ?? '', path, wanted);
   return { standing, found, text: await proven(setting, edit, withValue(data, path, wanted)) };
@@ -64,7 +72,7 @@ export async function withdraw(
   original: string | undefined,
 ): Promise<string | undefined> {
   const data = await dataOf(setting, text);
-  const found = at(data, setting.path);
+  const found = valueAtPath(data, setting.path);
   if (found === undefined) return text;
   const words = setting.kind === 'permission' && Array.isArray(found) ? (found as unknown[]) : undefined;
   // Highest index first, so that the other indexes stay valid.
@@ -89,7 +97,7 @@ async function pruned(setting: Setting, text: string, before: Data, original: st
     const path = setting.path.slice(0, depth);
     const data = await dataOf(setting, whole);
     const { isBare } = await formatOf(setting);
-    if (!isBare(whole, path) || at(before, path) !== undefined) continue;
+    if (!isBare(whole, path) || valueAtPath(before, path) !== undefined) continue;
     whole = await proven(setting, (format) => format.remove(whole, path), withValue(data, path, undefined));
   }
   // A file to which someone has added comments stays.
@@ -113,5 +121,7 @@ async function proven(setting: Setting, edit: (format: Format) => string, expect
 /** Returns DATA without SETTING's container if empty: TOML loses a parent table with its last child. */
 function bare(data: Data, { path }: Setting): Data {
   const container = path.slice(0, -1);
-  return container.length > 0 && isEmpty(at(data, container)) ? withValue(data, container, undefined) : data;
+  return container.length > 0 && isEmpty(valueAtPath(data, container))
+    ? withValue(data, container, undefined)
+    : data;
 }

@@ -14,7 +14,7 @@ const NO_FILE: readonly unknown[] = ['ENOENT', 'ENOTDIR'];
 const LIMIT = 16 * 1024 * 1024;
 
 /** Restrictions for the configuration files of a client. */
-export interface Bounds {
+export interface ConfigFileRules {
   /** Our own folder, in which backups are kept. */
   state: string;
   /** Folder of the project that the configuration belongs to; absent for the configuration of a user. */
@@ -22,14 +22,14 @@ export interface Bounds {
 }
 
 /** Returns the path, in the folder STATE, of the backup that was made of FILE before it was changed. */
-export function backupOf(file: string, { state }: Bounds): string {
+export function backupOf(file: string, { state }: ConfigFileRules): string {
   const digest = createHash('sha256').update(realPath(file)).digest('hex').slice(0, 24);
   return join(state, 'configurations', digest);
 }
 
 /** Throws a SetupError when a project's FILE is reached through a link, which could lead to any file of the
  *  user. Links in the user's own configuration are followed, but must lead to a file. */
-export function checkLinks(file: string, { project }: Bounds): void {
+export function checkLinks(file: string, { project }: ConfigFileRules): void {
   const real = realPath(file);
   if (project !== undefined && real !== join(realPath(project), relative(project, file))) {
     throw new SetupError(
@@ -52,7 +52,7 @@ function isLink(path: string): boolean {
 }
 
 /** Returns the text of FILE; undefined if it does not exist. Throws a SetupError if unreadable. */
-export function readText(file: string): string | undefined {
+export function readConfigFile(file: string): string | undefined {
   let octets: Buffer;
   try {
     octets = readRegular(file, { limit: LIMIT }).octets;
@@ -116,7 +116,7 @@ function removeIfThere(file: string): void {
 }
 
 /** Saves TEXT, of FILE, as a backup for this user alone. Without TEXT, removes even an older one. */
-export function keepBackup(file: string, text: string | undefined, bounds: Bounds): void {
+export function keepBackup(file: string, text: string | undefined, bounds: ConfigFileRules): void {
   const backup = backupOf(file, bounds);
   if (text === undefined) {
     replaceText(backup, undefined);

@@ -1,7 +1,7 @@
 // Checks a client's command for a server: starts it as the client does, and requests its tools.
 
 import { messageOf } from '../errors.ts';
-import type { Place } from './clients.ts';
+import type { InstallContext } from './clients.ts';
 import { startProgram } from './program.ts';
 import { type Data, isData } from './settings.ts';
 
@@ -28,16 +28,16 @@ const INITIALIZE = {
 const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' };
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
 
-/** Starts a server with LINE, the words of a command, in the project of PLACE, with MORE as extra environment
- *  variables. Returns its greeting, or the reason why it failed. */
+/** Starts a server with LINE, the words of a command, in the project of CONTEXT, with MORE as extra
+ *  environment variables. Returns its greeting, or the reason why it failed. */
 export async function greetingOf(
   line: readonly string[],
   more: NodeJS.ProcessEnv,
-  place: Place,
+  context: InstallContext,
 ): Promise<Greeting> {
   let child: ReturnType<typeof startProgram>;
   try {
-    child = startProgram(line, more, place);
+    child = startProgram(line, more, context);
   } catch (error) {
     // Node throws some errors, such as for a NUL in an argument, and emits others as events.
     return { failure: notRun(messageOf(error)) };

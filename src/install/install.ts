@@ -5,13 +5,20 @@ import { dirname, join } from 'node:path';
 import { SetupError, UsageError } from '../errors.ts';
 import { diffHunks } from '../files/diff.ts';
 import { type Grant, grantOf } from './asking.ts';
-import { type Client, clientNamed, NAME, type Place } from './clients.ts';
+import { type Client, clientNamed, ENTRY_NAME, type InstallContext } from './clients.ts';
 import { type Applied, apply, withdraw } from './edit.ts';
 import { commandLine, insistsOnSandbox, sandboxFlags, trustedLaunch } from './entry.ts';
-import { type Bounds, backupOf, checkLinks, keepBackup, readText, replaceText } from './file.ts';
+import {
+  backupOf,
+  type ConfigFileRules,
+  checkLinks,
+  keepBackup,
+  readConfigFile,
+  replaceText,
+} from './file.ts';
 import type { ClientName, Scope } from './names.ts';
 import { pluginOf } from './plugins.ts';
-import { findProgram, runProgram, shellLine } from './program.ts';
+import { findProgram, runClientProgram, shellLine } from './program.ts';
 import type { Launch, Setting } from './settings.ts';
 
 export interface Request {
@@ -19,20 +26,20 @@ export interface Request {
   scope: Scope;
   /** True to only print the changes. */
   dryRun: boolean;
-  place: Place;
+  place: InstallContext;
   launch: Launch;
 }
 
 type Print = (text: string) => void;
 
-function boundsOf({ scope, place }: Request): Bounds {
-  return { state: place.state, ...(scope === 'project' && { project: place.project }) };
+function boundsOf({ scope, place: context }: Request): ConfigFileRules {
+  return { state: context.state, ...(scope === 'project' && { project: context.project }) };
 }
 
 /** Returns the text of each file, if any. Throws a SetupError if one is unreadable or violates BOUNDS. */
-function textsOf(settings: readonly Setting[], bounds: Bounds): (string | undefined)[] {
+function textsOf(settings: readonly Setting[], bounds: ConfigFileRules): (string | undefined)[] {
   for (const { file } of settings) checkLinks(file, bounds);
-  return settings.map(({ file }) => readText(file));
+  return settings.map(({ file }) => readConfigFile(file));
 }
 
 /** Returns the client NAMED. Throws a UsageError when the client has no configuration in SCOPE. */
@@ -57,23 +64,23 @@ function checkStays({ args: [script = ''] }: Launch): void {
 /** Puts the settings of REQUEST into the configuration of its client, and prints what was done. Throws a
  *  SetupError when a file cannot be read or written; where possible, before changing anything. */
 export async function install(request: Request, print: Print): Promise<void> {
-  const { place, launch, scope, dryRun } = request;
+  const { place: context, launch, scope, dryRun } = request;
   if (request.client === 'emacs') return print(emacsText(launch));
   checkStays(launch);
   const client = clientFor(request.client, scope);
-  const settings = client.settings(place, scope);
+  const settings = client.settings(context, scope);
   const bounds = boundsOf(request);
   const before = textsOf(settings, bounds);
   for (const line of remarksBefore(request)) print(line);
   // Checks all settings before one is changed.
   const states = await Promise.all(settings.map((each, index) => apply(each, before[index], launch)));
   checkOurs(settings, states);
-  checkTrust(settings, states, place);
-  if (states[0]?.standing === 'absent') await checkPlugin(client, place);
-  const trusted = client.settings({ ...place, trust: true }, scope);
-  const plain = client.settings({ ...place, trust: false }, scope);
+  checkTrust(settings, states, context);
+  if (states[0]?.standing === 'absent') await checkPlugin(client, context);
+  const trusted = client.settings({ ...context, trust: true }, scope);
+  const plain = client.settings({ ...context, trust: false }, scope);
   // Install without --trust does not take back a permission, so an earlier one still holds.
-  const asked = client.asks === true && !place.trust;
+  const asked = client.asks === true && !context.trust;
   const grant = asked ? await grantOf(trusted) : undefined;
   const kept = grant && keptText(client, grant, insistsOnSandbox(commandLine(states[0]?.found)));
   if (states.every(({ standing }) => standing === 'same')) {
@@ -88,15 +95,15 @@ export async function install(request: Request, print: Print): Promise<void> {
   };
   const added =
     states[0]?.standing === 'absent' &&
-    (await runClient(client, client.adds?.(scope, launch, place.trust), request, print, () => keep(0)));
+    (await runClient(client, client.adds?.(scope, launch, context.trust), request, print, () => keep(0)));
   for (const [index, setting] of settings.entries()) {
     if (dryRun && added && index === 0 && client.addsLess !== true) continue;
-    const text = readText(setting.file);
+    const text = readConfigFile(setting.file);
     const applied = await apply(setting, text, launch);
     if (applied.standing !== 'same')
       change(setting.file, text, applied.text, request, print, () => keep(index));
   }
-  for (const line of remarksAfter(client, place.trust, kept)) print(line);
+  for (const line of remarksAfter(client, context.trust, kept)) print(line);
   if (!dryRun)
     print(`Start ${client.title} anew. To check its set-up: live-lisp doctor --client ${client.name}`);
 }
@@ -107,8 +114,8 @@ function isIn(setting: Setting, found: unknown): boolean {
   return Array.isArray(found) && setting.words.some((word) => found.includes(word));
 }
 
-async function checkPlugin({ name, title }: Client, place: Place): Promise<void> {
-  const plugin = await pluginOf(name, place);
+async function checkPlugin({ name, title }: Client, context: InstallContext): Promise<void> {
+  const plugin = await pluginOf(name, context);
   if (plugin === undefined) return;
   throw new SetupError(
     `${title} has ${plugin}, which starts live-lisp already; an entry beside it would start a second server with another image. Nothing was changed. Remove ${plugin} in ${title} first, if you want the entry instead.`,
@@ -120,21 +127,21 @@ function checkOurs([setting]: readonly Setting[], [entry]: readonly Applied[]): 
   if (entry?.standing !== 'foreign') return;
   const line = shellLine(commandLine(entry.found)) || 'no command';
   throw new SetupError(
-    `${setting?.file} has an entry ${NAME} that live-lisp install did not write (${line}), and was left as it is. Remove that entry by hand, and run this again.`,
+    `${setting?.file} has an entry ${ENTRY_NAME} that live-lisp install did not write (${line}), and was left as it is. Remove that entry by hand, and run this again.`,
   );
 }
 
 /** Removes the settings that install wrote from the configuration of REQUEST's client, and prints what was
  *  done. Throws a SetupError under the same conditions as install. */
 export async function uninstall(request: Request, print: Print): Promise<void> {
-  const { place, launch, scope, dryRun } = request;
+  const { place: context, launch, scope, dryRun } = request;
   const client = clientFor(request.client, scope);
-  const settings = client.settings(place, scope);
+  const settings = client.settings(context, scope);
   const bounds = boundsOf(request);
   const before = textsOf(settings, bounds);
   const states = await Promise.all(settings.map((each, index) => apply(each, before[index], launch)));
   checkOurs(settings, states);
-  const trusted = client.settings({ ...place, trust: true }, scope);
+  const trusted = client.settings({ ...context, trust: true }, scope);
   const restored = await Promise.all(
     settings.map((each, index) => restoredText([each, trusted[index] ?? each], launch, bounds)),
   );
@@ -157,11 +164,11 @@ export async function uninstall(request: Request, print: Print): Promise<void> {
 async function restoredText(
   [plain, trusted]: readonly [Setting, Setting],
   launch: Launch,
-  bounds: Bounds,
+  bounds: ConfigFileRules,
 ): Promise<{ text: string | undefined; exact: boolean }> {
-  const text = readText(plain.file);
+  const text = readConfigFile(plain.file);
   if (text === undefined) return { text, exact: true };
-  const backup = readText(backupOf(plain.file, bounds));
+  const backup = readConfigFile(backupOf(plain.file, bounds));
   const ways = [await apply(plain, backup, launch), await apply(trusted, backup, trustedLaunch(launch))];
   const exact = ways.some((way) => way.standing === 'absent' && way.text === text);
   if (exact) return { text: backup, exact };
@@ -171,7 +178,11 @@ async function restoredText(
 
 /** Throws a SetupError when PLACE would let all tools run without a question, although the entry, the first
  *  of SETTINGS and STATES, lets code run without a sandbox. */
-function checkTrust([setting]: readonly Setting[], [entry]: readonly Applied[], { trust }: Place): void {
+function checkTrust(
+  [setting]: readonly Setting[],
+  [entry]: readonly Applied[],
+  { trust }: InstallContext,
+): void {
   const line = commandLine(entry?.found);
   const flags = sandboxFlags(line);
   if (!trust || flags === '' || insistsOnSandbox(line)) return;
@@ -182,17 +193,17 @@ function checkTrust([setting]: readonly Setting[], [entry]: readonly Applied[], 
 
 /** Returns the notes to print before REQUEST is carried out: one when the project's folder is inside a larger
  *  project, else none. */
-function remarksBefore({ scope, place }: Request): string[] {
-  const root = scope === 'project' ? rootAbove(place) : undefined;
+function remarksBefore({ scope, place: context }: Request): string[] {
+  const root = scope === 'project' ? rootAbove(context) : undefined;
   if (root === undefined) return [];
   return [
-    `Note: ${place.project} is a folder of the project ${root}. A client that starts in ${root} does not read what is written here: run install in ${root} for that.`,
+    `Note: ${context.project} is a folder of the project ${root}. A client that starts in ${root} does not read what is written here: run install in ${root} for that.`,
   ];
 }
 
 /** Returns the folder in which the project of PLACE begins: the nearest with a repository, else with an .asd
  *  file; undefined if that is the project's folder itself, or there is none. */
-function rootAbove({ project, home }: Place): string | undefined {
+function rootAbove({ project, home }: InstallContext): string | undefined {
   const folders = [project, ...foldersAbove(project, home)];
   const root = folders.find(hasRepository) ?? folders.find(hasSystem);
   return root === project ? undefined : root;
@@ -238,16 +249,16 @@ function remarksAfter({ title, asks, mute }: Client, trust: boolean, kept: strin
 async function runClient(
   client: Client,
   args: readonly string[] | undefined,
-  { place, dryRun }: Request,
+  { place: context, dryRun }: Request,
   print: Print,
   first: () => void,
 ): Promise<boolean> {
-  const program = findProgram(client.program, place);
+  const program = findProgram(client.program, context);
   if (args === undefined || program === undefined) return false;
   const line = shellLine([client.program ?? '', ...args]);
   if (!dryRun) {
     first();
-    await runProgram(program, args, place);
+    await runClientProgram(program, args, context);
   }
   print(`${dryRun ? 'Would run' : 'Ran'}: ${line}`);
   return true;
@@ -278,5 +289,5 @@ function emacsText({ node, args }: Launch): string {
 
 (with-eval-after-load 'mcp-hub
   (add-to-list 'mcp-hub-servers
-               '("${NAME}" . (:command ${JSON.stringify(node)} :args (${words})))))`;
+               '("${ENTRY_NAME}" . (:command ${JSON.stringify(node)} :args (${words})))))`;
 }

@@ -2,28 +2,28 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { claudeSettingsFiles, clientNamed, NAME, type Place } from './clients.ts';
+import { claudeSettingsFiles, clientNamed, ENTRY_NAME, type InstallContext } from './clients.ts';
 import { dataOf } from './edit.ts';
-import { readText } from './file.ts';
+import { readConfigFile } from './file.ts';
 import type { ClientName } from './names.ts';
-import { at, isData } from './settings.ts';
+import { isData, valueAtPath } from './settings.ts';
 
 /** The command that our plugins and our extension start. */
 export const PLUGIN_COMMAND = 'live-lisp';
 
-/** Returns our plugin or extension in the client NAMED at PLACE, such as "the plugin NAME"; undefined when
+/** Returns our plugin or extension in the client NAMED at CONTEXT, such as "the plugin NAME"; undefined when
  *  there is none. Throws a SetupError when a file of the client cannot be read. */
-export async function pluginOf(named: ClientName, place: Place): Promise<string | undefined> {
+export async function pluginOf(named: ClientName, context: InstallContext): Promise<string | undefined> {
   switch (named) {
     case 'claude':
-      return enabledIn(claudeSettingsFiles(place), 'jsonc', 'enabledPlugins', (on) => on === true);
+      return enabledIn(claudeSettingsFiles(context), 'jsonc', 'enabledPlugins', (on) => on === true);
     case 'codex': {
-      const file = clientNamed('codex')?.settings(place, 'user')[0]?.file ?? '';
+      const file = clientNamed('codex')?.settings(context, 'user')[0]?.file ?? '';
       return enabledIn([file], 'toml', 'plugins', (plugin) => isData(plugin) && plugin['enabled'] !== false);
     }
     case 'gemini':
-      return existsSync(join(place.home, '.gemini', 'extensions', NAME))
-        ? `the extension ${NAME}`
+      return existsSync(join(context.home, '.gemini', 'extensions', ENTRY_NAME))
+        ? `the extension ${ENTRY_NAME}`
         : undefined;
     default:
       return undefined;
@@ -40,9 +40,11 @@ async function enabledIn(
 ): Promise<string | undefined> {
   const plugins: { [name: string]: unknown } = {};
   for (const file of files) {
-    const found = at(await dataOf({ file, format }, readText(file)), [key]);
+    const found = valueAtPath(await dataOf({ file, format }, readConfigFile(file)), [key]);
     if (isData(found)) Object.assign(plugins, found);
   }
-  const ours = Object.entries(plugins).find(([name, value]) => name.startsWith(`${NAME}@`) && on(value));
+  const ours = Object.entries(plugins).find(
+    ([name, value]) => name.startsWith(`${ENTRY_NAME}@`) && on(value),
+  );
   return ours && `the plugin ${ours[0]}`;
 }

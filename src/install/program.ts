@@ -4,20 +4,24 @@ import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child
 import { SetupError } from '../errors.ts';
 import { programsOf } from '../paths.ts';
 import { visibleLine } from '../visible.ts';
-import type { Place } from './clients.ts';
+import type { InstallContext } from './clients.ts';
 
 /** Time limit of a client's program, in milliseconds. A program that runs longer probably waits for input. */
 const LIMIT_MS = 60_000;
 
 /** Returns the path of the program NAME on the PATH of PLACE; undefined when there is none. */
-export function findProgram(name: string | undefined, { environment }: Place): string | undefined {
+export function findProgram(name: string | undefined, { environment }: InstallContext): string | undefined {
   if (name === undefined) return undefined;
   return programsOf(name, environment['PATH'] ?? '')[0];
 }
 
-/** Runs PROGRAM with ARGS in the project of PLACE. Throws a SetupError with its output if it fails. */
-export function runProgram(program: string, args: readonly string[], place: Place): Promise<void> {
-  const options = { cwd: place.project, env: place.environment, timeout: LIMIT_MS };
+/** Runs PROGRAM with ARGS in the project of CONTEXT. Throws a SetupError with its output if it fails. */
+export function runClientProgram(
+  program: string,
+  args: readonly string[],
+  context: InstallContext,
+): Promise<void> {
+  const options = { cwd: context.project, env: context.environment, timeout: LIMIT_MS };
   return new Promise((resolve, reject) => {
     const child = execFile(program, args, options, (error, stdout, stderr) => {
       if (error === null) return resolve();
@@ -36,7 +40,7 @@ export function runProgram(program: string, args: readonly string[], place: Plac
 export function startProgram(
   [program = '', ...args]: readonly string[],
   more: NodeJS.ProcessEnv,
-  { project, environment }: Place,
+  { project, environment }: InstallContext,
 ): ChildProcessWithoutNullStreams {
   return spawn(program, args, { cwd: project, env: { ...environment, ...more } });
 }

@@ -6,7 +6,7 @@ import { SetupError } from '../errors.ts';
 import { isExecutable } from '../paths.ts';
 import { visibleLine } from '../visible.ts';
 import { asksAlways, grantOf, valueIn } from './asking.ts';
-import { CLIENTS, type Client, clientNamed, NAME, type Place } from './clients.ts';
+import { CLIENTS, type Client, clientNamed, ENTRY_NAME, type InstallContext } from './clients.ts';
 import { commandLine, insistsOnSandbox, trustedLaunch } from './entry.ts';
 import { greetingOf } from './handshake.ts';
 import type { ClientName, Scope } from './names.ts';
@@ -25,17 +25,18 @@ export function findingText({ ok, text }: Finding): string {
   return `${ok ? 'ok  ' : 'FAIL'} ${text.replace(/\n(?=.)/g, '\n     ')}`;
 }
 
-function isThere(client: Client, place: Place): boolean {
+function isThere(client: Client, context: InstallContext): boolean {
   return (
-    findProgram(client.program, place) !== undefined || client.traces(place).some((path) => existsSync(path))
+    findProgram(client.program, context) !== undefined ||
+    client.traces(context).some((path) => existsSync(path))
   );
 }
 
-/** Returns a text that lists the clients found in PLACE, with the command that sets up each. */
-export function clientList(place: Place): string {
+/** Returns a text that lists the clients found in CONTEXT, with the command that sets up each. */
+export function clientList(context: InstallContext): string {
   const width = Math.max(...CLIENTS.map(({ title }) => title.length));
   const line = ({ name, title }: Client) => `  ${title.padEnd(width)}  live-lisp install --client ${name}`;
-  const found = CLIENTS.filter((client) => isThere(client, place));
+  const found = CLIENTS.filter((client) => isThere(client, context));
   const others = CLIENTS.filter((client) => !found.includes(client)).map(({ name }) => name);
   return [
     found.length === 0 ? 'No client is found here.' : 'Clients that are found here, and what sets each up:',
@@ -47,17 +48,21 @@ export function clientList(place: Place): string {
 
 /** Returns findings on live-lisp in the client NAMED: its entry in each scope, its plugin, and whether they
  *  start. One that is not ok says what the user must do. LAUNCH is the command that install writes. */
-export async function clientFindings(named: ClientName, place: Place, launch: Launch): Promise<Finding[]> {
+export async function clientFindings(
+  named: ClientName,
+  context: InstallContext,
+  launch: Launch,
+): Promise<Finding[]> {
   const client = clientNamed(named);
   if (client === undefined || client.scopes.length === 0) {
     return [{ ok: true, text: `${client?.title}: its configuration is Lisp, which is not read` }];
   }
-  const program = findProgram(client.program, place);
+  const program = findProgram(client.program, context);
   const runs = program === undefined ? 'its program is not on PATH' : `program ${program}`;
   const parts = await Promise.all([
-    ...client.scopes.map((scope) => entryFindings(client, scope, place, launch)),
-    ...(client.local === undefined ? [] : [entryFindings(client, 'local', place, launch)]),
-    pluginFindings(client, place),
+    ...client.scopes.map((scope) => entryFindings(client, scope, context, launch)),
+    ...(client.local === undefined ? [] : [entryFindings(client, 'local', context, launch)]),
+    pluginFindings(client, context),
   ]);
   const starts = parts.flatMap(({ starts }) => starts ?? []);
   return [
@@ -90,38 +95,40 @@ function countFindings({ title, name }: Client, starts: readonly string[]): Find
 async function entryFindings(
   client: Client,
   spot: Scope | 'local',
-  place: Place,
+  context: InstallContext,
   launch: Launch,
 ): Promise<Part> {
   // A local entry belongs to the user, and stands in the user's own file.
   const scope = spot === 'local' ? 'user' : spot;
-  const entry = spot === 'local' ? client.local?.(place) : client.settings(place, scope)[0];
+  const entry = spot === 'local' ? client.local?.(context) : client.settings(context, scope)[0];
   try {
     const found = entry && (await valueIn(entry));
     if (entry === undefined || found === undefined) {
-      const none = { ok: true, text: `${spot}: no entry ${NAME} in ${entry?.file}` };
+      const none = { ok: true, text: `${spot}: no entry ${ENTRY_NAME} in ${entry?.file}` };
       return { findings: spot === 'local' ? [] : [none] };
     }
     const line = commandLine(found);
     if (line.length === 0) {
-      const text = `${spot}: the entry ${NAME} in ${entry.file} has no command that starts live-lisp. Remove that entry by hand, then: live-lisp install --client ${client.name} --scope ${scope}`;
+      const text = `${spot}: the entry ${ENTRY_NAME} in ${entry.file} has no command that starts live-lisp. Remove that entry by hand, then: live-lisp install --client ${client.name} --scope ${scope}`;
       return { findings: [{ ok: false, text }] };
     }
     const remedy =
-      spot === 'local' ? ` (${client.program} mcp remove --scope local ${NAME} takes that out)` : '';
+      spot === 'local' ? ` (${client.program} mcp remove --scope local ${ENTRY_NAME} takes that out)` : '';
     const head = { ok: true, text: `${spot}: ${entry.file} starts ${shellLine(line)}${remedy}` };
-    const distrust = await TRUST[client.name]?.(place, scope);
+    const distrust = await TRUST[client.name]?.(context, scope);
     const told = distrust === undefined ? [] : [{ ok: false, text: distrust }];
     const words = wordFindings(line);
     const trusted = scope === 'user' || (TRUST[client.name] !== undefined && distrust === undefined);
     const tried = words.every(({ ok }) => ok)
       ? [
-          trusted || isOwn(client, scope, place, launch, found)
-            ? await greetingFinding(line, environmentOf(found), place)
+          trusted || isOwn(client, scope, context, launch, found)
+            ? await greetingFinding(line, environmentOf(found), context)
             : UNTRIED,
         ]
       : [];
-    const approval = client.asks ? [await approvalFinding(client, scope, place, insistsOnSandbox(line))] : [];
+    const approval = client.asks
+      ? [await approvalFinding(client, scope, context, insistsOnSandbox(line))]
+      : [];
     return { starts: entry.file, findings: [head, ...words, ...told, ...tried, ...approval] };
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
@@ -136,9 +143,15 @@ const UNTRIED: Finding = {
 };
 
 /** True when FOUND is exactly the entry that install writes for CLIENT with LAUNCH. */
-function isOwn(client: Client, scope: Scope, place: Place, launch: Launch, found: unknown): boolean {
+function isOwn(
+  client: Client,
+  scope: Scope,
+  context: InstallContext,
+  launch: Launch,
+  found: unknown,
+): boolean {
   return [false, true].some((trust) => {
-    const [setting] = client.settings({ ...place, trust }, scope);
+    const [setting] = client.settings({ ...context, trust }, scope);
     const wanted = setting?.kind === 'entry' && setting.entry(trust ? trustedLaunch(launch) : launch);
     return isDeepStrictEqual(found, wanted);
   });
@@ -155,25 +168,25 @@ function environmentOf(entry: unknown): NodeJS.ProcessEnv {
 async function greetingFinding(
   line: readonly string[],
   variables: NodeJS.ProcessEnv,
-  place: Place,
+  context: InstallContext,
 ): Promise<Finding> {
-  const greeting = await greetingOf(line, variables, place);
+  const greeting = await greetingOf(line, variables, context);
   return 'said' in greeting
     ? { ok: true, text: `it was started, and answers as ${greeting.said}` }
     : { ok: false, text: `it was started, and does not work: ${greeting.failure}` };
 }
 
-async function pluginFindings({ name, title }: Client, place: Place): Promise<Part> {
+async function pluginFindings({ name, title }: Client, context: InstallContext): Promise<Part> {
   try {
-    const plugin = await pluginOf(name, place);
+    const plugin = await pluginOf(name, context);
     if (plugin === undefined) return { findings: [] };
     const head = { ok: true, text: `${title} has ${plugin}, which starts the command ${PLUGIN_COMMAND}` };
     const missing = {
       ok: false,
       text: `there is no command ${PLUGIN_COMMAND} on PATH: npm install --global FILE.tgz, the packed file, puts it there`,
     };
-    const program = findProgram(PLUGIN_COMMAND, place);
-    const tried = program === undefined ? missing : await greetingFinding([program], {}, place);
+    const program = findProgram(PLUGIN_COMMAND, context);
+    const tried = program === undefined ? missing : await greetingFinding([program], {}, context);
     return { starts: plugin, findings: [head, tried] };
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
@@ -198,9 +211,14 @@ function wordFindings([node = '', script = '']: readonly string[]): Finding[] {
 }
 
 /** Returns a finding on when CLIENT asks its user, by all its files for SCOPE. BOXED: code is sandboxed. */
-async function approvalFinding(client: Client, scope: Scope, place: Place, boxed: boolean): Promise<Finding> {
+async function approvalFinding(
+  client: Client,
+  scope: Scope,
+  context: InstallContext,
+  boxed: boolean,
+): Promise<Finding> {
   const { title, name } = client;
-  const grant = await grantOf(client.settings({ ...place, trust: true }, scope));
+  const grant = await grantOf(client.settings({ ...context, trust: true }, scope));
   if (grant !== undefined) {
     const { what, file } = grant;
     const text = boxed
@@ -208,7 +226,7 @@ async function approvalFinding(client: Client, scope: Scope, place: Place, boxed
       : `${title} runs every tool of live-lisp without asking you, and code can run without a sandbox. To be asked before code runs, take ${what} out of ${file}. To have it run in a sandbox only: live-lisp install --client ${name} --scope ${scope} --trust`;
     return { ok: true, text };
   }
-  const text = (await asksAlways(client.settings({ ...place, trust: false }, scope)))
+  const text = (await asksAlways(client.settings({ ...context, trust: false }, scope)))
     ? `${title} asks before each tool of live-lisp, also before those that only look. To be asked only before code runs: live-lisp install --client ${name}`
     : `${title} asks before code runs`;
   return { ok: true, text };

@@ -36,7 +36,7 @@ export interface Format {
 }
 
 /** Returns the value at PATH in DATA, or undefined. */
-export function at(data: unknown, path: readonly string[]): unknown {
+export function valueAtPath(data: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((inner, key) => (isData(inner) ? inner[key] : undefined), data);
 }
 

@@ -2,7 +2,7 @@
 // unchanged. A file that cannot be edited in this way is detected in edit.ts, which checks each edit.
 
 import { parse, stringify } from 'smol-toml';
-import { at, type Data, type Format, isData, isEmpty, withValue } from './settings.ts';
+import { type Data, type Format, isData, isEmpty, valueAtPath, withValue } from './settings.ts';
 
 /** Returns the keys in LINE if it is the header of a table or of a list of tables, else undefined. */
 function headerOf(line: string): string[] | undefined {
@@ -67,5 +67,5 @@ export const TOML: Format = {
   },
   remove: (text, path) => withoutTable(text, path.map(String)),
   // A table with comments counts as empty too, because its removal leaves the comments.
-  isBare: (text, path) => isEmpty(at(parse(text), path)),
+  isBare: (text, path) => isEmpty(valueAtPath(parse(text), path)),
 };

@@ -1,6 +1,6 @@
 // Defines what a human is asked and can answer, and writes the refusal of a call that was not approved.
 
-import type { Authority, Caller } from './audit.ts';
+import type { Authority, ToolCaller } from './audit.ts';
 import type { Arguments } from './parameter.ts';
 import type { RenderedPreview } from './shown.ts';
 import { type PlacesOf, placesOf } from './standing.ts';
@@ -27,7 +27,7 @@ export interface OpenQuestion extends Question {
 interface QuestionSubject extends PlacesOf {
   tool: Tool;
   requiredTools: readonly Tool[];
-  caller: Caller;
+  caller: ToolCaller;
 }
 
 /** What a human answered (S2.12), or that there was no answer (C29). A void answer is ignored, for the reason

@@ -23,14 +23,14 @@ export type Authority = (typeof AUTHORITIES)[number];
 
 /** Who can make a call: the client that started the server, a command over the session's socket, or code in the
  *  image. */
-export const CALLERS = ['client', 'command', 'code'] as const;
-export type Caller = (typeof CALLERS)[number];
+export const TOOL_CALLERS = ['client', 'command', 'code'] as const;
+export type ToolCaller = (typeof TOOL_CALLERS)[number];
 
 export interface AuditedCall {
   tool: string;
   level: SafetyLevel;
   args: Arguments;
-  caller: Caller;
+  caller: ToolCaller;
 }
 
 export interface AuditedEnd {

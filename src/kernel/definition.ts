@@ -12,7 +12,7 @@ import { printable } from './schema.ts';
 import type { Tool } from './tool.ts';
 
 /** A tool as the contract defines it, without its handler. */
-export type Definition = Pick<
+export type ToolDefinitionData = Pick<
   Tool,
   'name' | 'description' | 'parameters' | 'required' | 'safetyLevel' | 'categories'
 >;
@@ -23,13 +23,13 @@ const DEFINITION_LIMIT = 10_000;
 const NAME_LIMIT = 50;
 
 /** Returns the definition of TOOL. */
-export function definitionOf(tool: Tool): Definition {
+export function toolDefinitionData(tool: Tool): ToolDefinitionData {
   const { name, description, parameters, required, safetyLevel, categories } = tool;
   return { name, description, parameters, required, safetyLevel, categories };
 }
 
 /** Returns DATA as a definition. Throws a CallError for mistakes that defineTool does not find later. */
-export function readDefinition(data: unknown): Definition {
+export function readToolDefinition(data: unknown): ToolDefinitionData {
   const { name, description, parameters, required, safetyLevel, categories } = fieldsOf(data);
   const toolError = toolErrorFor(printable(textOf(name)));
   const size = JSON.stringify(data).length;
@@ -51,7 +51,7 @@ export function readDefinition(data: unknown): Definition {
     description,
     parameters: parameterData.map((each) => readParameter(each, toolError)),
     required,
-    safetyLevel: textOf(safetyLevel) as Definition['safetyLevel'],
+    safetyLevel: textOf(safetyLevel) as ToolDefinitionData['safetyLevel'],
     categories,
   };
 }

@@ -3,7 +3,7 @@
 import { ArgumentError, CallError, ImageError, messageOf, SetupError } from '../errors.ts';
 import { deniedHint, refusalText, unansweredText, type Verdict } from './approval.ts';
 import type { AuditedCall, AuditTrail, Authority } from './audit.ts';
-import { type Notice, NoticeBoard, type Reader } from './notice-board.ts';
+import { type Notice, NoticeBoard, type NoticeReader } from './notice-board.ts';
 import { type BareOutcome, carriesNotices, type Outcome, toResult } from './outcome.ts';
 import type { Arguments } from './parameter.ts';
 import type { ToolRegistry } from './registry.ts';
@@ -64,7 +64,7 @@ export class Executor {
   }
 
   /** Returns what the context of the calls of a new command has. */
-  command(): Reader {
+  command(): NoticeReader {
     return this.#notices.command();
   }
 

@@ -27,7 +27,7 @@ export interface ToolCallOptions extends Pick<CallContext, 'signal' | 'onProgres
 }
 
 /** Runs CALL in the executor that GET_EXECUTOR returns. Never throws. */
-export async function executeToolCall(
+export async function runModelCall(
   getExecutor: () => Executor,
   call: ToolCall,
   options: ToolCallOptions = {},

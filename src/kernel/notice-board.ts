@@ -6,7 +6,7 @@ import { counted } from './reply.ts';
 export type Notice = string | { own: string };
 
 /** A connection that notices are told over. */
-export interface Reader {
+export interface NoticeReader {
   /** How many of all notices it has passed. */
   passed: number;
 }
@@ -19,7 +19,7 @@ export class NoticeBoard {
   readonly #kept: Notice[] = [];
   /** How many notices there have been. */
   #count = 0;
-  readonly #client: Reader = { passed: 0 };
+  readonly #client: NoticeReader = { passed: 0 };
   /** How many notices any command has passed. */
   #passedByCommands = 0;
 
@@ -29,13 +29,13 @@ export class NoticeBoard {
   }
 
   /** Returns the reader of a new command, which passes what earlier commands have told. */
-  command(): Reader {
+  command(): NoticeReader {
     return { passed: this.#passedByCommands };
   }
 
   /** Returns the notices that COMMAND has not passed yet, oldest first; without COMMAND those for the client that
    *  started the server. */
-  read(command?: Reader): string[] {
+  read(command?: NoticeReader): string[] {
     const news = this.#take();
     this.#kept.push(...news);
     this.#count += news.length;

@@ -2,7 +2,7 @@
 
 import { CallError } from '../errors.ts';
 import type { QuestionLine } from '../question-line.ts';
-import type { Reader } from './notice-board.ts';
+import type { NoticeReader } from './notice-board.ts';
 import {
   type Arguments,
   type ArgumentsOf,
@@ -39,7 +39,7 @@ export interface CallContext {
   canAsk?: boolean;
   /** The command that made the call, if one did. Its calls have notices of their own, and approvals for the session
    *  do not cover them. */
-  command?: Reader;
+  command?: NoticeReader;
   /** What the reader of the answer was told before; absent when the answer is not read, or by nobody that was told. */
   told?: Told;
   /** The caller is code that reads only the data: lists are complete unless the arguments set a limit. */

@@ -8,12 +8,12 @@ import {
   type AuditedEnd,
   type AuditTrail,
   type Authority,
-  CALLERS,
+  TOOL_CALLERS,
 } from '../kernel/audit.ts';
 import type { Arguments } from '../kernel/parameter.ts';
 import { SAFETY_LEVELS } from '../kernel/tool.ts';
 import { LineFile } from './lines.ts';
-import { digestText, parseLine, shapeOf, timeText, truncate } from './shorten.ts';
+import { digestText, isoTime, lineShapeOf, parseLine, truncate } from './shorten.ts';
 
 /** Size limit of the file in bytes, and number of full files kept. */
 const FILES = { limit: 5_000_000, kept: 4 };
@@ -31,14 +31,14 @@ interface BeginLine extends Omit<AuditedCall, 'args'> {
   arguments: unknown;
 }
 
-const BEGIN = shapeOf({
+const BEGIN = lineShapeOf({
   id: 'string',
   time: 'string',
   root: 'string',
   event: ['begin'],
   tool: 'string',
   level: SAFETY_LEVELS,
-  caller: CALLERS,
+  caller: TOOL_CALLERS,
   authority: AUTHORITIES,
 });
 
@@ -48,7 +48,7 @@ interface EndLine extends AuditedEnd {
   event: 'end';
 }
 
-const END = shapeOf({
+const END = lineShapeOf({
   id: 'string',
   event: ['end'],
   success: 'boolean',
@@ -87,7 +87,7 @@ export class AuditLog implements AuditTrail {
     const { tool, level, caller, args } = call;
     this.#count += 1;
     const id = `${this.#series}-${this.#count}`;
-    const when = `{"id":"${id}","time":"${timeText(Date.now())}","root":${this.#rootText},"event":"begin"`;
+    const when = `{"id":"${id}","time":"${isoTime(Date.now())}","root":${this.#rootText},"event":"begin"`;
     const what = `"tool":${JSON.stringify(tool)},"level":"${level}","caller":"${caller}"`;
     const line = `${when},${what},"authority":"${authority}","arguments":${argumentsJson(args, this.#logsTexts)}}`;
     // A written line survives the end of the process, that of a dangerous call also a crash of the machine.
@@ -122,7 +122,7 @@ export class AuditLog implements AuditTrail {
 function endLine(id: string, end: AuditedEnd, texts: boolean): string {
   const { error } = end;
   const kept = { ...end, ...(error !== undefined && { error: shortened(error, texts) }) };
-  return JSON.stringify({ id, time: timeText(Date.now()), event: 'end', ...kept });
+  return JSON.stringify({ id, time: isoTime(Date.now()), event: 'end', ...kept });
 }
 
 /** Returns ARGS as JSON for the log, with their strings (TEXTS) or with digests of them. Arguments that a

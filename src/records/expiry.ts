@@ -3,7 +3,7 @@
 import { appendFileSync, existsSync, linkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
 import { readRegular } from '../files/regular.ts';
-import { namesIn } from '../leftovers.ts';
+import { namesInFolder } from '../leftovers.ts';
 import { workspaceDigest } from './folder.ts';
 
 /** Paths of the records: the file of the audit log, and the folders of all histories and journals. */
@@ -30,7 +30,7 @@ export function expireRecords(places: RecordPlaces, days: number): void {
   // The name of a journal begins with the time at which its server started.
   const stamp = oldest.replace(/\D/g, '');
   for (const folder of journalFolders(places.journals)) {
-    for (const name of namesIn(folder)) {
+    for (const name of namesInFolder(folder)) {
       const expired = /^\d{17}-\d+$/.test(name) && name < stamp && isOlder(join(folder, name), before);
       if (expired) attempt(() => rmSync(join(folder, name), { recursive: true, force: true }));
     }
@@ -131,17 +131,17 @@ const KINDS: readonly string[] = ['sandboxed', 'elsewhere'];
 /** Returns the folders of all workspaces in JOURNALS, including those in KINDS. */
 function journalFolders(journals: string): string[] {
   const apart = KINDS.flatMap((kind) =>
-    namesIn(join(journals, kind)).map((name) => join(journals, kind, name)),
+    namesInFolder(join(journals, kind)).map((name) => join(journals, kind, name)),
   );
   return [journals, ...apart].flatMap((place) =>
-    namesIn(place)
+    namesInFolder(place)
       .filter((name) => !KINDS.includes(name))
       .map((name) => join(place, name)),
   );
 }
 
 function filesIn(folder: string): string[] {
-  return namesIn(folder)
+  return namesInFolder(folder)
     .map((name) => join(folder, name))
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
 }

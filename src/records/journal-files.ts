@@ -5,12 +5,12 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { readIfRegular } from '../files/regular.ts';
-import type { Entry, JournalStore, OldJournal } from '../image/recovery/entries.ts';
-import { isRunning, namesIn } from '../leftovers.ts';
+import type { JournalEntry, JournalStore, OldJournal } from '../image/recovery/entries.ts';
+import { isRunning, namesInFolder } from '../leftovers.ts';
 import { isOwnFile } from '../own.ts';
 import { workspaceDigest } from './folder.ts';
 import { LineFile } from './lines.ts';
-import { parseLine, shapeOf } from './shorten.ts';
+import { lineShapeOf, parseLine } from './shorten.ts';
 
 /** Maximum number of journals of ended servers to keep for a workspace. */
 const JOURNAL_LIMIT = 5;
@@ -26,11 +26,11 @@ const CONTENT_LIMIT = 64 * 1024 * 1024;
 const CLEARED = JSON.stringify({ kind: 'cleared' });
 
 const SHAPES = [
-  shapeOf({ kind: ['form'], text: 'string', package: 'string', readtable: 'string?' }),
-  shapeOf({ kind: ['package'], inPackage: 'string' }),
-  shapeOf({ kind: ['file'], path: 'string', digest: 'string?' }),
-  shapeOf({ kind: ['forms'], path: 'string', digest: 'string' }),
-  shapeOf({ kind: ['system'], name: 'string' }),
+  lineShapeOf({ kind: ['form'], text: 'string', package: 'string', readtable: 'string?' }),
+  lineShapeOf({ kind: ['package'], inPackage: 'string' }),
+  lineShapeOf({ kind: ['file'], path: 'string', digest: 'string?' }),
+  lineShapeOf({ kind: ['forms'], path: 'string', digest: 'string' }),
+  lineShapeOf({ kind: ['system'], name: 'string' }),
 ];
 
 export class JournalFiles implements JournalStore {
@@ -53,7 +53,7 @@ export class JournalFiles implements JournalStore {
     });
   }
 
-  append(entry: Entry): void {
+  append(entry: JournalEntry): void {
     this.#append(JSON.stringify(entry));
   }
 
@@ -100,7 +100,7 @@ export class JournalFiles implements JournalStore {
       ...new LineFile(join(folder, 'journal.jsonl'), { limit: 0, kept: 0 }).newestFirst(),
     ].reverse();
     const lines = stored.slice(stored.lastIndexOf(CLEARED) + 1);
-    const entries = lines.map((line) => parseLine<Entry>(line, ...SHAPES));
+    const entries = lines.map((line) => parseLine<JournalEntry>(line, ...SHAPES));
     return {
       entries: entries.filter((entry) => entry !== undefined),
       damaged: entries.filter((entry) => entry === undefined).length,
@@ -114,7 +114,7 @@ export class JournalFiles implements JournalStore {
 
   /** Names of the folders of this workspace's ended servers, oldest first. */
   #endedServers(): string[] {
-    return namesIn(this.#workspace)
+    return namesInFolder(this.#workspace)
       .filter((name) => !isRunning(Number(/^\d{17}-(\d+)$/.exec(name)?.[1])))
       .sort();
   }
@@ -122,10 +122,10 @@ export class JournalFiles implements JournalStore {
   #makeRoom(): void {
     for (const name of this.#endedServers().slice(0, -JOURNAL_LIMIT)) remove(join(this.#workspace, name));
     const folder = join(this.#workspace, '..');
-    const others = namesIn(folder).filter((name) => join(folder, name) !== this.#workspace);
+    const others = namesInFolder(folder).filter((name) => join(folder, name) !== this.#workspace);
     // A workspace is as old as its last journal. The name of a journal begins with its time.
     const oldest = others
-      .map((name) => ({ name, last: namesIn(join(folder, name)).sort().at(-1) ?? '' }))
+      .map((name) => ({ name, last: namesInFolder(join(folder, name)).sort().at(-1) ?? '' }))
       .sort((one, other) => (one.last < other.last ? -1 : 1));
     for (const { name } of oldest.slice(0, -(WORKSPACE_LIMIT - 1))) remove(join(folder, name));
   }

@@ -14,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
-import { namesIn } from '../leftovers.ts';
+import { namesInFolder } from '../leftovers.ts';
 
 export interface LineFileOptions {
   /** Size, in bytes, at which a new file is begun. */
@@ -122,7 +122,7 @@ export class LineFile {
       file.startsWith(`${name}.`) &&
       file.endsWith(ext) &&
       /^\d{17}-\d+-\d+$/.test(basename(file, ext).slice(name.length + 1));
-    return namesIn(dir)
+    return namesInFolder(dir)
       .filter(isFullFile)
       .sort()
       .map((file) => join(dir, file));

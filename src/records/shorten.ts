@@ -7,7 +7,7 @@ let cachedSecond = Number.NaN;
 let cachedText = '';
 
 /** Returns the time AT, in whole milliseconds since 1970, as ISO text for records. */
-export function timeText(at: number): string {
+export function isoTime(at: number): string {
   const milliseconds = at % 1000;
   if (at - milliseconds !== cachedSecond) {
     cachedSecond = at - milliseconds;
@@ -20,10 +20,10 @@ export function timeText(at: number): string {
 type Fields = Readonly<Record<string, 'string' | 'string?' | 'number' | 'boolean' | readonly string[]>>;
 
 /** Returns whether a line has the right fields. Built once, because a log has many lines. */
-export type Shape = (value: Record<string, unknown>) => boolean;
+export type LineShape = (value: Record<string, unknown>) => boolean;
 
-/** Returns the Shape that accepts lines with FIELDS. */
-export function shapeOf(fields: Fields): Shape {
+/** Returns the LineShape that accepts lines with FIELDS. */
+export function lineShapeOf(fields: Fields): LineShape {
   const checks = Object.entries(fields).map(([key, expected]) => {
     if (typeof expected !== 'string') {
       return (value: Record<string, unknown>) => expected.some((allowed) => allowed === value[key]);
@@ -36,7 +36,7 @@ export function shapeOf(fields: Fields): Shape {
 }
 
 /** Returns the object in the line TEXT; undefined when it is incomplete or fits none of SHAPES. */
-export function parseLine<Line extends object>(text: string, ...shapes: Shape[]): Line | undefined {
+export function parseLine<Line extends object>(text: string, ...shapes: LineShape[]): Line | undefined {
   try {
     const value = (JSON.parse(text) ?? {}) as Record<string, unknown>;
     return shapes.some((fits) => fits(value)) ? (value as Line) : undefined;

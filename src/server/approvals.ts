@@ -16,13 +16,13 @@ import {
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { CallError, UnansweredError } from '../errors.ts';
+import { CallError, NoHumanAnswerError } from '../errors.ts';
 import type { OpenQuestion, Verdict } from '../kernel/approval.ts';
 import type { HumanEditors } from '../kernel/human-editor.ts';
 import { type OpenQuestions, type PendingQuestion, pendingQuestion } from '../kernel/questions.ts';
 import { APPROVE_FOR_SESSION, choices, DENY, decisionForm, MORE, sessionScopeText } from './approval-form.ts';
 import type { PreviewFiles } from './preview-files.ts';
-import { headOf, pagesOf } from './question-text.ts';
+import { pagesOf, questionHeadline } from './question-text.ts';
 import { fits, messageIn, type Room, surelySeen } from './room.ts';
 
 export interface ApprovalOptions {
@@ -32,7 +32,7 @@ export interface ApprovalOptions {
   editors: HumanEditors;
   /** True when the connection belongs to one person, so that an approval can also cover later calls of the
    *  session. */
-  session: boolean;
+  allowsSessionApproval: boolean;
 }
 
 /** A client's answer, with unchecked values. */
@@ -99,7 +99,7 @@ export class Approvals {
       const first = await firstAnswer((taken) => send(form, questions.seconds * 1000, taken), asked);
       if (first === undefined || !questions.isOpen(id)) {
         questions.expire(id);
-        throw new UnansweredError(question.timeoutText);
+        throw new NoHumanAnswerError(question.timeoutText);
       }
       const taken = questions.take(id, subject);
       if ('verdict' in first) {
@@ -120,7 +120,7 @@ export class Approvals {
     args: unknown,
     { signal, onProgress }: { signal: AbortSignal; onProgress?: (message: string) => void },
   ): Promise<Verdict | undefined> {
-    const editor = this.#options.editors.ask(question, String(headOf(question)));
+    const editor = this.#options.editors.ask(question, String(questionHeadline(question)));
     if (editor === undefined) return undefined;
     onProgress?.(`waits until the user approves or denies it in ${editor.where}`);
     const pending = pendingQuestion(question, { pages: [], editor, onClose: () => {} });
@@ -142,7 +142,7 @@ export class Approvals {
       signal.addEventListener('abort', () => resolve(undefined), { once: true });
     });
     const verdict = await Promise.race([editor.answer, cancelled]);
-    if (!questions.isOpen(id)) throw new UnansweredError(question.timeoutText);
+    if (!questions.isOpen(id)) throw new NoHumanAnswerError(question.timeoutText);
     questions.take(id, subject);
     editor.close('the call was cancelled');
     return verdict ?? { kind: 'unanswered' };
@@ -196,13 +196,14 @@ export class Approvals {
    *  shows the whole preview. */
   #openFirst(question: OpenQuestion, subject: string, room: Room): Next {
     const file = this.#options.files.write(question.preview.whole());
-    const editor = this.#options.editors.ask(question, String(headOf(question)));
+    const editor = this.#options.editors.ask(question, String(questionHeadline(question)));
     const { pages, whole } = pagesOf(question, file, room, editor?.where);
     const [message = '', ...more] = pages;
     const seenWhole = whole && surelySeen(message, room);
     const sessionScope = sessionScopeText(question);
     const scopeFits = fits({ lines: [sessionScope] }, { ...room, rows: 1, columns: room.columns - INDENT });
-    const sessionAllowed = question.allowsSession && this.#options.session && seenWhole && scopeFits;
+    const sessionAllowed =
+      question.allowsSession && this.#options.allowsSessionApproval && seenWhole && scopeFits;
     const pending = pendingQuestion(question, {
       pages: more,
       ...(editor && { editor }),

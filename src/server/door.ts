@@ -1,7 +1,7 @@
 // Serves the session's socket: MCP for commands, and the editors of the human.
 
 import { admit } from '../door/admit.ts';
-import { openDoor } from '../door/door.ts';
+import { publishSession } from '../door/door.ts';
 import type { Editors } from '../door/editors.ts';
 import { IDLE_MINUTES, whenIdle } from '../door/idle.ts';
 import { sessionsFolder } from '../paths.ts';
@@ -23,7 +23,7 @@ export interface DoorOptions extends ServerOptions {
 }
 
 /** Serves the session's socket. Resolves when other programs can connect; with the reason when they cannot. */
-export async function serveDoor(options: DoorOptions): Promise<string | undefined> {
+export async function serveSessionSocket(options: DoorOptions): Promise<string | undefined> {
   const { folder, workspace, editors, starting, onEnd, idleMs, version } = options;
   if (folder === undefined) return 'there is no home folder';
   const end = onEnd && (() => void onEnd().finally(() => process.exit(0)));
@@ -32,7 +32,7 @@ export async function serveDoor(options: DoorOptions): Promise<string | undefine
   if (end) setInterval(() => {}, 60_000);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) if (end) process.on(signal, end);
   const facts = { pid: process.pid, workspace, started: Math.floor(Date.now() / 1000), version };
-  return openDoor(sessionsFolder(folder), facts, (socket) =>
+  return publishSession(sessionsFolder(folder), facts, (socket) =>
     admit(socket, {
       editor: (editor) => editors.connect(editor),
       client: (client) => {

@@ -1,7 +1,7 @@
 // Splits chunks of stdin into lines, and limits the length of a line.
 
 /** Maximum number of octets in a line. Longer lines are skipped. */
-export const LINE_LIMIT = 64 * 1024 * 1024;
+export const LINE_OCTETS_LIMIT = 64 * 1024 * 1024;
 
 const NEWLINE = 10;
 const FIRST_SIZE = 4096;
@@ -34,7 +34,7 @@ export class LineReader {
   }
 
   #line(last: Buffer): Line {
-    if (this.#size === 0 && last.length <= LINE_LIMIT) return { octets: last };
+    if (this.#size === 0 && last.length <= LINE_OCTETS_LIMIT) return { octets: last };
     this.#append(last);
     const [octets, size, ends] = [this.#buffer.subarray(0, this.#fill), this.#size, this.#ends];
     this.#clearBuffer();
@@ -47,7 +47,7 @@ export class LineReader {
    *  The buffer grows to twice the needed size, so that few copies are made. */
   #append(part: Buffer): void {
     this.#size += part.length;
-    if (this.#size > LINE_LIMIT) {
+    if (this.#size > LINE_OCTETS_LIMIT) {
       this.#appendEnds(part);
       this.#clearBuffer();
       return;

@@ -5,7 +5,7 @@ import { homeFolder } from '../paths.ts';
 import { ownWords, type QuestionLine, questionLine } from '../question-line.ts';
 import { visibleLine } from '../visible.ts';
 import type { PreviewFile } from './preview-files.ts';
-import { fits, largest, type Message, messageIn, type Room, withBeginning } from './room.ts';
+import { type FormMessage, fits, largest, messageIn, type Room, withBeginning } from './room.ts';
 
 /** Maximum number of pages of a question. For a longer preview, the human sees the first page and the path of
  *  a file. Less than ten, because Claude Code ends a call that asks its user more than ten times. */
@@ -21,7 +21,7 @@ export interface Pages {
 /** Returns QUESTION as pages that fit into ROOM. FILE has the whole preview. ALSO_IN is the name of the editor
  *  that shows the question too. */
 export function pagesOf(question: OpenQuestion, file: PreviewFile, room: Room, alsoIn?: string): Pages {
-  const head = headOf(question, alsoIn);
+  const head = questionHeadline(question, alsoIn);
   const { length } = question.preview.lines;
   // Takes no more lines than all pages together have characters, because a preview can have a million lines.
   const lines = question.preview.lines.slice(0, MAX_PAGES * room.rows * room.columns).map(String);
@@ -62,7 +62,7 @@ function furtherPages(name: string, lines: readonly string[], inAll: number, roo
  *  the headline for a number of lines. */
 function page(
   head: (count: number) => QuestionLine,
-  { lines, ...rest }: Message,
+  { lines, ...rest }: FormMessage,
   room: Room,
 ): { message: string; count: number } {
   const withLines = (count: number) => ({ ...rest, lines: [`${head(count)}`, ...lines.slice(0, count)] });
@@ -73,7 +73,7 @@ function page(
 
 /** Returns the first line of a question, which the editor ALSO_IN shows too. What live-lisp itself knows comes
  *  before text from outside. */
-export function headOf({ tool, preview }: OpenQuestion, alsoIn?: string): QuestionLine {
+export function questionHeadline({ tool, preview }: OpenQuestion, alsoIn?: string): QuestionLine {
   const author =
     tool.approvedAs === undefined
       ? questionLine``

@@ -13,20 +13,20 @@ export interface Room {
   joined?: true;
 }
 
-export interface Message {
+export interface FormMessage {
   lines: readonly string[];
   /** The last line, written by live-lisp. It is not broken into rows, because people copy it. */
   footer?: string;
 }
 
 /** Returns the text of a message for a client with ROOM. */
-export function messageIn({ lines, footer }: Message, room: Room): string {
+export function messageIn({ lines, footer }: FormMessage, room: Room): string {
   const end = footer === undefined ? [] : [footer];
   return room.joined ? inOneLine([...lines, ...end]) : [...rowsOf(lines, room), ...end].join('\n');
 }
 
 /** True when ROOM has space for the whole message. */
-export function fits(message: Message, room: Room): boolean {
+export function fits(message: FormMessage, room: Room): boolean {
   const lines = message.footer === undefined ? message.lines : [...message.lines, message.footer];
   // A character has at most two code units, so a text with far too many is refused without more work.
   const maxUnits = 2 * room.rows * room.columns;
@@ -41,7 +41,7 @@ export function surelySeen(message: string, { rows, sureRows = rows }: Room): bo
 }
 
 /** Returns MESSAGE with one more line: as much of the beginning of LINE as fits into ROOM. */
-export function withBeginning(message: Message, line: string, room: Room): Message {
+export function withBeginning(message: FormMessage, line: string, room: Room): FormMessage {
   const letters = [...line.slice(0, room.rows * room.columns)];
   const longer = (count: number) => ({
     ...message,

@@ -11,13 +11,13 @@ import {
 } from '@modelcontextprotocol/server';
 import { calledTool, isCallTool } from '../catalog/call-tool.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import { getToolListForMCP, type ListMode } from '../catalog/list.ts';
-import { type Ended, OUTCOME_KEY } from '../door/outcome.ts';
-import { CallError, messageOf, UnansweredError } from '../errors.ts';
+import { type ListMode, listedTools } from '../catalog/list.ts';
+import { type EndKind, OUTCOME_KEY } from '../door/outcome.ts';
+import { CallError, messageOf, NoHumanAnswerError } from '../errors.ts';
 import type { Verdict } from '../kernel/approval.ts';
 import type { Executor } from '../kernel/executor.ts';
 import type { HumanEditors, ShownAnswer } from '../kernel/human-editor.ts';
-import type { Reader } from '../kernel/notice-board.ts';
+import type { NoticeReader } from '../kernel/notice-board.ts';
 import type { Outcome } from '../kernel/outcome.ts';
 import type { ToolRegistry } from '../kernel/registry.ts';
 import type { CallContext } from '../kernel/tool.ts';
@@ -27,8 +27,8 @@ import { instructions } from './instructions.ts';
 import { adaptedTo, clientName, roomOf } from './quirks.ts';
 
 /** A command that is connected to the session's socket. */
-export interface Command {
-  reader: Reader;
+export interface CommandConnection {
+  reader: NoticeReader;
   /** By the id of a request: what aborts its call when the command interrupts it. */
   interrupts: Map<RequestId, AbortController>;
 }
@@ -49,7 +49,7 @@ export interface ServerOptions {
   sessionClient?: () => Server | undefined;
   /** The command on the other side, if it is one. Results then say how the call ended, and have its data, beside
    *  the text. */
-  command?: Command;
+  command?: CommandConnection;
   /** Resolves when the image's start files, if there are any, have registered their tools. */
   started: () => Promise<void>;
 }
@@ -62,9 +62,7 @@ export function createServer(options: ServerOptions): Server {
     // performCall itself asks legacy clients: the SDK's shim does not know what a missing answer means.
     inputRequired: { legacyShim: false },
   });
-  server.setRequestHandler('tools/list', async () =>
-    getToolListForMCP({ mode: options.list }, options.catalog),
-  );
+  server.setRequestHandler('tools/list', async () => listedTools({ mode: options.list }, options.catalog));
   server.setRequestHandler('tools/call', async (request, context) => {
     const { name, arguments: args } = request.params;
     const perform = async (tool: string, given: unknown) => {
@@ -178,7 +176,7 @@ async function performApproved(
     return callResult(await execute(verdictBySending));
   } catch (error) {
     const result = errorResult(error);
-    return command && error instanceof UnansweredError ? withEnd(result, { ended: 'human' }) : result;
+    return command && error instanceof NoHumanAnswerError ? withEnd(result, { ended: 'human' }) : result;
   } finally {
     endCall();
   }
@@ -234,14 +232,14 @@ function withOutcome(result: CallToolResult, outcome: Outcome): CallToolResult {
   return withEnd(result, { ended: endOf(outcome), ...(data !== undefined && { data }) });
 }
 
-function endOf(outcome: Outcome): Ended {
+function endOf(outcome: Outcome): EndKind {
   if (outcome.success) return 'good';
   if (outcome.question !== undefined) return 'human';
   const { ending } = Object(outcome.data) as { ending?: { kind?: unknown } };
   return outcome.cause ?? (ending?.kind === 'lost' ? 'image' : 'failed');
 }
 
-function withEnd(result: CallToolResult, end: { ended: Ended; data?: unknown }): CallToolResult {
+function withEnd(result: CallToolResult, end: { ended: EndKind; data?: unknown }): CallToolResult {
   return { ...result, _meta: { ...result._meta, [OUTCOME_KEY]: end } };
 }
 
@@ -249,7 +247,7 @@ function withEnd(result: CallToolResult, end: { ended: Ended; data?: unknown }):
  *  then COMMAND can interrupt it, and the client gets progress notifications. Their values only grow, as MCP demands. */
 function callContext(
   context: ServerContext,
-  command?: Command,
+  command?: CommandConnection,
 ): { call: CallContext & { signal: AbortSignal }; endCall: () => void } {
   const { id, signal: cancelled, _meta } = context.mcpReq;
   const interrupt = new AbortController();

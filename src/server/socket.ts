@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { RequestId } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { INTERRUPT } from '../door/outcome.ts';
-import { type Command, createServer, type ServerOptions } from './server.ts';
+import { type CommandConnection, createServer, type ServerOptions } from './server.ts';
 import { StdioTransport } from './transport.ts';
 
 /** Serves MCP on SOCKET until the other side ends the connection. Calls that still run then are cancelled.
@@ -18,7 +18,7 @@ export function serveSocket(socket: Socket, options: ServerOptions, starting: ()
     starting,
     onOverdue: async () => {},
   });
-  const command: Command = { reader: options.executor.command(), interrupts: new Map() };
+  const command: CommandConnection = { reader: options.executor.command(), interrupts: new Map() };
   serveStdio(() => createServer({ ...options, list: 'full', command }), { transport, onerror: () => {} });
   const received = transport.onmessage;
   transport.onmessage = (message) => {

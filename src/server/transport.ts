@@ -13,7 +13,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { messageOf } from '../errors.ts';
-import { LINE_LIMIT, type Line, LineReader } from './line-reader.ts';
+import { LINE_OCTETS_LIMIT, type Line, LineReader } from './line-reader.ts';
 
 /** Reading pauses while unread output and unanswered requests together have more octets than this. The limit
  *  is high, because a client that sends more than this before it reads anything would wait for ever. */
@@ -148,10 +148,10 @@ export class StdioTransport implements Transport {
   #handleLine(line: Line): void {
     if ('skippedOctets' in line) {
       this.#options.complain(
-        `A line of ${line.skippedOctets} octets was passed over; the limit is ${LINE_LIMIT}.`,
+        `A line of ${line.skippedOctets} octets was passed over; the limit is ${LINE_OCTETS_LIMIT}.`,
       );
       const id = idAtEnd(line.ends);
-      const why = `it has ${line.skippedOctets} octets, and the limit is ${LINE_LIMIT}, so nothing was done. Send less at a time.`;
+      const why = `it has ${line.skippedOctets} octets, and the limit is ${LINE_OCTETS_LIMIT}, so nothing was done. Send less at a time.`;
       if (id !== undefined && !this.#unanswered.has(id)) void this.send(refusal(id, why));
       return;
     }

@@ -1,17 +1,17 @@
 /** Finds the calls of a function in a source file, with their arguments, and its other mentions. */
 
-import { type Argument, argumentOf } from './fits.ts';
 import { bareName, elementsOf, type Form, operatorOf } from './form.ts';
 import { formatCalls } from './format-calls.ts';
+import { type Argument, argumentOf } from './lambda-list.ts';
 import { upperCase } from './lexer.ts';
 import { placesIn } from './syntax.ts';
 import type { SourceText } from './text.ts';
-import { isName, isSymbol, type Used } from './uses.ts';
+import { isSoughtName, isSoughtSymbol, type SoughtName } from './uses.ts';
 import { walkSource } from './walk.ts';
 
 /** A call or other mention of a function, which begins at offset START. ARGS are the arguments of a call,
  *  if they can be checked. Otherwise HOW says how the function is mentioned, such as 'as a name'. */
-export interface Mention {
+export interface CallMention {
   start: number;
   /** Start of the #'NAME or of the SETF place within the call, when the function is named there. */
   also?: number;
@@ -26,17 +26,21 @@ const LOCAL: readonly string[] = ['FLET', 'LABELS', 'MACROLET'];
 
 /** A function or macro to find the mentions of. A macro NAME is mentioned by (setf (NAME ...) value),
  *  which expands it. For a function that form calls (SETF NAME) instead. */
-export type Callee = Used & { macro?: boolean | undefined };
+export type Callee = SoughtName & { macro?: boolean | undefined };
 
 interface Walk extends Callee {
   top: number;
-  found: Mention[];
+  found: CallMention[];
   seen: Set<number>;
 }
 
 /** Returns the mentions of CALLEE in SOURCE, read under FEATURES. */
-export function mentionsIn(source: SourceText, features: ReadonlySet<string>, callee: Callee): Mention[] {
-  const found: Mention[] = [];
+export function callMentionsIn(
+  source: SourceText,
+  features: ReadonlySet<string>,
+  callee: Callee,
+): CallMention[] {
+  const found: CallMention[] = [];
   const tops: Form[] = [];
   walkSource(source, features, [callee.name], (top, current, seen) => {
     tops.push(top);
@@ -51,7 +55,7 @@ export function mentionsIn(source: SourceText, features: ReadonlySet<string>, ca
 }
 
 /** Returns the mentions in TOPS, forms of TEXT, in which a FORMAT directive ~/NAME/ calls the callee. */
-function formatMentions(text: string, { name, packages }: Callee, tops: readonly Form[]): Mention[] {
+function formatMentions(text: string, { name, packages }: Callee, tops: readonly Form[]): CallMention[] {
   let form = 0;
   return formatCalls(text).flatMap(({ start, written, home }) => {
     while ((tops[form]?.end ?? Number.POSITIVE_INFINITY) <= start) form++;
@@ -67,7 +71,7 @@ function unshadowed(elements: readonly Form[], state: Walk, data: boolean): read
   const operator = operatorOf(elements[0]);
   if (!LOCAL.includes(operator)) return elements;
   const names = elementsOf(elements[1]).map((binding) => elementsOf(binding)[0]);
-  if (!names.some((name) => isName(name, state))) return elements;
+  if (!names.some((name) => isSoughtName(name, state))) return elements;
   return operator === 'LABELS' || data ? [] : elements.slice(0, 2);
 }
 
@@ -77,7 +81,7 @@ function withoutPlaces(elements: readonly Form[], parts: readonly Form[], state:
   if (state.setf || state.macro || !['SETF', 'PSETF'].includes(operatorOf(elements[0]))) return parts;
   return parts.flatMap((part, index) => {
     const [name, ...args] = index % 2 === 1 ? elementsOf(part) : [];
-    return isSymbol(name, state) ? args : [part];
+    return isSoughtSymbol(name, state) ? args : [part];
   });
 }
 
@@ -87,13 +91,13 @@ function note(form: Form, elements: readonly Form[], state: Walk, data: boolean)
   const { start } = form;
   const { top } = state;
   if (state.setf) noteSetf(form, elements, state, data);
-  else if (isSymbol(first, state)) state.found.push({ start, top, ...callOf(elements.slice(1), data) });
-  if (operatorOf(first) === 'FUNCTION' && isName(second, state)) {
+  else if (isSoughtSymbol(first, state)) state.found.push({ start, top, ...callOf(elements.slice(1), data) });
+  if (operatorOf(first) === 'FUNCTION' && isSoughtName(second, state)) {
     state.found.push({ start, top, how: 'as a function' });
-  } else if (operatorOf(first) === 'QUOTE' && isName(second, state)) {
+  } else if (operatorOf(first) === 'QUOTE' && isSoughtName(second, state)) {
     state.found.push({ start, top, how: 'as a name' });
   } else if (bareName(first) === 'FUNCALL' && second && isReference(second, state)) {
-    state.seen.add(second.resolved.at);
+    state.seen.add(second.resolved.firstToken);
     state.found.push({ start, top, also: second.start, ...callOf(elements.slice(2), data) });
   }
 }
@@ -102,7 +106,7 @@ function note(form: Form, elements: readonly Form[], state: Walk, data: boolean)
 function noteSetf(form: Form, elements: readonly Form[], state: Walk, data: boolean): void {
   for (const place of placesIn(elements)) {
     const [name, ...args] = elementsOf(place);
-    if (!isSymbol(name, state)) continue;
+    if (!isSoughtSymbol(name, state)) continue;
     const call = callOf(args, data);
     state.found.push({
       start: form.start,
@@ -119,5 +123,5 @@ function callOf(args: readonly Form[], data: boolean): { args?: Argument[]; how?
 
 function isReference(form: Form | undefined, state: Walk): boolean {
   const [operator, name] = elementsOf(form);
-  return ['FUNCTION', 'QUOTE'].includes(operatorOf(operator)) && isName(name, state);
+  return ['FUNCTION', 'QUOTE'].includes(operatorOf(operator)) && isSoughtName(name, state);
 }

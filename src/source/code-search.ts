@@ -1,7 +1,7 @@
 // Searches a Lisp text by tokens, so that names in comments and strings do not match.
 
-import { Reading } from './form.ts';
-import { bare, MARK, nameOf, type Token, tokensOf } from './lexer.ts';
+import { FormReader } from './form.ts';
+import { bareTokenName, nameOf, PACKAGE_MARKER, type Token, tokensOf } from './lexer.ts';
 import { treeOf } from './tree.ts';
 
 /** A match: UTF-16 indices where it begins and ends. */
@@ -76,7 +76,7 @@ function bitsIn(wanted: readonly Token[], pattern: string) {
 /** True when TOKEN of PATTERN is a qualified symbol or a literal, and so must match exactly. */
 function isWhole({ kind, start, end }: Token, pattern: string): boolean {
   const name = nameOf(kind, pattern.slice(start, end));
-  return name.includes(MARK) || (kind === 'atom' && name === '');
+  return name.includes(PACKAGE_MARKER) || (kind === 'atom' && name === '');
 }
 
 /** The beginning of a number with a radix prefix, such as #x1F. */
@@ -90,7 +90,7 @@ function keyOf(token: Token, text: string, isBare: boolean): string {
   const name = nameOf(kind, written);
   if (kind !== 'atom') return name === '' ? kind : `${kind} ${name}`;
   if (name === '') return `"${RADIX.test(written) ? written.toUpperCase() : written}`;
-  return `:${isBare && !name.startsWith(MARK) ? bare(name) : name}`;
+  return `:${isBare && !name.startsWith(PACKAGE_MARKER) ? bareTokenName(name) : name}`;
 }
 
 /** `brokenCall` does not return calls longer than this many characters. */
@@ -126,5 +126,5 @@ function blank(text: string): string {
 
 /** Returns the number of top-level lists in TEXT, including those that #+ or #- may exclude. */
 export function topLevelLists(text: string): number {
-  return [...new Reading(treeOf(text)).forms()].filter(({ mark }) => mark === '(').length;
+  return [...new FormReader(treeOf(text)).forms()].filter(({ mark }) => mark === '(').length;
 }

@@ -1,9 +1,9 @@
 /** Reads the text of one definition: its name, its lambda list, and the accessors of a class or structure. */
 
-import { type LambdaList, lambdaListOf } from './fits.ts';
 import { bareName, elementsOf, type Form, namedBy, readForm } from './form.ts';
+import { type LambdaList, lambdaListOf } from './lambda-list.ts';
 
-export interface Definition {
+export interface ParsedDefinition {
   operator: string;
   /** The name without its package. */
   name: string;
@@ -30,7 +30,7 @@ const CLASSES: readonly string[] = ['DEFCLASS', 'DEFINE-CONDITION'];
 
 /** Returns what the first form of TEXT defines, read under FEATURES. Returns undefined when the form does not
  *  define a function, class or structure, or when its text does not show the lambda list. */
-export function definitionOf(text: string, features: ReadonlySet<string>): Definition | undefined {
+export function parseDefinition(text: string, features: ReadonlySet<string>): ParsedDefinition | undefined {
   const elements = elementsOf(readForm(text, 0, features));
   const [first, second] = elements;
   const operator = bareName(first);
@@ -61,12 +61,12 @@ function partsOf(form: Form): readonly Form[] {
   return form.kind === 'cons' ? elementsOf(form) : [form];
 }
 
-function withList(base: Definition, form: Form | undefined): Definition | undefined {
+function withList(base: ParsedDefinition, form: Form | undefined): ParsedDefinition | undefined {
   const lambdaList = lambdaListOf(form, base.operator === 'DEFMACRO');
   return lambdaList && { ...base, lambdaList };
 }
 
-function classParts(slots: Form | undefined): Partial<Definition> {
+function classParts(slots: Form | undefined): Partial<ParsedDefinition> {
   const names: string[] = [];
   const accessors: string[] = [];
   const initargs: string[] = [];
@@ -92,7 +92,11 @@ function defaultInitargs(options: readonly Form[]): string[] {
   return values.filter((_, index) => index % 2 === 0).map(bareName);
 }
 
-function structureParts(name: string, options: readonly Form[], body: readonly Form[]): Partial<Definition> {
+function structureParts(
+  name: string,
+  options: readonly Form[],
+  body: readonly Form[],
+): Partial<ParsedDefinition> {
   const described = body.map(partsOf).filter(([slot]) => bareName(slot) !== '');
   const slots = described.map(([slot]) => bareName(slot));
   const given = options.map(partsOf);
@@ -157,7 +161,8 @@ export function definedLambdaList(
 }
 
 /** Returns LIST on one line without comments; undefined when it is not closed or has a CONDITIONAL token. */
-function listText({ tree, at, behind }: Form): string | undefined {
-  for (let token = at; token < behind; token++) if (CONDITIONAL.includes(tree.kind(token))) return undefined;
-  return tree.behind(at) === undefined ? undefined : tree.line(at, behind);
+function listText({ tree, firstToken, behind }: Form): string | undefined {
+  for (let token = firstToken; token < behind; token++)
+    if (CONDITIONAL.includes(tree.kind(token))) return undefined;
+  return tree.behind(firstToken) === undefined ? undefined : tree.line(firstToken, behind);
 }

@@ -2,7 +2,7 @@
 
 import { elementsOf, type Form, namedBy } from './form.ts';
 import { headOf } from './heads.ts';
-import { MARK } from './lexer.ts';
+import { PACKAGE_MARKER } from './lexer.ts';
 import type { Extent, TopLevelForms } from './top-level.ts';
 import type { Span } from './tree.ts';
 
@@ -14,7 +14,12 @@ const DEPTH = 3;
  *  This is a generator because a form that is a table of data can look like very many definitions. */
 function* namedForms(form: Form, depth = 0): Generator<{ form: Form; depth: number }, void> {
   const [operator, name, ...rest] = form.token === '(' ? elementsOf(form) : [];
-  if (operator?.kind !== 'atom' || !operator.name || operator.name.startsWith(MARK) || name === undefined)
+  if (
+    operator?.kind !== 'atom' ||
+    !operator.name ||
+    operator.name.startsWith(PACKAGE_MARKER) ||
+    name === undefined
+  )
     return;
   const found = namedFormsOf(isName(name) || depth === DEPTH ? [] : [name, ...rest], depth + 1);
   const first = found.next();
@@ -52,12 +57,12 @@ export interface Defined {
 
 /** Returns what FORMS define, in text order. Forms that are no list or name nothing are left out. */
 export function definitionsIn(forms: TopLevelForms): Defined[] {
-  return forms.all().flatMap(({ start }) => [...definedAt(forms, start)]);
+  return forms.allExtents().flatMap(({ start }) => [...definedAt(forms, start)]);
 }
 
 /** Yields what the form at START of FORMS defines, nested definitions included. */
 export function* definedAt(forms: TopLevelForms, start: number): Generator<Defined, void> {
-  const top = forms.at(start);
+  const top = forms.formFrom(start);
   for (const { form, depth } of top ? namedForms(top) : []) yield definedBy(form, depth);
 }
 
@@ -81,7 +86,9 @@ function listAfter(rest: Form[]): string | undefined {
  *  (:documentation ...), or the first string unless it is the only element, and so a value. */
 function documentationIn(rest: Form[]): string | undefined {
   const strings = rest.slice(0, 3).filter(({ isString }) => isString);
-  const option = rest.find((part) => part.mark === '(' && part.first?.name === `${MARK}DOCUMENTATION`);
+  const option = rest.find(
+    (part) => part.mark === '(' && part.first?.name === `${PACKAGE_MARKER}DOCUMENTATION`,
+  );
   const said = option ? elementsOf(option)[1] : rest.length > 1 ? strings[0] : undefined;
   const line = said?.text.slice(1, -1).trim().split('\n')[0];
   return line || undefined;
@@ -90,7 +97,7 @@ function documentationIn(rest: Form[]): string | undefined {
 /** Returns the span of the only list that defines SYMBOL in the top-level form at START of FORMS; the span of
  *  the whole form when no list or several do; undefined when no form begins at START. */
 export function innermostDefining(forms: TopLevelForms, start: number, symbol: string): Span | undefined {
-  const whole = forms.at(start);
+  const whole = forms.formFrom(start);
   if (whole === undefined || headOf(whole)?.name === symbol) return whole;
   const inner: Form[] = [];
   const visit = (form: Form, depth: number) => {
@@ -104,13 +111,13 @@ export function innermostDefining(forms: TopLevelForms, start: number, symbol: s
 
 /** A definition to find. NAME is `NAME` or `SETF NAME`. METHODS are the acceptable qualifiers and
  *  specializers, each as the METHOD of a Head; undefined accepts any. */
-export interface Wanted {
+export interface SoughtDefinition {
   name: string;
   operator?: string;
   methods?: readonly string[];
 }
 
-export interface Target extends Extent {
+export interface NamingForm extends Extent {
   /** Start of the top-level form that is or contains this form. */
   top: number;
   operator: string;
@@ -125,13 +132,13 @@ export interface Target extends Extent {
 
 /** Returns the forms that WANTED most likely means: definitions rather than other forms, and a generic
  *  function rather than its methods. */
-export function targetsNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
+export function likeliestFormsNaming(forms: TopLevelForms, wanted: SoughtDefinition): NamingForm[] {
   return likeliest(targetsFitting(forms, wanted), wanted);
 }
 
 /** Returns the forms that WANTED can mean. */
-export function targetsFitting(forms: TopLevelForms, wanted: Wanted): Target[] {
-  const all = allNamed(forms, wanted);
+export function targetsFitting(forms: TopLevelForms, wanted: SoughtDefinition): NamingForm[] {
+  const all = formsNaming(forms, wanted);
   const { operator, methods } = wanted;
   const found = methods === undefined ? all : all.filter(({ method }) => methods.includes(method));
   // No method has these specializers: the list asked for may be the lambda list of a function.
@@ -139,9 +146,9 @@ export function targetsFitting(forms: TopLevelForms, wanted: Wanted): Target[] {
 }
 
 /** Returns those of FOUND that WANTED, which they all fit, most likely means. */
-export function likeliest<Found extends Pick<Target, 'operator'>>(
+export function likeliest<Found extends Pick<NamingForm, 'operator'>>(
   found: readonly Found[],
-  { operator }: Wanted,
+  { operator }: SoughtDefinition,
 ): Found[] {
   if (operator !== undefined) return [...found];
   const defining = found.filter(isDefining);
@@ -150,7 +157,7 @@ export function likeliest<Found extends Pick<Target, 'operator'>>(
 }
 
 /** Returns all forms that name WANTED, methods included. */
-export function allNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
+export function formsNaming(forms: TopLevelForms, wanted: SoughtDefinition): NamingForm[] {
   const symbol = wanted.name.replace(/^SETF /, '');
   return [...forms.mentioning([symbol])].flatMap(({ form: top, place }) => {
     const home = forms.homeAt(top.start);
@@ -161,11 +168,11 @@ export function allNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
   });
 }
 
-function isDefining({ operator }: Pick<Target, 'operator'>): boolean {
+function isDefining({ operator }: Pick<NamingForm, 'operator'>): boolean {
   return operator.startsWith('DEF');
 }
 
-function outermost(targets: readonly Target[]): Target[] {
+function outermost(targets: readonly NamingForm[]): NamingForm[] {
   let end = 0;
   return targets.filter((target) => {
     if (target.start < end) return false;
@@ -174,9 +181,9 @@ function outermost(targets: readonly Target[]): Target[] {
   });
 }
 
-/** Returns FORM as a Target if it has the name and operator of WANTED, else undefined. PLACE is the extent of
- *  the top-level form that is or contains FORM, and HOME the package in which that form is read. */
-function targetOf(form: Form, wanted: Wanted, place: Extent, home: string): Target | undefined {
+/** Returns FORM as a NamingForm if it has the name and operator of WANTED, else undefined. PLACE is the
+ *  extent of the top-level form that is or contains FORM, and HOME the package in which that form is read. */
+function targetOf(form: Form, wanted: SoughtDefinition, place: Extent, home: string): NamingForm | undefined {
   const [operator, name, ...rest] = elementsOf(form) as [Form, Form, ...Form[]];
   const head = headOf(form);
   // A string is a name too, as in (defsystem "name" ...).

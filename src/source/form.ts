@@ -1,6 +1,6 @@
 /** Reads forms from the tree of a Lisp text, as SBCL's reader would, or everything that is written. */
 
-import { bare, MARK, nextToken } from './lexer.ts';
+import { bareTokenName, nextToken, PACKAGE_MARKER } from './lexer.ts';
 import { isFeature, isPrefix, RADIX, Tree, treeOf } from './tree.ts';
 
 /** Feature names: 'SBCL' for a keyword, otherwise 'PACKAGE::NAME'. */
@@ -26,9 +26,9 @@ const NONE: readonly never[] = [];
 
 /** A form of a text. Its elements are read when they are first used. */
 export class Form {
-  readonly #reading: Reading;
+  readonly #reading: FormReader;
   /** Number of the first token, which identifies the form within its text. */
-  readonly at: number;
+  readonly firstToken: number;
   /** Kind of the first token, with two exceptions: 'operator' is the QUOTE or FUNCTION that a prefix
    *  stands for, and 'broken' (only under features) is a form that does not end. The `kind` of a broken
    *  form is 'atom', but `within` still yields the forms in it. */
@@ -42,23 +42,23 @@ export class Form {
   /** Offset of the first #+ or #- directly before it, if any. */
   lead: number | undefined;
   /** The list that contains this form, or the form of the prefix before this one. */
-  around: Form | undefined;
-  /** Index in the elements of the list `around`. */
+  parent: Form | undefined;
+  /** Index in the elements of the list `parent`. */
   index = 0;
   /** Prefixes before the form, the outermost first. Empty in a reading under features. */
   marks: readonly string[] = NONE;
   #items: Items | undefined;
   #name: string | undefined;
 
-  constructor(reading: Reading, mark: string, at: number, behind: number, inner?: Form) {
+  constructor(reading: FormReader, mark: string, at: number, behind: number, inner?: Form) {
     this.#reading = reading;
     this.mark = mark;
-    this.at = at;
+    this.firstToken = at;
     this.start = this.tree.start(at);
     this.end = inner?.end ?? (mark === 'broken' ? this.tree.text.length : this.tree.end(behind - 1));
     this.behind = behind;
     this.inner = inner;
-    if (inner !== undefined) inner.around = this;
+    if (inner !== undefined) inner.parent = this;
   }
 
   /** 'cons': a list with elements, also the (QUOTE X) that 'X stands for. 'comma' and 'made' (#.): a
@@ -84,11 +84,11 @@ export class Form {
 
   /** The name of a symbol or number without its package; '' for anything else. */
   get bare(): string {
-    return this.mark === 'atom' ? bare(this.#nameOfAtom()) : '';
+    return this.mark === 'atom' ? bareTokenName(this.#nameOfAtom()) : '';
   }
 
   #nameOfAtom(): string {
-    this.#name ??= this.tree.name(this.at);
+    this.#name ??= this.tree.name(this.firstToken);
     return this.#name;
   }
 
@@ -103,7 +103,7 @@ export class Form {
 
   /** The kind of the first token of the form. */
   get token(): string {
-    return this.tree.kind(this.at);
+    return this.tree.kind(this.firstToken);
   }
 
   get text(): string {
@@ -112,7 +112,7 @@ export class Form {
 
   /** The text of the form on one line, without comments. */
   get line(): string {
-    return this.tree.line(this.at, this.behind);
+    return this.tree.line(this.firstToken, this.behind);
   }
 
   get tree(): Tree {
@@ -125,7 +125,7 @@ export class Form {
   }
 
   /** Whether the form is a backquote. */
-  get template(): boolean {
+  get isBackquote(): boolean {
     return this.mark === '`';
   }
 
@@ -168,7 +168,7 @@ interface Prefix {
 
 /** Reads forms as the SBCL reader would under FEATURES. Without FEATURES, reads everything that is written,
  *  also what #+ excludes: dots are elements, unclosed lists are lists, prefixes are marks of forms. */
-export class Reading {
+export class FormReader {
   readonly tree: Tree;
   readonly #features: Features | undefined;
   #depth = 0;
@@ -281,7 +281,7 @@ export class Reading {
   /** Returns whether the feature expression TEST, which is nested in DEPTH others, is true. */
   #holds(test: Form, features: Features, depth: number): boolean {
     const symbol = (test.kind === 'cons' ? test.first : test)?.name ?? '';
-    const name = symbol.replace(MARK, symbol.startsWith(MARK) ? '' : '::');
+    const name = symbol.replace(PACKAGE_MARKER, symbol.startsWith(PACKAGE_MARKER) ? '' : '::');
     if (test.kind !== 'cons') return features.has(name);
     if (depth > MAX_DEPTH) return false;
     for (const part of test.elements.slice(1)) {
@@ -312,24 +312,26 @@ export class Reading {
   }
 
   /** Returns the first element of the list FORM, unless a prefix or feature expression is before it. */
-  firstIn({ mark, at }: Form): Form | undefined {
-    return mark === '(' && FIRST.has(this.tree.kind(at + 1)) ? this.#plain(at + 1) : undefined;
+  firstIn({ mark, firstToken }: Form): Form | undefined {
+    return mark === '(' && FIRST.has(this.tree.kind(firstToken + 1))
+      ? this.#plain(firstToken + 1)
+      : undefined;
   }
 
   isEmpty(form: Form): boolean {
-    return !FIRST.has(this.tree.kind(form.at + 1)) && form.elements.length === 0;
+    return !FIRST.has(this.tree.kind(form.firstToken + 1)) && form.elements.length === 0;
   }
 
   itemsOf(form: Form): Items {
     if (form.inner !== undefined && OPERATORS.has(form.mark)) {
-      const operator = new Form(this, 'operator', form.at, form.at + 1);
+      const operator = new Form(this, 'operator', form.firstToken, form.firstToken + 1);
       return { elements: [operator, form.inner] };
     }
     if (form.token !== '(' && form.token !== '#(') return { elements: NONE };
     const elements: Form[] = [];
     let dot: number | undefined;
-    for (let each = this.#read(form.at + 1); each !== undefined; each = this.#read(each.behind)) {
-      each.around = form;
+    for (let each = this.#read(form.firstToken + 1); each !== undefined; each = this.#read(each.behind)) {
+      each.parent = form;
       each.index = elements.length;
       if (each.mark === '.' && this.#features !== undefined) dot = elements.length;
       else elements.push(each);
@@ -341,11 +343,15 @@ export class Reading {
   labelled(reference: Form): Form {
     const passed: number[] = [];
     let form = reference;
-    for (let label = this.tree.labelOf(form.at); form.mark === '##'; label = this.tree.labelOf(form.at)) {
+    for (
+      let label = this.tree.labelOf(form.firstToken);
+      form.mark === '##';
+      label = this.tree.labelOf(form.firstToken)
+    ) {
       const next: Form | undefined =
-        this.#labelled.get(form.at) ?? (label === undefined ? undefined : this.#read(label + 1));
-      if (next === undefined || next.at === form.at) break;
-      passed.push(form.at);
+        this.#labelled.get(form.firstToken) ?? (label === undefined ? undefined : this.#read(label + 1));
+      if (next === undefined || next.firstToken === form.firstToken) break;
+      passed.push(form.firstToken);
       form = next;
     }
     for (const at of passed) this.#labelled.set(at, form);
@@ -354,7 +360,7 @@ export class Reading {
 }
 
 /** Yields FORM and all forms inside it, in the order of the text. */
-export function* within(form: Form): Generator<Form, void> {
+export function* formsWithin(form: Form): Generator<Form, void> {
   const left = [form];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     yield next;
@@ -380,12 +386,12 @@ export function readForm(source: string, index: number, features?: Features): Fo
   // If a reader macro consumed what looks like a string, only the tokens counted from INDEX on are right.
   const { start } = nextToken(source, index);
   const known = start === tree.start(number) && (number === 0 || tree.end(number - 1) <= index);
-  return new Reading(known ? tree : new Tree(source, index), features).form(known ? number : 0);
+  return new FormReader(known ? tree : new Tree(source, index), features).form(known ? number : 0);
 }
 
 /** Returns the name of the symbol FORM without its package; '' when FORM is no symbol or number. */
 export function bareName(form: Form | undefined): string {
-  return bare(form?.resolved.name ?? '');
+  return bareTokenName(form?.resolved.name ?? '');
 }
 
 /** Returns the name of FORM, usually an operator, as `nameOf` returns it: with the package if it is
@@ -406,8 +412,8 @@ export function spineOf(form: Form | undefined): { elements: readonly Form[]; ta
   if (tail?.kind === 'cons' && tail.tail === undefined) return { elements: tail.elements, tail: undefined };
   const elements: Form[] = [];
   const seen = new Set<number>();
-  for (; tail?.kind === 'cons' && !seen.has(tail.at); tail = tail.tail?.resolved) {
-    seen.add(tail.at);
+  for (; tail?.kind === 'cons' && !seen.has(tail.firstToken); tail = tail.tail?.resolved) {
+    seen.add(tail.firstToken);
     for (const element of tail.elements) elements.push(element);
   }
   return { elements, tail };

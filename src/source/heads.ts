@@ -1,7 +1,7 @@
 /** Reads what identifies a definition: operator, name, and for a method the qualifiers and specializers. */
 
 import { bareName, elementsOf, type Form, namedBy } from './form.ts';
-import { bare, MARK, nameOf, type Token, tokensOf, upperCase } from './lexer.ts';
+import { bareTokenName, nameOf, PACKAGE_MARKER, type Token, tokensOf, upperCase } from './lexer.ts';
 
 /** The head of a form: its operator, `NAME` or `SETF NAME`, and a method's qualifiers and specializers. */
 export interface Head {
@@ -16,7 +16,7 @@ export function headOf(form: Form): Head | undefined {
   const name = nameIn(second);
   if (operator?.kind !== 'atom' || !operator.name || !name) return undefined;
   const list = rest.findIndex((part) => part.kind === 'cons');
-  const qualifiers = rest.slice(0, Math.max(list, 0)).map((part) => namesIn(part.text));
+  const qualifiers = rest.slice(0, Math.max(list, 0)).map((part) => methodKey(part.text));
   const required = list === -1 ? [] : elementsOf(rest[list]);
   const optional = required.findIndex((part) => bareName(part).startsWith('&'));
   const specializers = required.slice(0, optional === -1 ? undefined : optional).map(specializerOf);
@@ -30,7 +30,7 @@ export function methodsMeant(form: Form): string[] {
   const list = rest.findIndex((part) => part.kind === 'cons');
   if (list === -1) return [];
   const parts = [...rest.slice(0, list), ...elementsOf(rest[list])];
-  const alone = parts.map((part) => namesIn(part.text)).join(' ');
+  const alone = parts.map((part) => methodKey(part.text)).join(' ');
   return [...new Set([headOf(form)?.method ?? alone, alone])];
 }
 
@@ -43,12 +43,12 @@ function nameIn(part: Form | undefined): string {
 /** Returns the specializer of a method's PARAMETER: `CLASS`, `EQL OBJECT`, or T. */
 function specializerOf(parameter: Form): string {
   const specializer = elementsOf(parameter)[1];
-  return specializer === undefined ? 'T' : namesIn(specializer.text);
+  return specializer === undefined ? 'T' : methodKey(specializer.text);
 }
 
 /** Returns a string of the names, without packages, and the literals in METHOD: the qualifiers and specializers of a
  *  method as SBCL prints them or as a file has them. Methods with different results are different methods. */
-export function namesIn(method: string): string {
+export function methodKey(method: string): string {
   const names: string[] = [];
   for (const token of tokensOf(method)) if (!/^[()']$/.test(token.kind)) names.push(wordOf(token, method));
   return names.filter((name) => name !== 'QUOTE').join(' ');
@@ -60,8 +60,12 @@ function wordOf(token: Token, text: string): string {
   const written = text.slice(token.start, token.end);
   const name = token.kind === 'atom' ? nameOf(token.kind, written) : '';
   if (name === '') return literalWord(written);
-  const mark = name.startsWith(MARK + MARK) ? '#:' : name.startsWith(MARK) ? ':' : '';
-  return mark + bare(name);
+  const mark = name.startsWith(PACKAGE_MARKER + PACKAGE_MARKER)
+    ? '#:'
+    : name.startsWith(PACKAGE_MARKER)
+      ? ':'
+      : '';
+  return mark + bareTokenName(name);
 }
 
 /** Returns TEXT, a literal, in a spelling that equal literals share. The reader ignores the case of a

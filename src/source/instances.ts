@@ -1,14 +1,14 @@
 /** Finds where a source file makes instances, with which initargs, and where it names slots. */
 
-import { argumentOf } from './fits.ts';
 import { bareName, elementsOf, type Form, operatorOf } from './form.ts';
+import { argumentOf } from './lambda-list.ts';
 import type { SourceText } from './text.ts';
-import { isSymbol, type Used } from './uses.ts';
+import { isSoughtSymbol, type SoughtName } from './uses.ts';
 import { walkSource } from './walk.ts';
 
 /** What to look for, by bare names: classes that change, and the initargs and slots that they lose. */
 export interface Sought {
-  classes: readonly Used[];
+  classes: readonly SoughtName[];
   initargs: readonly string[];
   slots: readonly string[];
 }
@@ -67,7 +67,7 @@ export function instanceUsesIn(
  *  to a class that is computed at run time. Returns undefined for other forms. */
 function makingIn(
   elements: readonly Form[],
-  classes: readonly Used[],
+  classes: readonly SoughtName[],
   initargs: readonly string[],
 ): Omit<InstanceUse, 'start'> | undefined {
   const at = MAKERS.get(operatorOf(elements[0]));
@@ -76,7 +76,7 @@ function makingIn(
   const keys = keywordsIn(rest.filter((_, index) => index % 2 === 0));
   const quoted = quotedIn(designator);
   if (quoted !== undefined) {
-    const wanted = classes.find((each) => isSymbol(quoted, each));
+    const wanted = classes.find((each) => isSoughtSymbol(quoted, each));
     return wanted && { name: wanted.name, keys };
   }
   const literal = designator === undefined || designator.resolved.name === '';
@@ -88,13 +88,13 @@ function makingIn(
  *  them on to make an instance, as in (apply #'make-instance 'name ...); else undefined. */
 function passedIn(
   elements: readonly Form[],
-  classes: readonly Used[],
+  classes: readonly SoughtName[],
   initargs: readonly string[],
 ): Omit<InstanceUse, 'start'> | undefined {
   if (operatorOf(elements[0]) === 'QUOTE') return undefined;
   for (const [index, element] of elements.entries()) {
     const quoted = quotedIn(element);
-    const wanted = quoted && classes.find((each) => isSymbol(quoted, each));
+    const wanted = quoted && classes.find((each) => isSoughtSymbol(quoted, each));
     if (!wanted) continue;
     const keys = keywordsIn(elements.slice(index + 1));
     const maker = elements.slice(0, index).some((each) => MAKERS.has(operatorOf(elementsOf(each)[1])));

@@ -27,9 +27,9 @@ export function namesKeyword(part: Form): boolean {
 
 /** Returns the lambda list that has PART as a keyword parameter, with or without a default, if any. */
 function lambdaListOf(part: Form): Form | undefined {
-  if (isParameter(part)) return part.around;
-  const { around } = part;
-  return part.index === 0 && around !== undefined && isParameter(around) ? around.around : undefined;
+  if (isParameter(part)) return part.parent;
+  const { parent } = part;
+  return part.index === 0 && parent !== undefined && isParameter(parent) ? parent.parent : undefined;
 }
 
 /** True when PART is an element behind &KEY in a lambda list, such as (X 1), not a form inside one. */
@@ -40,10 +40,10 @@ export function isParameter(part: Form): boolean {
 /** By lambda list, for each element: the last lambda list keyword before it, such as &KEY, or ''. */
 const sections = new WeakMap<Form, readonly string[]>();
 
-function sectionOf({ around, index }: Form): string {
-  if (around === undefined) return '';
-  const known = sections.get(around) ?? sectionsOf(around);
-  sections.set(around, known);
+function sectionOf({ parent, index }: Form): string {
+  if (parent === undefined) return '';
+  const known = sections.get(parent) ?? sectionsOf(parent);
+  sections.set(parent, known);
   return known[index] ?? '';
 }
 
@@ -74,9 +74,9 @@ function noteTakersIn(form: Form, named: (part: Form) => boolean, takers: Takers
   ];
   for (const part of atomsIn(form)) {
     if (part.bare === '') continue;
-    if (isInitarg(part)) withInitarg.set(part.around, part.bare);
+    if (isInitarg(part)) withInitarg.set(part.parent, part.bare);
     if (!named(part)) continue;
-    withSymbol.set(part.around, part.bare);
+    withSymbol.set(part.parent, part.bare);
     const lambdaList = lambdaListOf(part);
     if (lambdaList !== undefined) noteDefinition(definitionAround(lambdaList), takers);
   }
@@ -96,31 +96,31 @@ function noteDefinition(definition: Definition | undefined, takers: Takers): voi
 /** True when one of TAKERS takes the keyword PART. PART can stand in a call, after :INITARG, in the
  *  :DEFAULT-INITARGS of a class, in a declaration or in a lambda list. */
 export function takesKeyword(part: Form, takers: Takers): boolean {
-  const list = part.around;
+  const list = part.parent;
   if (list === undefined) return false;
   if (part.index === 0) return isDeclared(list, takers);
   if (isInitarg(part)) return isOfClass(definitionAround(list), takers);
   if (list.first?.bare === 'DEFAULT-INITARGS')
-    return part.index % 2 === 1 && list.around !== undefined && isOfClass(asDefinition(list.around), takers);
+    return part.index % 2 === 1 && list.parent !== undefined && isOfClass(asDefinition(list.parent), takers);
   return isInCall(part, list, takers);
 }
 
 function isInitarg(part: Form): boolean {
-  return part.around?.elements[part.index - 1]?.bare === 'INITARG' && part.text.startsWith(':');
+  return part.parent?.elements[part.index - 1]?.bare === 'INITARG' && part.text.startsWith(':');
 }
 
 /** True when the list PARAMETER declares a keyword parameter of one of TAKERS: (:name type) in an FTYPE, or
  *  (:name variable) in ((:name variable) default). */
 function isDeclared(parameter: Form, { functions, ...takers }: Takers): boolean {
-  const { around } = parameter;
+  const { parent } = parameter;
   if (isParameter(parameter)) {
-    const declaration = around?.around?.around;
+    const declaration = parent?.parent?.parent;
     const [operator, , ...declared] = declaration?.elements ?? [];
     return operator?.bare === 'FTYPE' && declared.some(({ bare }) => functions.has(bare));
   }
-  if (around === undefined || parameter.index > 0 || !isParameter(around) || around.around === undefined)
+  if (parent === undefined || parameter.index > 0 || !isParameter(parent) || parent.parent === undefined)
     return false;
-  return takesInDefinition(definitionAround(around.around), { functions, ...takers });
+  return takesInDefinition(definitionAround(parent.parent), { functions, ...takers });
 }
 
 /** True when PART is an argument of the call LIST, and the called function or class is one of TAKERS. */
@@ -162,9 +162,9 @@ function classInitialized({ name, form }: Definition): string | undefined {
 /** Returns the innermost definition around INNER: a list whose operator begins with DEF, a local function, or
  *  a :CONSTRUCTOR option of a structure. */
 function definitionAround(inner: Form): Definition | undefined {
-  for (let form = inner.around; form !== undefined; form = form.around) {
+  for (let form = inner.parent; form !== undefined; form = form.parent) {
     const [operator, named] = form.elements;
-    const local = /^(?:FLET|LABELS|MACROLET)$/.test(form.around?.around?.first?.bare ?? '');
+    const local = /^(?:FLET|LABELS|MACROLET)$/.test(form.parent?.parent?.first?.bare ?? '');
     if (local && operator?.bare) return { name: operator.bare, form };
     if (operator?.bare === 'CONSTRUCTOR' && named !== undefined) return { name: named.bare, form };
     const definition = asDefinition(form);

@@ -10,18 +10,18 @@ export interface Token {
 
 /** Separates package and name in a token's name. COMMON-LISP is left out. Keywords begin with one MARK,
  *  uninterned symbols with two. MARK is not ':', so that the symbol |:quote| differs from :quote. */
-export const MARK = '\0';
+export const PACKAGE_MARKER = '\0';
 
 /** Returns NAME, the name of a token, without its package. */
-export function bare(name: string): string {
-  return name.slice(name.lastIndexOf(MARK) + 1);
+export function bareTokenName(name: string): string {
+  return name.slice(name.lastIndexOf(PACKAGE_MARKER) + 1);
 }
 
-const PACKAGE = new RegExp(`^([^${MARK}]*)${MARK}{1,2}(?=[^])`);
+const PACKAGE = new RegExp(`^([^${PACKAGE_MARKER}]*)${PACKAGE_MARKER}{1,2}(?=[^])`);
 const PREFIXES = new Map([
   ['CL', ''],
   ['COMMON-LISP', ''],
-  ['KEYWORD', MARK],
+  ['KEYWORD', PACKAGE_MARKER],
 ]);
 const DELIMITERS = '\t\n\f\r "\'(),;`';
 const [BACKSLASH, BAR] = ['\\', '|'].map((char) => char.charCodeAt(0));
@@ -55,7 +55,9 @@ function plainToken(source: string, start: number): Token {
   if (DELIMITERS.includes(kind)) return { kind, start, end: start + 1 };
   const end = endOfSymbol(source, start);
   if (kind === '.' && end === start + 1) return { kind, start, end };
-  const prefix = source.endsWith('::', end) && symbolName(source.slice(start, end)).endsWith(MARK + MARK);
+  const prefix =
+    source.endsWith('::', end) &&
+    symbolName(source.slice(start, end)).endsWith(PACKAGE_MARKER + PACKAGE_MARKER);
   return { kind: prefix ? '::' : 'atom', start, end };
 }
 
@@ -161,7 +163,7 @@ export function nameOf(kind: string, written: string): string {
   if (!written.startsWith('#')) return symbolName(written);
   const [prefix = ''] = /^#\d*:/.exec(written) ?? [];
   const name = prefix && symbolName(written.slice(prefix.length));
-  return name && MARK + MARK + name;
+  return name && PACKAGE_MARKER + PACKAGE_MARKER + name;
 }
 
 function symbolName(written: string): string {
@@ -176,10 +178,10 @@ function symbolName(written: string): string {
     const char = written.charAt(at);
     if (char === '|') quoted = !quoted;
     else if (char === '\\') name += written.charAt(++at);
-    else name += quoted || char !== ':' ? char : MARK;
+    else name += quoted || char !== ':' ? char : PACKAGE_MARKER;
   }
-  if (!name.includes(MARK)) return name;
-  return name.replace(PACKAGE, (_, home: string) => PREFIXES.get(home) ?? home + MARK);
+  if (!name.includes(PACKAGE_MARKER)) return name;
+  return name.replace(PACKAGE, (_, home: string) => PREFIXES.get(home) ?? home + PACKAGE_MARKER);
 }
 
 /** Returns NAME as SBCL's reader interns it when no character is escaped: normalized (NFKC) and in upper

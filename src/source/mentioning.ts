@@ -1,6 +1,6 @@
 /** Finds, by a quick search, the texts and forms that may contain a name, so that others are not parsed. */
 
-import { type Form, Reading, within } from './form.ts';
+import { type Form, FormReader, formsWithin } from './form.ts';
 import { upperCase } from './lexer.ts';
 import { treeOf } from './tree.ts';
 
@@ -8,22 +8,22 @@ const ESCAPE = /[\\|]/;
 
 /** True when TEXT may contain one of SYMBOLS, which are names as the reader interns them. Misses a symbol
  *  that TEXT writes only with needless escapes, such as a\REA. */
-export function canHave(text: string, symbols: readonly string[]): boolean {
+export function mayContainPlainly(text: string, symbols: readonly string[]): boolean {
   const upper = upperCase(text);
   return symbols.some((symbol) => ESCAPE.test(symbol) || upper.includes(upperCase(symbol)));
 }
 
 /** True when TEXT may contain one of SYMBOLS, whatever escapes it is written with. */
-export function mayHave(text: string, symbols: readonly string[]): boolean {
-  return ESCAPE.test(text) || canHave(text, symbols);
+export function mayContain(text: string, symbols: readonly string[]): boolean {
+  return ESCAPE.test(text) || mayContainPlainly(text, symbols);
 }
 
 /** Yields the top-level forms of TEXT, read without features, that may contain one of SYMBOLS. */
 export function* formsMentioning(text: string, symbols: readonly string[]): Generator<Form, void> {
-  for (const form of new Reading(treeOf(text)).forms()) if (mayHave(form.text, symbols)) yield form;
+  for (const form of new FormReader(treeOf(text)).forms()) if (mayContain(form.text, symbols)) yield form;
 }
 
 /** Yields the atoms of FORM, such as symbols and strings. Leaves out feature expressions. */
 export function* atomsIn(form: Form): Generator<Form, void> {
-  for (const part of within(form)) if (part.mark === 'atom') yield part;
+  for (const part of formsWithin(form)) if (part.mark === 'atom') yield part;
 }

@@ -1,8 +1,8 @@
 /** Finds where a source text names a package, or writes symbols with its name. */
 
-import { bareName, type Features, type Form, within } from './form.ts';
-import { MARK } from './lexer.ts';
-import { mayHave } from './mentioning.ts';
+import { bareName, type Features, type Form, formsWithin } from './form.ts';
+import { PACKAGE_MARKER } from './lexer.ts';
+import { mayContain } from './mentioning.ts';
 import type { SourceText } from './text.ts';
 import { TopLevelForms } from './top-level.ts';
 
@@ -21,9 +21,9 @@ export function packageNamedIn(
   names: ReadonlySet<string>,
 ): { start: number; top: number; role: PackageRole }[] {
   const words = [...names];
-  if (!mayHave(source.text, words)) return [];
+  if (!mayContain(source.text, words)) return [];
   return [...new TopLevelForms(source, features).mentioning(words)].flatMap(({ form: top }) =>
-    [...within(top)].flatMap((part) => {
+    [...formsWithin(top)].flatMap((part) => {
       const role = part.mark === 'atom' ? roleOf(part, top, names) : undefined;
       return role === undefined ? [] : { start: part.start, top: top.start, role };
     }),
@@ -33,10 +33,10 @@ export function packageNamedIn(
 const DEFINERS: readonly string[] = ['DEFPACKAGE', 'DEFINE-PACKAGE'];
 
 function roleOf(part: Form, top: Form, names: ReadonlySet<string>): PackageRole | undefined {
-  const mark = part.name?.indexOf(MARK) ?? -1;
+  const mark = part.name?.indexOf(PACKAGE_MARKER) ?? -1;
   if (mark > 0 && names.has(part.name?.slice(0, mark) ?? '')) return 'prefix';
   if (!names.has(part.designated ?? '')) return undefined;
-  const operator = bareName(part.around?.elements[0]);
+  const operator = bareName(part.parent?.elements[0]);
   if (DEFINERS.includes(operator)) return part.index === 1 ? undefined : 'definition';
   if (operator === 'IN-PACKAGE') return 'current';
   if (DEFINERS.includes(bareName(top.first))) return isInOption(part, operator) ? 'definition' : undefined;

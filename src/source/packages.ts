@@ -1,7 +1,7 @@
 /** Determines which package a name in a text means, and whether that package has a symbol to rename. */
 
-import { type Form, Reading, within } from './form.ts';
-import { spread } from './top-level.ts';
+import { type Form, FormReader, formsWithin } from './form.ts';
+import { topLevelFormsIn } from './top-level.ts';
 import { treeOf } from './tree.ts';
 
 /** A symbol to rename from FROM to TO, and the proper names of packages that contain and export it. */
@@ -77,7 +77,7 @@ export class Packages {
   inDefinition(part: Form, renaming: Renaming): boolean | 'deeper' | undefined {
     if (!isInDefinition(part)) return undefined;
     const option = listAround(part);
-    const form = option?.around;
+    const form = option?.parent;
     if (option === undefined || form === undefined) return undefined;
     if (!isPackageDefinition(form)) return isInDefinition(form) ? 'deeper' : undefined;
     const key = option.elements[0]?.bare ?? '';
@@ -90,25 +90,25 @@ export class Packages {
 }
 
 /** Returns the list that contains PART. A list behind a dot belongs to the list with the dot. */
-function listAround({ around }: Form): Form | undefined {
-  let list = around;
-  while (list !== undefined && isRest(list)) list = list.around;
+function listAround({ parent }: Form): Form | undefined {
+  let list = parent;
+  while (list !== undefined && isRest(list)) list = list.parent;
   return list;
 }
 
 /** True when LIST stands behind a dot and is not computed by `#.`. */
 function isRest(list: Form): boolean {
   if (!list.isList || list.marks.includes('#.')) return false;
-  return list.around?.elements[list.index - 1]?.mark === '.';
+  return list.parent?.elements[list.index - 1]?.mark === '.';
 }
 
 /** By list: whether the list is a package definition or inside one. */
 const definitions = new WeakMap<Form, boolean>();
 
-function isInDefinition({ around }: Form): boolean {
+function isInDefinition({ parent }: Form): boolean {
   const passed: Form[] = [];
-  let list = around;
-  for (; list !== undefined && !definitions.has(list) && !isPackageDefinition(list); list = list.around)
+  let list = parent;
+  for (; list !== undefined && !definitions.has(list) && !isPackageDefinition(list); list = list.parent)
     passed.push(list);
   const inside = list !== undefined && (definitions.get(list) ?? true);
   for (const each of passed) definitions.set(each, inside);
@@ -124,8 +124,8 @@ function isPackageDefinition(form: Form): boolean {
 
 function* packagesDefined(text: string): Generator<{ name: string; form: Form }, void> {
   if (!mayDefinePackage(text)) return;
-  for (const top of new Reading(treeOf(text)).forms())
-    for (const form of spread(top)) {
+  for (const top of new FormReader(treeOf(text)).forms())
+    for (const form of topLevelFormsIn(top)) {
       const name = isPackageDefinition(form) ? form.elements[1]?.designated : undefined;
       if (name !== undefined) yield { name, form };
     }
@@ -134,7 +134,7 @@ function* packagesDefined(text: string): Generator<{ name: string; form: Form },
 /** Returns the packages that TEXT defines with one of HOMES in their options, for example as used package. */
 export function packagesUsing(text: string, homes: readonly string[]): string[] {
   const named = (option: Form) =>
-    [...within(option)].some(({ designated = '' }) => homes.includes(designated));
+    [...formsWithin(option)].some(({ designated = '' }) => homes.includes(designated));
   return [...packagesDefined(text)].flatMap(({ name, form }) =>
     form.elements.slice(2).some(named) ? name : [],
   );

@@ -1,7 +1,7 @@
 // Names the part of a definition around an offset, if it runs outside of functions, as an initform does.
 
 import { readForm } from './form.ts';
-import type { TopLevelForm } from './top-level.ts';
+import type { TopLevelHead } from './top-level.ts';
 
 /** A list around the offset: its first symbol, the last before the offset, and the one before the list. */
 interface Around {
@@ -29,7 +29,7 @@ export function hasParts(operator: string): boolean {
 }
 
 /** Returns the name of the part of FORM, in SOURCE, around index AT; undefined when it has none. */
-export function partAt(source: string, form: TopLevelForm, at: number): string | undefined {
+export function partAt(source: string, form: TopLevelHead, at: number): string | undefined {
   const lists: Around[] = [];
   let list = readForm(source, form.start);
   while (list?.isList && list.start < at) {

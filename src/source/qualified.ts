@@ -1,6 +1,6 @@
 /** Parses and writes names as the image prints them: `PACKAGE::NAME` or `PACKAGE::(SETF NAME)`. */
 
-import { bare, MARK } from './lexer.ts';
+import { bareTokenName, PACKAGE_MARKER } from './lexer.ts';
 import { inBars, spelled } from './symbol-text.ts';
 
 /** A name in parts: its package HOME ('' for none), and SYMBOL. SETF is true for a setf function. */
@@ -18,7 +18,7 @@ export function partsOfName(name: string): QualifiedName {
 }
 
 /** Returns NAME without its package: `NAME` or `(SETF NAME)`. */
-export function bareOf(name: string): string {
+export function unqualifiedName(name: string): string {
   const { symbol, setf } = partsOfName(name);
   return setf ? `(SETF ${symbol})` : symbol;
 }
@@ -56,10 +56,10 @@ export function readableName({ symbol, setf }: Pick<QualifiedName, 'symbol' | 's
 export function qualified(name: string, home: string): string {
   const setf = /^\(SETF (.*)\)$/s.exec(name)?.[1];
   const symbol = setf ?? name;
-  const mark = symbol.indexOf(MARK);
-  const isKeyword = mark === 0 && symbol.charAt(1) !== MARK;
+  const mark = symbol.indexOf(PACKAGE_MARKER);
+  const isKeyword = mark === 0 && symbol.charAt(1) !== PACKAGE_MARKER;
   const prefix = isKeyword ? 'KEYWORD' : mark > 0 ? symbol.slice(0, mark) : home;
-  return `${prefix}::${setf === undefined ? bare(symbol) : `(SETF ${bare(symbol)})`}`;
+  return `${prefix}::${setf === undefined ? bareTokenName(symbol) : `(SETF ${bareTokenName(symbol)})`}`;
 }
 
 /** Returns the prefix `PACKAGE::` that all of NAMES share; '' when they share none. */

@@ -24,7 +24,7 @@ export interface Task {
   prose: boolean;
 }
 
-export interface Edit {
+export interface RenameEdit {
   start: number;
   end: number;
   text: string;
@@ -37,14 +37,14 @@ export interface Edit {
 
 /** A place that keeps the old name, and why. 'package definition' means a list within an option of a
  *  package definition, where the meaning of the name is unknown. */
-export interface Kept {
+export interface KeptName {
   start: number;
   why: 'prose' | 'string' | 'keyword' | 'word of LOOP' | 'unknown package' | 'package definition';
 }
 
 export interface Scan {
-  edits: Edit[];
-  kept: Kept[];
+  edits: RenameEdit[];
+  kept: KeptName[];
   /** Offset of an unclosed form or string: the text from there on was not read. */
   cut?: number;
 }
@@ -91,7 +91,7 @@ function atName(part: Form, renaming: Renaming, task: Task, scan: Scan, current:
   const { start, end } = part;
   const token = part.text;
   const named = may.definePackage ? task.packages.inDefinition(part, renaming) : undefined;
-  const edit = (how: Edit['how']) =>
+  const edit = (how: RenameEdit['how']) =>
     scan.edits.push({ start, end, text: renamed(token, renaming), from: renaming.from, how });
   if (typeof named === 'boolean') {
     if (named) edit('name');
@@ -134,10 +134,10 @@ const loopWords = new WeakMap<Form, ReadonlySet<Form>>();
 
 /** True when PART is a word of LOOP, such as FOR, not a form or variable that has the same name. */
 function isLoopWord(part: Form): boolean {
-  const { around, bare } = part;
-  if (!LOOP_WORDS.has(bare) || around?.first?.bare !== 'LOOP') return false;
-  const words = loopWords.get(around) ?? wordsOfLoop(around);
-  loopWords.set(around, words);
+  const { parent, bare } = part;
+  if (!LOOP_WORDS.has(bare) || parent?.first?.bare !== 'LOOP') return false;
+  const words = loopWords.get(parent) ?? wordsOfLoop(parent);
+  loopWords.set(parent, words);
   return words.has(part);
 }
 
@@ -166,9 +166,9 @@ function renamed(token: string, { to }: Renaming): string {
 }
 
 /** Returns the edit that renames PART, a symbol. PLAIN is true when no parameter keyword must be kept. */
-function symbolEdit(part: Form, renaming: Renaming, plain: boolean): Edit {
+function symbolEdit(part: Form, renaming: Renaming, plain: boolean): RenameEdit {
   const { start, end, text: token } = part;
-  const edit: Edit = {
+  const edit: RenameEdit = {
     start,
     end,
     text: renamed(token, renaming),
@@ -178,7 +178,7 @@ function symbolEdit(part: Form, renaming: Renaming, plain: boolean): Edit {
   // In (&key old), OLD names keyword and variable. To keep the keyword for callers, write ((:old new)).
   if (plain || !namesKeyword(part)) return edit;
   const named = `(:${spelled(renaming.from, token)} ${edit.text})`;
-  return { ...edit, text: part.around?.first === part && isParameter(part.around) ? named : `(${named})` };
+  return { ...edit, text: part.parent?.first === part && isParameter(part.parent) ? named : `(${named})` };
 }
 
 /** True when PART, a keyword or a string, names the symbol of RENAMING, as in (intern "NAME" :package). Then
@@ -193,16 +193,16 @@ function namedBeside(part: Form, renaming: Renaming, packages: Packages): boolea
   };
   const beside = otherArgument(part);
   if (beside !== undefined && means(beside)) return true;
-  const outer = part.around && isCall(part.around) ? otherArgument(part.around) : undefined;
+  const outer = part.parent && isCall(part.parent) ? otherArgument(part.parent) : undefined;
   return outer !== undefined && (means(outer) || (isCall(outer) && outer.elements.some(means)));
 }
 
 /** Returns the second argument of the call around PART if PART is the first, and the first if PART is the
  *  second. Returns undefined otherwise, and when the list is a definition or no call. */
 function otherArgument(part: Form): Form | undefined {
-  const { around } = part;
-  if (around === undefined || !isCall(around) || around.first?.bare.startsWith('DEF')) return undefined;
-  const [, first, second] = around.elements;
+  const { parent } = part;
+  if (parent === undefined || !isCall(parent) || parent.first?.bare.startsWith('DEF')) return undefined;
+  const [, first, second] = parent.elements;
   return part === first ? second : part === second ? first : undefined;
 }
 
@@ -239,7 +239,7 @@ function inString(part: Form, task: Task, scan: Scan, current: string): void {
       const from = start + 1 + at;
       // A string that begins with ~/NAME/ can be a path in the user's home directory.
       const isPath = found.prefix === undefined && inside.startsWith('~/') && at === 2;
-      if (isPath && !FORMATTING.has(part.around?.first?.bare ?? '')) {
+      if (isPath && !FORMATTING.has(part.parent?.first?.bare ?? '')) {
         scan.kept.push({ start: from, why: 'string' });
         continue;
       }

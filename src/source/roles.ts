@@ -1,11 +1,11 @@
 /** Finds where a source text names a symbol that is no function, and as what: as a class, type, handler … */
 
-import { bareName, type Features, type Form, operatorOf, within } from './form.ts';
-import { MARK } from './lexer.ts';
-import { mayHave } from './mentioning.ts';
+import { bareName, type Features, type Form, formsWithin, operatorOf } from './form.ts';
+import { PACKAGE_MARKER } from './lexer.ts';
+import { mayContain } from './mentioning.ts';
 import type { SourceText } from './text.ts';
 import { TopLevelForms } from './top-level.ts';
-import { namesSymbol, type Used } from './uses.ts';
+import { namesSymbol, type SoughtName } from './uses.ts';
 import { walkSource } from './walk.ts';
 
 /** As what a text names a symbol:
@@ -47,24 +47,23 @@ interface Step {
  *  or declaration of a lexical variable. */
 type Place = Role | 'definition' | 'call' | 'variable';
 
-/** Returns where SOURCE, read under FEATURES, names USED. `current` of USED is the package at the start of
- *  SOURCE. Leaves out definitions, calls of a function of that
- *  name, and lexical variables of that name. */
-export function namedIn(source: SourceText, features: Features, used: Used): NamedAs[] {
-  if (!mayHave(source.text, [used.name])) return [];
-  return [...new TopLevelForms(source, features).mentioning([used.name])].flatMap(({ form, current }) =>
-    namedInForm(form, { ...used, current: current ?? used.current }),
+/** Returns where SOURCE, read under FEATURES, names SOUGHT. `current` of SOUGHT is the package at the start
+ *  of SOURCE. Leaves out definitions, calls of a function of that name, and lexical variables of that name. */
+export function namedIn(source: SourceText, features: Features, sought: SoughtName): NamedAs[] {
+  if (!mayContain(source.text, [sought.name])) return [];
+  return [...new TopLevelForms(source, features).mentioning([sought.name])].flatMap(({ form, current }) =>
+    namedInForm(form, { ...sought, current: current ?? sought.current }),
   );
 }
 
-function namedInForm(top: Form, used: Used): NamedAs[] {
+function namedInForm(top: Form, sought: SoughtName): NamedAs[] {
   const found: { start: number; place: Place }[] = [];
-  for (const part of within(top)) {
+  for (const part of formsWithin(top)) {
     if (part.mark !== 'atom') continue;
-    if (isDesignator(part, used)) found.push({ start: part.start, place: 'export' });
-    else if (namesSymbol(part.name, used)) found.push({ start: part.start, place: placeOf(part) });
+    if (isDesignator(part, sought)) found.push({ start: part.start, place: 'export' });
+    else if (namesSymbol(part.name, sought)) found.push({ start: part.start, place: placeOf(part) });
   }
-  const isLexical = !used.variable && found.some(({ place }) => place === 'variable');
+  const isLexical = !sought.variable && found.some(({ place }) => place === 'variable');
   return found.flatMap(({ start, place }) => {
     const role = place === 'variable' ? 'code' : place;
     if (role === 'definition' || role === 'call' || (role === 'code' && isLexical)) return [];
@@ -94,7 +93,7 @@ const OWN_CLAUSES: ReadonlySet<string> = new Set(['EXPORT', 'INTERN', 'SHADOW'])
 const FROM_CLAUSES: ReadonlySet<string> = new Set(['IMPORT-FROM', 'SHADOWING-IMPORT-FROM']);
 
 /** True when PART, such as #:NAME or "NAME" in a clause of a DEFPACKAGE, stands for the symbol of USED. */
-function isDesignator(part: Form, { name, packages }: Used): boolean {
+function isDesignator(part: Form, { name, packages }: SoughtName): boolean {
   if (part.designated !== name) return false;
   const [clause, definition] = stepsFrom(part);
   if (clause === undefined || definition === undefined || clause.index === 0) return false;
@@ -115,9 +114,9 @@ const STEPS = 50;
 function stepsFrom(part: Form): Step[] {
   const steps: Step[] = [];
   for (
-    let inner = part, list = part.around;
+    let inner = part, list = part.parent;
     list !== undefined && steps.length < STEPS;
-    inner = list, list = list.around
+    inner = list, list = list.parent
   ) {
     const [first] = list.elements;
     if (first === undefined) continue;
@@ -127,7 +126,7 @@ function stepsFrom(part: Form): Step[] {
 }
 
 function bare(operator: string): string {
-  return operator.slice(operator.lastIndexOf(MARK) + 1);
+  return operator.slice(operator.lastIndexOf(PACKAGE_MARKER) + 1);
 }
 
 const DEFINERS: ReadonlySet<string> = new Set(
@@ -195,7 +194,7 @@ function roleAt(steps: readonly Step[], at: number, inner: Form): Place | undefi
   const around = outer === undefined ? '' : bare(outer.operator);
   if (list.operator === 'QUOTE') return quotedRole(outer, list.list);
   if (list.index === 0) {
-    if (list.list.around?.mark === '#s') return 'instance';
+    if (list.list.parent?.mark === '#s') return 'instance';
     if (outer && outer.index >= 2 && around === 'HANDLER-CASE') return 'handler';
     if (third && third.index === 1 && bare(third.operator) === 'HANDLER-BIND') return 'handler';
     if (outer && outer.index >= 2 && TYPECASES.has(around)) return 'type';
@@ -216,7 +215,7 @@ function roleAt(steps: readonly Step[], at: number, inner: Form): Place | undefi
 }
 
 function isKeyword(operator: string): boolean {
-  return operator.startsWith(MARK);
+  return operator.startsWith(PACKAGE_MARKER);
 }
 
 /** True when INNER follows one of the symbols WORDS in LIST, as in (:type INNER) or (of-type INNER). */

@@ -1,6 +1,6 @@
 /** Computes how a text changes when a form is inserted, replaced or removed. */
 
-import { Reading } from './form.ts';
+import { FormReader } from './form.ts';
 import { commentsFrom } from './lexer.ts';
 import type { Extent, TopLevelForms } from './top-level.ts';
 import { type Span, treeOf } from './tree.ts';
@@ -28,7 +28,7 @@ function blankBehind(text: string, index: number): string {
 
 /** Returns the splice that inserts ADDED, a text without final line break, before the form at EXTENT of FORMS
  *  and before the comment right above the form. EOL is the line break of the text. */
-export function splicedBefore(forms: TopLevelForms, extent: Extent, added: string, eol: string): Splice {
+export function spliceBefore(forms: TopLevelForms, extent: Extent, added: string, eol: string): Splice {
   const { text } = forms.source;
   const at = commentedStart(forms, extent);
   const indentation = text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
@@ -64,7 +64,7 @@ function endAbove(text: string, index: number): number {
 }
 
 /** Returns the splice that inserts ADDED behind the form at EXTENT, and behind a comment on its line. */
-export function splicedAfter(text: string, { lead, end }: Extent, added: string, eol: string): Splice {
+export function spliceAfter(text: string, { lead, end }: Extent, added: string, eol: string): Splice {
   const lineStart = text.lastIndexOf('\n', lead - 1) + 1;
   const indentation = /^[ \t]*/.exec(text.slice(lineStart, lead))?.[0] ?? '';
   const at = end + (/^[ \t]*;[^\r\n]*/.exec(text.slice(end))?.[0].length ?? 0);
@@ -73,7 +73,7 @@ export function splicedAfter(text: string, { lead, end }: Extent, added: string,
 }
 
 /** Returns the splice that replaces the form at EXTENT of TEXT by ADDED. A #+ or #- before it stays. */
-export function splicedOver(text: string, { start, end }: Extent, added: string, eol: string): Splice {
+export function spliceOver(text: string, { start, end }: Extent, added: string, eol: string): Splice {
   return { start, end, text: added + commentBreak(text, end, added, eol) };
 }
 
@@ -86,7 +86,7 @@ function commentBreak(text: string, at: number, added: string, eol: string): str
 
 /** Returns the splice that removes the form at EXTENT from TEXT. When the form has its lines to itself, also
  *  removes the white space above or below it, usually the one with fewer line breaks. */
-export function splicedOut(text: string, { lead, end }: Extent): Splice {
+export function spliceOut(text: string, { lead, end }: Extent): Splice {
   const before = blankBefore(text, lead);
   const behind = /^\s*/.exec(text.slice(end))?.[0] ?? '';
   const [above, below] = [before, behind].map((blank) => blank.split('\n').length - 1) as [number, number];
@@ -110,7 +110,7 @@ function endsInComment(text: string): boolean {
 
 /** Returns TEXT with SPLICES applied. SPLICES must be sorted by start; insertions at the same index keep
  *  their order. When two splices overlap, returns the second of them instead. */
-export function spliced(text: string, splices: readonly Splice[]): string | Splice {
+export function applySplices(text: string, splices: readonly Splice[]): string | Splice {
   let [result, at] = ['', 0];
   for (const splice of splices) {
     if (splice.start < at) return splice;
@@ -123,7 +123,7 @@ export function spliced(text: string, splices: readonly Splice[]): string | Spli
 /** Returns the 1-based line of TEXT in which an incomplete form begins; undefined when there is none. */
 export function unfinishedLine(text: string, features: ReadonlySet<string>): number | undefined {
   const whole = `${text}\n()`;
-  const reading = new Reading(treeOf(whole), features);
+  const reading = new FormReader(treeOf(whole), features);
   const lineOf = (index: number) => text.slice(0, index).split('\n').length;
   for (let [at, last] = [0, 0]; ; ) {
     const form = reading.form(at);
@@ -149,7 +149,7 @@ export function changedForms(
   // NEXT is the index of the first splice that ends after the start of the form. SHIFT is the number of
   // characters by which earlier splices move the form.
   let [next, shift] = [0, 0];
-  for (const [number, { start, end, lead }] of before.all().entries()) {
+  for (const [number, { start, end, lead }] of before.allExtents().entries()) {
     for (let splice = splices[next]; splice && splice.end <= lead; splice = splices[++next])
       shift += splice.text.length - (splice.end - splice.start);
     const touched = (splices[next]?.start ?? end) < end;
@@ -157,12 +157,12 @@ export function changedForms(
   }
   const numbers: (number | null)[] = [];
   const changed: Span[] = [];
-  for (const { start, end } of now.all()) {
+  for (const { start, end } of now.allExtents()) {
     const same = kept.get(start);
     if (same?.end === end) kept.delete(start);
     else changed.push({ start, end });
     numbers.push(same?.end === end ? same.number : null);
   }
   const [lost] = kept.values();
-  return lost === undefined ? { changed, numbers } : { lost: before.all()[lost.number]?.start ?? 0 };
+  return lost === undefined ? { changed, numbers } : { lost: before.allExtents()[lost.number]?.start ?? 0 };
 }

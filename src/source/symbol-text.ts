@@ -1,6 +1,6 @@
 /** Parses the text of a symbol into package and name, and writes another name in the same spelling. */
 
-import { bare, lowerCase, nameOf, nextToken, upperCase } from './lexer.ts';
+import { bareTokenName, lowerCase, nameOf, nextToken, upperCase } from './lexer.ts';
 
 /** A parsed symbol. PREFIX is the package prefix: '' for a keyword, '#' for an uninterned symbol, undefined
  *  when there is none. BASE is the index at which the name begins. */
@@ -48,5 +48,5 @@ export function symbolIn(text: string): { name: string; prefix?: string } | unde
   const written = token.slice(base);
   // TEXT is a number, or dots alone.
   if (!/[\\|]/.test(written) && NOT_PLAIN.test(written)) return undefined;
-  return { name: bare(name), ...(prefix !== undefined && { prefix }) };
+  return { name: bareTokenName(name), ...(prefix !== undefined && { prefix }) };
 }

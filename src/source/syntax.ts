@@ -2,7 +2,7 @@
  *  that their first element is no operator; also the places that a form sets. */
 
 import { bareName, elementsOf, type Form, operatorOf } from './form.ts';
-import { MARK } from './lexer.ts';
+import { PACKAGE_MARKER } from './lexer.ts';
 
 /** Lists that are not forms, each with the forms in it that are evaluated. */
 type Parts = Map<Form, Form[]>;
@@ -14,8 +14,10 @@ type Syntax = (elements: readonly Form[]) => Parts;
 export function nonForms(elements: readonly Form[]): Parts {
   const name = operatorOf(elements[0]);
   // A method in a DEFGENERIC has no name.
-  if (name === `${MARK}METHOD`) return methodList(elements, 1);
-  return (name.startsWith(MARK) ? undefined : SYNTAX.get(bareName(elements[0])))?.(elements) ?? new Map();
+  if (name === `${PACKAGE_MARKER}METHOD`) return methodList(elements, 1);
+  return (
+    (name.startsWith(PACKAGE_MARKER) ? undefined : SYNTAX.get(bareName(elements[0])))?.(elements) ?? new Map()
+  );
 }
 
 /** By operator: a function that returns which elements of a form with that operator are not forms. */

@@ -1,7 +1,7 @@
 /** Finds the systems that an .asd file defines, and those to which a file belongs, as far as the text shows. */
 
 import { bareName, elementsOf, type Form } from './form.ts';
-import { spread, type TopLevelForms } from './top-level.ts';
+import { type TopLevelForms, topLevelFormsIn } from './top-level.ts';
 
 /** Returns the names of the systems that FORMS, the forms of an .asd file, define with literal names. */
 export function systemsIn(forms: TopLevelForms): string[] {
@@ -24,9 +24,9 @@ export function systemsWith(forms: TopLevelForms, path: string): string[] {
 }
 
 function definedSystems(forms: TopLevelForms): { name: string; form: Form }[] {
-  const tops = forms.all().flatMap(({ start }) => forms.at(start) ?? []);
+  const tops = forms.allExtents().flatMap(({ start }) => forms.formFrom(start) ?? []);
   return tops
-    .flatMap((top) => [...spread(top)])
+    .flatMap((top) => [...topLevelFormsIn(top)])
     .flatMap((form) => {
       const name = bareName(form.first) === 'DEFSYSTEM' ? nameOf(elementsOf(form)[1]) : undefined;
       return name === undefined ? [] : [{ name, form }];

@@ -1,7 +1,7 @@
 /** Finds the top-level forms of a Lisp text: their extents, what they define, and their packages. */
 
-import { bareName, elementsOf, type Features, type Form, namedBy, Reading, readForm } from './form.ts';
-import { mayHave } from './mentioning.ts';
+import { bareName, elementsOf, type Features, type Form, FormReader, namedBy, readForm } from './form.ts';
+import { mayContain } from './mentioning.ts';
 import { lastUpTo, type SourceText } from './text.ts';
 import { treeOf } from './tree.ts';
 
@@ -14,7 +14,7 @@ export interface Extent {
 
 /** A top-level form. OPERATOR (without package) and NAME are its first elements as the reader interns them; a
  *  setf function is `(SETF NAME)`. HOME is the package in which the form is read. */
-export interface TopLevelForm {
+export interface TopLevelHead {
   start: number;
   operator: string;
   name?: string;
@@ -52,10 +52,10 @@ export class TopLevelForms {
   }
 
   /** Returns the extent of the Nth form (0-based), or undefined past the last. */
-  nth(n: number): Extent | undefined {
-    // No Reading is kept: it would keep a tree that `treeOf` drops when its text was not used lately.
+  nthExtent(n: number): Extent | undefined {
+    // No FormReader is kept: it would keep a tree that `treeOf` drops when its text was not used lately.
     const known = this.#done || this.#read.length > n;
-    const reading = known ? undefined : new Reading(treeOf(this.source.text), this.#features);
+    const reading = known ? undefined : new FormReader(treeOf(this.source.text), this.#features);
     while (reading && !this.#done && this.#read.length <= n) this.#take(reading.form(this.#at));
     return this.#read[n];
   }
@@ -75,11 +75,11 @@ export class TopLevelForms {
   async readAhead(turn: () => Promise<void>): Promise<void> {
     const tree = treeOf(this.source.text);
     while (tree.read(TOKENS)) await turn();
-    for (let n = 0; this.nth(n) !== undefined; n += FORMS) await turn();
+    for (let n = 0; this.nthExtent(n) !== undefined; n += FORMS) await turn();
   }
 
-  all(): readonly Extent[] {
-    this.nth(Number.POSITIVE_INFINITY);
+  allExtents(): readonly Extent[] {
+    this.nthExtent(Number.POSITIVE_INFINITY);
     return this.#read;
   }
 
@@ -87,22 +87,22 @@ export class TopLevelForms {
   *mentioning(
     symbols: readonly string[],
   ): Generator<{ form: Form; place: Extent; current: string | undefined }, void> {
-    if (!mayHave(this.source.text, symbols)) return;
-    for (const place of this.all()) {
-      if (!mayHave(this.source.text.slice(place.start, place.end), symbols)) continue;
-      const form = this.at(place.start);
+    if (!mayContain(this.source.text, symbols)) return;
+    for (const place of this.allExtents()) {
+      if (!mayContain(this.source.text.slice(place.start, place.end), symbols)) continue;
+      const form = this.formFrom(place.start);
       if (form) yield { form, place, current: this.packageAt(place.start) };
     }
   }
 
   /** Returns the form that begins at START, and what it defines. */
-  form(start: number): TopLevelForm {
-    return { start, ...headOf(this.at(start)), home: this.homeAt(start) };
+  headAt(start: number): TopLevelHead {
+    return { start, ...headOf(this.formFrom(start)), home: this.homeAt(start) };
   }
 
   /** Returns the extent of the last form that begins at INDEX or before. */
-  around(index: number): Extent | undefined {
-    return this.all().findLast(({ start }) => start <= index);
+  extentAround(index: number): Extent | undefined {
+    return this.allExtents().findLast(({ start }) => start <= index);
   }
 
   get features(): Features {
@@ -119,14 +119,14 @@ export class TopLevelForms {
   }
 
   /** Returns the first form that begins at or after INDEX, an index in the text. It can be inside another form. */
-  at(index: number): Form | undefined {
+  formFrom(index: number): Form | undefined {
     return readForm(this.source.text, index, this.#features);
   }
 
   /** Returns the packages that IN-PACKAGE forms make current, each with the index FROM which on it is
    *  current. The first has no NAME: it is current at the start of the text. */
   packages(): { from: number; name: string | undefined }[] {
-    this.all();
+    this.allExtents();
     const { ends, names } = this.#entered;
     return ends.map((from, index) => ({ from, name: index === 0 ? undefined : names[index] }));
   }
@@ -138,7 +138,7 @@ export class TopLevelForms {
 
   /** Returns the current package at INDEX; undefined when no form before INDEX enters one. */
   packageAt(index: number): string | undefined {
-    while ((this.#read.at(-1)?.start ?? -1) < index && this.nth(this.#read.length) !== undefined);
+    while ((this.#read.at(-1)?.start ?? -1) < index && this.nthExtent(this.#read.length) !== undefined);
     return this.#entered.names[lastUpTo(this.#entered.ends, index)];
   }
 }
@@ -152,20 +152,20 @@ function headOf(form: Form | undefined): { operator: string; name?: string } {
 }
 
 /** Yields the top-level form FORM; for a PROGN and the like, the top-level forms in it instead. */
-export function* spread(form: Form): Generator<Form, void> {
+export function* topLevelFormsIn(form: Form): Generator<Form, void> {
   const left = [form];
   const seen = new Set<number>();
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     if (!SPREADING.includes(bareName(next.first))) yield next;
-    else if (!seen.has(next.at)) for (const part of elementsOf(next).reverse()) left.push(part);
-    seen.add(next.at);
+    else if (!seen.has(next.firstToken)) for (const part of elementsOf(next).reverse()) left.push(part);
+    seen.add(next.firstToken);
   }
 }
 
 /** Returns the package that FORM, a top-level form, makes current for later forms; undefined if none. */
 function packageEntered(form: Form): string | undefined {
   let entered: string | undefined;
-  for (const each of spread(form))
+  for (const each of topLevelFormsIn(form))
     if (bareName(each.first) === 'IN-PACKAGE') entered = elementsOf(each)[1]?.designated ?? entered;
   return entered;
 }

@@ -1,11 +1,11 @@
 /** Finds uses of a name in a form: for a function a call, #'F or 'F; for a variable any mention. */
 
-import { elementsOf, type Form, operatorOf, within } from './form.ts';
-import { MARK } from './lexer.ts';
+import { elementsOf, type Form, formsWithin, operatorOf } from './form.ts';
+import { PACKAGE_MARKER } from './lexer.ts';
 import { nonForms, placesIn } from './syntax.ts';
 
 /** A name to find the uses of. */
-export interface Used {
+export interface SoughtName {
   /** The name without package. */
   name: string;
   /** Whether the name is `(setf NAME)`. */
@@ -19,7 +19,7 @@ export interface Used {
 
 /** True when TOKEN, the name of a token with its package, is the symbol of USED. When the package of TOKEN or
  *  the packages of USED are not known, only the names are compared. */
-export function namesSymbol(token: string | undefined, { name, packages, current }: Used): boolean {
+export function namesSymbol(token: string | undefined, { name, packages, current }: SoughtName): boolean {
   if (token === undefined || !token.endsWith(name)) return false;
   const prefix = /^([^\0]*)\0{1,2}(?=.)/s.exec(token);
   const home = prefix === null ? current : prefix[1];
@@ -27,17 +27,17 @@ export function namesSymbol(token: string | undefined, { name, packages, current
   return home === undefined || packages === undefined || packages.has(home);
 }
 
-/** True when FORM is the symbol of USED. */
-export function isSymbol(form: Form | undefined, used: Used): boolean {
+/** True when FORM is the symbol of SOUGHT. */
+export function isSoughtSymbol(form: Form | undefined, sought: SoughtName): boolean {
   const atom = form?.resolved;
-  return atom?.kind === 'atom' && namesSymbol(atom.name, used);
+  return atom?.kind === 'atom' && namesSymbol(atom.name, sought);
 }
 
-/** True when FORM is the name USED as a definition writes it: the list (setf NAME) for a setf function. */
-export function isName(form: Form | undefined, used: Used): boolean {
-  if (!used.setf) return isSymbol(form, used);
+/** True when FORM is the name SOUGHT as a definition writes it: the list (setf NAME) for a setf function. */
+export function isSoughtName(form: Form | undefined, sought: SoughtName): boolean {
+  if (!sought.setf) return isSoughtSymbol(form, sought);
   const [setf, symbol] = elementsOf(form);
-  return operatorOf(setf) === 'SETF' && isSymbol(symbol, used);
+  return operatorOf(setf) === 'SETF' && isSoughtSymbol(symbol, sought);
 }
 
 /** A list to search. DEPTH: backquotes around it minus commas. DATA is true in a quoted form. */
@@ -47,9 +47,9 @@ interface Left {
   data: boolean;
 }
 
-/** Returns the offsets of the uses of USED in FORM, in ascending order. Uses in backquotes are returned only
- *  when there are no others: then the use is in the code that a local macro expands into. */
-export function usesIn(form: Form, used: Used): number[] {
+/** Returns the offsets of the uses of SOUGHT in FORM, in ascending order. Uses in backquotes are returned
+ *  only when there are no others: then the use is in the code that a local macro expands into. */
+export function usesIn(form: Form, sought: SoughtName): number[] {
   const found = { code: new Set<number>(), templates: new Set<number>() };
   const seen = new Set<number>();
   const left: Left[] = [{ list: form.resolved, depth: 0, data: false }];
@@ -57,18 +57,18 @@ export function usesIn(form: Form, used: Used): number[] {
     const { list, depth, data } = next;
     if (list.kind === 'comma' && list.inner)
       left.push({ list: list.inner.resolved, depth: Math.max(0, depth - 1), data: false });
-    if (list.kind !== 'cons' || seen.has(list.at)) continue;
-    seen.add(list.at);
+    if (list.kind !== 'cons' || seen.has(list.firstToken)) continue;
+    seen.add(list.firstToken);
     const elements = elementsOf(list);
     if (!data)
-      for (const start of usesOf(list, used, list === form))
+      for (const start of usesOf(list, sought, list === form))
         found[depth > 0 ? 'templates' : 'code'].add(start);
     const quoted = data || operatorOf(elements[0]) === 'QUOTE';
-    const inner = list.template ? depth + 1 : depth;
+    const inner = list.isBackquote ? depth + 1 : depth;
     // Of what is quoted, only the forms behind commas are evaluated.
     if (quoted && inner === 0) continue;
     // A binding, clause or parameter that begins with the name of a function is no call of it.
-    const lists = used.variable || inner > 0 ? new Map<Form, Form[]>() : nonForms(elements);
+    const lists = sought.variable || inner > 0 ? new Map<Form, Form[]>() : nonForms(elements);
     for (const element of elements)
       for (const part of lists.get(element) ?? [element])
         left.push({ list: part.resolved, depth: inner, data: quoted });
@@ -76,31 +76,31 @@ export function usesIn(form: Form, used: Used): number[] {
   return [...(found.code.size > 0 ? found.code : found.templates)].sort((one, other) => one - other);
 }
 
-/** Returns the offsets where LIST itself, without the lists in it, uses USED. The places that LIST sets
+/** Returns the offsets where LIST itself, without the lists in it, uses SOUGHT. The places that LIST sets
  *  count as uses of their setf functions. WHOLE is as for `useIn`. */
-function usesOf(list: Form, used: Used, whole: boolean): number[] {
-  const calls = used.setf && !namesUsed(list, used) ? placesIn(elementsOf(list)) : [list];
-  return calls.flatMap((call) => useIn(call, used, whole) ?? []);
+function usesOf(list: Form, sought: SoughtName, whole: boolean): number[] {
+  const calls = sought.setf && !namesUsed(list, sought) ? placesIn(elementsOf(list)) : [list];
+  return calls.flatMap((call) => useIn(call, sought, whole) ?? []);
 }
 
-/** Returns where LIST itself uses USED: its start, or that of the variable if USED is one and LIST is the
+/** Returns where LIST itself uses SOUGHT: its start, or that of the variable if SOUGHT is one and LIST is the
  *  WHOLE form. A place (NAME ...) counts as a use of (setf NAME). Returns undefined for no use. */
-function useIn(list: Form, used: Used, whole: boolean): number | undefined {
-  if (!used.variable)
-    return namesUsed(list, used) || namesSymbol(list.first?.resolved.name, used) ? list.start : undefined;
-  const named = elementsOf(list).find((element) => isSymbol(element, used));
+function useIn(list: Form, sought: SoughtName, whole: boolean): number | undefined {
+  if (!sought.variable)
+    return namesUsed(list, sought) || namesSymbol(list.first?.resolved.name, sought) ? list.start : undefined;
+  const named = elementsOf(list).find((element) => isSoughtSymbol(element, sought));
   return whole ? named?.start : named && list.start;
 }
 
-/** True when LIST is #'USED or 'USED. */
-function namesUsed(list: Form, used: Used): boolean {
+/** True when LIST is #'SOUGHT or 'SOUGHT. */
+function namesUsed(list: Form, sought: SoughtName): boolean {
   const operator = list.first?.resolved.name;
-  return (operator === 'QUOTE' || operator === 'FUNCTION') && isName(elementsOf(list)[1], used);
+  return (operator === 'QUOTE' || operator === 'FUNCTION') && isSoughtName(elementsOf(list)[1], sought);
 }
 
 /** The position of one use of a name. STARTS are its possible offsets in the text. They are empty when the
  *  use comes from a macro expansion, so that the text does not contain it. */
-export interface Spot {
+export interface UsePosition {
   starts: readonly number[];
   /** True when each of STARTS is a use; false when only some are, and it is not known which. */
   sure: boolean;
@@ -116,22 +116,26 @@ export interface KnownUses {
   inside: number;
 }
 
-/** Returns where in the text of FORM the KNOWN uses of USED are. */
-export function spotsIn(form: Form, { at, whole, inside }: KnownUses, used: Used): Spot[] {
-  const itself = whole && usesOf(form, used, true).includes(form.start);
+/** Returns where in the text of FORM the KNOWN uses of SOUGHT are. */
+export function usePositionsIn(
+  form: Form,
+  { at, whole, inside }: KnownUses,
+  sought: SoughtName,
+): UsePosition[] {
+  const itself = whole && usesOf(form, sought, true).includes(form.start);
   const exact = new Set(itself ? [form.start, ...at] : at);
   const lists = listsAt(form, exact);
-  const spots: Spot[] = [...exact].map((start) => {
+  const spots: UsePosition[] = [...exact].map((start) => {
     const list = lists.get(start);
-    if (list === undefined || useIn(list, used, list === form) !== undefined)
+    if (list === undefined || useIn(list, sought, list === form) !== undefined)
       return { starts: [start], sure: true };
     // When a macro call only copies code, SBCL records a use in that code at the position of the macro call.
     // The use itself is deeper in that list, and its position is known if the list has only one use.
-    const [only = start, ...more] = usesIn(list, used).filter((each) => !exact.has(each));
+    const [only = start, ...more] = usesIn(list, sought).filter((each) => !exact.has(each));
     return { starts: [more.length > 0 ? start : only], sure: true };
   });
   if (whole && !exact.has(form.start)) {
-    const left = usesIn(form, used).filter((start) => !exact.has(start));
+    const left = usesIn(form, sought).filter((start) => !exact.has(start));
     spots.push({ starts: left, sure: left.length <= 1 });
   }
   return inside > 0 ? [...spots, { starts: [], sure: false, inside: true }] : spots;
@@ -140,35 +144,38 @@ export function spotsIn(form: Form, { at, whole, inside }: KnownUses, used: Used
 /** Returns the lists in FORM that begin at STARTS, by start; the outermost of those at one index. */
 function listsAt(form: Form, starts: ReadonlySet<number>): ReadonlyMap<number, Form> {
   const found = new Map<number, Form>();
-  for (const list of within(form))
+  for (const list of formsWithin(form))
     if (list.kind === 'cons' && starts.has(list.start) && !found.has(list.start)) found.set(list.start, list);
   return found;
 }
 
 /** A mention of a name. INDEX is the index of the name, or of the `(` or #' directly before it. CALLED is
  *  true when one of these precedes the name and the form is not quoted. */
-export interface Mention {
+export interface NameMention {
   index: number;
   called: boolean;
 }
 
 /** Returns the uses in FORM of NAME, of any package, and how many definitions of NAME are in FORM. */
-export function mentionsOf(form: Form | undefined, name: string): { uses: Mention[]; definitions: number } {
-  const uses: Mention[] = [];
+export function nameMentionsIn(
+  form: Form | undefined,
+  name: string,
+): { uses: NameMention[]; definitions: number } {
+  const uses: NameMention[] = [];
   let definitions = 0;
   const quotes: { end: number; quoted: boolean }[] = [];
-  for (const part of form ? within(form) : []) {
+  for (const part of form ? formsWithin(form) : []) {
     while ((quotes.at(-1)?.end ?? part.end) < part.end) quotes.pop();
     if (part.mark === "'" || part.mark === ',') quotes.push({ end: part.end, quoted: part.mark === "'" });
-    if (part.bare !== name || part.name?.startsWith(MARK)) continue;
+    if (part.bare !== name || part.name?.startsWith(PACKAGE_MARKER)) continue;
     const before = elementBefore(part);
-    const opened = part.around?.token;
+    const opened = part.parent?.token;
     const opening = opened === "#'" || (opened === '(' && before === undefined);
     if (part.index === 1 && opened === '(' && before?.bare.startsWith('DEF')) definitions++;
     else if (isAccessorOption(part)) definitions++;
     else
       uses.push({
-        index: (opening ? part.around : part)?.start ?? 0,
+        index: (opening ? part.parent : part)?.start ?? 0,
         called: opening && !quotes.at(-1)?.quoted,
       });
   }
@@ -176,17 +183,17 @@ export function mentionsOf(form: Form | undefined, name: string): { uses: Mentio
 }
 
 const ACCESSOR_OPTIONS: ReadonlySet<string> = new Set(
-  ['ACCESSOR', 'READER', 'WRITER'].map((name) => MARK + name),
+  ['ACCESSOR', 'READER', 'WRITER'].map((name) => PACKAGE_MARKER + name),
 );
 
 /** True when PART is the name of an accessor that a slot gets, as in (:writer (setf PART)). */
 function isAccessorOption(part: Form): boolean {
-  const list = part.around;
+  const list = part.parent;
   const name = part.index === 1 && elementBefore(part)?.bare === 'SETF' && list ? list : part;
   return ACCESSOR_OPTIONS.has(elementBefore(name)?.name ?? '');
 }
 
 /** Returns the element before PART in its list; undefined if PART is the first or behind a prefix. */
-function elementBefore({ around, index }: Form): Form | undefined {
-  return around?.inner === undefined ? around?.elements[index - 1] : undefined;
+function elementBefore({ parent, index }: Form): Form | undefined {
+  return parent?.inner === undefined ? parent?.elements[index - 1] : undefined;
 }

@@ -1,7 +1,7 @@
 /** Walks the forms of a source text, and distinguishes code from quoted data and backquotes. */
 
 import { type Form, operatorOf, spineOf } from './form.ts';
-import { canHave } from './mentioning.ts';
+import { mayContainPlainly } from './mentioning.ts';
 import { nonForms } from './syntax.ts';
 import type { SourceText } from './text.ts';
 import { TopLevelForms } from './top-level.ts';
@@ -23,7 +23,7 @@ export function walkSource(
   words: readonly string[],
   visitorFor: (top: Form, current: string | undefined, seen: Set<number>) => Visitor,
 ): void {
-  if (!canHave(source.text, words)) return;
+  if (!mayContainPlainly(source.text, words)) return;
   for (const { form, current } of new TopLevelForms(source, features).mentioning(words)) {
     const seen = new Set<number>();
     walk(form, visitorFor(form, current, seen), seen);
@@ -44,13 +44,13 @@ function walk(top: Form, visitor: Visitor, seen: Set<number>): void {
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const form = next.form.resolved;
     const { inner } = form;
-    if (seen.has(form.at)) continue;
+    if (seen.has(form.firstToken)) continue;
     if (form.kind === 'comma' && inner)
       left.push({ ...next, form: inner, depth: Math.max(0, next.depth - 1) });
     // The reader evaluates a `#.` form, even in data.
     else if (form.kind === 'made' && inner) left.push({ form: inner, depth: 0, quoted: false });
     else if (form.kind === 'cons') {
-      seen.add(form.at);
+      seen.add(form.firstToken);
       const parts = next.mute
         ? [...form.elements, ...(form.tail ? [form.tail] : [])].map((part) => ({ ...next, form: part }))
         : partsToWalk({ ...next, form }, visitor);
@@ -65,7 +65,7 @@ function partsToWalk({ form, depth, quoted }: Left, visitor: Visitor): Left[] {
   const elements = tail ? [...plain, tail] : plain;
   const data = depth > 0 || quoted;
   visitor.visit(form, elements, data);
-  const inner = form.template ? depth + 1 : depth;
+  const inner = form.isBackquote ? depth + 1 : depth;
   const lists = quoted || inner > 0 ? new Map<Form, Form[]>() : nonForms(elements);
   const parts = (visitor.within?.(elements, data) ?? elements).flatMap((each) => lists.get(each) ?? [each]);
   // A quote in a backquote is part of the template: forms behind commas in it are evaluated.

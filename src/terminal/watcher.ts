@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path';
 import { connectTo } from '../command/sessions.ts';
-import { Connection, type Params } from '../door/connection.ts';
+import { EditorConnection, type Params } from '../door/connection.ts';
 import { type Session, sessionsIn } from '../door/sessions.ts';
 import { isInside, realPath } from '../paths.ts';
 import { visible, visibleLine } from '../visible.ts';
@@ -17,7 +17,7 @@ const ANSWER_MS = 10_000;
 /** A question that is open in a session. */
 interface Question {
   id: string;
-  connection: Connection;
+  connection: EditorConnection;
   lines: string[];
 }
 
@@ -56,7 +56,7 @@ export class Watcher {
     const socket = await connectTo(session);
     if (socket === undefined) return;
     const calls = new Map<unknown, string>();
-    const connection: Connection = new Connection(socket, (method, params) => {
+    const connection: EditorConnection = new EditorConnection(socket, (method, params) => {
       if (method === 'live-lisp/unsaved') return false;
       this.#told(method, params, { connection, calls, name: basename(session.workspace) });
       return undefined;
@@ -74,7 +74,7 @@ export class Watcher {
   #told(
     method: string,
     params: Params,
-    { connection, calls, name }: { connection: Connection; calls: Map<unknown, string>; name: string },
+    { connection, calls, name }: { connection: EditorConnection; calls: Map<unknown, string>; name: string },
   ): void {
     if (method === 'live-lisp/began' && Number(params['time']) >= this.#began) {
       const tool = oneLine(params['tool']);
@@ -94,7 +94,7 @@ export class Watcher {
     if (method === 'live-lisp/closed') this.#close(params);
   }
 
-  #ask(connection: Connection, { id, headline, text }: Params): void {
+  #ask(connection: EditorConnection, { id, headline, text }: Params): void {
     const number = ++this.#lastQuestion;
     const lines = [
       '',

@@ -2,7 +2,7 @@
 // the text.
 
 import { lineEnds, linesOf } from '../files/text.ts';
-import { LINE_LIMIT, nearestPlace, occurrences } from './match.ts';
+import { LINE_NUMBERS_LIMIT, nearestPlace, occurrences } from './match.ts';
 
 /** At most this many lines of the nearest place are shown. */
 const NEAR_LINES = 40;
@@ -49,7 +49,7 @@ function indexWithReturns(text: string): (index: number) => number {
 /** Returns LINES, the lines of the first occurrences, as a phrase. */
 export function atLinesText(lines: readonly number[]): string {
   if (lines.length === 1) return `at line ${lines[0]}`;
-  return `${lines.length < LINE_LIMIT ? 'at' : 'first at'} lines ${lines.join(', ')}`;
+  return `${lines.length < LINE_NUMBERS_LIMIT ? 'at' : 'first at'} lines ${lines.join(', ')}`;
 }
 
 /** Returns a message that shows the lines of TEXT most similar to WANTED, and asks for the exact text as the

@@ -6,20 +6,20 @@ import type { Image, ImageTools } from '../image/image.ts';
 import type { Reply } from '../image/wire/call.ts';
 import type { Ending } from '../image/wire/endings.ts';
 import type { Hold } from '../image/wire/operations.ts';
-import { type Definition, definitionOf, readDefinition } from '../kernel/definition.ts';
+import { readToolDefinition, type ToolDefinitionData, toolDefinitionData } from '../kernel/definition.ts';
 import type { Mirror } from '../kernel/mirror.ts';
 import { valueText } from '../kernel/outcome.ts';
 import { joinSections } from '../kernel/reply.ts';
 import { atLeastCautious, defineTool, type Result, type Tool } from '../kernel/tool.ts';
 import { callOptions } from './calling.ts';
-import { errorOptions, type Holds, heldResultOr, holdingSection } from './debug/hold.ts';
+import { errorOptions, type HeldToolCalls, heldResultOr, holdingSection } from './debug/hold.ts';
 import { endingText, outputSection } from './endings.ts';
 import type { Places } from './places.ts';
 import { warningSection } from './remarks.ts';
 
 /** The objects that hold errors of tools and locate their frames. */
 interface Debugging {
-  readonly holds: Holds;
+  readonly holds: HeldToolCalls;
   readonly places: Places;
 }
 
@@ -45,12 +45,12 @@ export class LispTools implements ImageTools {
   }
 
   offered(): object[] {
-    return this.#builtIns().map(definitionOf);
+    return this.#builtIns().map(toolDefinitionData);
   }
 
   register(definition: unknown, atStart: boolean, registration?: unknown): string {
     this.#registrations += 1;
-    const tool = lispTool(this.#image, readDefinition(definition), registration, this.#debugging);
+    const tool = lispTool(this.#image, readToolDefinition(definition), registration, this.#debugging);
     const kept = atStart ? tool : distrusted(tool, this.#registrations);
     return this.#mirror.add(kept).name;
   }
@@ -73,7 +73,7 @@ function distrusted(tool: Tool, number: number): Tool {
  *  REGISTRATION. */
 function lispTool(
   image: () => Image,
-  definition: Definition,
+  definition: ToolDefinitionData,
   registration: unknown,
   debugging: (() => Debugging) | undefined,
 ): Tool {
@@ -97,14 +97,17 @@ function lispTool(
 }
 
 /** True when the tool of DEFINITION has a parameter on_error like that of eval_form. */
-function takesOnError({ parameters }: Definition): boolean {
+function takesOnError({ parameters }: ToolDefinitionData): boolean {
   return parameters.some(
     ({ name, enum: values }) => name === 'on_error' && values?.includes('hold') && values.includes('end'),
   );
 }
 
 /** Returns the Hold options for on_error and restarts, arguments of a call of a Lisp tool. */
-function errorArguments({ on_error, restarts }: { readonly [name: string]: unknown }, holds: Holds): Hold {
+function errorArguments(
+  { on_error, restarts }: { readonly [name: string]: unknown },
+  holds: HeldToolCalls,
+): Hold {
   const names = Array.isArray(restarts) ? restarts.filter((each) => typeof each === 'string') : [];
   return errorOptions(
     { ...(on_error === 'hold' && { on_error }), ...(names.length > 0 && { restarts: names }) },

@@ -1,6 +1,13 @@
 // Renders the loss of an image: what was rebuilt, what was not and why, and what is gone.
 
-import type { Beginnings, Cause, Contents, LossReport, Rebuilt, Remark } from '../image/recovery/report.ts';
+import type {
+  Beginnings,
+  Cause,
+  ImageContents,
+  LossReport,
+  Rebuilt,
+  Remark,
+} from '../image/recovery/report.ts';
 import type { Ending } from '../image/wire/endings.ts';
 import { TIMES } from '../image/wire/times.ts';
 import { counted, fewOf } from '../kernel/reply.ts';
@@ -12,7 +19,7 @@ const LINES = 5;
 const NAMES = 10;
 
 /** The sections that list forms of the lost image: the title, and a function that returns the forms. */
-const HELD: readonly [title: string, of: (held: Contents) => Beginnings][] = [
+const HELD: readonly [title: string, of: (held: ImageContents) => Beginnings][] = [
   ['Built again from other values, because these used variables that had been set', (held) => held.differing],
   ['Left out on purpose, because they changed the Lisp system itself', ({ damages }) => damages],
   ['Not run again, because they did not end well', ({ unfinished }) => unfinished],
@@ -66,7 +73,7 @@ function barrenText({ barren = 0 }: LossReport): string {
 }
 
 /** Returns a sentence on what was lost with an image that is not rebuilt. */
-function lostText({ evaluations, systems, files, tools }: Contents): string {
+function lostText({ evaluations, systems, files, tools }: ImageContents): string {
   const made = 'made (definitions, values, packages, the current package)';
   const parts = [
     evaluations > 0 && `everything that ${counted(evaluations, 'evaluation')} ${made}`,
@@ -153,13 +160,13 @@ function endedText(ending: Ending): string {
 }
 
 /** Returns the line on tools of the lost image that the new one lacks; '' when it has them all. */
-function toolsText({ tools }: Contents, rebuilt: Rebuilt | undefined): string {
+function toolsText({ tools }: ImageContents, rebuilt: Rebuilt | undefined): string {
   const gone = tools.filter((name) => !rebuilt?.tools.includes(name));
   if (gone.length === 0) return '';
   return `Gone: ${counted(gone.length, 'tool')} (${fewOf(gone, NAMES)}). Register what you need again.`;
 }
 
-function goneText({ notRun, variables }: Contents): string {
+function goneText({ notRun, variables }: ImageContents): string {
   if (notRun === 0 && variables.length === 0) return '';
   const forms = `${counted(notRun, 'form')} in which no definition was seen`;
   const they = notRun === 1 ? 'it' : 'they';

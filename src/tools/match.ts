@@ -3,7 +3,7 @@
 import { similarity } from '../kernel/nearest.ts';
 
 /** At most this many line numbers of occurrences are returned. */
-export const LINE_LIMIT = 20;
+export const LINE_NUMBERS_LIMIT = 20;
 
 const NEWLINE = 10;
 
@@ -12,7 +12,7 @@ export interface Occurrences {
   count: number;
   /** The start of each occurrence that overlaps none before it. */
   starts: number[];
-  /** The line numbers (from 1) where occurrences begin, each once, at most LINE_LIMIT. */
+  /** The line numbers (from 1) where occurrences begin, each once, at most LINE_NUMBERS_LIMIT. */
   lines: number[];
 }
 
@@ -34,7 +34,7 @@ export function occurrences(text: string, wanted: string): Occurrences {
       found.starts.push(end - matched);
       free = end;
     }
-    if (found.lines.length < LINE_LIMIT && found.lines.at(-1) !== line) found.lines.push(line);
+    if (found.lines.length < LINE_NUMBERS_LIMIT && found.lines.at(-1) !== line) found.lines.push(line);
   }
   return found;
 }

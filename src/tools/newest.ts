@@ -5,7 +5,7 @@ import type { CallContext } from '../kernel/tool.ts';
 import { checkWhole, type PageArguments, pageOf } from './paging.ts';
 
 /** The records to list: ITEMS, newest first. Those for which MATCHES returns false are left out. */
-export interface Kept<Item> {
+export interface RecordQuery<Item> {
   items: Iterable<Item>;
   matches: (item: Item) => boolean;
 }
@@ -30,7 +30,7 @@ const TURN_MS = 5;
 export async function newestOf<Item>(
   args: PageArguments,
   context: CallContext,
-  kept: Kept<Item>,
+  kept: RecordQuery<Item>,
 ): Promise<Newest<Item>> {
   const newest = await readNewest(pageOf(args, context, 20), kept, context.signal);
   checkWhole(args, context, newest.total);
@@ -39,7 +39,7 @@ export async function newestOf<Item>(
 
 async function readNewest<Item>(
   { offset, limit }: { offset: number; limit: number },
-  { items, matches }: Kept<Item>,
+  { items, matches }: RecordQuery<Item>,
   signal: AbortSignal | undefined,
 ): Promise<Newest<Item>> {
   const rows: Item[] = [];
@@ -61,7 +61,7 @@ async function readNewest<Item>(
 }
 
 /** Returns the number of items as the beginning of a header. WHAT is the noun for one item. */
-export function countText({ total, atLeast }: { total: number; atLeast: boolean }, what: string): string {
+export function totalText({ total, atLeast }: { total: number; atLeast: boolean }, what: string): string {
   return `${atLeast ? 'At least ' : ''}${total} ${total === 1 ? what : `${what}s`}`;
 }
 
@@ -83,6 +83,6 @@ export function dateOf({ time }: { time: string }): string | undefined {
 }
 
 /** Returns TIME, an ISO time, to the second. Leaves out its date when that is SAID, a date that the reader has seen. */
-export function timeText(time: string, said: string | undefined): string {
+export function recordTimeText(time: string, said: string | undefined): string {
   return time.replace(ISO_TIME, (_, date, clock) => (date === said ? `${clock}Z` : `${date}T${clock}Z`));
 }

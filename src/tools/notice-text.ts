@@ -1,6 +1,6 @@
 // Renders notices: events that are no part of a call's own result.
 
-import type { Notice } from '../image/image.ts';
+import type { ImageNotice } from '../image/image.ts';
 import { type Ending, wholeText } from '../image/wire/endings.ts';
 import type { Lacking } from '../image/wire/messages.ts';
 import type { Output } from '../image/wire/operations.ts';
@@ -10,7 +10,7 @@ import { lossText } from './loss-text.ts';
 import { newestCall } from './stack.ts';
 
 /** Returns NOTICE as text for a model. */
-export function noticeText(notice: Notice): string {
+export function noticeText(notice: ImageNotice): string {
   switch (notice.kind) {
     case 'raw':
       return `Written to the image's own stdout or stderr:\n${notice.text}`;
@@ -61,7 +61,7 @@ export function plainText(how: readonly string[], { without }: Lacking): string 
 }
 
 /** Returns the text of a notice that calls work in another image now. */
-function attachedText({ served, before, how, startFile }: Notice & { kind: 'attached' }): string {
+function attachedText({ served, before, how, startFile }: ImageNotice & { kind: 'attached' }): string {
   const works = `This server works in the image ${servedName(served)}, which serves ${served.workspace}`;
   const start =
     startFile === undefined ? '' : ` The start file ${startFile} was not loaded there; load_file loads it.`;

@@ -2,31 +2,31 @@
 // from 1.
 
 import { relative } from 'node:path';
-import type { Bounds } from '../files/regular.ts';
+import type { ReadLimits } from '../files/regular.ts';
 import type { Evaluated, Place } from '../image/wire/operations.ts';
 import { boundLine } from '../kernel/reply.ts';
-import type { Definition } from '../source/again.ts';
 import { definedLambdaList } from '../source/definition.ts';
 import {
-  allNamed,
   type Defined,
   definedAt,
+  formsNaming,
   innermostDefining,
-  type Target,
-  targetsNamed,
-  type Wanted,
+  likeliestFormsNaming,
+  type NamingForm,
+  type SoughtDefinition,
 } from '../source/definitions.ts';
 import type { Features } from '../source/form.ts';
-import { canHave } from '../source/mentioning.ts';
-import { bareOf, headNameOf } from '../source/qualified.ts';
+import type { DefinitionName } from '../source/form-matching.ts';
+import { mayContainPlainly } from '../source/mentioning.ts';
+import { headNameOf, unqualifiedName } from '../source/qualified.ts';
 import type { SourcePosition, SourceText } from '../source/text.ts';
-import { type Extent, type TopLevelForm, TopLevelForms } from '../source/top-level.ts';
+import { type Extent, TopLevelForms, type TopLevelHead } from '../source/top-level.ts';
 import type { Span } from '../source/tree.ts';
-import type { Used } from '../source/uses.ts';
+import type { SoughtName } from '../source/uses.ts';
 import { visibleLine } from '../visible.ts';
 import { namedPlaces } from './named-places.ts';
 import { type ReadElsewhere, type ReadLoaded, type Source, Sources } from './sources.ts';
-import { timeText } from './times.ts';
+import { unixTimeText } from './times.ts';
 import { takingTurns } from './turns.ts';
 import { type Changed, spanNow, startIn, usesNow, type Versions, whereNow } from './where-now.ts';
 
@@ -71,7 +71,7 @@ interface DefinitionText {
 /** The source text of a definition of a name, with what distinguishes it from other definitions of that
  *  name. */
 export type NamedText = Pick<DefinitionText, 'file' | 'line' | 'lastLine' | 'text'> &
-  Pick<Target, 'operator' | 'method' | 'head' | 'home'> & {
+  Pick<NamingForm, 'operator' | 'method' | 'head' | 'home'> & {
     /** True when the definition is inside another form. */
     nested: boolean;
   };
@@ -79,7 +79,7 @@ export type NamedText = Pick<DefinitionText, 'file' | 'line' | 'lastLine' | 'tex
 /** A top-level form in the current text of its file. */
 export interface FormOf {
   forms: TopLevelForms;
-  form: TopLevelForm;
+  form: TopLevelHead;
   same: boolean;
   note: string | undefined;
 }
@@ -101,7 +101,7 @@ export class Places {
       elsewhere,
     }: {
       readLoaded?: ReadLoaded;
-      forbids?: Bounds['forbids'];
+      forbids?: ReadLimits['forbids'];
       features?: () => Features;
       elsewhere?: ReadElsewhere | undefined;
     } = {},
@@ -150,7 +150,7 @@ export class Places {
   /** Returns PLACE, which is in DEFINITION, as `FILE:LINE:COLUMN`, with a remark when the file has changed.
    *  Leaves out line and column when they are not known. Without a file, returns the evaluation that made the
    *  definition, else `no source`. */
-  locate(place: Place, definition: Definition): string {
+  locate(place: Place, definition: DefinitionName): string {
     if (place.file === undefined) return this.#withoutFile(place);
     const versions = this.#versions(place);
     if (versions === undefined) return noSource(this.fileName(place.file)).at;
@@ -159,15 +159,15 @@ export class Places {
     return text.filter(Boolean).join(' ');
   }
 
-  /** Returns the sites of USES, places in one DEFINITION of one file that use USED. A use with several
+  /** Returns the sites of USES, places in one DEFINITION of one file that use SOUGHT. A use with several
    *  possible places gets a site for each. */
-  sites(uses: readonly Place[], used: Used, definition: Definition): Site[] {
+  sites(uses: readonly Place[], sought: SoughtName, definition: DefinitionName): Site[] {
     const [place] = uses;
     if (place?.file === undefined) return [noSource()];
     const { file } = place;
     const versions = this.#versions(place);
     if (versions === undefined) return [noSource(this.fileName(file))];
-    const { start, now, changed, spots } = usesNow(versions, uses, used, definition);
+    const { start, now, changed, spots } = usesNow(versions, uses, sought, definition);
     const note = changed && CHANGED[changed];
     if (start === undefined) return [this.#site(file, now, undefined, note)];
     return spots.flatMap(({ starts, sure, inside }) => {
@@ -183,9 +183,9 @@ export class Places {
   /** Returns where USES are in the file as it is now: `start`, the index of their form, and `spots`, with the
    *  indices of the uses. `same` is true when the form was not edited since it was loaded. Returns undefined
    *  when the file cannot be read. */
-  spots(uses: readonly Place[], used: Used, definition: Definition) {
+  spots(uses: readonly Place[], sought: SoughtName, definition: DefinitionName) {
     const versions = uses[0] && this.#versions(uses[0]);
-    return versions && usesNow(versions, uses, used, definition);
+    return versions && usesNow(versions, uses, sought, definition);
   }
 
   /** Takes INDICES and OTHERS, indices in FILE. Returns the sites of those OTHERS that are in the same
@@ -239,7 +239,7 @@ export class Places {
     const { start, now } = whereNow(versions, place, { name: '' });
     if (start === undefined) return undefined;
     const { line } = now.text.positionAt(start);
-    const form = now.forms().around(start);
+    const form = now.forms().extentAround(start);
     const lines = now.text.text.split('\n');
     const { line: formLine, lastLine } = linesOf(now, form ?? { start, end: start });
     const isWhole = lastLine - formLine < whole;
@@ -255,7 +255,7 @@ export class Places {
     const source = this.#sources.read(file);
     return source === undefined
       ? noSource(this.fileName(file)).at
-      : this.#at(file, source, source.forms().nth(number)?.start);
+      : this.#at(file, source, source.forms().nthExtent(number)?.start);
   }
 
   /** Returns the top-level form of PLACE, which defines NAME, in the current text of the file. Returns
@@ -264,7 +264,7 @@ export class Places {
     const versions = this.#versions(place);
     const start = versions && whereNow(versions, topOf(place), { name }).start;
     const forms = versions?.now.forms();
-    return forms?.all().find((form) => form.start === start);
+    return forms?.allExtents().find((form) => form.start === start);
   }
 
   /** Returns the top-level FORM of PLACE, among the FORMS of the current text of the file. SAME is true when it
@@ -276,7 +276,7 @@ export class Places {
     if (found?.start === undefined) return undefined;
     const forms = found.now.forms();
     const note = found.changed && CHANGED[found.changed];
-    return { forms, form: forms.form(found.start), same: found.same, note };
+    return { forms, form: forms.headAt(found.start), same: found.same, note };
   }
 
   /** Returns the text of FILE, or undefined when it cannot be read. */
@@ -286,7 +286,7 @@ export class Places {
 
   /** Returns the source text of DEFINITION at PLACE. When the file changed and no longer has DEFINITION, returns
    *  the text as loaded, if known. Returns undefined when there is no text. */
-  text(place: Place, definition: Definition): DefinitionText | undefined {
+  text(place: Place, definition: DefinitionName): DefinitionText | undefined {
     const versions = this.#versions(place);
     if (place.file === undefined || versions === undefined) return undefined;
     const { start, now, changed } = whereNow(versions, topOf(place), definition);
@@ -309,8 +309,9 @@ export class Places {
   definitionsOf(file: string, symbol: string): NamedText[] {
     const source = this.#sources.read(file);
     // Most files do not contain the name, and a text search costs less than reading their forms.
-    if (source === undefined || !canHave(source.text.text, [symbol.replace(/^SETF /, '')])) return [];
-    return allNamed(source.forms(), { name: symbol })
+    if (source === undefined || !mayContainPlainly(source.text.text, [symbol.replace(/^SETF /, '')]))
+      return [];
+    return formsNaming(source.forms(), { name: symbol })
       .filter(({ start, top, operator }) => start === top || operator.startsWith('DEF'))
       .map((found) => ({
         ...linesOf(source, found),
@@ -324,9 +325,9 @@ export class Places {
   }
 
   /** True when a form of FILE, or a form nested in one, defines WANTED. */
-  defines(file: string, wanted: Wanted): boolean {
+  defines(file: string, wanted: SoughtDefinition): boolean {
     const source = this.#sources.read(file);
-    return source !== undefined && targetsNamed(source.forms(), wanted).length > 0;
+    return source !== undefined && likeliestFormsNaming(source.forms(), wanted).length > 0;
   }
 
   /** Returns the definitions in FILE with their first and last line; undefined when FILE cannot be read. */
@@ -338,7 +339,7 @@ export class Places {
     const outline: (Defined & { line: number; lastLine: number })[] = [];
     const turn = takingTurns();
     await forms.readAhead(turn);
-    for (const { start } of forms.all()) {
+    for (const { start } of forms.allExtents()) {
       for (const defined of definedAt(forms, start)) {
         outline.push({ ...defined, line: lineAt(defined.start), lastLine: lineAt(defined.end) });
         await turn();
@@ -356,14 +357,14 @@ export class Places {
     if (loaded === undefined) return undefined;
     const { start, inside } = whereNow({ ...versions, now: loaded, loaded }, place, { name });
     const defined = start === undefined || inside ? undefined : definedLambdaList(loaded.text.text, start);
-    return defined?.name === bareOf(name) ? defined.lambdaList : undefined;
+    return defined?.name === unqualifiedName(name) ? defined.lambdaList : undefined;
   }
 
   /** Returns the start of the top-level form at or after the octet OFFSET of FILE; undefined when there is
    *  none. */
   formAt(file: string, offset: number): SourcePosition | undefined {
     const text = this.#sources.read(file)?.text;
-    const start = text && new TopLevelForms(text, new Set()).at(text.indexOfOctet(offset))?.start;
+    const start = text && new TopLevelForms(text, new Set()).formFrom(text.indexOfOctet(offset))?.start;
     return start === undefined ? undefined : text?.positionAt(start);
   }
 
@@ -382,7 +383,7 @@ export class Places {
   #versions(place: Place): Versions | undefined {
     const now = place.file === undefined ? undefined : this.#sources.read(place.file);
     if (now === undefined) return undefined;
-    const { source, features } = this.#sources.loaded(place, now) ?? {};
+    const { source, features } = this.#sources.loadedVersion(place, now) ?? {};
     const agreed = place.latest === now.digest;
     return { now, loaded: source?.text.text === now.text.text ? now : source, features, agreed };
   }
@@ -405,7 +406,7 @@ export class Places {
 
 /** Returns the start of the innermost definition around INDEX in FORMS. */
 function innermost(forms: TopLevelForms, index: number): number | undefined {
-  const top = forms.around(index);
+  const top = forms.extentAround(index);
   const around =
     top && [...definedAt(forms, top.start)].filter(({ start, end }) => start <= index && index < end);
   return around?.map(({ start }) => start).reduce((one, other) => Math.max(one, other), top?.start ?? 0);
@@ -424,7 +425,7 @@ function isOutside(file: string, root: string): boolean {
 
 /** Returns when a form was evaluated, and its beginning. */
 export function evaluationText({ time, by }: Evaluated): string {
-  return `evaluated ${timeText(time)}${by === undefined ? '' : ` by ${by}`}`;
+  return `evaluated ${unixTimeText(time)}${by === undefined ? '' : ` by ${by}`}`;
 }
 
 /** Returns the site of code without a source, or whose source file, NAME, cannot be read. */
@@ -433,7 +434,7 @@ function noSource(name?: string): Site {
 }
 
 /** Returns the lines of SOURCE with DEFINITION, in the top-level form at index AT. */
-function excerpt(source: Source, at: number, { name }: Definition) {
+function excerpt(source: Source, at: number, { name }: DefinitionName) {
   const end = source.text.text.length;
   return linesOf(source, innermostDefining(source.forms(), at, headNameOf(name)) ?? { start: at, end });
 }

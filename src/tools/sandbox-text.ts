@@ -4,7 +4,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { isThere, realPathOf, UnansweredError, withFileTimeout } from '../files/answering.ts';
+import { isThere, realPathOf, UnresponsiveFolderError, withFileTimeout } from '../files/answering.ts';
 import { visibleName } from '../visible.ts';
 
 /** The limits of the sandbox. */
@@ -115,6 +115,6 @@ async function existingFolder(path: string): Promise<string> {
 async function canWrite(folder: string): Promise<boolean> {
   return withFileTimeout(folder, () => access(folder, constants.W_OK)).then(
     () => true,
-    (error: unknown) => error instanceof UnansweredError,
+    (error: unknown) => error instanceof UnresponsiveFolderError,
   );
 }

@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { findLocalFolders, isOnLocalDisk, localStats, withFileTimeout } from '../files/answering.ts';
 import { WHOLE_FILE_LIMIT } from '../files/lines.ts';
-import { type Bounds, type RegularFile, readRegular, readRegularAsync } from '../files/regular.ts';
+import { type ReadLimits, type RegularFile, readRegular, readRegularAsync } from '../files/regular.ts';
 import { decode } from '../files/text.ts';
 import type { LoadedText, Operations, Place } from '../image/wire/operations.ts';
 import type { Features } from '../source/form.ts';
@@ -107,7 +107,7 @@ export class Sources {
   /** Files that `prepare` read, as they were then. */
   readonly #aside = new Map<string, Source | undefined>();
   readonly #begun = Math.floor(Date.now() / 1000) + EPOCH;
-  readonly #bounds: Bounds;
+  readonly #bounds: ReadLimits;
   readonly #elsewhere: ReadElsewhere | undefined;
   readonly #readLoaded: ReadLoaded;
 
@@ -117,7 +117,7 @@ export class Sources {
   constructor(
     features: () => Features,
     readLoaded: ReadLoaded,
-    forbids?: Bounds['forbids'],
+    forbids?: ReadLimits['forbids'],
     elsewhere?: ReadElsewhere,
   ) {
     this.#features = features;
@@ -240,7 +240,7 @@ export class Sources {
   /** Returns the version that the image loaded of the file of PLACE, which is NOW; undefined when it is not
    *  known. A file of which the image knows no version counts as loaded if it was not written since this
    *  server started. */
-  loaded({ file = '', mark, undated, written }: Place, now: Source): LoadedVersion | undefined {
+  loadedVersion({ file = '', mark, undated, written }: Place, now: Source): LoadedVersion | undefined {
     if (mark !== undefined && mark !== now.digest) return this.#loaded.get(keyOf(file, mark));
     const another = undated ? now.written >= this.#begun : written !== undefined && written !== now.written;
     return mark === undefined && another ? undefined : { source: now };

@@ -1,7 +1,7 @@
 // Renders points in time and ages.
 
 /** Returns SECONDS (Unix time) as ISO 8601 text; whole seconds have no fraction. */
-export function timeText(seconds: number): string {
+export function unixTimeText(seconds: number): string {
   return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
 }
 

@@ -17,7 +17,7 @@ import { callOptions } from './calling.ts';
 import type { Places } from './places.ts';
 
 /** The objects that the note depends on. */
-interface Grounds {
+interface NoteDependencies {
   image: Image;
   workspace: Workspace;
   places: Places;
@@ -30,7 +30,7 @@ const FILES = 50;
 
 /** Returns TOOL with the note added to results that found nothing, while nothing of the workspace is
  *  loaded. */
-export function notingUnloaded(tool: Tool, grounds: Grounds): Tool {
+export function notingUnloaded(tool: Tool, dependencies: NoteDependencies): Tool {
   return {
     ...tool,
     handler: async (args, context) => {
@@ -38,13 +38,16 @@ export function notingUnloaded(tool: Tool, grounds: Grounds): Tool {
       const result = toResult(answer);
       // Code does not read notes.
       if (!result.unfound || context.forData) return answer;
-      const note = joinSections([result.note, await unloadedNote(grounds, context)]);
+      const note = joinSections([result.note, await unloadedNote(dependencies, context)]);
       return note === '' ? result : { ...result, note };
     },
   };
 }
 
-async function unloadedNote({ image, workspace, places }: Grounds, context: CallContext): Promise<string> {
+async function unloadedNote(
+  { image, workspace, places }: NoteDependencies,
+  context: CallContext,
+): Promise<string> {
   const roots = workspace.realRoots;
   const folders = roots.map((root) => `${root}/`);
   const { data } = await image.call('loaded-below', { folders }, callOptions(context));

@@ -1,14 +1,14 @@
 // Finds a place of a loaded file in the file as it is now.
 
 import type { Place } from '../image/wire/operations.ts';
-import { type Definition, formAgain, formDefining, isNamed } from '../source/again.ts';
-import { allNamed } from '../source/definitions.ts';
+import { formsNaming } from '../source/definitions.ts';
 import type { Features } from '../source/form.ts';
-import { namesIn } from '../source/heads.ts';
+import { type DefinitionName, formAgain, formDefining, formMentions } from '../source/form-matching.ts';
+import { methodKey } from '../source/heads.ts';
 import { headNameOf } from '../source/qualified.ts';
 import type { TopLevelForms } from '../source/top-level.ts';
 import type { Span } from '../source/tree.ts';
-import { type Spot, spotsIn, type Used, usesIn } from '../source/uses.ts';
+import { type SoughtName, type UsePosition, usePositionsIn, usesIn } from '../source/uses.ts';
 import type { Source } from './sources.ts';
 
 /** A file as it is NOW and, if known, as LOADED; both are the same object when it has not changed. FEATURES are
@@ -29,7 +29,7 @@ export type Changed = 'form' | 'elsewhere' | 'unknown';
  *  or undefined when uncertain. CHANGED says what changed since the file was loaded. SAME is true when the
  *  form of PLACE did not change. INSIDE is true when PLACE is somewhere in the form, and START only the start
  *  of the form. */
-export function whereNow(versions: Versions, place: Place, definition: Definition) {
+export function whereNow(versions: Versions, place: Place, definition: DefinitionName) {
   const { now, loaded } = versions;
   // The form of PLACE can have syntax that only the reader of the image knows, such as #+#.(...).
   if (loaded === now && place.start !== undefined) {
@@ -52,8 +52,8 @@ export function spanNow(versions: Versions, place: Place, before?: number): Span
   const text = (versions.loaded ?? now).text;
   const end = start + text.indexOfCharacter(place.end ?? 0) - text.indexOfCharacter(place.start ?? 0);
   if (before === undefined) return { start, end };
-  let form = now.forms().at(start);
-  for (let count = 0; count < before && form; count++) form = now.forms().at(form.end);
+  let form = now.forms().formFrom(start);
+  for (let count = 0; count < before && form; count++) form = now.forms().formFrom(form.end);
   return form && form.end < end ? form : undefined;
 }
 
@@ -77,13 +77,13 @@ interface FormNow {
 }
 
 /** Finds the top-level form of PLACE in the current text of the file. */
-function formNow(versions: Versions, place: Place, definition: Definition): FormNow {
+function formNow(versions: Versions, place: Place, definition: DefinitionName): FormNow {
   const { now, loaded, features, agreed } = versions;
   if (loaded === now) return { now, start: startIn(now, place, features), changed: undefined, same: true };
   if (loaded === undefined) {
     const forms = now.forms();
     const there = place.undated ? startIn(now, place) : undefined;
-    if (there !== undefined && isNamed(there, definition, forms))
+    if (there !== undefined && formMentions(there, definition, forms))
       return { now, start: there, changed: undefined, same: true };
     return { now, start: formDefining(definition, forms), changed: 'unknown', same: false };
   }
@@ -95,34 +95,40 @@ function formNow(versions: Versions, place: Place, definition: Definition): Form
     old === undefined
       ? undefined
       : (formAgain(old, before, forms) ?? holderAgain(old, definition, before, forms));
-  const same = start !== undefined && old !== undefined && forms.at(start)?.text === before.at(old)?.text;
+  const same =
+    start !== undefined && old !== undefined && forms.formFrom(start)?.text === before.formFrom(old)?.text;
   if (same) return { now, start, changed: agreed ? undefined : 'elsewhere', same };
   return { now, start, changed: start === undefined || old === undefined ? 'unknown' : 'form', same };
 }
 
 /** Returns the start of the top-level form of NOW around DEFINITION, such as an edited LET. Returns undefined
  *  unless this is the only form of NOW around DEFINITION, and the form at OLD is the only one of BEFORE. */
-function holderAgain(old: number, definition: Definition, before: TopLevelForms, now: TopLevelForms) {
+function holderAgain(old: number, definition: DefinitionName, before: TopLevelForms, now: TopLevelForms) {
   if (definition.name === '') return undefined;
   const [was, is] = [holdersOf(before, definition), holdersOf(now, definition)];
   return was.length === 1 && was[0] === old && is.length === 1 ? is[0] : undefined;
 }
 
 /** Returns the starts of those top-level forms of FORMS in which a nested form defines DEFINITION. */
-function holdersOf(forms: TopLevelForms, { name, method }: Definition): number[] {
-  const nested = allNamed(forms, { name: headNameOf(name) }).filter(
+function holdersOf(forms: TopLevelForms, { name, method }: DefinitionName): number[] {
+  const nested = formsNaming(forms, { name: headNameOf(name) }).filter(
     (found) =>
       found.start !== found.top &&
       found.operator.startsWith('DEF') &&
-      (method === undefined || found.method === namesIn(method)),
+      (method === undefined || found.method === methodKey(method)),
   );
   return [...new Set(nested.map(({ top }) => top))];
 }
 
-/** Finds USES, places in DEFINITION that use USED, in the current text of the file. All of them are in one
+/** Finds USES, places in DEFINITION that use SOUGHT, in the current text of the file. All of them are in one
  *  top-level form and one method. Returns START, the start of that form, SPOTS, the places in it that use
- *  USED, and the other members that whereNow returns. */
-export function usesNow(versions: Versions, uses: readonly Place[], used: Used, definition: Definition) {
+ *  SOUGHT, and the other members that whereNow returns. */
+export function usesNow(
+  versions: Versions,
+  uses: readonly Place[],
+  sought: SoughtName,
+  definition: DefinitionName,
+) {
   const { start, ...found } = formNow(versions, uses[0] ?? {}, definition);
   const forms = found.now.forms();
   const at = uses.flatMap((use) => (start === undefined ? [] : (partNow(versions, use, start) ?? [])));
@@ -131,14 +137,15 @@ export function usesNow(versions: Versions, uses: readonly Place[], used: Used, 
     whole: uses.some((use) => use.start === undefined && !use.inside),
     inside: uses.filter(({ inside }) => inside).length,
   };
-  const form = start === undefined ? undefined : forms.at(start);
-  const named = { ...used, current: form && forms.packageAt(form.start) };
+  const form = start === undefined ? undefined : forms.formFrom(start);
+  const named = { ...sought, current: form && forms.packageAt(form.start) };
   const count = known.at.length + Number(known.whole) + known.inside;
-  const spots = form && (found.same ? spotsIn(form, known, named) : [spotAmong(usesIn(form, named), count)]);
+  const spots =
+    form && (found.same ? usePositionsIn(form, known, named) : [spotAmong(usesIn(form, named), count)]);
   return { ...found, start, spots: spots ?? [] };
 }
 
-function spotAmong(starts: readonly number[], uses: number): Spot {
+function spotAmong(starts: readonly number[], uses: number): UsePosition {
   return { starts, sure: starts.length <= uses };
 }
 
@@ -150,6 +157,6 @@ export function startIn(
   features?: Features,
 ): number | undefined {
   const forms = source.formsUnder(features);
-  const index = offset === undefined ? forms.nth(form)?.start : source.text.indexOfOctet(offset);
-  return index === undefined ? undefined : forms.at(index)?.start;
+  const index = offset === undefined ? forms.nthExtent(form)?.start : source.text.indexOfOctet(offset);
+  return index === undefined ? undefined : forms.formFrom(index)?.start;
 }

@@ -2,7 +2,7 @@
 
 import { OpenCatalog } from '../../src/catalog/open-catalog.ts';
 import { words } from '../../src/catalog/terms.ts';
-import { changeOf, diffHunks, wholeContent } from '../../src/files/diff.ts';
+import { diffHunks, fileDiffOf, wholeContentDiff } from '../../src/files/diff.ts';
 import { hunksBetween } from '../../src/files/line-changes.ts';
 import { decode, encode, lineEnds, linesOf } from '../../src/files/text.ts';
 import { RawOutput } from '../../src/image/process/raw-output.ts';
@@ -16,26 +16,26 @@ import { argumentsPreview, boundedPreview } from '../../src/kernel/shown.ts';
 import { questionLine } from '../../src/question-line.ts';
 import { parseLine, truncate } from '../../src/records/shorten.ts';
 import { LineReader } from '../../src/server/line-reader.ts';
-import { formDefining } from '../../src/source/again.ts';
 import { imbalanceOf } from '../../src/source/balance.ts';
-import { mentionsIn } from '../../src/source/calls.ts';
+import { callMentionsIn } from '../../src/source/calls.ts';
 import { brokenCall, codeFinder, topLevelLists, withoutProse } from '../../src/source/code-search.ts';
-import { definedLambdaList, definitionOf } from '../../src/source/definition.ts';
-import { allNamed, definitionsIn, targetsNamed } from '../../src/source/definitions.ts';
-import { argumentOf, disagreement, fitOf, parsedLambdaList } from '../../src/source/fits.ts';
+import { definedLambdaList, parseDefinition } from '../../src/source/definition.ts';
+import { definitionsIn, formsNaming, likeliestFormsNaming } from '../../src/source/definitions.ts';
 import { elementsOf, readForm } from '../../src/source/form.ts';
+import { formDefining } from '../../src/source/form-matching.ts';
 import { instanceUsesIn } from '../../src/source/instances.ts';
+import { argumentOf, checkFit, disagreement, parsedLambdaList } from '../../src/source/lambda-list.ts';
 import { packageNamedIn } from '../../src/source/package-uses.ts';
 import { Packages } from '../../src/source/packages.ts';
 import { partAt } from '../../src/source/parts.ts';
 import { spokenOf } from '../../src/source/prose.ts';
 import { noteKeywords, scanFor } from '../../src/source/renaming.ts';
 import { computedIn, namedIn } from '../../src/source/roles.ts';
-import { changedForms, spliced, unfinishedLine } from '../../src/source/splice.ts';
+import { applySplices, changedForms, unfinishedLine } from '../../src/source/splice.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { TopLevelForms } from '../../src/source/top-level.ts';
 import { treeOf } from '../../src/source/tree.ts';
-import { mentionsOf, spotsIn, usesIn } from '../../src/source/uses.ts';
+import { nameMentionsIn, usePositionsIn, usesIn } from '../../src/source/uses.ts';
 import { walkSource } from '../../src/source/walk.ts';
 import { partInFile } from '../../src/tools/definitions/edit-splices.ts';
 import { exactPlaces, nearestText } from '../../src/tools/exact-text.ts';
@@ -48,7 +48,7 @@ const FEATURES: ReadonlySet<string> = new Set(['SBCL']);
 const forms = (text: string) => new TopLevelForms(new SourceText(text), FEATURES);
 const formsIn = (text: string) => {
   const all = forms(text);
-  return all.all().flatMap(({ start }) => all.at(start) ?? []);
+  return all.allExtents().flatMap(({ start }) => all.formFrom(start) ?? []);
 };
 const fileText = (text: string) => ({ text, encoding: 'UTF-8', bom: false }) as const;
 
@@ -62,7 +62,7 @@ function rename(name: string, text: string): void {
   const packageAt = (index: number) => all.packageAt(index) ?? 'P';
   const task = { renamings: [renaming], packages, packageAt, takers, keywords: true, prose: true };
   noteKeywords(text, renaming, task);
-  spliced(text, scanFor(text, task).edits);
+  applySplices(text, scanFor(text, task).edits);
 }
 
 const catalog = new OpenCatalog();
@@ -74,7 +74,7 @@ function fit(text: string): void {
   for (const macro of [false, true]) {
     const list = parsedLambdaList(text, FEATURES, macro);
     if (list === undefined) continue;
-    fitOf(list, args);
+    checkFit(list, args);
     disagreement(list, list);
   }
 }
@@ -94,16 +94,18 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   },
   'packageAt, of each form': (text) => {
     const all = forms(text);
-    return all.all().map(({ start }) => all.packageAt(start));
+    return all.allExtents().map(({ start }) => all.packageAt(start));
   },
   topLevelForms: (text) => {
     const all = forms(text);
-    return all.all().map((_, number) => all.form(number));
+    return all.allExtents().map((_, number) => all.headAt(number));
   },
-  mentionsOf: (text) => formsIn(text).map((form) => mentionsOf(form, 'FOO')),
+  mentionsOf: (text) => formsIn(text).map((form) => nameMentionsIn(form, 'FOO')),
   definitionsIn: (text) => definitionsIn(forms(text)),
   spots: (text) =>
-    formsIn(text).map((form) => spotsIn(form, { at: [form.start], whole: true, inside: 1 }, { name: 'FOO' })),
+    formsIn(text).map((form) =>
+      usePositionsIn(form, { at: [form.start], whole: true, inside: 1 }, { name: 'FOO' }),
+    ),
   uses: (text) =>
     formsIn(text).map((form) => [usesIn(form, { name: 'FOO' }), usesIn(form, { name: 'A', variable: true })]),
   instances: (text) =>
@@ -115,8 +117,8 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   walk: (text) => walkSource(new SourceText(text), FEATURES, ['A', 'F', '#'], () => ({ visit: () => {} })),
   fits: fit,
   readRequest: (text) => catalog.ranking.rank(text),
-  targetsNamed: (text) => targetsNamed(forms(text), { name: 'FOO' }),
-  allNamed: (text) => allNamed(forms(text), { name: 'FOO' }),
+  targetsNamed: (text) => likeliestFormsNaming(forms(text), { name: 'FOO' }),
+  allNamed: (text) => formsNaming(forms(text), { name: 'FOO' }),
   formDefining: (text) => formDefining({ name: 'P::FOO' }, forms(text)),
   definedLambdaList: (text) => definedLambdaList(text, 0),
   unfinishedLine: (text) => unfinishedLine(text, FEATURES),
@@ -149,7 +151,8 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   },
   'a rename, of FOO': (text) => rename('FOO', text),
   'a rename, of A': (text) => rename('A', text),
-  mentionsIn: (text) => mentionsIn(new SourceText(text), FEATURES, { name: 'FOO', packages: new Set(['P']) }),
+  mentionsIn: (text) =>
+    callMentionsIn(new SourceText(text), FEATURES, { name: 'FOO', packages: new Set(['P']) }),
   namedIn: (text) => namedIn(new SourceText(text), FEATURES, { name: 'FOO', packages: new Set(['P']) }),
   computedIn: (text) => computedIn(new SourceText(text), FEATURES),
   packageNamedIn: (text) => packageNamedIn(new SourceText(text), FEATURES, new Set(['FOO'])),
@@ -158,8 +161,8 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   spokenOf: (text) => spokenOf(text, 'FOO'),
   'diffHunks, of little': (text) => diffHunks(text, `${text}x`),
   'diffHunks, of all': (text) => diffHunks(text, text.replaceAll('(', '[').replaceAll('a', 'b')),
-  changeOf: (text) => changeOf('x', fileText(text), fileText(`${text}\nx`)),
-  wholeContent: (text) => wholeContent(questionLine`x`, fileText(text)),
+  changeOf: (text) => fileDiffOf('x', fileText(text), fileText(`${text}\nx`)),
+  wholeContent: (text) => wholeContentDiff(questionLine`x`, fileText(text)),
   decode: (text) => decode(Buffer.from(text)),
   encode: (text) => encode(fileText(text), 'x'),
   lineEnds,
@@ -195,11 +198,11 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
     const [reader, frame] = [new FrameReader(), encodeFrame({ text })];
     for (let at = 0; at < frame.length; at += 100) reader.push(frame.subarray(at, at + 100));
   },
-  definitionOf: (text) => definitionOf(text, FEATURES),
+  definitionOf: (text) => parseDefinition(text, FEATURES),
   partAt: (text) => {
     const all = forms(text);
-    return all.all().map(({ end }, number) => {
-      const form = all.form(number);
+    return all.allExtents().map(({ end }, number) => {
+      const form = all.headAt(number);
       return form && partAt(text, form, end - 1);
     });
   },

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { assemble } from '../../src/assembly.ts';
 import { Catalog } from '../../src/catalog/catalog.ts';
 import {
-  executeSearchTools,
+  answerSearchTools,
   type SearchToolsResult,
   searchToolsTool,
 } from '../../src/catalog/search-tools.ts';
@@ -64,7 +64,7 @@ describe('the catalog', () => {
 
   test('C7 S1.10 a tool may have any name, and nobody can change the schema of another reader', () => {
     const catalog = new Catalog(registryOf(probe({ name: 'constructor' }).tool));
-    const [tool] = executeSearchTools({ includeSchema: true }, catalog).tools;
+    const [tool] = answerSearchTools({ includeSchema: true }, catalog).tools;
     expect(tool?.tokenCost).toEqual({ min: expect.any(Number), max: expect.any(Number) });
     expect(() => Object.assign(tool?.inputSchema?.properties ?? {}, { more: {} })).toThrow(TypeError);
   });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ToolMetadata } from '../../src/catalog/metadata.ts';
 import { OpenCatalog } from '../../src/catalog/open-catalog.ts';
-import { searchTools } from '../../src/catalog/search.ts';
+import { searchCatalog } from '../../src/catalog/search.ts';
 import { words } from '../../src/catalog/terms.ts';
 
 test.each([
@@ -47,7 +47,7 @@ test('S1.15 after any changes a catalog finds what one that was made anew finds'
       const anew = new OpenCatalog();
       for (const [name, description] of kept) anew.add({ name, description });
       const found = (catalog: OpenCatalog) => {
-        const { tools, totalCount, categories } = searchTools({ query, limit: 0 }, catalog);
+        const { tools, totalCount, categories } = searchCatalog({ query, limit: 0 }, catalog);
         return [
           new Set(tools.map(({ name, match, searchScore }) => `${name} ${match} ${searchScore}`)),
           totalCount,
@@ -106,7 +106,7 @@ test('S1.2 S1.4 the literal hits are those that reading all texts gives, with th
     const plain = [...catalog.values()].map((each) => ({ name: each.name, searchScore: points(each) }));
     const scored = plain.filter(({ searchScore }) => searchScore > 0);
     scored.sort((one, other) => other.searchScore - one.searchScore);
-    const { tools: found } = searchTools({ query: asked, limit: 0 }, catalog);
+    const { tools: found } = searchCatalog({ query: asked, limit: 0 }, catalog);
     const hits = found.filter(({ searchScore }) => searchScore !== undefined);
     expect(hits.map(({ name, searchScore }) => ({ name, searchScore }))).toEqual(scored);
   };

@@ -1,26 +1,26 @@
 // S1 below the protocol: what a search finds, in what order, with which numbers.
 
 import { describe, expect, test } from 'vitest';
-import { Catalog, getCatalogSummary } from '../../src/catalog/catalog.ts';
+import { Catalog, catalogSummary } from '../../src/catalog/catalog.ts';
 import { CATEGORY_FILTERS, TOOL_CATEGORIES } from '../../src/catalog/metadata.ts';
-import { searchTools, type ToolSearchOptions } from '../../src/catalog/search.ts';
-import { executeSearchTools, type SearchToolsArgs } from '../../src/catalog/search-tools.ts';
+import { searchCatalog, type ToolSearchOptions } from '../../src/catalog/search.ts';
+import { answerSearchTools, type SearchToolsArgs } from '../../src/catalog/search-tools.ts';
 import { defineTool } from '../../src/kernel/tool.ts';
 import { noString } from '../said.ts';
 import { catalogOf, registryOf, SEA } from './catalogs.ts';
 import { VALID } from './tools.ts';
 
 function names(options: ToolSearchOptions, catalog = SEA): string[] {
-  return searchTools(options, catalog).tools.map(({ name }) => name);
+  return searchCatalog(options, catalog).tools.map(({ name }) => name);
 }
 
 function found(args: object) {
-  return executeSearchTools(args as SearchToolsArgs, SEA);
+  return answerSearchTools(args as SearchToolsArgs, SEA);
 }
 
 describe('literal hits', () => {
   test('S1.2 points for name, each keyword, short and full description add up; none is left out', () => {
-    const { tools, totalCount } = searchTools({ query: 'whale' }, SEA);
+    const { tools, totalCount } = searchCatalog({ query: 'whale' }, SEA);
     expect(tools.map(({ name, searchScore }) => [name, searchScore])).toEqual([
       ['whale_song', 100 + 2 * 50 + 25 + 10],
       ['boat', 50],
@@ -32,7 +32,7 @@ describe('literal hits', () => {
 
   test.each(['WHALE', 'Whale', 'wHaLe'])('S1.3 %s finds what whale finds, with the same points', (query) => {
     const points = (text: string) =>
-      searchTools({ query: text }, SEA).tools.map(({ name, searchScore }) => [name, searchScore]);
+      searchCatalog({ query: text }, SEA).tools.map(({ name, searchScore }) => [name, searchScore]);
     expect(points(query)).toEqual(points('whale'));
   });
 
@@ -49,7 +49,7 @@ describe('literal hits', () => {
 
   test('C1 in a name - equals _', () => {
     for (const query of ['whale-song', 'WHALE_song']) {
-      const { tools } = searchTools({ query }, SEA);
+      const { tools } = searchCatalog({ query }, SEA);
       expect(tools.map(({ name, searchScore }) => [name, searchScore])).toEqual([['whale_song', 100]]);
     }
   });
@@ -92,7 +92,7 @@ describe('filters', () => {
     [['of_my_own'], 'utility'],
     [[], 'utility'],
   ])('C6 categories %j make the one category %s', (categories, category) => {
-    const [tool] = searchTools({}, catalogOf([{ name: 'one', categories }])).tools;
+    const [tool] = searchCatalog({}, catalogOf([{ name: 'one', categories }])).tools;
     expect([tool?.category, tool?.categories]).toEqual([category, categories]);
   });
 
@@ -133,7 +133,7 @@ describe('numbers', () => {
       totalFound: 1,
       totalInCatalog: 5,
     });
-    expect(getCatalogSummary(SEA)).toMatchObject({ totalTools: 5, byCategory: { research: 1, adr: 0 } });
+    expect(catalogSummary(SEA)).toMatchObject({ totalTools: 5, byCategory: { research: 1, adr: 0 } });
   });
 
   const many = catalogOf(Array.from({ length: 25 }, (_, index) => ({ name: `tool_${100 - index}` })));
@@ -144,11 +144,11 @@ describe('numbers', () => {
     expect(names({ limit: 3 }, many)).toEqual(sorted.slice(0, 3));
     expect(names({ limit: 0 }, many)).toEqual(sorted);
     expect(names({ limit: 1000 }, many)).toEqual(sorted);
-    expect(searchTools({ limit: 3 }, many).totalCount).toBe(25);
+    expect(searchCatalog({ limit: 3 }, many).totalCount).toBe(25);
   });
 
   test('S1.13 more than 5000 tokens at most is a high cost', () => {
-    const [tool] = searchTools({}, SEA).tools;
+    const [tool] = searchCatalog({}, SEA).tools;
     const costing = (max: number) =>
       new Map(
         tool && [
@@ -158,7 +158,7 @@ describe('numbers', () => {
           ],
         ],
       );
-    expect([5000, 5001].map((max) => searchTools({}, costing(max)).tools[0]?.isHighTokenCost)).toEqual([
+    expect([5000, 5001].map((max) => searchCatalog({}, costing(max)).tools[0]?.isHighTokenCost)).toEqual([
       false,
       true,
     ]);
@@ -176,7 +176,7 @@ describe('numbers', () => {
 
   test('C7 a tool that nobody has measured costs what its definition does', () => {
     const tool = defineTool({ ...VALID, name: 'unmeasured' });
-    const [found] = executeSearchTools({}, new Catalog(registryOf(tool))).tools;
+    const [found] = answerSearchTools({}, new Catalog(registryOf(tool))).tools;
     expect(found?.tokenCost.min).toBeGreaterThan(10);
     expect(found?.tokenCost.max).toBe(found?.tokenCost.min);
   });
@@ -200,7 +200,7 @@ describe('the answer', () => {
     for (const includeSchema of [false, null, undefined]) {
       expect(found({ query: 'net', includeSchema }).tools[0]).not.toHaveProperty('inputSchema');
     }
-    expect(searchTools({ query: 'net' }, SEA).tools[0]).not.toHaveProperty('inputSchema');
+    expect(searchCatalog({ query: 'net' }, SEA).tools[0]).not.toHaveProperty('inputSchema');
   });
 
   test('S1.11 the query is repeated when it was given, and an empty one filters nothing', () => {

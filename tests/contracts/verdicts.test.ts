@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import type { Verdict } from '../../src/kernel/approval.ts';
 import { Executor } from '../../src/kernel/executor.ts';
-import { executeToolCall } from '../../src/kernel/model-call.ts';
+import { runModelCall } from '../../src/kernel/model-call.ts';
 import { ToolRegistry } from '../../src/kernel/registry.ts';
 import { defineTool, type ToolDefinition } from '../../src/kernel/tool.ts';
 import { VALID } from './tools.ts';
@@ -67,7 +67,7 @@ test.each<[string, unknown, string[], string]>([
 test('C29 the result of the library says that they changed, and a program can say that nobody answered', async () => {
   const { executor, runs } = asking();
   const call = { id: '1', name: 'probe', arguments: { symbol: 'car' } };
-  const result = (verdict: Verdict) => executeToolCall(() => executor, call, { approve: () => verdict });
+  const result = (verdict: Verdict) => runModelCall(() => executor, call, { approve: () => verdict });
   expect(await result({ kind: 'modified', args: { symbol: 'cdr' } })).toEqual({
     id: '1',
     success: true,

@@ -4,9 +4,9 @@ import { readFileSync, truncateSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { presentFile, replaceFile } from '../../src/files/write.ts';
 import { WorkspaceBuffers } from '../../src/tools/buffer/buffers.ts';
-import { readBuffer, readFile } from '../../src/tools/buffer/reading.ts';
-import { writeFile } from '../../src/tools/buffer/writing.ts';
-import { proposeFileEdit } from '../../src/tools/diff/edit.ts';
+import { readBufferTool, readFileTool } from '../../src/tools/buffer/reading.ts';
+import { writeFileTool } from '../../src/tools/buffer/writing.ts';
+import { proposeFileEditTool } from '../../src/tools/diff/edit.ts';
 import { within } from '../load.ts';
 import { makeWorkspace, type TestWorkspace, tree } from './workspaces.ts';
 
@@ -23,8 +23,8 @@ async function cancelled(name: string, args: object, ms: number): Promise<unknow
   const { workspace } = at;
   const buffers = new WorkspaceBuffers(workspace);
   const tools = [
-    ...[readFile(workspace, buffers), readBuffer(buffers)],
-    ...[writeFile(workspace), proposeFileEdit(workspace)],
+    ...[readFileTool(workspace, buffers), readBufferTool(buffers)],
+    ...[writeFileTool(workspace), proposeFileEditTool(workspace)],
   ];
   return tools
     .find((each) => each.name === name)

@@ -1,14 +1,14 @@
 // What a human is shown of a change: every byte that changes, also those that no line shows.
 
 import { describe, expect, test } from 'vitest';
-import { type Change, changeOf, newFile, wholeContent } from '../../src/files/diff.ts';
+import { type FileDiff, fileDiffOf, newFileDiff, wholeContentDiff } from '../../src/files/diff.ts';
 import { decode } from '../../src/files/text.ts';
 import { questionLine } from '../../src/question-line.ts';
 
 const file = (text: string) => decode(Buffer.from(text));
 /** What a human is shown of the change, without its first line. */
-const diff = (before: string, after: string) => behindHead(changeOf('n', file(before), file(after)));
-const behindHead = ({ text }: Change) => text.slice(1).join('\n');
+const diff = (before: string, after: string) => behindHead(fileDiffOf('n', file(before), file(after)));
+const behindHead = ({ text }: FileDiff) => text.slice(1).join('\n');
 const NONE = '\\ No newline at end of file';
 const STAYS = 'The lines stay the same.';
 
@@ -54,7 +54,9 @@ describe('a diff', () => {
 
   test('tells another encoding', () => {
     const latin = decode(Buffer.from('é\n', 'latin1'));
-    expect(behindHead(changeOf('n', latin, file('é\n')))).toBe(`Stored as Latin-1; becomes UTF-8.\n${STAYS}`);
+    expect(behindHead(fileDiffOf('n', latin, file('é\n')))).toBe(
+      `Stored as Latin-1; becomes UTF-8.\n${STAYS}`,
+    );
   });
 
   test('of any two short files that differ is another one', () => {
@@ -99,7 +101,7 @@ describe('lines whose end may be out of sight are named', () => {
   });
 
   test('in a whole content', () => {
-    expect(wholeContent(questionLine`New file n`, file('a\nb \n')).text.join('\n')).toBe(
+    expect(wholeContentDiff(questionLine`New file n`, file('a\nb \n')).text.join('\n')).toBe(
       'New file n, 2 lines:\nNote: line 2 is longer than 200 characters or ends in white space.\n+a\n+b ',
     );
   });
@@ -112,5 +114,5 @@ test.each([
   ['a\r\nb\n', '2 lines, mixed LF and CRLF line ends:\n+a<U+000D>\n+b'],
   ['', '0 lines:'],
 ])('the whole content %j tells how it is stored', (text, shown) => {
-  expect(newFile('n', file(text)).text.join('\n')).toBe(`New file n, ${shown}`);
+  expect(newFileDiff('n', file(text)).text.join('\n')).toBe(`New file n, ${shown}`);
 });

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Workspace } from '../../src/files/workspace.ts';
-import { FORBIDDEN } from '../../src/image/sandbox/protected.ts';
+import { FORBIDDEN_FOLDERS } from '../../src/image/sandbox/protected.ts';
 import { temporaryFolder } from '../harness.ts';
 
 export interface TestWorkspace {
@@ -42,5 +42,5 @@ export function makeWorkspace(...readRoots: string[]): TestWorkspace {
  *  the workspace. */
 export function tree(folder: string): string[] {
   const names = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
-  return names.filter((name) => !FORBIDDEN.some((held) => held === name)).sort();
+  return names.filter((name) => !FORBIDDEN_FOLDERS.some((held) => held === name)).sort();
 }

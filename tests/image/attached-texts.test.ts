@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { Ending } from '../../src/image/wire/endings.ts';
 import { defineTool } from '../../src/kernel/tool.ts';
-import { withAnswerChecks } from '../../src/tools/answered.ts';
+import { withAnswerChecks } from '../../src/tools/answer-checks.ts';
 import { endingText } from '../../src/tools/endings.ts';
 import { noticeText } from '../../src/tools/notice-text.ts';
 import { described } from './served.ts';

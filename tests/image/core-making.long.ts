@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { KeptCore } from '../../src/image/process/kept-core.ts';
-import { namesIn } from '../../src/leftovers.ts';
+import { namesInFolder } from '../../src/leftovers.ts';
 import { PROJECT, startSession, temporaryFolder, untilCoreKept } from '../harness.ts';
 import { until } from '../server/processes.ts';
 
@@ -63,7 +63,7 @@ test('a core from which an image starts is kept', async () => {
 
 test('what a server left that ended while the agent was compiled goes once another has made a core', async () => {
   const env = { XDG_CACHE_HOME: folder.path };
-  const parts = () => namesIn(join(folder.path, 'live-lisp')).filter((name) => name.includes('.fasl.'));
+  const parts = () => namesInFolder(join(folder.path, 'live-lisp')).filter((name) => name.includes('.fasl.'));
   const first = await startSession({ env });
   const call = first.eval('1').catch(() => {});
   await until('parts of the agent', 60_000, () => parts().some((name) => name.includes(`.${first.pid}.`)));

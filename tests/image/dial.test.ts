@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dialling } from '../../src/assembly.ts';
+import { commandConnector } from '../../src/assembly.ts';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
 import { run } from '../cli/run.ts';
 import { bad, NO_SYSTEMS, SERVER, type Session, startSession, temporaryFolder } from '../harness.ts';
@@ -35,7 +35,7 @@ const dialWords = (name = '') =>
 
 imageContract(async (connections) => {
   const command = { name: 'there', words: dialWords().split(' '), maps: [] };
-  const { find, options } = dialling(command, folder.path);
+  const { find, options } = commandConnector(command, folder.path);
   return new AttachedImage({ find, ...options, limitMs: 60_000, ...connections });
 });
 

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SbclImage } from '../../src/image/own/sbcl-image.ts';
-import { EVERYTHING } from '../../src/image/process/agent.ts';
+import { WITHOUT_EVERYTHING } from '../../src/image/process/agent.ts';
 import { cacheFolder } from '../../src/paths.ts';
 import { lackingLine } from '../../src/tools/lacking-text.ts';
 import { LISP } from '../harness.ts';
@@ -53,7 +53,7 @@ beforeAll(() => {
     trees: [],
     limitMs: 60_000,
     startFiles: () => [],
-    without: EVERYTHING,
+    without: WITHOUT_EVERYTHING,
   });
 });
 afterAll(() => image.close());

@@ -2,7 +2,7 @@
 
 import { fstatSync, writeSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { StartedRequests } from '../../src/image/process/begun.ts';
+import { StartedRequests } from '../../src/image/process/started-requests.ts';
 
 test('has its blocks on the disk: the first note in a hole would end the image when the disk is full', () => {
   const started = new StartedRequests();

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
-import { seenFromOutside } from '../../src/image/process/outside.ts';
+import { processState } from '../../src/image/process/process-state.ts';
 import { wholeText } from '../../src/image/wire/endings.ts';
 import { TIMES } from '../../src/image/wire/times.ts';
 import { PROJECT, temporaryFolder } from '../harness.ts';
@@ -42,7 +42,7 @@ afterAll(() => folder.remove());
 function server(trees: string[] = []): AttachedImage {
   const socket = join(folder.path, `sbcl-${sbcl.pid}.socket`);
   const served = described(folder.path, `sbcl-${sbcl.pid}`, { socket, pid: sbcl.pid ?? -1 });
-  const isStopped = (pid: number) => seenFromOutside(pid).stopped === true;
+  const isStopped = (pid: number) => processState(pid).stopped === true;
   const times = { ...TIMES, greeting: 3000 };
   const image = new AttachedImage({
     find: async () => served,
@@ -178,7 +178,7 @@ test('an image that was stopped by a signal is told as that', async () => {
   const { text } = toolCaller(image, folder.path);
   await value(image, '1');
   sbcl.kill('SIGSTOP');
-  await until('the stop', 10_000, () => seenFromOutside(sbcl.pid ?? 0).stopped === true);
+  await until('the stop', 10_000, () => processState(sbcl.pid ?? 0).stopped === true);
   expect(await text('image_status', {})).toMatch(
     new RegExp(
       `^The Lisp image does not react, for \\d+\\.\\d s now: its process was stopped by a signal, as by Ctrl-Z\\. Ask the user to let it go on: kill -CONT ${sbcl.pid}\\n`,

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../../src/errors.ts';
-import type { Place } from '../../src/install/clients.ts';
+import type { InstallContext } from '../../src/install/clients.ts';
 import { trustedLaunch } from '../../src/install/entry.ts';
 import { install, type Request, uninstall } from '../../src/install/install.ts';
 import type { ClientName } from '../../src/install/names.ts';
@@ -28,7 +28,7 @@ export class Machine {
     this.write(this.script, '');
   }
 
-  get place(): Place {
+  get place(): InstallContext {
     const environment = { PATH: dirname(this.node) };
     const { home, project, state, trust } = this;
     return { home, project, state, environment, platform: 'linux', trust, safe: ['who_calls', 'read_file'] };

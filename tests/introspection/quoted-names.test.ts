@@ -1,7 +1,13 @@
 // Names that are written between bars are told, found and checked like others.
 
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bareOf, headNameOf, partsOfName, readableName, setfName } from '../../src/source/qualified.ts';
+import {
+  headNameOf,
+  partsOfName,
+  readableName,
+  setfName,
+  unqualifiedName,
+} from '../../src/source/qualified.ts';
 import { sharedWorkspace } from '../files/sessions.ts';
 
 test.each([
@@ -18,7 +24,7 @@ test.each([
 });
 
 test('a name is put together again', () => {
-  expect(bareOf('P::(SETF a b)')).toBe('(SETF a b)');
+  expect(unqualifiedName('P::(SETF a b)')).toBe('(SETF a b)');
   expect(headNameOf('P::(SETF a b)')).toBe('SETF a b');
   expect(setfName('P::a b')).toBe('P::(SETF a b)');
   expect(readableName({ symbol: 'a|b\\', setf: true })).toBe('(setf |a\\|b\\\\|)');

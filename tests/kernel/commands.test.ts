@@ -1,7 +1,7 @@
 // What a command's calls have of their own: notices, approvals, and who is recorded to have called.
 
 import { expect, test } from 'vitest';
-import type { Authority, Caller } from '../../src/kernel/audit.ts';
+import type { Authority, ToolCaller } from '../../src/kernel/audit.ts';
 import { Executor } from '../../src/kernel/executor.ts';
 import { type Notice, NoticeBoard } from '../../src/kernel/notice-board.ts';
 import { ToolRegistry } from '../../src/kernel/registry.ts';
@@ -36,8 +36,8 @@ test('a connection that makes no call is told the last notices, and how many wer
 });
 
 test('an approval for the session does not cover a command, one from the start does', async () => {
-  const recorded: [Caller, Authority][] = [];
-  const begin = ({ caller }: { caller: Caller }, authority: Authority) => {
+  const recorded: [ToolCaller, Authority][] = [];
+  const begin = ({ caller }: { caller: ToolCaller }, authority: Authority) => {
     recorded.push([caller, authority]);
     return () => {};
   };

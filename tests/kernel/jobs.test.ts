@@ -5,7 +5,7 @@ import { type JobEnd, Jobs } from '../../src/image/session/jobs.ts';
 import { reportProgress } from '../../src/image/session/progress.ts';
 import { Queue } from '../../src/image/session/queue.ts';
 import type { Progress } from '../../src/image/wire/call.ts';
-import { watch } from '../../src/image/wire/ending-steps.ts';
+import { enforceLimit } from '../../src/image/wire/ending-steps.ts';
 import { Stop } from '../../src/image/wire/endings.ts';
 import type { Peer } from '../../src/image/wire/peer.ts';
 import { Pulse } from '../../src/image/wire/pulse.ts';
@@ -87,7 +87,7 @@ test('the steps that end a call carry the reason', () => {
   const reasons: string[] = [];
   const controller = new AbortController();
   const call = { interrupt: (reason: string) => void reasons.push(reason), terminate() {}, kill() {} };
-  watch(
+  enforceLimit(
     { ...call, reacts: () => new Promise(() => {}), collecting: () => undefined, deniedMs: () => 0 },
     1e6,
     controller.signal,

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Queue } from '../../src/image/session/queue.ts';
-import { watch, watchWithFairTimeout } from '../../src/image/wire/ending-steps.ts';
+import { enforceFairLimit, enforceLimit } from '../../src/image/wire/ending-steps.ts';
 import { TIMES } from '../../src/image/wire/times.ts';
 
 /** The steps at which a call is ended, and the limit of the calls here. */
@@ -35,7 +35,7 @@ function job() {
 describe('watch', () => {
   test('after the limit interrupts twice, ends the thread, kills an image that reacts', async () => {
     const call = job();
-    watch(call, LIMIT_MS, undefined);
+    enforceLimit(call, LIMIT_MS, undefined);
     vi.advanceTimersByTime(LIMIT_MS - 1);
     expect(call.steps).toEqual([]);
     await vi.advanceTimersByTimeAsync(60_000);
@@ -52,7 +52,7 @@ describe('watch', () => {
     'waits for an image that does not react, while it may collect garbage (%s)',
     async (seen) => {
       const call = { ...job(), reacts: () => new Promise(() => {}), collecting: () => seen };
-      watch(call, LIMIT_MS, undefined);
+      enforceLimit(call, LIMIT_MS, undefined);
       await vi.advanceTimersByTimeAsync(60_000);
       expect(call.steps.map(([, step]) => step)).not.toContain('kill');
     },
@@ -60,14 +60,14 @@ describe('watch', () => {
 
   test('gives a call that does not end in an image that reacts and collects garbage longer', async () => {
     const call = { ...job(), collecting: () => true };
-    watch(call, LIMIT_MS, undefined);
+    enforceLimit(call, LIMIT_MS, undefined);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(call.steps.at(-1)).toEqual([LIMIT_MS + ask + collecting + kill, 'kill']);
   });
 
   test('kills an image that does not react and collects no garbage', async () => {
     const call = { ...job(), reacts: () => new Promise(() => {}), collecting: () => false };
-    watch(call, LIMIT_MS, undefined);
+    enforceLimit(call, LIMIT_MS, undefined);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(call.steps.at(-1)).toEqual([LIMIT_MS + ask + kill, 'kill']);
   });
@@ -81,7 +81,7 @@ describe('watch', () => {
       collecting: () => Date.now() - began < quiet,
     };
     const began = Date.now();
-    watch(call, LIMIT_MS, undefined);
+    enforceLimit(call, LIMIT_MS, undefined);
     await vi.advanceTimersByTimeAsync(60_000);
     const [at = 0, step] = call.steps.at(-1) ?? [];
     expect(step).toBe('kill');
@@ -98,8 +98,8 @@ describe('watch', () => {
       deniedMs: () => Math.min(Math.max(0, Date.now() - began - LIMIT_MS), upTo),
     });
     const [call, starving] = [denied(500), denied(Number.POSITIVE_INFINITY)];
-    watch(call, LIMIT_MS, undefined);
-    watch(starving, LIMIT_MS, undefined);
+    enforceLimit(call, LIMIT_MS, undefined);
+    enforceLimit(starving, LIMIT_MS, undefined);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(call.steps).toEqual([
       [LIMIT_MS, 'interrupt timeout'],
@@ -116,14 +116,14 @@ describe('watch', () => {
   ])('puts a limit that nobody has chosen off %s', async (_, upTo, at) => {
     const began = Date.now();
     const call = { ...job(), deniedMs: () => Math.min(Date.now() - began - LIMIT_MS / 2, upTo) };
-    watchWithFairTimeout(call, LIMIT_MS);
+    enforceFairLimit(call, LIMIT_MS);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(call.steps[0]).toEqual([at, 'interrupt timeout']);
   });
 
   test('takes no step against a call that has ended within a limit that nobody has chosen', async () => {
     const call = job();
-    const ended = watchWithFairTimeout(call, LIMIT_MS);
+    const ended = enforceFairLimit(call, LIMIT_MS);
     await vi.advanceTimersByTimeAsync(LIMIT_MS - 1);
     ended();
     await vi.advanceTimersByTimeAsync(60_000);
@@ -133,7 +133,7 @@ describe('watch', () => {
   test('takes no step more once the call has ended', async () => {
     for (const [steps, before] of [0, again, terminate, ask, ask + kill].entries()) {
       const call = job();
-      const ended = watch(call, LIMIT_MS, undefined);
+      const ended = enforceLimit(call, LIMIT_MS, undefined);
       await vi.advanceTimersByTimeAsync(LIMIT_MS + before - 1);
       ended();
       await vi.advanceTimersByTimeAsync(60_000);
@@ -145,7 +145,7 @@ describe('watch', () => {
   test('goes the same way when the client cancels, and only once', async () => {
     const call = job();
     const controller = new AbortController();
-    watch(call, LIMIT_MS, controller.signal);
+    enforceLimit(call, LIMIT_MS, controller.signal);
     vi.advanceTimersByTime(300);
     controller.abort();
     await vi.advanceTimersByTimeAsync(60_000);
@@ -161,7 +161,7 @@ describe('watch', () => {
   test('a cancellation after the limit does not begin again', async () => {
     const call = job();
     const controller = new AbortController();
-    watch(call, 100, controller.signal);
+    enforceLimit(call, 100, controller.signal);
     vi.advanceTimersByTime(200);
     controller.abort();
     await vi.advanceTimersByTimeAsync(60_000);
@@ -176,13 +176,13 @@ describe('watch', () => {
 
   test('a call that was cancelled before it began is interrupted at once', () => {
     const call = job();
-    watch(call, 1000, AbortSignal.abort());
+    enforceLimit(call, 1000, AbortSignal.abort());
     expect(call.steps).toEqual([[0, 'interrupt cancelled']]);
   });
 
   test('takes its steps when it is told to', async () => {
     const call = job();
-    watch(call, 10, undefined, { ...TIMES, again: 4, terminate: 5, ask: 6, kill: 3, poll: 1 });
+    enforceLimit(call, 10, undefined, { ...TIMES, again: 4, terminate: 5, ask: 6, kill: 3, poll: 1 });
     await vi.advanceTimersByTimeAsync(60_000);
     expect(call.steps.map(([at]) => at)).toEqual([10, 14, 15, 16, 19]);
   });
@@ -190,7 +190,7 @@ describe('watch', () => {
   test('a cancellation after the end does nothing', () => {
     const call = job();
     const controller = new AbortController();
-    watch(call, 1000, controller.signal)();
+    enforceLimit(call, 1000, controller.signal)();
     controller.abort();
     vi.advanceTimersByTime(60_000);
     expect(call.steps).toEqual([]);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CallError } from '../../src/errors.ts';
 import type { ImageTools } from '../../src/image/image.ts';
-import { definitionOf, readDefinition } from '../../src/kernel/definition.ts';
+import { readToolDefinition, toolDefinitionData } from '../../src/kernel/definition.ts';
 import { ToolRegistry } from '../../src/kernel/registry.ts';
 import { defineTool } from '../../src/kernel/tool.ts';
 import { LispTools } from '../../src/tools/lisp.ts';
@@ -82,8 +82,8 @@ describe('a mirror', () => {
 
 describe('a definition', () => {
   test('is read as it was written', () => {
-    const made = defineTool({ ...readDefinition(DEFINITION), handler: () => 1 });
-    expect(definitionOf(made)).toEqual(DEFINITION);
+    const made = defineTool({ ...readToolDefinition(DEFINITION), handler: () => 1 });
+    expect(toolDefinitionData(made)).toEqual(DEFINITION);
   });
 
   test.each([
@@ -153,7 +153,7 @@ describe('a definition', () => {
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), records), (data) => {
         try {
-          defineTool({ ...readDefinition(data), handler: () => 1 });
+          defineTool({ ...readToolDefinition(data), handler: () => 1 });
         } catch (error) {
           expect(error).toBeInstanceOf(CallError);
         }

@@ -1,7 +1,7 @@
 // What is kept until an answer tells it, and how many calls can wait.
 
 import { expect, test } from 'vitest';
-import type { Notice } from '../../src/image/image.ts';
+import type { ImageNotice } from '../../src/image/image.ts';
 import { Notices } from '../../src/image/session/notices.ts';
 import { Queue } from '../../src/image/session/queue.ts';
 import { OwnSignal } from '../../src/image/wire/end-signal.ts';
@@ -57,7 +57,7 @@ test.each([
     { kind: 'journal unwritable', why: 'no space' },
     'Note: the journal cannot be written (no space). A lost image is built again from memory; a later server will not know what this one built.',
   ],
-] satisfies [Notice, string][])('the notice %j reads %s', (notice, text) => {
+] satisfies [ImageNotice, string][])('the notice %j reads %s', (notice, text) => {
   expect(noticeText(notice)).toBe(text);
 });
 

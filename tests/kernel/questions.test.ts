@@ -72,7 +72,12 @@ test('C29 one whose time is over waits no more, also where its timer is late; th
 test('C29 an answer by a client of the legacy era that comes too late is told as that, also where the timer is late', async () => {
   const files = new PreviewFiles(folder.path, 0.9);
   const editors = new Editors('/');
-  const approvals = new Approvals({ questions: new OpenQuestions(0.9), files, editors, session: true });
+  const approvals = new Approvals({
+    questions: new OpenQuestions(0.9),
+    files,
+    editors,
+    allowsSessionApproval: true,
+  });
   const send: Send = async () => {
     vi.setSystemTime(Date.now() + 900);
     return { action: 'accept', content: { decision: 'approve' } };

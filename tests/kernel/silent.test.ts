@@ -4,10 +4,10 @@ import { MessageChannel } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import type { Image } from '../../src/image/image.ts';
 import { Jobs } from '../../src/image/session/jobs.ts';
-import { imageStatus as statusOf } from '../../src/image/session/status.ts';
+import { imageStatusOf as statusOf } from '../../src/image/session/status.ts';
 import { Pulse } from '../../src/image/wire/pulse.ts';
 import type { Result } from '../../src/kernel/tool.ts';
-import { imageStatus } from '../../src/tools/execution/image-status.ts';
+import { imageStatusTool } from '../../src/tools/execution/image-status.ts';
 
 test.each([
   ['other processes have the CPU.', 70, true],
@@ -34,7 +34,7 @@ test.each([
     70,
   );
   expect(status.outside).toEqual({ pid: 5, uptimeMs: 1000, ...(starved && { starved }) });
-  const tool = imageStatus({ status: async () => status } as unknown as Image, undefined);
+  const tool = imageStatusTool({ status: async () => status } as unknown as Image, undefined);
   const { text, data } = (await tool.handler({}, {} as never)) as Result;
   expect(text.split('\n', 1)[0]).toBe(`The Lisp image does not react, for 0.3 s now: ${why}`);
   expect(data).toMatchObject({ pid: 5, ...(starved && { starved }) });

@@ -5,12 +5,12 @@ import { CallError } from '../../src/errors.ts';
 import type { Image } from '../../src/image/image.ts';
 import type { CallContext } from '../../src/kernel/tool.ts';
 import type { Evaluation } from '../../src/records/repl-history.ts';
-import { getReplHistory } from '../../src/tools/execution/history.ts';
-import { listPackageSymbols } from '../../src/tools/introspection/packages.ts';
-import { aproposSearch } from '../../src/tools/introspection/symbols.ts';
+import { getReplHistoryTool } from '../../src/tools/execution/history.ts';
+import { listPackageSymbolsTool } from '../../src/tools/introspection/packages.ts';
+import { aproposSearchTool } from '../../src/tools/introspection/symbols.ts';
 import { checkWhole } from '../../src/tools/paging.ts';
 import { Places } from '../../src/tools/places.ts';
-import { getAuditLog } from '../../src/tools/settings/get-audit-log.ts';
+import { getAuditLogTool } from '../../src/tools/settings/get-audit-log.ts';
 
 const CODE: CallContext = { forData: true };
 const TOO_MANY =
@@ -37,10 +37,10 @@ describe('more rows than code gets at once', () => {
   const found = { name: 'P', counts: [250_001, 0, 0], listed: [['external', 250_001]], rows: [] };
 
   test.each([
-    aproposSearch(image({ total: 250_001, inherited: 0, rows: [] }), new Places('/')),
-    listPackageSymbols(image(found)),
-    getReplHistory({ newestFirst: () => many.map(() => evaluation) } as never),
-    getAuditLog({ newestFirst: () => many.map(() => ({ ...record, arguments: {} })) } as never),
+    aproposSearchTool(image({ total: 250_001, inherited: 0, rows: [] }), new Places('/')),
+    listPackageSymbolsTool(image(found)),
+    getReplHistoryTool({ newestFirst: () => many.map(() => evaluation) } as never),
+    getAuditLogTool({ newestFirst: () => many.map(() => ({ ...record, arguments: {} })) } as never),
   ])('S2.21 are an error of $name', async (tool) => {
     const run = async () => tool.handler({ pattern: 'x', package: 'p' }, CODE);
     await expect(run()).rejects.toThrow(new CallError(TOO_MANY));

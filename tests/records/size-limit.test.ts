@@ -6,8 +6,8 @@ import { beforeAll, expect, test } from 'vitest';
 import type { CallContext, Result, Tool } from '../../src/kernel/tool.ts';
 import { AuditLog } from '../../src/records/audit-log.ts';
 import { ReplHistory } from '../../src/records/repl-history.ts';
-import { getReplHistory } from '../../src/tools/execution/history.ts';
-import { getAuditLog } from '../../src/tools/settings/get-audit-log.ts';
+import { getReplHistoryTool } from '../../src/tools/execution/history.ts';
+import { getAuditLogTool } from '../../src/tools/settings/get-audit-log.ts';
 import { sharedFolder } from '../shared.ts';
 
 const ROOT = '/workspace';
@@ -53,7 +53,7 @@ async function call(tool: Tool, args: object, context: CallContext = {}): Promis
 }
 
 test('get_repl_history counts no more of a full history than it must', async () => {
-  const { text } = await call(getReplHistory(history), {});
+  const { text } = await call(getReplHistoryTool(history), {});
   expect(text).toMatch(
     /^At least \d{3,} evaluations in this workspace, newest first, of 2023-11-14, in CL-USER, by another server, or an earlier one:\n\n {2}22:14:17Z, 1 ms\n/,
   );
@@ -63,19 +63,19 @@ test('get_repl_history counts no more of a full history than it must', async () 
 });
 
 test('get_audit_log counts no more of a full log either', async () => {
-  const { text, data } = await call(getAuditLog(log), {});
+  const { text, data } = await call(getAuditLogTool(log), {});
   expect(text).toMatch(/^At least \d{3,} calls in the audit log, newest first, of 20/);
   expect(text.match(/succeeded after 1 ms/g)).toHaveLength(20);
   expect(data).toMatchObject({ atLeast: true });
 });
 
 test('a rare row is found across all files, and then all are counted', async () => {
-  const { text } = await call(getAuditLog(log), { outcome: 'failed' });
+  const { text } = await call(getAuditLogTool(log), { outcome: 'failed' });
   expect(text).toMatch(/^1 call in the audit log, newest first:[\s\S]*\(f 7\)/);
 });
 
 test('code gets all, in their order', async () => {
-  const { data } = await call(getReplHistory(history), {}, { forData: true });
+  const { data } = await call(getReplHistoryTool(history), {}, { forData: true });
   const { total, evaluations: all } = data as { total: number; evaluations: { form: string }[] };
   expect([total, all.length]).toEqual([evaluations, evaluations]);
   expect(all.every(({ form }, index) => form === `(f ${evaluations - 1 - index})`)).toBe(true);
@@ -83,7 +83,7 @@ test('code gets all, in their order', async () => {
 
 test('others have their turn while much is read, and a cancel ends it', async () => {
   const controller = new AbortController();
-  const searching = call(getReplHistory(history), { containing: 'x' }, { signal: controller.signal });
+  const searching = call(getReplHistoryTool(history), { containing: 'x' }, { signal: controller.signal });
   setTimeout(() => controller.abort(), 1);
   await expect(searching).rejects.toThrow('The call was cancelled before all was read.');
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import type { Entry, JournalStore } from '../../src/image/recovery/entries.ts';
+import type { JournalEntry, JournalStore } from '../../src/image/recovery/entries.ts';
 import { Journal } from '../../src/image/recovery/journal.ts';
 import { readMessage } from '../../src/image/wire/messages.ts';
 import { JournalFiles } from '../../src/records/journal-files.ts';
@@ -23,18 +23,18 @@ const NOWHERE: JournalStore = {
   previous: () => undefined,
 };
 
-function form(text: string, home = 'COMMON-LISP-USER'): Entry {
+function form(text: string, home = 'COMMON-LISP-USER'): JournalEntry {
   return { kind: 'form', text, package: home };
 }
 
-function keptOf(entries: Entry[]): unknown[] {
+function keptOf(entries: JournalEntry[]): unknown[] {
   const journal = new Journal(NOWHERE);
   for (const entry of entries) journal.add(entry);
   return journal.entries.map((entry) => ('text' in entry ? entry.text : entry));
 }
 
 describe('what only repeats or replaces the entry right before it takes its place', () => {
-  test.each<[string, Entry[], unknown[]]>([
+  test.each<[string, JournalEntry[], unknown[]]>([
     ['the same definition', [form('(defvar *x* 1)'), form('(defvar *x* 1)')], ['(defvar *x* 1)']],
     ['a function again', [form('(defun f () 1)'), form('(DEFUN F () 2)')], ['(DEFUN F () 2)']],
     [

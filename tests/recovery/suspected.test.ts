@@ -34,8 +34,8 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
   recovery = new Recovery(NOWHERE, { ...TIMES, soon: 10_000 });
   recovery.journal.add({ kind: 'form', text: '(defun f () 1)', package: 'COMMON-LISP-USER' });
-  recovery.used();
-  recovery.lost('it ended');
+  recovery.noteUse();
+  recovery.noteLoss('it ended');
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -45,10 +45,10 @@ afterEach(() => {
 async function life(seconds: number, used = true, worked = true): Promise<number | undefined> {
   await recovery.prepare(ALIVE);
   recovery.takeReport();
-  if (used) recovery.used();
-  if (used && worked) recovery.worked();
+  if (used) recovery.noteUse();
+  if (used && worked) recovery.noteSurvivedCall();
   vi.advanceTimersByTime(seconds * 1000);
-  recovery.lost('it ended');
+  recovery.noteLoss('it ended');
   return recovery.lastLoss?.barren;
 }
 
@@ -77,7 +77,7 @@ test('not when restart_image ended one', async () => {
   expect([await life(1), await life(1)]).toEqual([undefined, undefined]);
   await recovery.prepare(ALIVE);
   recovery.takeReport();
-  recovery.choose('session');
-  recovery.lost('restart_image ended it');
+  recovery.chooseRebuild('session');
+  recovery.noteLoss('restart_image ended it');
   expect([await life(1), await life(1), await life(1)]).toEqual([undefined, undefined, 2]);
 });

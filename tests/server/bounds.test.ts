@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { afterEach, describe, expect, test } from 'vitest';
-import { LINE_LIMIT, LineReader } from '../../src/server/line-reader.ts';
+import { LINE_OCTETS_LIMIT, LineReader } from '../../src/server/line-reader.ts';
 import { StdioTransport } from '../../src/server/transport.ts';
 import { TOO_MANY_WAIT } from '../said.ts';
 import { sharedFolder } from '../shared.ts';
@@ -47,14 +47,14 @@ describe('lines', () => {
       { skippedOctets: 100 * MEGA, ends: ['x'.repeat(500), 'x'.repeat(500)] },
       { octets: Buffer.from('next') },
     ]);
-    expect(LINE_LIMIT).toBe(64 * MEGA);
+    expect(LINE_OCTETS_LIMIT).toBe(64 * MEGA);
   });
 
   test.each([1, 3, 7 * MEGA])('that are too long keep both ends, in chunks of %i octets', (size) => {
     const reader = new LineReader();
     const line = Buffer.concat([
       Buffer.from('{"id":1,'),
-      Buffer.alloc(LINE_LIMIT, ' '),
+      Buffer.alloc(LINE_OCTETS_LIMIT, ' '),
       Buffer.from(',"end":2}\n'),
     ]);
     const lines = [];

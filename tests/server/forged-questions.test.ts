@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { changeOf, changesLines, filesSummary, newFile } from '../../src/files/diff.ts';
+import { changesLines, fileDiffOf, filesSummary, newFileDiff } from '../../src/files/diff.ts';
 import { decode } from '../../src/files/text.ts';
 import type { OpenQuestion } from '../../src/kernel/approval.ts';
 import { argumentsPreview, renderPreview } from '../../src/kernel/shown.ts';
@@ -81,14 +81,14 @@ const asName = (outside: string) => questionLine`${outside}`.text;
 const POSITIONS: [string, (outside: string) => Preview, (outside: string) => string][] = [
   [
     'the name of a file',
-    (outside) => ({ ...newFile(outside, text('(a)\n')), place: outside, fingerprint: '' }),
+    (outside) => ({ ...newFileDiff(outside, text('(a)\n')), place: outside, fingerprint: '' }),
     asName,
   ],
   [
     'the names of several files',
     (outside) => {
       const names = [outside, `${outside}2`];
-      const changes = names.map((name) => changeOf(name, text('(a)\n'), text('(b)\n')));
+      const changes = names.map((name) => fileDiffOf(name, text('(a)\n'), text('(b)\n')));
       const [place = '', ...otherPlaces] = names;
       const lines = changesLines(changes, names);
       return { summary: filesSummary(changes), text: lines, lines, place, otherPlaces, fingerprint: '' };
@@ -176,7 +176,7 @@ describe.each(ROOMS)('in the room of %s', (client, room) => {
   test('the lines of a file stand each behind a mark, and how many are shown is true', () => {
     fc.assert(
       fc.property(fc.array(HOSTILE, { maxLength: 30 }), (contents) => {
-        const change = newFile('a.lisp', text(contents.join('\n')));
+        const change = newFileDiff('a.lisp', text(contents.join('\n')));
         const { pages, whole } = pagesOf(
           question({ ...change, place: 'a.lisp', fingerprint: '' }),
           FILE,

@@ -1,7 +1,7 @@
 // What /proc tells about processes: the tests of starts, ends and losses look at them from outside.
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { MARK } from '../../src/image/process/descendants.ts';
+import { IMAGE_VARIABLE } from '../../src/image/process/descendants.ts';
 import { freeMs } from '../load.ts';
 
 /** Returns what READ gives; NOTHING where what it reads is gone. */
@@ -64,7 +64,7 @@ export function marked(mark: string): number[] {
 /** Returns the images of the server PID, and not what makes a core beside them. One that is still a copy of the server is
  *  none yet: whoever stops that holds up the server. */
 export function imagesOf(pid: number): number[] {
-  return childrenOf(pid).filter((child) => hasAround(child, `${MARK}=`));
+  return childrenOf(pid).filter((child) => hasAround(child, `${IMAGE_VARIABLE}=`));
 }
 
 function pause(ms: number): Promise<void> {

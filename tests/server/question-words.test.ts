@@ -1,7 +1,7 @@
 // What a question says besides the diff, word for word.
 
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { changeOf } from '../../src/files/diff.ts';
+import { fileDiffOf } from '../../src/files/diff.ts';
 import { decode } from '../../src/files/text.ts';
 import type { RenameFacts } from '../../src/image/wire/operations.ts';
 import type { RenamePlan } from '../../src/tools/renaming/plan.ts';
@@ -52,7 +52,7 @@ test('of a file that changes as a whole, all lines are told as replaced', () => 
         Array.from({ length: 40_000 }, (_, index) => `${word}${(index * 7919) % 40_009}\n`).join(''),
       ),
     );
-  const change = changeOf('n', text('a'), text('b'));
+  const change = fileDiffOf('n', text('a'), text('b'));
   expect(change.text.slice(0, 3).map(String)).toEqual([
     'File n, line 1, +40000 \u221240000:',
     '@@ -1,40000 +1,40000 @@',

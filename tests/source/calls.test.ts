@@ -1,13 +1,13 @@
 // Which lists of a source call a function, and which only bind a variable of its name.
 
 import { expect, test } from 'vitest';
-import { mentionsIn } from '../../src/source/calls.ts';
+import { callMentionsIn } from '../../src/source/calls.ts';
 import { SourceText } from '../../src/source/text.ts';
 
 /** Returns the texts of the lists in SOURCE that call or mention the function START. */
 function mentioned(source: string, more: { setf?: boolean; macro?: boolean } = {}): string[] {
   const callee = { name: 'START', packages: new Set(['P']), ...more };
-  const found = mentionsIn(new SourceText(source), new Set(), callee);
+  const found = callMentionsIn(new SourceText(source), new Set(), callee);
   return found.map(({ start }) => /^[^()]*\([^()]*\)/.exec(source.slice(start))?.[0] ?? '');
 }
 
@@ -167,7 +167,7 @@ test('S3.8 a place that SETF sets is of another function, and what stands in it 
 test('S3.8 a call behind a comma is checked, also where the template quotes it', () => {
   const callee = { name: 'START', packages: new Set(['P']) };
   const found = (text: string) =>
-    mentionsIn(new SourceText(text), new Set(), callee).map(({ args }) => args?.length);
+    callMentionsIn(new SourceText(text), new Set(), callee).map(({ args }) => args?.length);
   expect(found("(list `(g ',(start 1 2)))")).toEqual([2]);
   expect(found("(list `(g '(start 1)) '(start 2))")).toEqual([undefined, undefined]);
 });

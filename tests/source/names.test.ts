@@ -4,14 +4,14 @@ import { packagesUsing } from '../../src/source/packages.ts';
 import { namedIn } from '../../src/source/roles.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { TopLevelForms } from '../../src/source/top-level.ts';
-import { mentionsOf, usesIn } from '../../src/source/uses.ts';
+import { nameMentionsIn, usesIn } from '../../src/source/uses.ts';
 
 const NONE = new Set<string>();
 
 /** Returns the mentions of F in each form of TEXT. */
 function mentionsIn(text: string) {
   const forms = new TopLevelForms(new SourceText(text), NONE);
-  return forms.all().map(({ start }) => mentionsOf(forms.at(start), 'F'));
+  return forms.allExtents().map(({ start }) => nameMentionsIn(forms.formFrom(start), 'F'));
 }
 
 test('a name is found in whatever package it stands, as it is read', () => {
@@ -60,7 +60,7 @@ test('forms of a text are told again and again, also of a large one', () => {
       ['(a', 'B', '(b)'],
       ['(third', 'FOURTH', '(fourth'],
     ] as const) {
-      const form = forms.at(text.indexOf(start));
+      const form = forms.formFrom(text.indexOf(start));
       expect(form && usesIn(form, { name })).toEqual([text.indexOf(use)]);
     }
   }
@@ -70,7 +70,7 @@ test('what the image does not read is no place of a name', () => {
   const text = '#+yes (f #-yes (g) #+(or yes no) (h #-(and yes) #-yes (g) (g)) #+no (h) (list #+no (g)))';
   const features = new Set(['YES']);
   const form = readForm(text, 0, features);
-  const places = (name: string) => mentionsOf(form, name).uses.map(({ index }) => index);
+  const places = (name: string) => nameMentionsIn(form, name).uses.map(({ index }) => index);
   expect(places('G')).toEqual([]);
   expect(places('H')).toEqual([text.indexOf('(h ')]);
 });

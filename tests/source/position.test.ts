@@ -38,12 +38,12 @@ function positionAt(source: string, offset: number) {
 
 function positionOfForm(source: string, offset: number, features: Set<string>) {
   const text = new SourceText(source);
-  const start = new TopLevelForms(text, features).at(indexOfOffset(source, offset))?.start;
+  const start = new TopLevelForms(text, features).formFrom(indexOfOffset(source, offset))?.start;
   return start === undefined ? undefined : text.positionAt(start);
 }
 
 function offsetOfTopLevelForm(source: string, index: number, features: Set<string>): number | undefined {
-  const start = new TopLevelForms(new SourceText(source), features).nth(index)?.start;
+  const start = new TopLevelForms(new SourceText(source), features).nthExtent(index)?.start;
   return start === undefined ? undefined : Array.from(source.slice(0, start)).length;
 }
 
@@ -56,8 +56,8 @@ function compare(reports: Report[]): number {
     const indexOf = (offset: number) => indices[offset] ?? source.length;
     for (const [index, [offset = 0, start = Number.NaN]] of lines.entries()) {
       if (Number.isNaN(start)) continue;
-      expect(forms.at(indexOf(offset))?.start).toBe(indexOf(start));
-      expect(forms.nth(index)?.start).toBe(indexOf(start));
+      expect(forms.formFrom(indexOf(offset))?.start).toBe(indexOf(start));
+      expect(forms.nthExtent(index)?.start).toBe(indexOf(start));
       agreed++;
     }
   }

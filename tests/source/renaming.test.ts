@@ -5,7 +5,7 @@ import { noTakers } from '../../src/source/keywords.ts';
 import { Packages, type Renaming } from '../../src/source/packages.ts';
 import { spokenOf } from '../../src/source/prose.ts';
 import { noteKeywords, scanFor } from '../../src/source/renaming.ts';
-import { spliced } from '../../src/source/splice.ts';
+import { applySplices } from '../../src/source/splice.ts';
 import { spelled, symbolIn } from '../../src/source/symbol-text.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { TopLevelForms } from '../../src/source/top-level.ts';
@@ -47,7 +47,7 @@ function renamed(text: string, how: How = {}): { text: string; kept: string[] } 
   const whole = { ...task, takers: new Map([[from, takers]]) };
   if (keywords) noteKeywords(text, all, whole);
   const scan = scanFor(text, whole);
-  return { text: spliced(text, scan.edits) as string, kept: scan.kept.map(({ why }) => why) };
+  return { text: applySplices(text, scan.edits) as string, kept: scan.kept.map(({ why }) => why) };
 }
 
 test.each<[string, string, string, How?]>([

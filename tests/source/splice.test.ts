@@ -3,15 +3,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { definitionsIn, targetsNamed } from '../../src/source/definitions.ts';
+import { definitionsIn, likeliestFormsNaming } from '../../src/source/definitions.ts';
 import {
+  applySplices,
   changedForms,
   type Splice,
-  spliced,
-  splicedAfter,
-  splicedBefore,
-  splicedOut,
-  splicedOver,
+  spliceAfter,
+  spliceBefore,
+  spliceOut,
+  spliceOver,
   unfinishedLine,
 } from '../../src/source/splice.ts';
 import { SourceText } from '../../src/source/text.ts';
@@ -41,7 +41,7 @@ const FILES = NAMES.flatMap((name) =>
 
 /** Returns TEXT after SPLICE. Expects that it is read as before but for that. */
 function edited(name: string, text: string, splice: Splice): string {
-  const now = spliced(text, [splice]);
+  const now = applySplices(text, [splice]);
   if (typeof now !== 'string') throw new Error('It is one splice.');
   const outside = [text.slice(0, splice.start), text.slice(splice.end)];
   expect([name, now.startsWith(outside[0] ?? ''), now.endsWith(outside[1] ?? '')]).toEqual([
@@ -60,7 +60,7 @@ function edited(name: string, text: string, splice: Splice): string {
 function withoutAdded(name: string, text: string, { start, text: put }: Splice, added: string): string {
   const at = start + put.indexOf(added);
   const end = at + added.length;
-  return edited(name, text, splicedOut(text, { start: at, lead: at, end }));
+  return edited(name, text, spliceOut(text, { start: at, lead: at, end }));
 }
 
 const random = randomFrom(20_261_122);
@@ -85,19 +85,19 @@ describe('random edits of definitions in libraries', () => {
     );
     const old = text.slice(extent.start, extent.end);
 
-    const over = splicedOver(text, extent, put, eol);
+    const over = spliceOver(text, extent, put, eol);
     const replaced = edited(name, text, over);
     const back = { start: over.start, end: over.start + over.text.length, text: old };
     expect(edited(name, replaced, back) === text).toBe(true);
 
-    edited(name, text, splicedOut(text, extent));
+    edited(name, text, spliceOut(text, extent));
     // What shares a line with another form does not go back to it.
     if (/[^ \t\n][ \t]*$/.test(text.slice(0, extent.lead))) return;
     if (!/^[ \t]*(?:;.*)?\r?(?:\n|$)/.test(text.slice(extent.end))) return;
     const whole = '(defun fresh-one () 1)';
     for (const splice of [
-      splicedBefore(formsOf(text), extent, whole, eol),
-      splicedAfter(text, extent, whole, eol),
+      spliceBefore(formsOf(text), extent, whole, eol),
+      spliceAfter(text, extent, whole, eol),
     ]) {
       const inserted = edited(name, text, splice);
       expect(withoutAdded(name, inserted, splice, whole) === text).toBe(true);
@@ -107,7 +107,7 @@ describe('random edits of definitions in libraries', () => {
 
 /** Returns the top-level form of TEXT that is or holds what begins at START, or is the next. */
 function extentLike(text: string, start: number): Extent {
-  return formsOf(text).around(start) ?? { start: 0, end: 0, lead: 0 };
+  return formsOf(text).extentAround(start) ?? { start: 0, end: 0, lead: 0 };
 }
 
 test('an outline has what a nested form defines, also behind an empty list and with options behind the name', () => {
@@ -123,7 +123,7 @@ test('an outline has what a nested form defines, also behind an empty list and w
 
 describe('what is found', () => {
   const found = (text: string, name: string, more: object = {}) =>
-    targetsNamed(formsOf(text), { name, ...more }).map(({ start, end, head, home, lead }) => ({
+    likeliestFormsNaming(formsOf(text), { name, ...more }).map(({ start, end, head, home, lead }) => ({
       text: text.slice(lead, end),
       head,
       home,

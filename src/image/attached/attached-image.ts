@@ -3,22 +3,22 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf, SetupError } from '../../errors.ts';
-import type { Image, ImageTools, Notice } from '../image.ts';
-import { Calls, type Host } from '../session/calls.ts';
+import type { Image, ImageNotice, ImageTools } from '../image.ts';
+import { type CallHost, Calls } from '../session/calls.ts';
 import type { Jobs } from '../session/jobs.ts';
 import { Notices } from '../session/notices.ts';
-import { type ImageStatus, imageStatus } from '../session/status.ts';
+import { type ImageStatus, imageStatusOf } from '../session/status.ts';
 import { Pulse } from '../wire/pulse.ts';
 import { isSameImage, type Served, servedName } from '../wire/served.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
-import { AttachedPeer, type Connection, socketConnection } from './attached-peer.ts';
+import { type AgentConnection, AttachedPeer, socketConnection } from './attached-peer.ts';
 
 export interface AttachedOptions {
   /** Returns the image to connect to. Throws a SetupError when there is none. */
   find: () => Promise<Served>;
   /** Returns the connection to the image that was found; by default, to its socket. */
-  connect?: (served: Served) => Connection;
+  connect?: (served: Served) => AgentConnection;
   /** The form by which an image begins to serve, for the texts of errors. */
   line: string;
   /** Time limit of a call in milliseconds. */
@@ -36,7 +36,7 @@ export interface AttachedOptions {
   /** Registers tools of the image. */
   tools?: ImageTools;
   /** Receives each reply before the caller does. */
-  onReply?: Host['onReply'];
+  onReply?: CallHost['onReply'];
 }
 
 /** Why a connection was closed whose agent had not greeted in time. */
@@ -51,7 +51,7 @@ export class AttachedImage implements Image {
   readonly #calls: Calls;
   /** Performs the operation NAME with ARGS, as in Image. */
   readonly call: Calls['call'];
-  readonly #notices = new Notices<Notice>();
+  readonly #notices = new Notices<ImageNotice>();
   #connecting: Promise<AttachedPeer> | undefined;
   /** The last connection, even if it has ended or its agent never greeted. */
   #lastPeer: AttachedPeer | undefined;
@@ -72,15 +72,15 @@ export class AttachedImage implements Image {
   constructor(options: AttachedOptions) {
     this.#options = options;
     this.#times = options.times ?? TIMES;
-    const host: Host = {
+    const host: CallHost = {
       limitMs: options.limitMs,
       attached: true,
-      current: () => (this.#closed ? undefined : this.#peer),
-      ready: () => this.#ready(),
-      building: () => undefined,
+      readyPeer: () => (this.#closed ? undefined : this.#peer),
+      whenReady: () => this.#ready(),
+      rebuildProgress: () => undefined,
       compiling: () => false,
       beforeCall: () => this.#noticeImage(),
-      watch: () => undefined,
+      answerRecorder: () => undefined,
       afterCall: () => {},
       ...(options.onReply && { onReply: options.onReply }),
       notify: (notice) => this.#notices.add(notice),
@@ -109,11 +109,11 @@ export class AttachedImage implements Image {
   /** Does nothing: a server that is not used makes no connection to a person's image. */
   start(): void {}
 
-  async started(): Promise<void> {
+  async whenStarted(): Promise<void> {
     await this.#connecting?.catch(() => {});
   }
 
-  takeNotices(): Notice[] {
+  takeNotices(): ImageNotice[] {
     return this.#notices.take();
   }
 
@@ -128,7 +128,7 @@ export class AttachedImage implements Image {
       served: this.#served,
       stopped: () => this.#served !== undefined && this.#isStopped(this.#served),
     } as const;
-    return imageStatus(life, { unreported: this.#losses }, this.jobs, this.#times.status);
+    return imageStatusOf(life, { unreported: this.#losses }, this.jobs, this.#times.status);
   }
 
   close(): void {

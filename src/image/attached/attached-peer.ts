@@ -17,7 +17,7 @@ import type { Upcalls } from '../wire/upcalls.ts';
 const FIRST_IDS = 2 ** 47;
 
 /** A way to an agent. */
-export interface Connection {
+export interface AgentConnection {
   stream: Duplex;
   /** Returns why the way has ended, as part of a sentence, if that is known. */
   ended?(): string | undefined;
@@ -26,7 +26,7 @@ export interface Connection {
 }
 
 /** Returns the connection to the agent that listens on the Unix SOCKET. */
-export function socketConnection(socket: string): Connection {
+export function socketConnection(socket: string): AgentConnection {
   return { stream: connect(socket) };
 }
 
@@ -45,7 +45,7 @@ export class AttachedPeer implements Peer {
   readonly ended: Promise<string>;
 
   /** Speaks to an agent over a CONNECTION. UPCALLS serves requests of code in the image. */
-  constructor({ stream, ended, paths }: Connection, upcalls: Upcalls) {
+  constructor({ stream, ended, paths }: AgentConnection, upcalls: Upcalls) {
     this.#socket = stream;
     const callbacks: ChannelCallbacks = {
       hello: (hello) => {

@@ -11,14 +11,14 @@ import { isInside } from '../../paths.ts';
 import type { Served } from '../wire/served.ts';
 
 /** The images that serve, and sentences that say why the folder is not used, if it is not. */
-export interface Serving {
+export interface ServedImageList {
   images: Served[];
   refusal?: string;
 }
 
 /** Returns the images in FOLDER whose process lives. Deletes the files of those whose process has ended, as
  *  after a kill. Ignores all files that are not as an image writes them. */
-export function servedImages(folder: string | undefined): Serving {
+export function servedImages(folder: string | undefined): ServedImageList {
   if (folder === undefined) return { images: [] };
   try {
     const stats = statsOf(folder);
@@ -67,7 +67,7 @@ export function isImageName(name: string): boolean {
 
 /** Returns the image that TEXT describes, which somebody told who can reach it: its name has PREFIX and a colon before
  *  it. Returns undefined when TEXT is not as an image writes it. */
-export function toldImage(text: string, prefix: string): Served | undefined {
+export function parseServedImage(text: string, prefix: string): Served | undefined {
   const served = parsedImage(text, '');
   return served && { ...served, name: `${prefix}:${served.name}` };
 }

@@ -3,8 +3,8 @@
 
 import { SetupError } from '../../errors.ts';
 import { AttachedImage, type AttachedOptions } from '../attached/attached-image.ts';
-import { fittingImages, listeningImages, type Serving, servedImages } from '../attached/serving.ts';
-import type { Image, Notice, RebuildFrom, Replaceable, Stake } from '../image.ts';
+import { fittingImages, listeningImages, type ServedImageList, servedImages } from '../attached/serving.ts';
+import type { Image, ImageNotice, RebuildFrom, RestartableImage, Stake } from '../image.ts';
 import type { SbclImage } from '../own/sbcl-image.ts';
 import { DialledError } from '../process/lifetime.ts';
 import type { LossReport } from '../recovery/report.ts';
@@ -44,7 +44,7 @@ const NO_USE: ReadonlySet<string> = new Set<keyof Operations>([
   'loaded-texts',
 ]);
 
-export class ChosenImage implements Image, Replaceable {
+export class ChosenImage implements Image, RestartableImage {
   readonly #options: ChoiceOptions;
   readonly #attached: AttachedImage;
   /** The server's own image, if one was made and not ended in favour of another. */
@@ -57,7 +57,7 @@ export class ChosenImage implements Image, Replaceable {
   #staysOwn: boolean;
   #starting: Promise<void> | undefined;
   #closed = false;
-  readonly #notices = new Notices<Notice>();
+  readonly #notices = new Notices<ImageNotice>();
   /** True when a notice has named an image that serves and is not used. */
   #unusedNoticed = false;
   /** True when a notice has said that the folder cannot be used. */
@@ -142,9 +142,9 @@ export class ChosenImage implements Image, Replaceable {
     );
   }
 
-  async started(): Promise<void> {
+  async whenStarted(): Promise<void> {
     await this.#starting;
-    await this.#current.started();
+    await this.#current.whenStarted();
   }
 
   async status(): Promise<ImageStatus> {
@@ -152,7 +152,7 @@ export class ChosenImage implements Image, Replaceable {
     return this.#current.status();
   }
 
-  takeNotices(): Notice[] {
+  takeNotices(): ImageNotice[] {
     return [...(this.#own?.takeNotices() ?? []), ...this.#attached.takeNotices(), ...this.#notices.take()];
   }
 
@@ -226,7 +226,7 @@ export class ChosenImage implements Image, Replaceable {
   }
 
   /** Returns the images that serve the workspace and take connections. */
-  async #fitting(): Promise<Serving> {
+  async #fitting(): Promise<ServedImageList> {
     const { folder, root, isTooWide } = this.#options;
     const { images, ...refusal } = servedImages(folder);
     if (images.length === 0) return { images, ...refusal };
@@ -245,7 +245,7 @@ export class ChosenImage implements Image, Replaceable {
     throw new SetupError(this.#goneText(this.#attached.used, refusal));
   }
 
-  async #named({ images, refusal }: Serving): Promise<Served> {
+  async #named({ images, refusal }: ServedImageList): Promise<Served> {
     const { choice } = this.#options;
     const listening = await listeningImages(images);
     const image = listening.find(({ name }) => name === choice);

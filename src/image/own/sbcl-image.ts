@@ -2,20 +2,20 @@
 // Probing tests whether it still works, and Recovery rebuilds it after a loss.
 
 import { ImageError } from '../../errors.ts';
-import type { Image, ImageTools, Notice, RebuildFrom, Replaceable, Stake } from '../image.ts';
+import type { Image, ImageNotice, ImageTools, RebuildFrom, RestartableImage, Stake } from '../image.ts';
 import type { Child } from '../process/child.ts';
 import type { LibraryManager } from '../process/libraries.ts';
 import { Lifetime, type LifetimeCallbacks, type LifetimeOptions } from '../process/lifetime.ts';
-import type { LoadedFiles } from '../recovery/digests.ts';
+import type { LoadedFileReader } from '../recovery/digests.ts';
 import type { JournalStore } from '../recovery/entries.ts';
 import { Recovery } from '../recovery/recovery.ts';
 import type { LossReport } from '../recovery/report.ts';
-import { Calls, type Host } from '../session/calls.ts';
+import { type CallHost, Calls } from '../session/calls.ts';
 import type { Jobs } from '../session/jobs.ts';
 import { Notices } from '../session/notices.ts';
 import { Probing } from '../session/probing.ts';
 import { Queue } from '../session/queue.ts';
-import { type ImageStatus, imageStatus } from '../session/status.ts';
+import { type ImageStatus, imageStatusOf } from '../session/status.ts';
 import type { Hello } from '../wire/messages.ts';
 import type { Peer } from '../wire/peer.ts';
 import { type Times, timesFor } from '../wire/times.ts';
@@ -37,14 +37,14 @@ export interface SbclOptions extends LifetimeOptions {
   /** Stores the journal. When this option is absent, a lost image is not rebuilt. */
   journal?: JournalStore;
   /** Reads the files that code in the image has loaded. */
-  loadedFiles?: LoadedFiles;
+  loadedFiles?: LoadedFileReader;
   /** Receives each reply before the caller does. */
-  onReply?: Host['onReply'];
+  onReply?: CallHost['onReply'];
   /** Timeouts of the image. */
   times?: Times;
 }
 
-export class SbclImage implements Image, Replaceable {
+export class SbclImage implements Image, RestartableImage {
   readonly #options: SbclOptions;
   readonly #times: Times;
   readonly #calls: Calls;
@@ -53,7 +53,7 @@ export class SbclImage implements Image, Replaceable {
   /** Runs one restart at a time, so that each restart reports the loss of the image that it ended. */
   readonly #restarts = new Queue(1);
   readonly #recovery: Recovery;
-  readonly #notices = new Notices<Notice>();
+  readonly #notices = new Notices<ImageNotice>();
   /** The process in which start files are being loaded now, if there is one. */
   #loadingStartFiles: Child | undefined;
   readonly #lifetime: Lifetime;
@@ -70,12 +70,12 @@ export class SbclImage implements Image, Replaceable {
       upcalls: (child) => ({
         ...(options.callTool && { callTool: options.callTool }),
         registerTool: (definition, registration) => this.#register(child, definition, registration),
-        report: (report) => this.#recovery.report(report, this.#lifetime.isPrepared(child)),
+        report: (report) => this.#recovery.handleJobReport(report, this.#lifetime.isPrepared(child)),
       }),
       prepare: (child) => this.#prepare(child),
       lost: (how) => {
         options.tools?.clear();
-        if (this.#recovery.lost(how)) this.start();
+        if (this.#recovery.noteLoss(how)) this.start();
       },
     };
     this.#lifetime = new Lifetime(options, callbacks, times);
@@ -88,29 +88,29 @@ export class SbclImage implements Image, Replaceable {
   }
 
   /** Returns the interface through which calls use this image. */
-  #host(): Host {
+  #host(): CallHost {
     return {
       limitMs: this.#options.limitMs,
       // A running probe, a test of whether the image works, decides whether the next call gets a new image.
-      current: () => (this.#probing.runningProbe ? undefined : this.#lifetime.current),
-      ready: async () => {
+      readyPeer: () => (this.#probing.runningProbe ? undefined : this.#lifetime.current),
+      whenReady: async () => {
         await this.#probing.runningProbe;
         return this.#lifetime.ready();
       },
-      building: () => this.#recovery.progress,
+      rebuildProgress: () => this.#recovery.progress,
       compiling: () => this.#lifetime.compiling,
       beforeCall: (peer) => {
         // A start file ended this image. The loss is reported when the next image is used.
         if (peer.dead) return;
         this.#noticeLoss();
         this.#noticePlain();
-        this.#recovery.used();
+        this.#recovery.noteUse();
       },
       // What is done before an image is ready is done again in every new image, so the journal ignores it.
-      watch: (peer, name, args) =>
-        this.#lifetime.isPrepared(peer) ? this.#recovery.watch(peer, name, args) : undefined,
+      answerRecorder: (peer, name, args) =>
+        this.#lifetime.isPrepared(peer) ? this.#recovery.answerRecorder(peer, name, args) : undefined,
       afterCall: (peer, reply) => {
-        this.#recovery.worked();
+        this.#recovery.noteSurvivedCall();
         this.#lifetime.answered();
         this.#probing.ended(peer, reply);
       },
@@ -138,9 +138,9 @@ export class SbclImage implements Image, Replaceable {
     this.#lifetime.ready().catch(() => {});
   }
 
-  started(): Promise<void> {
+  whenStarted(): Promise<void> {
     // After a loss, start the next image now: its rebuild registers the tools of the lost image again.
-    if (this.#recovery.wanted) this.start();
+    if (this.#recovery.isRebuildWanted) this.start();
     return this.#lifetime.settled();
   }
 
@@ -156,7 +156,7 @@ export class SbclImage implements Image, Replaceable {
 
   status(): Promise<ImageStatus> {
     const { last } = this.#probing;
-    return imageStatus(this.#lifetime, this.#recovery, this.jobs, this.#times.status, last);
+    return imageStatusOf(this.#lifetime, this.#recovery, this.jobs, this.#times.status, last);
   }
 
   get lastLoss(): LossReport | undefined {
@@ -184,9 +184,9 @@ export class SbclImage implements Image, Replaceable {
 
   async #restart(rebuild: RebuildFrom): Promise<LossReport | undefined> {
     await this.#lifetime.settled();
-    this.#recovery.choose(rebuild);
+    this.#recovery.chooseRebuild(rebuild);
     const child = this.#lifetime.child;
-    if (child === undefined || child.dead) this.#recovery.lost('restart_image asked for a new one');
+    if (child === undefined || child.dead) this.#recovery.noteLoss('restart_image asked for a new one');
     else {
       child.kill('restart_image ended it');
       await child.ended;
@@ -198,7 +198,7 @@ export class SbclImage implements Image, Replaceable {
     }
     // Counts this restart as a use of the image. Otherwise repeated restarts would look like images that are
     // lost before any call uses them.
-    this.#recovery.used();
+    this.#recovery.noteUse();
     // A call that waited for the new image can have taken the report already.
     return this.#recovery.takeReport() ?? this.lastLoss;
   }
@@ -208,7 +208,7 @@ export class SbclImage implements Image, Replaceable {
     return (await this.#lifetime.ready()).greeting;
   }
 
-  takeNotices(): Notice[] {
+  takeNotices(): ImageNotice[] {
     const raw = this.#lifetime.child?.takeRaw().trim() ?? '';
     if (raw !== '') this.#notices.add({ kind: 'raw', text: raw });
     for (const note of this.#recovery.journal.takeNotes()) this.#notices.add(note);

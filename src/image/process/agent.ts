@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { basename, join } from 'node:path';
-import { namesIn } from '../../leftovers.ts';
+import { namesInFolder } from '../../leftovers.ts';
 import { isOwnFile, makeOwnFolder } from '../../own.ts';
-import type { Command } from './command.ts';
+import type { ProcessCommand } from './command.ts';
 
 export interface AgentOptions {
   /** Folder of the agent's Lisp source. */
@@ -27,7 +27,7 @@ export interface AgentOptions {
 
 /** Value of the option `without` that turns off all abilities of the agent that need internals of SBCL. The
  *  agent then uses only what SBCL documents. */
-export const EVERYTHING: readonly string[] = ['everything'];
+export const WITHOUT_EVERYTHING: readonly string[] = ['everything'];
 
 /** True when compiled files can be kept in FOLDER, which is created if needed. No other user may be able to
  *  write in it, since the files in it are run. */
@@ -45,7 +45,7 @@ export function cacheUsable(folder: string): boolean {
  *  Removes compiled agents that another user can have written. */
 export function isCompiled(options: AgentOptions): boolean {
   const prefix = `${basename(compiledAgent(options))}-`;
-  const fasls = namesIn(options.cacheFolder)
+  const fasls = namesInFolder(options.cacheFolder)
     .filter((name) => name.startsWith(prefix) && name.endsWith('.fasl'))
     .map((name) => join(options.cacheFolder, name));
   const others = fasls.filter((path) => !isOwnFile(path));
@@ -89,7 +89,7 @@ const SAVE = '(funcall (find-symbol "SAVE" "LIVE-LISP.AGENT"))';
 
 /** Returns the command that runs the agent: from the fasl in the cache if CACHED (it must exist), else from
  *  source. */
-export function agentCommand(sbcl: string, options: AgentOptions, cached: boolean): Command {
+export function agentCommand(sbcl: string, options: AgentOptions, cached: boolean): ProcessCommand {
   return command(sbcl, options, {
     forms: [cached ? LOAD_CACHED : LOAD_SOURCE, RUN],
     env: agentFiles(options),
@@ -98,7 +98,7 @@ export function agentCommand(sbcl: string, options: AgentOptions, cached: boolea
 
 /** Returns the command that evaluates FORM in CORE, which contains the agent. By default FORM runs the
  *  agent. */
-export function coreCommand(sbcl: string, options: AgentOptions, core: string, form = RUN): Command {
+export function coreCommand(sbcl: string, options: AgentOptions, core: string, form = RUN): ProcessCommand {
   return command(sbcl, options, { core, forms: [form], env: {} });
 }
 
@@ -117,7 +117,7 @@ export function besidesHeapMb(): number {
 const WORKERS = 8;
 
 /** Returns the command that compiles the agent into the cache on all CPUs, and exits. */
-export function compilingCommand(sbcl: string, options: AgentOptions): Command {
+export function compilingCommand(sbcl: string, options: AgentOptions): ProcessCommand {
   const env = {
     ...agentFiles(options),
     LIVE_LISP_WORKERS: String(Math.min(WORKERS, availableParallelism())),
@@ -131,7 +131,7 @@ export const CANNOT_SAVE = 3;
 /** Returns the command that saves SBCL with the compiled agent as the file CORE, and exits. When SBCL is only
  *  a script that starts the real program, a core for the script is useless. The command then saves nothing
  *  and exits with CANNOT_SAVE. */
-export function savingCommand(sbcl: string, options: AgentOptions, core: string): Command {
+export function savingCommand(sbcl: string, options: AgentOptions, core: string): ProcessCommand {
   const env = { ...agentFiles(options), LIVE_LISP_CORE: core, LIVE_LISP_PROGRAM: realpathSync(sbcl) };
   return command(sbcl, options, { forms: [LOAD_CACHED, SAVE], env });
 }
@@ -145,7 +145,7 @@ function command(
   sbcl: string,
   options: AgentOptions,
   { core, forms, env }: { core?: string; forms: string[]; env: NodeJS.ProcessEnv },
-): Command {
+): ProcessCommand {
   return {
     program: sbcl,
     args: [

@@ -12,12 +12,12 @@ import type { AgentOperations } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
-import { StartedRequests } from './begun.ts';
 import { Bootstrap, type BootstrapPlan } from './bootstrap.ts';
 import { collectionPoll } from './collecting.ts';
-import type { Command } from './command.ts';
-import { endDescendants, MARK, processChain } from './descendants.ts';
+import type { ProcessCommand } from './command.ts';
+import { endDescendants, IMAGE_VARIABLE, processChain } from './descendants.ts';
 import { RawOutput } from './raw-output.ts';
+import { StartedRequests } from './started-requests.ts';
 import { cpuDenialMeter } from './starving.ts';
 
 /** Signals that a person or the system sends, and that no fault of the program causes. */
@@ -79,7 +79,7 @@ export class Child implements Peer {
    *  given, the wire is the standard input and output of the command; it returns the plan by which these become
    *  one, with the two functions that it is given, and PATHS translates the paths in messages. */
   constructor(
-    command: Command,
+    command: ProcessCommand,
     cwd: string,
     upcalls: (self: Child) => Upcalls = () => ({}),
     times: Times = TIMES,
@@ -90,7 +90,7 @@ export class Child implements Peer {
     this.#startedRequests = elsewhere === undefined ? new StartedRequests() : undefined;
     this.#process = spawn(program, args, {
       cwd,
-      env: { ...env, [MARK]: this.#mark },
+      env: { ...env, [IMAGE_VARIABLE]: this.#mark },
       stdio:
         elsewhere === undefined
           ? ['ignore', 'pipe', 'pipe', 'pipe', this.#startedRequests?.descriptor ?? 'ignore']

@@ -5,7 +5,7 @@ import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 
 /** A program, its arguments and its environment. */
-export interface Command {
+export interface ProcessCommand {
   program: string;
   args: string[];
   env: NodeJS.ProcessEnv;
@@ -18,10 +18,10 @@ export interface Command {
  *  because a file system does not answer. */
 export interface CommandSandbox {
   /** Returns the command that runs COMMAND in the sandbox. */
-  lockIn(command: Command): Promise<Command>;
+  lockIn(command: ProcessCommand): Promise<ProcessCommand>;
   /** Returns the command that runs COMMAND, which writes the compiled agent or a core into the cache, in a
    *  sandbox that can write there. Images can only read the cache. */
-  lockInCompiler(command: Command): Promise<Command>;
+  lockInCompiler(command: ProcessCommand): Promise<ProcessCommand>;
   /** Checks that an image can run in the sandbox here. */
   check(): Promise<void>;
 }
@@ -29,8 +29,8 @@ export interface CommandSandbox {
 /** Runs a command for at most LIMIT_MS milliseconds. Its standard streams, and the descriptor on which an
  *  agent would connect to the server, are /dev/null. Returns the process and a promise of its exit code,
  *  which is undefined when the process could not be started, or a signal or the limit ended it. */
-export function run(
-  { program, args, env, encodesSignals }: Command,
+export function runCommand(
+  { program, args, env, encodesSignals }: ProcessCommand,
   limitMs: number,
 ): { process: ChildProcess; code: Promise<number | undefined> } {
   const nowhere = openSync(devNull, 'r+');

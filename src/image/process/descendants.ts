@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Name of the environment variable by which the descendants of an image are recognized. */
-export const MARK = 'LIVE_LISP_IMAGE';
+export const IMAGE_VARIABLE = 'LIVE_LISP_IMAGE';
 
 /** Maximum number of searches for processes to kill. One may not be enough, because a process can start
  *  others before it is killed. */
@@ -14,7 +14,7 @@ const ROUNDS = 5;
 export function endDescendants(pid: number, mark: string): void {
   kill(-pid);
   for (let round = 0; round < ROUNDS; round++) {
-    const remaining = processesWith(`${MARK}=${mark}\0`);
+    const remaining = processesWith(`${IMAGE_VARIABLE}=${mark}\0`);
     if (remaining.length === 0) return;
     remaining.forEach(kill);
   }

@@ -7,7 +7,7 @@ import { readIfRegular } from '../../files/regular.ts';
 import { FarPaths, type PathMap } from '../wire/far-paths.ts';
 import { type AgentOptions, compiledAgent, sourceRegistry } from './agent.ts';
 import type { BootstrapPlan } from './bootstrap.ts';
-import type { Command } from './command.ts';
+import type { ProcessCommand } from './command.ts';
 import { whyUnsupported } from './sbcl-versions.ts';
 
 /** A command whose stdin and stdout lead to a Lisp, and the name by which the image is known. */
@@ -32,7 +32,7 @@ export function farPaths({ name, maps }: ImageCommand): FarPaths {
 }
 
 /** Returns how the process of IMAGE is started. */
-export function commandOf({ words: [program = '', ...args] }: ImageCommand): Command {
+export function commandOf({ words: [program = '', ...args] }: ImageCommand): ProcessCommand {
   return { program, args, env: process.env, encodesSignals: true };
 }
 

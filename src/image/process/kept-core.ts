@@ -5,7 +5,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { realpathSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { checkAnswering } from '../../files/answering.ts';
-import { namesIn, removeLeftovers } from '../../leftovers.ts';
+import { namesInFolder, removeLeftovers } from '../../leftovers.ts';
 import { isOwn } from '../../own.ts';
 import {
   type AgentOptions,
@@ -16,7 +16,7 @@ import {
   coreCommand,
   savingCommand,
 } from './agent.ts';
-import { type Command, type CommandSandbox, run } from './command.ts';
+import { type CommandSandbox, type ProcessCommand, runCommand } from './command.ts';
 
 /** Cores are made for at least this heap size, in megabytes. It is the default size, and images with a
  *  smaller heap use the same core. When an image needs a larger heap than its core was made for, SBCL patches
@@ -49,7 +49,7 @@ export class KeptCore {
 
   /** Returns the command by which the program SBCL starts an image from the core; undefined when there is no
    *  core. */
-  command(sbcl: string): Command | undefined {
+  command(sbcl: string): ProcessCommand | undefined {
     const file = coreFile(sbcl, this.#options);
     return file !== undefined && isCore(file) ? coreCommand(sbcl, this.#options, file) : undefined;
   }
@@ -104,13 +104,13 @@ export class KeptCore {
 
   /** Starts an image by COMMAND. It greets, and then ends because no server is connected. Returns its exit
    *  code. */
-  async #start(command: Command): Promise<number | undefined> {
+  async #start(command: ProcessCommand): Promise<number | undefined> {
     return this.#run((await this.#sandbox?.lockIn(command)) ?? command);
   }
 
-  async #run(command: Command): Promise<number | undefined> {
+  async #run(command: ProcessCommand): Promise<number | undefined> {
     if (this.#closed) return undefined;
-    const { process: child, code } = run(command, this.#limitMs);
+    const { process: child, code } = runCommand(command, this.#limitMs);
     this.#savingProcess = child;
     return code;
   }
@@ -163,7 +163,7 @@ function statsOf(file: string): Stats | undefined {
  *  FILE. */
 function removeOldest(file: string): void {
   const folder = dirname(file);
-  const cores = namesIn(folder)
+  const cores = namesInFolder(folder)
     .filter((name) => CORE.test(name))
     .map((name) => ({ path: join(folder, name), stats: statsOf(join(folder, name)) }))
     // A file that says that there can be no core takes no room, so it does not count.

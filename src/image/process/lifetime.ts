@@ -19,11 +19,11 @@ import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 import { type AgentOptions, agentCommand, cacheUsable, compilingCommand, isCompiled } from './agent.ts';
 import { Child } from './child.ts';
-import { type Command, type CommandSandbox, run } from './command.ts';
+import { type CommandSandbox, type ProcessCommand, runCommand } from './command.ts';
 import { frozenAfter, startHeartbeat } from './heart.ts';
 import { commandOf, farPaths, type ImageCommand, imagePlan, notStartedText } from './image-command.ts';
 import { KeptCore } from './kept-core.ts';
-import { seenFromOutside } from './outside.ts';
+import { processState } from './process-state.ts';
 import { askSbcl, findSbcl } from './sbcl.ts';
 import { whyUnsupported } from './sbcl-versions.ts';
 import { spaceRemedy } from './space.ts';
@@ -122,7 +122,7 @@ export class Lifetime {
 
   /** Records that the image has answered a call. */
   answered(): void {
-    this.#startPolicy.answered();
+    this.#startPolicy.noteAnswered();
   }
 
   /** After this many milliseconds, an image that does not react is replaced if calls wait. */
@@ -155,7 +155,7 @@ export class Lifetime {
   get outside(): Outside | undefined {
     const child = this.child;
     if (!this.running || child?.pid === undefined || child.dead) return undefined;
-    return { pid: child.pid, uptimeMs: performance.now() - child.startedAt, ...seenFromOutside(child.pid) };
+    return { pid: child.pid, uptimeMs: performance.now() - child.startedAt, ...processState(child.pid) };
   }
 
   /** Returns a meter: a function that returns for how many milliseconds the system has denied the process the
@@ -238,7 +238,7 @@ export class Lifetime {
     if (ending.kind === 'done' && data.works === true) return true;
     this.#failedTrial = child;
     child.kill('it could not evaluate a form');
-    this.#startPolicy.failedTrial(await child.ended);
+    this.#startPolicy.noteFailedTrial(await child.ended);
     return false;
   }
 
@@ -246,7 +246,7 @@ export class Lifetime {
     const { root, cacheFolder, command } = this.#options;
     await checkAnswering([root, cacheFolder]);
     const child = await (command === undefined ? this.#spawnHere() : this.#spawnElsewhere(command));
-    this.#startPolicy.started();
+    this.#startPolicy.noteStarted();
     const pulse = new Pulse(child);
     this.#pulse = pulse;
     const collecting = child.collectionPoll();
@@ -309,9 +309,9 @@ export class Lifetime {
     const { heapMb } = this.#options;
     rethrowUnlessFailedStart(error);
     const byItself = this.child?.endedByItself === true && spaceRemedy(heapMb) === undefined;
-    if (!byItself || !this.#startPolicy.failed(firstLine(error))) throw error;
+    if (!byItself || !this.#startPolicy.noteFailedStart(firstLine(error))) throw error;
     return this.#spawnAgent(sbcl).catch((plainError: unknown) => {
-      this.#startPolicy.plainFailed();
+      this.#startPolicy.notePlainFailed();
       throw plainError;
     });
   }
@@ -374,7 +374,7 @@ export class Lifetime {
     await this.#checkSupported(sbcl);
     const command = compilingCommand(sbcl, options);
     const locked = (await this.#options.sandbox?.lockInCompiler(command)) ?? command;
-    const { process, code } = run(locked, this.#times.start);
+    const { process, code } = runCommand(locked, this.#times.start);
     this.#compiler = process;
     if (this.#closed) process.kill();
     const succeeds = (await code) === 0;
@@ -386,7 +386,7 @@ export class Lifetime {
   /** Starts a process by COMMAND and waits for its greeting. When a signal from outside ends the process
    *  before it greets, its core or fasl is not to blame. So the start is tried once more if it was the
    *  FIRST. */
-  async #spawn(command: Command, first = true): Promise<Child> {
+  async #spawn(command: ProcessCommand, first = true): Promise<Child> {
     if (this.#closed) throw new SetupError('The server is ending.');
     const { root, sandbox } = this.#options;
     const upcalls = (self: Child) => this.#callbacks.upcalls(self);
@@ -423,7 +423,8 @@ export class Lifetime {
 
   #lost(child: Child, how: string): void {
     if (this.child !== child || this.#closed) return;
-    if (child.endedByItself && child !== this.#failedTrial) this.#startPolicy.ended(how, child.unanswered);
+    if (child.endedByItself && child !== this.#failedTrial)
+      this.#startPolicy.noteEnded(how, child.unanswered);
     // When the process was not ready yet, #start reacts to its end.
     if (child === this.#prepared) this.#ready = undefined;
     this.#callbacks.lost(how);

@@ -2,7 +2,7 @@
 // short PATH.
 
 import { join } from 'node:path';
-import { namesIn } from '../../leftovers.ts';
+import { namesInFolder } from '../../leftovers.ts';
 import { homeFolder } from '../../paths.ts';
 
 /** A folder that can contain sbcl, and the package manager that puts it there. */
@@ -48,5 +48,5 @@ function byVersion(one: string, other: string): number {
 }
 
 function below(folder: string): string[] {
-  return namesIn(folder).map((name) => join(folder, name));
+  return namesInFolder(folder).map((name) => join(folder, name));
 }

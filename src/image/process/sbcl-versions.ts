@@ -13,7 +13,7 @@ export interface SbclFacts {
 }
 
 /** The versions that live-lisp is tested with, as a phrase. */
-export const TESTED = VERSIONS.tested.join(', ');
+export const TESTED_VERSIONS = VERSIONS.tested.join(', ');
 
 const WHAT_TO_DO =
   'Ask the user to install another (https://www.sbcl.org/platform-table.html), or to name one with --sbcl PATH.';
@@ -47,7 +47,7 @@ export function supportText(version: string): string {
   if (compare(version, first) < 0) {
     return `older than those that live-lisp is tested with (from ${first} on). The main things work; what is missing is listed below`;
   }
-  return `between those that live-lisp is tested with (${TESTED}). It should work; report it if it does not`;
+  return `between those that live-lisp is tested with (${TESTED_VERSIONS}). It should work; report it if it does not`;
 }
 
 /** Compares the first three numbers of versions ONE and OTHER. Returns a negative number when ONE is older, a

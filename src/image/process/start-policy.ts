@@ -1,7 +1,7 @@
 // Decides when an image is started plain, which means with an agent that uses no internals of SBCL. A wrong
 // use of internals can end an image.
 
-import { EVERYTHING } from './agent.ts';
+import { WITHOUT_EVERYTHING } from './agent.ts';
 
 /** An image counts as new until it has given this many answers. */
 const FIRST_ANSWERS = 3;
@@ -35,7 +35,7 @@ export class StartPolicy {
 
   /** The abilities that the agent of the next image must do without. */
   get without(): readonly string[] {
-    return this.#fixed ?? (this.#plain ? EVERYTHING : []);
+    return this.#fixed ?? (this.#plain ? WITHOUT_EVERYTHING : []);
   }
 
   /** True when the next image must prove that it works before any user code runs in it. */
@@ -50,12 +50,12 @@ export class StartPolicy {
   }
 
   /** Records that an image has started. */
-  started(): void {
+  noteStarted(): void {
     this.#answers = 0;
   }
 
   /** Records that the image has answered a call. */
-  answered(): void {
+  noteAnswered(): void {
     this.#answers += 1;
     if (this.#answers >= FIRST_ANSWERS && !this.#plain) this.#ended = [];
   }
@@ -63,13 +63,13 @@ export class StartPolicy {
   /** Records that the image ended by itself, for the reason HOW, while the operations RUNNING were
    *  unanswered. If user code can have ended it, the next image is not plain, but must prove that it
    *  works. */
-  ended(how: string, running: readonly string[]): void {
+  noteEnded(how: string, running: readonly string[]): void {
     this.#recordEnd(how, running.length > 0 && running.every((name) => READ_ONLY_OPERATIONS.includes(name)));
   }
 
   /** Records that an image in which no user code had run failed to prove that it works. HOW is the reason why
    *  it ended. */
-  failedTrial(how: string): void {
+  noteFailedTrial(how: string): void {
     this.#recordEnd(how, true);
   }
 
@@ -81,7 +81,7 @@ export class StartPolicy {
 
   /** Records that no image starts, for the reason HOW. Returns true when a plain image, which uses no
    *  internals of SBCL, should be tried. */
-  failed(how: string): boolean {
+  noteFailedStart(how: string): boolean {
     if (this.#plain || this.#fixed !== undefined) return false;
     this.#ended = [how];
     this.#plain = true;
@@ -90,7 +90,7 @@ export class StartPolicy {
 
   /** Records that a plain image, which uses no internals of SBCL, does not start either. So the next image is
    *  not plain. */
-  plainFailed(): void {
+  notePlainFailed(): void {
     this.#ended = [];
     this.#plain = false;
   }

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as pause } from 'node:timers/promises';
 import { findLocalFolders, isOnLocalDisk } from '../../files/answering.ts';
-import { type Bounds, readIfRegular, readRegularAsync } from '../../files/regular.ts';
+import { type ReadLimits, readIfRegular, readRegularAsync } from '../../files/regular.ts';
 
 /** Maps file names to digests of their content. */
 export type Digests = { readonly [file: string]: string };
@@ -17,11 +17,11 @@ export function digestOf(content: Buffer): string {
 }
 
 /** Reads files whose names come from the image. */
-export class LoadedFiles {
-  readonly #bounds: Bounds;
+export class LoadedFileReader {
+  readonly #bounds: ReadLimits;
 
   /** FORBIDS returns why the file with a real path must not be read; undefined when it may be read. */
-  constructor(forbids?: Bounds['forbids']) {
+  constructor(forbids?: ReadLimits['forbids']) {
     this.#bounds = { limit: LIMIT, ...(forbids && { forbids }) };
   }
 

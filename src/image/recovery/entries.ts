@@ -6,7 +6,7 @@ import type { Digests } from './digests.ts';
 
 /** A step that built the image: a form, a change of the session's package, a file or a system that was
  *  loaded. */
-export type Entry =
+export type JournalEntry =
   | ({ kind: 'form' } & FormEntry)
   | { kind: 'package'; inPackage: string }
   | FileEntry
@@ -61,7 +61,7 @@ export interface SystemEntry {
 /** Stores entries, and the contents of loaded files by their digests. The methods throw when they cannot
  *  store. */
 export interface JournalStore {
-  append(entry: Entry): void;
+  append(entry: JournalEntry): void;
   /** Removes all entries. */
   clear(): void;
   keep(digest: string, content: Buffer): void;
@@ -72,14 +72,14 @@ export interface JournalStore {
 
 /** The stored journal of a server that has ended. */
 export interface OldJournal {
-  entries: Entry[];
+  entries: JournalEntry[];
   /** Number of lines that could not be read. */
   damaged: number;
   content(digest: string): Buffer | undefined;
 }
 
 /** Returns a label of ENTRY for people, such as load_file and the path. */
-export function labelOf(entry: Entry): string {
+export function labelOf(entry: JournalEntry): string {
   switch (entry.kind) {
     case 'form': {
       const text = entry.text.replace(/\s+/g, ' ');
@@ -98,7 +98,7 @@ export function labelOf(entry: Entry): string {
 
 /** Returns the approximate length of ENTRY in characters. It does not change when digests are added to ENTRY
  *  later. */
-export function sizeOf(entry: Entry): number {
+export function sizeOf(entry: JournalEntry): number {
   if (entry.kind !== 'form') return 100;
   const { text, package: home, readtable = '', without, policy, defines } = entry;
   const others = JSON.stringify([without, policy, defines]).length;
@@ -107,7 +107,7 @@ export function sizeOf(entry: Entry): number {
 
 /** True when ENTRY makes LAST, the entry directly before it, superfluous. As no entry is between the two,
  *  nothing can have used the result of LAST. */
-export function replaces(entry: Entry, last: Entry): boolean {
+export function replaces(entry: JournalEntry, last: JournalEntry): boolean {
   if (entry.kind === 'file' && entry.complete && 'path' in last) return last.path === entry.path;
   if (entry.kind !== last.kind) return false;
   switch (entry.kind) {
@@ -142,11 +142,11 @@ const BATCH_FORMS = 500;
 const BATCH_CHARACTERS = 1_000_000;
 
 /** Entries that a rebuild replays by one request. */
-export type Batch = Extract<Entry, { kind: 'form' | 'package' }>[];
+export type Batch = Extract<JournalEntry, { kind: 'form' | 'package' }>[];
 
 /** Returns the next batch: the forms and package changes of ENTRIES from the index START to the next entry of
  *  another kind, or to the limits of a batch. */
-export function nextBatch(entries: readonly Entry[], start: number): Batch {
+export function nextBatch(entries: readonly JournalEntry[], start: number): Batch {
   const batch: Batch = [];
   let characters = 0;
   for (const entry of entries.slice(start, start + BATCH_FORMS)) {

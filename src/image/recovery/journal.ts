@@ -13,9 +13,16 @@ import type {
   LoadSystemData,
   Operations,
 } from '../wire/operations.ts';
-import { digestOf, LoadedFiles } from './digests.ts';
-import { type Entry, type JournalStore, labelOf, replaces, type SystemEntry, sizeOf } from './entries.ts';
-import { addForm, addName, type Contents, emptyContents, type JournalNote } from './report.ts';
+import { digestOf, LoadedFileReader } from './digests.ts';
+import {
+  type JournalEntry,
+  type JournalStore,
+  labelOf,
+  replaces,
+  type SystemEntry,
+  sizeOf,
+} from './entries.ts';
+import { addForm, addName, emptyContents, type ImageContents, type JournalNote } from './report.ts';
 
 /** Maximum number of entries that the journal keeps. */
 const ENTRY_LIMIT = 20_000;
@@ -27,13 +34,13 @@ const TEXT_LIMIT = 32 * 1024 * 1024;
 const JOB_LIMIT = 1000;
 
 /** Receives the answer of an operation, and the id of its job. */
-export type Answered = (job: number, answer: Answer) => void;
+export type AnswerRecorder = (job: number, answer: Answer) => void;
 
 export class Journal {
   readonly #store: JournalStore | undefined;
-  #entries: Entry[] = [];
+  #entries: JournalEntry[] = [];
   #characters = 0;
-  #contents: Contents = emptyContents();
+  #contents: ImageContents = emptyContents();
   /** For each running evaluation (by job id), how many of its forms the agent has reported. */
   readonly #reportedForms = new Map<number, number>();
   /** Labels of the forms and loads that have begun to change the image and have not ended. The key of a form
@@ -46,11 +53,11 @@ export class Journal {
   #storeFailed = false;
 
   /** Reads the files that were loaded. */
-  readonly files: LoadedFiles;
+  readonly files: LoadedFileReader;
 
   /** Keeps the entries in STORE. Without STORE, the journal keeps no entries, and only records what the image
    *  holds, for the report of a loss. FILES reads the files that were loaded. */
-  constructor(store: JournalStore | undefined, files = new LoadedFiles()) {
+  constructor(store: JournalStore | undefined, files = new LoadedFileReader()) {
     this.#store = store;
     this.files = files;
   }
@@ -61,12 +68,12 @@ export class Journal {
   }
 
   /** The entries that built the image, in order. */
-  get entries(): readonly Entry[] {
+  get entries(): readonly JournalEntry[] {
     return this.#entries;
   }
 
   /** What the image holds now, as the report of its loss would list it. */
-  get contents(): Readonly<Contents> {
+  get contents(): Readonly<ImageContents> {
     return this.#contents;
   }
 
@@ -77,7 +84,7 @@ export class Journal {
 
   /** Returns what the lost image held, and begins to record the contents of the next image. The entries
    *  stay. */
-  takeContents(): Contents {
+  takeContents(): ImageContents {
     const contents = this.#contents;
     for (const what of this.#unfinished.values()) addForm(contents.unfinished, what);
     this.#unfinished.clear();
@@ -127,7 +134,7 @@ export class Journal {
   }
 
   /** Removes ENTRY, also from the store, which is rewritten for this. */
-  drop(entry: Entry): void {
+  drop(entry: JournalEntry): void {
     const others = this.#entries.filter((each) => each !== entry);
     this.#empty();
     for (const each of others) this.add(each);
@@ -163,11 +170,11 @@ export class Journal {
   /** Returns a callback for the answer of the operation NAME, which is about to be performed with ARGS.
    *  Before it returns, reads the files that the operation will load. After a system was loaded, LOADED
    *  receives its entry and the names of all systems that were loaded with it. */
-  async watch(
+  async answerRecorder(
     name: string,
     args: object,
     loaded: (entry: SystemEntry, names: string[]) => void,
-  ): Promise<Answered> {
+  ): Promise<AnswerRecorder> {
     const onEnd = await this.#watchEnd(name, args, loaded);
     const loadLabel = labelOfLoad(name, args);
     return (job, answer) => {
@@ -187,7 +194,7 @@ export class Journal {
     name: string,
     args: object,
     loaded: (entry: SystemEntry, names: string[]) => void,
-  ): Promise<Answered> {
+  ): Promise<AnswerRecorder> {
     if (name === 'evaluate') return (job, { data }) => this.#evaluated(job, data as EvaluateData);
     if (name === 'load-file') {
       const { file } = args as { file: string };
@@ -244,7 +251,7 @@ export class Journal {
 
   /** Appends ENTRY. First removes the last entry, and those before it, as long as ENTRY makes them
    *  superfluous. */
-  add(entry: Entry): void {
+  add(entry: JournalEntry): void {
     if (!this.isEnabled || this.#full) return;
     for (let last = this.#entries.at(-1); last && replaces(entry, last); last = this.#entries.at(-1)) {
       this.#entries.pop();

@@ -4,13 +4,13 @@
 import { join } from 'node:path';
 import { messageOf } from '../../errors.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
-import { watchWithFairTimeout } from '../wire/ending-steps.ts';
+import { enforceFairLimit } from '../wire/ending-steps.ts';
 import { type Ending, endingAfter } from '../wire/endings.ts';
 import type { AgentOperations, ReplayRemark } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import { digestOf } from './digests.ts';
-import { type Batch, type Entry, labelOf, nextBatch } from './entries.ts';
+import { type Batch, type JournalEntry, labelOf, nextBatch } from './entries.ts';
 import type { Journal } from './journal.ts';
 import {
   addName,
@@ -88,7 +88,7 @@ export class Rebuild {
   }
 
   /** Rebuilds the next entry, or batch of entries, of ENTRIES. Returns whether the image is usable. */
-  async #next(peer: Peer, entries: readonly Entry[]): Promise<boolean> {
+  async #next(peer: Peer, entries: readonly JournalEntry[]): Promise<boolean> {
     const entry = entries[this.#done];
     if (entry === undefined) return true;
     try {
@@ -141,14 +141,14 @@ export class Rebuild {
     return true;
   }
 
-  #remark(entry: Entry | undefined, { why, missing }: ReplayRemark): void {
+  #remark(entry: JournalEntry | undefined, { why, missing }: ReplayRemark): void {
     if (entry === undefined) return;
     const what = labelOf(entry);
     if (missing) this.#result.missing.push({ what, cause: { kind: 'names missing', names: missing } });
     if (why !== undefined) this.#fail(what, { kind: 'told', text: why });
   }
 
-  #loadFile(peer: Peer, entry: Entry & { kind: 'file' }): Promise<boolean> {
+  #loadFile(peer: Peer, entry: JournalEntry & { kind: 'file' }): Promise<boolean> {
     return withTemporaryFolder(async (folder) => {
       const source = await this.#sourceOf(entry);
       if (source === undefined) {
@@ -166,7 +166,7 @@ export class Rebuild {
     });
   }
 
-  #loadForms(peer: Peer, entry: Entry & { kind: 'forms' }): Promise<boolean> {
+  #loadForms(peer: Peer, entry: JournalEntry & { kind: 'forms' }): Promise<boolean> {
     return withTemporaryFolder(async (folder) => {
       const content = this.#journal.content(entry.digest);
       const { path: file, numbers } = entry;
@@ -185,7 +185,7 @@ export class Rebuild {
 
   /** Records how loading the file of ENTRY ended. Returns whether the image is usable. */
   #recordLoad(
-    entry: Entry & { path: string; partial?: boolean },
+    entry: JournalEntry & { path: string; partial?: boolean },
     ending: Ending,
     notLoaded: boolean,
   ): boolean {
@@ -204,7 +204,7 @@ export class Rebuild {
   async #sourceOf({
     path,
     digest,
-  }: Entry & { kind: 'file' }): Promise<{ file: string; content?: string } | undefined> {
+  }: JournalEntry & { kind: 'file' }): Promise<{ file: string; content?: string } | undefined> {
     const now = await this.#journal.files.read(path);
     if (digest === undefined || (now && digestOf(now) === digest)) return { file: path };
     const content = this.#journal.content(digest);
@@ -216,7 +216,7 @@ export class Rebuild {
     return { file: path, ...(content && { content: content.toString('latin1') }) };
   }
 
-  async #loadSystem(peer: Peer, entry: Entry & { kind: 'system' }): Promise<boolean> {
+  async #loadSystem(peer: Peer, entry: JournalEntry & { kind: 'system' }): Promise<boolean> {
     const changed = await this.#journal.files.changedSince(entry.files ?? {});
     const unknown: string[] = [];
     for (const file of changed)
@@ -256,7 +256,7 @@ export class Rebuild {
     const { id, answer } = peer.request(name, args);
     const begin = (ms: number) => {
       this.#late = this.#timeIsUp;
-      return watchWithFairTimeout(peer.job(id), this.#late ? 1 : ms, this.#times);
+      return enforceFairLimit(peer.job(id), this.#late ? 1 : ms, this.#times);
     };
     let unwatch = begin(limitMs);
     this.#runningJob = {
@@ -276,7 +276,7 @@ export class Rebuild {
   /** Drops ENTRY, which hung, ended the image or left it BROKEN, from this and all further rebuilds. Keeps
    *  ENTRY when it was only interrupted because the time for the whole rebuild had run out. Returns whether
    *  the image is usable. */
-  #recordStop(entry: Entry | undefined, ending: Ending, broken = false): boolean {
+  #recordStop(entry: JournalEntry | undefined, ending: Ending, broken = false): boolean {
     const usable = ending.kind !== 'lost' && !broken;
     if (this.#abandoned) return usable;
     if (usable && this.#late) return true;
@@ -288,7 +288,7 @@ export class Rebuild {
     return usable;
   }
 
-  #drop(entry: Entry, cause: Cause): void {
+  #drop(entry: JournalEntry, cause: Cause): void {
     this.#dropped.push({ what: labelOf(entry), cause, leftOut: true });
     this.#journal.drop(entry);
   }

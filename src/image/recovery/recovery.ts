@@ -4,7 +4,7 @@ import { CallError } from '../../errors.ts';
 import type { Answer, JobReport } from '../wire/messages.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
-import type { LoadedFiles } from './digests.ts';
+import type { LoadedFileReader } from './digests.ts';
 import type { JournalStore, SystemEntry } from './entries.ts';
 import { Journal } from './journal.ts';
 import { Rebuild } from './rebuild.ts';
@@ -48,7 +48,7 @@ export class Recovery {
 
   /** STORE keeps the journal; without it, lost images are not rebuilt. FILES reads the files that were
    *  loaded. */
-  constructor(store: JournalStore | undefined, times: Times = TIMES, files?: LoadedFiles) {
+  constructor(store: JournalStore | undefined, times: Times = TIMES, files?: LoadedFileReader) {
     this.#times = times;
     this.journal = new Journal(store, files);
   }
@@ -69,23 +69,23 @@ export class Recovery {
   }
 
   /** True when the next image is to be rebuilt from the journal. */
-  get wanted(): boolean {
+  get isRebuildWanted(): boolean {
     return this.#losses.length > 0 && this.journal.entries.length > 0;
   }
 
   /** Records that a call is about to use the image. */
-  used(): void {
+  noteUse(): void {
     this.#used = true;
   }
 
   /** Records that a call has ended and the image still lives. */
-  worked(): void {
+  noteSurvivedCall(): void {
     this.#worked = true;
   }
 
   /** Records that the image was lost for the reason HOW, which is part of a sentence. Returns true when it
    *  must be rebuilt at once. An image that no call had used is rebuilt only when a call needs it. */
-  lost(how: string): boolean {
+  noteLoss(how: string): boolean {
     this.#losses = [...this.#losses, how].slice(-MAX_REPORTED_LOSSES);
     addContents(this.#lostContents, this.journal.takeContents());
     const wasUsed = this.#used;
@@ -95,7 +95,7 @@ export class Recovery {
     if (this.#built) this.#lostSoonInARow = this.#lostSoon(wasUsed) ? this.#lostSoonInARow + 1 : 0;
     this.#built = false;
     this.#worked = false;
-    return wasUsed && this.wanted;
+    return wasUsed && this.isRebuildWanted;
   }
 
   /** True when the rebuild can be the reason why a rebuilt image was lost. */
@@ -105,7 +105,7 @@ export class Recovery {
 
   /** Selects what the next image is built from, as in RebuildFrom. Throws a CallError for 'previous' when
    *  there is no journal of a previous server, or the server keeps no journals. */
-  choose(rebuild: 'session' | 'none' | 'previous'): void {
+  chooseRebuild(rebuild: 'session' | 'none' | 'previous'): void {
     // The current image is ended on request, which says nothing about its rebuild.
     this.#lostSoonInARow = 0;
     this.#builtAt = Number.NEGATIVE_INFINITY;
@@ -134,7 +134,7 @@ export class Recovery {
   async prepare(peer: Peer): Promise<boolean> {
     // A start file has ended PEER, so the rebuild is not to blame.
     if (peer.dead) return false;
-    if (!this.wanted) {
+    if (!this.isRebuildWanted) {
       this.#lostSoonInARow = 0;
       return false;
     }
@@ -158,18 +158,23 @@ export class Recovery {
 
   /** Handles JOB_REPORT. READY is true when the image that sent the report is ready for calls, and false
    *  while it is still being prepared. */
-  report(jobReport: JobReport, ready: boolean): void {
+  handleJobReport(jobReport: JobReport, ready: boolean): void {
     if (jobReport.kind === 'reached')
       this.#rebuild?.reached(jobReport.job, jobReport.index, jobReport.probing);
     else if (ready) this.journal.built(jobReport.job, jobReport.built);
   }
 
   /** Returns a callback for the answer of the operation NAME, which PEER will perform with ARGS. */
-  watch(peer: Peer, name: string, args: object): Promise<(job: number, answer: Answer) => void> {
-    return this.journal.watch(name, args, (entry, names) => void this.#addDigests(peer, entry, names));
+  answerRecorder(peer: Peer, name: string, args: object): Promise<(job: number, answer: Answer) => void> {
+    return this.journal.answerRecorder(
+      name,
+      args,
+      (entry, names) => void this.#addDigests(peer, entry, names),
+    );
   }
 
-  /** Records that code in the image registered the tool that clients call NAME. READY is as for `report`. */
+  /** Records that code in the image registered the tool that clients call NAME. READY is as for
+   *  `handleJobReport`. */
   registeredTool(name: string, ready: boolean): void {
     if (ready) this.journal.registeredTool(name);
     else this.#rebuild?.registeredTool(name);

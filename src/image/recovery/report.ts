@@ -10,7 +10,7 @@ export interface Beginnings {
 }
 
 /** What an image holds, as the report of its loss lists it. */
-export interface Contents {
+export interface ImageContents {
   evaluations: number;
   /** Number of evaluated forms that did not build the image, so that no rebuild evaluates them. */
   notRun: number;
@@ -81,7 +81,7 @@ export interface LossReport {
   time: string;
   /** How each image was lost since the last report, as part of a sentence. */
   how: string[];
-  held: Contents;
+  held: ImageContents;
   /** True when this server rebuilds lost images. */
   replay: boolean;
   /** Result of the rebuild; absent when there was nothing to rebuild. */
@@ -104,7 +104,7 @@ const NAME_KINDS = ['systems', 'files', 'tools', 'variables'] as const;
 const FORM_KINDS = ['damages', 'unfinished', 'differing'] as const;
 
 /** Returns the contents of a new image, which holds nothing yet. */
-export function emptyContents(): Contents {
+export function emptyContents(): ImageContents {
   const none = () => ({ count: 0, first: [] });
   return {
     evaluations: 0,
@@ -136,7 +136,7 @@ export function nothingBuilt(): Rebuilt {
 }
 
 /** Adds OTHER, the contents of the image that was lost next, to CONTENTS. */
-export function addContents(contents: Contents, other: Contents): void {
+export function addContents(contents: ImageContents, other: ImageContents): void {
   contents.evaluations += other.evaluations;
   contents.notRun += other.notRun;
   for (const kind of NAME_KINDS) for (const name of other[kind]) addName(contents[kind], name);

@@ -3,7 +3,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
 import { programsOf, realPath } from '../../paths.ts';
-import type { Command } from '../process/command.ts';
+import type { ProcessCommand } from '../process/command.ts';
 import { installCommand } from '../process/sbcl.ts';
 import { isIn } from './mounts.ts';
 
@@ -64,7 +64,7 @@ interface Trial {
 
 /** Runs a trial by a command, and waits for its end. Returns what keeps bubblewrap from working; undefined
  *  when bubblewrap works. */
-export function obstacleOf({ program, args, env }: Command): Obstacle | undefined {
+export function obstacleOf({ program, args, env }: ProcessCommand): Obstacle | undefined {
   const { status, signal, stderr, error } = spawnSync(program, args, { ...TRIAL_OPTIONS, env });
   return obstacleIn({
     code: status,
@@ -73,7 +73,7 @@ export function obstacleOf({ program, args, env }: Command): Obstacle | undefine
 }
 
 /** Like obstacleOf, but does not block the main thread. */
-export async function obstacleAsync({ program, args, env }: Command): Promise<Obstacle | undefined> {
+export async function obstacleAsync({ program, args, env }: ProcessCommand): Promise<Obstacle | undefined> {
   const trial = await new Promise<Trial>((resolve) => {
     const child = execFile(program, args, { ...TRIAL_OPTIONS, env }, (error, _, stderr) =>
       resolve({

@@ -72,7 +72,7 @@ export function isIn(folders: readonly string[], path: string): boolean {
 }
 
 /** Returns the length of the path of the innermost of FOLDERS around PATH; 0 when PATH is in none of them. */
-export function innermost(folders: readonly string[], path: string): number {
+export function innermostPathLength(folders: readonly string[], path: string): number {
   return Math.max(0, ...folders.filter((folder) => isInside(folder, path)).map(({ length }) => length));
 }
 

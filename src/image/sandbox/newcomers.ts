@@ -3,22 +3,22 @@
 
 import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';
-import { isNamed } from '../../files/answering.ts';
+import { entryExists } from '../../files/answering.ts';
 
 export class NewFileWatcher {
   readonly #watchers = new Map<string, FSWatcher>();
   readonly #appeared = new Set<string>();
 
   /** From now on records when one of NAMES appears in FOLDER. Records nothing where the system cannot watch
-   *  FOLDER. Throws an UnansweredError when the file system does not answer. */
+   *  FOLDER. Throws an UnresponsiveFolderError when the file system does not answer. */
   async watch(folder: string, names: readonly string[]): Promise<void> {
     if (this.#watchers.has(folder)) return;
     const absent = new Set<string>();
     // A link without a target counts as present, because no event in this folder reports when its target is
     // created.
-    for (const name of names) if (!(await isNamed(join(folder, name)))) absent.add(name);
+    for (const name of names) if (!(await entryExists(join(folder, name)))) absent.add(name);
     const look = async (name: string) => {
-      if (!(await isNamed(join(folder, name)))) absent.add(name);
+      if (!(await entryExists(join(folder, name)))) absent.add(name);
       else if (absent.delete(name)) this.#appeared.add(join(folder, name));
     };
     try {

@@ -32,7 +32,7 @@ export class Placeholders {
 
   /** Creates an empty folder at each of PATHS that does not exist, and keeps it until this process ends. Does
    *  nothing at a path where this process cannot create a folder, because sandboxed code cannot either.
-   *  Throws an UnansweredError when a file system does not answer. */
+   *  Throws an UnresponsiveFolderError when a file system does not answer. */
   async occupy(paths: readonly string[]): Promise<void> {
     const wanted: string[] = [];
     for (const path of paths) {

@@ -4,7 +4,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { isThere, realPathOf, UnansweredError, withFileTimeout } from '../../files/answering.ts';
+import { isThere, realPathOf, UnresponsiveFolderError, withFileTimeout } from '../../files/answering.ts';
 import { readRegularAsync } from '../../files/regular.ts';
 
 /** Folders of version control systems. They contain hooks and settings, which programs obey at the next
@@ -14,7 +14,7 @@ const REPOSITORIES = ['.git', '.hg', '.svn', '.jj'];
 /** Folders that sandboxed code must not create in a workspace. The server creates each missing one as an
  *  empty folder, which disturbs no program. The list has no names of files, because an empty folder in the
  *  place of a file would disturb programs. */
-export const FORBIDDEN = [
+export const FORBIDDEN_FOLDERS = [
   '.git',
   '.hg',
   '.claude',
@@ -33,7 +33,7 @@ export const FORBIDDEN = [
 ] as const;
 
 /** Files that are reported when they appear in a workspace. */
-export const REPORTED = [
+export const REPORTED_FILES = [
   '.envrc',
   '.npmrc',
   '.mcp.json',
@@ -43,7 +43,7 @@ export const REPORTED = [
 ] as const;
 
 /** Names that are read-only where they exist. */
-const READ_ONLY = [...FORBIDDEN, ...REPORTED, ...REPOSITORIES];
+const READ_ONLY = [...FORBIDDEN_FOLDERS, ...REPORTED_FILES, ...REPOSITORIES];
 
 /** The search for repositories visits at most this many folders. */
 const MAX_FOLDERS = 1000;
@@ -53,21 +53,22 @@ const MAX_DEPTH = 6;
 const PACKAGES = 'node_modules';
 
 /** Returns the paths that code in the sandbox may not write: the settings files in the workspace ROOT, and all
- *  repositories below ROOT. ROOT and the results have no symbolic links. Throws an UnansweredError when a file system does not answer. */
+ *  repositories below ROOT. ROOT and the results have no symbolic links. Throws an UnresponsiveFolderError
+ *  when a file system does not answer. */
 export async function protectedPaths(root: string): Promise<string[]> {
   const settings = [...new Set(READ_ONLY)].map((name) => join(root, name));
   return withRepositories([...settings, ...(await repositoriesIn(root))]);
 }
 
 /** Returns the real paths of the repositories below FOLDER, and of the repositories that .git files of
- *  worktrees and submodules below FOLDER point to. Throws an UnansweredError when a file system does not
- *  answer. */
+ *  worktrees and submodules below FOLDER point to. Throws an UnresponsiveFolderError when a file system does
+ *  not answer. */
 export async function repositoryPaths(folder: string): Promise<string[]> {
   return withRepositories(await repositoriesIn(folder));
 }
 
-/** Returns the real paths of those of PATHS that exist. Throws an UnansweredError when a file system does not
- *  answer. */
+/** Returns the real paths of those of PATHS that exist. Throws an UnresponsiveFolderError when a file system
+ *  does not answer. */
 export async function existingPaths(paths: readonly string[]): Promise<string[]> {
   const found = new Set<string>();
   for (const path of paths) if (await isThere(path)) found.add(await realPathOf(path));
@@ -108,7 +109,7 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
 /** Returns an error handler that returns VALUE, but rethrows when a file system did not answer. */
 function unlessUnanswered<Value>(value: Value): (error: unknown) => Value {
   return (error) => {
-    if (error instanceof UnansweredError) throw error;
+    if (error instanceof UnresponsiveFolderError) throw error;
     return value;
   };
 }

@@ -9,7 +9,7 @@ import { SetupError } from '../../errors.ts';
 import { checkAnswering, orSetupError, withFileTimeout } from '../../files/answering.ts';
 import { isInside, realPath, recordsFolder } from '../../paths.ts';
 import { cacheUsable, outputTranslations } from '../process/agent.ts';
-import type { Command, CommandSandbox } from '../process/command.ts';
+import type { CommandSandbox, ProcessCommand } from '../process/command.ts';
 import {
   findBubblewrap,
   missingBubblewrap,
@@ -20,7 +20,7 @@ import {
 } from './bubblewrap.ts';
 import {
   existingFolders,
-  innermost,
+  innermostPathLength,
   isIn,
   type Mounts,
   mountArguments,
@@ -32,7 +32,13 @@ import {
 } from './mounts.ts';
 import { NewFileWatcher } from './newcomers.ts';
 import { Placeholders } from './placeholders.ts';
-import { existingPaths, FORBIDDEN, protectedPaths, REPORTED, repositoryPaths } from './protected.ts';
+import {
+  existingPaths,
+  FORBIDDEN_FOLDERS,
+  protectedPaths,
+  REPORTED_FILES,
+  repositoryPaths,
+} from './protected.ts';
 import { secretPaths } from './secrets.ts';
 import { filterFile, systemCallFilter } from './system-calls.ts';
 
@@ -163,7 +169,7 @@ export class Sandbox implements CommandSandbox {
   }
 
   /** Returns the command that runs TRIAL in the sandbox, or the obstacle that prevents it. */
-  #trial(): Command | Obstacle {
+  #trial(): ProcessCommand | Obstacle {
     if (systemCallFilter() === undefined) return unknownProcessor();
     if (this.#bubblewrap() === undefined) return missingBubblewrap();
     const folders = this.#options.roots.map(realPath);
@@ -175,7 +181,7 @@ export class Sandbox implements CommandSandbox {
     );
   }
 
-  async lockInCompiler(command: Command): Promise<Command> {
+  async lockInCompiler(command: ProcessCommand): Promise<ProcessCommand> {
     await checkAnswering([...this.#optionPaths, dirname(command.program)]);
     // The workspace is empty in this sandbox, so that no file that an image has put there can get into the
     // agent, which other images will load.
@@ -188,7 +194,7 @@ export class Sandbox implements CommandSandbox {
     return this.#lockIn(command, mounts, ['--unshare-net']);
   }
 
-  async lockIn(command: Command): Promise<Command> {
+  async lockIn(command: ProcessCommand): Promise<ProcessCommand> {
     const { strict } = this.#options;
     await checkAnswering([...this.#optionPaths, dirname(command.program)]);
     const changed = await orSetupError(() => this.#changed());
@@ -217,22 +223,22 @@ export class Sandbox implements CommandSandbox {
     return [root, ...roots, ...write, ...libraries, ...needed, ...trusted, cacheFolder, stateFolder, home];
   }
 
-  /** Looks for secrets, so that `hides` knows which exist. Throws an UnansweredError when a file system does
-   *  not answer. */
+  /** Looks for secrets, so that `hides` knows which exist. Throws an UnresponsiveFolderError when a file
+   *  system does not answer. */
   async findSecrets(): Promise<void> {
     this.#secrets = await secretPaths(this.#options.home);
   }
 
   /** Looks for the secrets to hide, and creates placeholders for the folders that code must not create.
    *  Returns the mounts of the writable folders, read-only mounts inside these, and mounts that hide secrets.
-   *  Throws an UnansweredError when a file system does not answer. */
+   *  Throws an UnresponsiveFolderError when a file system does not answer. */
   async #changed(): Promise<Mounts> {
     const { home, libraries, trusted, cacheFolder } = this.#options;
     await this.findSecrets();
     await this.#placeholders.occupy(
-      this.#workspace.flatMap((root) => FORBIDDEN.map((name) => join(root, name))),
+      this.#workspace.flatMap((root) => FORBIDDEN_FOLDERS.map((name) => join(root, name))),
     );
-    for (const root of this.#workspace) await this.#newFiles.watch(root, REPORTED);
+    for (const root of this.#workspace) await this.#newFiles.watch(root, REPORTED_FILES);
     const records = await this.#occupiedRecords();
     const own = [...this.#workspace, ...this.#libraries];
     // A home that is inside a folder for temporary files is read-only, because nothing in a home is
@@ -280,7 +286,7 @@ export class Sandbox implements CommandSandbox {
   /** True when one of FOLDERS, which are hidden, hides the file at REAL, a real path. Of the hidden and the
    *  shown folders around REAL, the innermost decides. */
   #covers(folders: readonly string[], real: string): boolean {
-    return innermost(folders, real) > innermost(this.#shown, real);
+    return innermostPathLength(folders, real) > innermostPathLength(this.#shown, real);
   }
 
   /** Returns the path of the bwrap to use; undefined when there is none. Ignores each bwrap in a folder that
@@ -300,7 +306,7 @@ export class Sandbox implements CommandSandbox {
     return cacheUsable(folder) ? realPath(folder) : undefined;
   }
 
-  #lockIn(command: Command, mounts: Mounts, more: readonly string[] = []): Command {
+  #lockIn(command: ProcessCommand, mounts: Mounts, more: readonly string[] = []): ProcessCommand {
     const program = this.#bubblewrap();
     if (program === undefined) throw refusalOf(missingBubblewrap());
     const filter = filterFile(this.#options.cacheFolder);

@@ -3,7 +3,7 @@
 
 import { readdir } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { UnansweredError, withFileTimeout } from '../../files/answering.ts';
+import { UnresponsiveFolderError, withFileTimeout } from '../../files/answering.ts';
 import { isInside, realPath } from '../../paths.ts';
 import { existingPaths } from './protected.ts';
 
@@ -225,8 +225,8 @@ const NAMED = [
   'HISTFILE',
 ];
 
-/** Returns the real paths of the secrets that exist for the user with this HOME. Throws an UnansweredError
- *  when a file system does not answer. */
+/** Returns the real paths of the secrets that exist for the user with this HOME. Throws an
+ *  UnresponsiveFolderError when a file system does not answer. */
 export async function secretPaths(home: string): Promise<string[]> {
   const usual = Object.values(SECRETS).flat();
   const moved = Object.entries(MOVED).flatMap(([folder, variable]) =>
@@ -268,7 +268,7 @@ async function namesIn(folder: string): Promise<Set<string> | undefined> {
   try {
     return new Set(await withFileTimeout(folder, () => readdir(folder)));
   } catch (error) {
-    if (error instanceof UnansweredError) throw error;
+    if (error instanceof UnresponsiveFolderError) throw error;
     const { code = '' } = error as NodeJS.ErrnoException;
     return ['ENOENT', 'ENOTDIR'].includes(code) ? new Set() : undefined;
   }

@@ -3,7 +3,7 @@
 
 import type { CallOptions, Reply } from '../wire/call.ts';
 import type { EndSignal } from '../wire/end-signal.ts';
-import { watch } from '../wire/ending-steps.ts';
+import { enforceLimit } from '../wire/ending-steps.ts';
 import { endingAfter } from '../wire/endings.ts';
 import type { Answer } from '../wire/messages.ts';
 import type { Operations, Reason } from '../wire/operations.ts';
@@ -16,18 +16,18 @@ import { reportProgress } from './progress.ts';
 import { type Ahead, Queue } from './queue.ts';
 
 /** The functions through which calls use their image. */
-export interface Host {
+export interface CallHost {
   /** Time limit of a call in milliseconds. */
   readonly limitMs: number;
   /** True when somebody else runs the image. */
   readonly attached?: boolean;
   /** Returns the peer, the agent in an image, that is ready for calls; undefined when there is none now. */
-  current(): Peer | undefined;
+  readyPeer(): Peer | undefined;
   /** Resolves with a peer that is ready for calls, once there is one. Throws a SetupError when none can be
    *  started. */
-  ready(): Promise<Peer>;
+  whenReady(): Promise<Peer>;
   /** Returns the progress of a rebuild as a phrase; undefined when none runs. */
-  building(): string | undefined;
+  rebuildProgress(): string | undefined;
   /** True while the agent is being compiled, which a start waits for. */
   compiling(): boolean;
   /** Called before a call that does not come from code in the image uses PEER. */
@@ -35,7 +35,7 @@ export interface Host {
   /** PEER, the agent in an image, is about to perform the operation NAME with ARGS. Returns undefined when
    *  nothing needs the answer. Else returns a promise of a callback for the answer. The callback is also
    *  called when the operation stops at an error that is held for debugging, or when the image is lost. */
-  watch(
+  answerRecorder(
     peer: Peer,
     name: keyof Operations,
     args: object,
@@ -62,7 +62,7 @@ const CODE_OPERATIONS: ReadonlySet<string> = new Set(
 
 export class Calls {
   readonly jobs = new Jobs();
-  readonly #host: Host;
+  readonly #host: CallHost;
   readonly #times: Times;
   readonly #queue = new Queue(MAX_EVALUATIONS);
   readonly #lookupQueue = new Queue(MAX_LOOKUPS);
@@ -70,7 +70,7 @@ export class Calls {
    *  during it, which would include those of another compilation. */
   readonly #compilations = new Queue(1);
 
-  constructor(host: Host, times: Times = TIMES) {
+  constructor(host: CallHost, times: Times = TIMES) {
     this.#host = host;
     this.#times = times;
   }
@@ -128,7 +128,7 @@ export class Calls {
   ): Promise<Reply<Name>> {
     const caller = codeCaller();
     const queue = this.#queueOf(name, caller !== undefined);
-    const isUp = this.#host.current() !== undefined;
+    const isUp = this.#host.readyPeer() !== undefined;
     if (job.signal.aborted || (queue !== undefined && !(await this.#enter(queue, job))))
       return notStarted(job);
     try {
@@ -154,7 +154,7 @@ export class Calls {
     options: CallOptions,
     isRetry = false,
   ): Promise<Reply<Name>> {
-    const peer = this.#host.current() ?? (await unlessAborted(this.#started(job), job.signal));
+    const peer = this.#host.readyPeer() ?? (await unlessAborted(this.#started(job), job.signal));
     if (peer === undefined || job.signal.aborted) return notStarted(job);
     this.#host.beforeCall(peer);
     const reply = await this.#perform(peer, job, name, args, options);
@@ -177,9 +177,9 @@ export class Calls {
     job.phase = {
       kind: 'starting',
       compiling: () => this.#host.compiling(),
-      building: () => this.#host.building(),
+      building: () => this.#host.rebuildProgress(),
     };
-    return this.#host.ready();
+    return this.#host.whenReady();
   }
 
   #queueOf(name: string, byCode: boolean): Queue | undefined {
@@ -201,8 +201,8 @@ export class Calls {
   ): Promise<Reply<Name>> {
     const startedAt = performance.now();
     const { continues } = options;
-    const onAnswer = await this.#host.watch(peer, name, args);
-    const onContinued = continues && (await this.#host.watch(peer, continues.name, continues.args));
+    const onAnswer = await this.#host.answerRecorder(peer, name, args);
+    const onContinued = continues && (await this.#host.answerRecorder(peer, continues.name, continues.args));
     const { id, answer } = peer.request(name, args);
     job.phase = { kind: 'running', peer, id };
     const stopWatching = this.#watch(peer, id, job, options.limitMs);
@@ -229,7 +229,7 @@ export class Calls {
       job.stopping ??= { reason, at: performance.now() };
       endable.interrupt(reason);
     };
-    return watch({ ...endable, interrupt }, limit, job.signal, this.#times);
+    return enforceLimit({ ...endable, interrupt }, limit, job.signal, this.#times);
   }
 }
 

@@ -2,7 +2,7 @@
 // needs no probe.
 
 import type { Reply } from '../wire/call.ts';
-import { type Endable, watch } from '../wire/ending-steps.ts';
+import { type Endable, enforceLimit } from '../wire/ending-steps.ts';
 import type { JobCpuTimes, Operations } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
@@ -146,6 +146,6 @@ function probeTimeout(
 
 /** Ends JOB at once, in the steps of ending-steps.ts, and returns its ANSWER. */
 async function interruptedNow<Value>(job: Endable, answer: Promise<Value>, times: Times): Promise<Value> {
-  const stop = watch(job, 0, undefined, times);
+  const stop = enforceLimit(job, 0, undefined, times);
   return answer.finally(stop);
 }

@@ -115,7 +115,7 @@ export interface Losses {
 
 /** Returns the state of an image from what is known of its LIFE, its LOSSES, its JOBS and its last PROBE.
  *  Waits at most ANSWER_MS milliseconds for the agent's status. */
-export async function imageStatus(
+export async function imageStatusOf(
   life: Life,
   losses: Losses,
   jobs: Jobs,

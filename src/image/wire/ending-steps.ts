@@ -27,7 +27,7 @@ const HANGING_POLLS = 5;
 
 /** Watches a call that begins now. Ends the call in steps (see TIMES) after LIMIT_MS, or when SIGNAL aborts.
  *  Returns a function that the caller must call when the call has ended. */
-export function watch(
+export function enforceLimit(
   job: Endable,
   limitMs: number,
   signal: EndSignal | undefined,
@@ -46,7 +46,7 @@ export function watch(
 
 /** Like `watch`, for a limit that no user has chosen: time for which the image was denied the CPU extends the
  *  limit (see `fairTimeout`). Returns a function that the caller must call when the call has ended. */
-export function watchWithFairTimeout(job: Endable, limitMs: number, times: Times = TIMES): () => void {
+export function enforceFairLimit(job: Endable, limitMs: number, times: Times = TIMES): () => void {
   const steps = new Steps(job, times);
   const stop = fairTimeout(limitMs, job.deniedMs, () => steps.start('timeout'));
   return () => {

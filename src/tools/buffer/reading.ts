@@ -59,7 +59,7 @@ const READ_FILE = {
   ],
 } as const satisfies ToolDescription;
 
-export function readFile(workspace: Workspace, buffers: WorkspaceBuffers) {
+export function readFileTool(workspace: Workspace, buffers: WorkspaceBuffers) {
   return defineTool({
     ...READ_FILE,
     handler: async (args, context) => {
@@ -103,7 +103,7 @@ const READ_BUFFER = {
   ],
 } as const satisfies ToolDescription;
 
-export function readBuffer(buffers: WorkspaceBuffers) {
+export function readBufferTool(buffers: WorkspaceBuffers) {
   return defineTool({
     ...READ_BUFFER,
     handler: async (args, context) => {

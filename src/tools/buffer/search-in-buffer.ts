@@ -64,7 +64,7 @@ const SEARCH_IN_BUFFER = {
 } as const satisfies ToolDescription;
 
 /** Returns the tool that searches BUFFERS. The search of one text may take MATCH_MS milliseconds. */
-export function searchInBuffer(buffers: WorkspaceBuffers, matchMs?: number) {
+export function searchInBufferTool(buffers: WorkspaceBuffers, matchMs?: number) {
   return defineTool({
     ...SEARCH_IN_BUFFER,
     handler: async (args, context) => {

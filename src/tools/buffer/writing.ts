@@ -1,6 +1,6 @@
 // The tool write_file, which writes whole files.
 
-import { type Change, changeOf, newFile, wholeContent } from '../../files/diff.ts';
+import { type FileDiff, fileDiffOf, newFileDiff, wholeContentDiff } from '../../files/diff.ts';
 import { binaryKind, decode, encode } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile, replaceFile } from '../../files/write.ts';
@@ -37,7 +37,7 @@ const WRITE_FILE = {
   ],
 } as const satisfies ToolDescription;
 
-export function writeFile(workspace: Workspace) {
+export function writeFileTool(workspace: Workspace) {
   return defineTool({
     ...WRITE_FILE,
     preview: async (args, { signal }) => {
@@ -73,16 +73,16 @@ function encodedContent(args: ArgumentsFor<typeof WRITE_FILE>): { path: string; 
   return { path, bytes: encode({ text: content, encoding: 'UTF-8', bom: false }, visibleName(path)) };
 }
 
-function changeFor({ name, size, bytes: old }: Present, bytes: Buffer): Change {
+function changeFor({ name, size, bytes: old }: Present, bytes: Buffer): FileDiff {
   const after = decode(bytes);
-  if (size === undefined) return newFile(name, after);
+  if (size === undefined) return newFileDiff(name, after);
   if (old?.equals(bytes)) {
     const lines = [questionLine`File ${name} has exactly this content already.`];
     return { summary: questionLine`no change`, counts: { added: 0, removed: 0 }, lines, text: lines };
   }
   const kind = old === undefined ? 'a large file' : binaryKind(old);
-  if (old !== undefined && kind === undefined) return changeOf(name, decode(old), after);
+  if (old !== undefined && kind === undefined) return fileDiffOf(name, decode(old), after);
   const overwritten = questionLine`in place of ${ownWords(kind ?? 'a file')} of ${size} bytes`;
-  const change = wholeContent(questionLine`File ${name}, ${overwritten}`, after);
+  const change = wholeContentDiff(questionLine`File ${name}, ${overwritten}`, after);
   return { ...change, summary: questionLine`${change.summary} ${overwritten}, which are lost` };
 }

@@ -6,9 +6,9 @@ import { type ArgumentsFor, defineTool, type Result, type ToolDescription } from
 import { TIMEOUT } from '../calling.ts';
 import type { Places } from '../places.ts';
 import { endCall, invokeRestart, retry, returnFrom } from './going-on.ts';
-import type { DebugDependencies, Held } from './held.ts';
-import type { Holds } from './hold.ts';
-import { listHeld, showThread, unwatch, watch } from './listing.ts';
+import type { DebugDependencies, HeldErrorRequest } from './held.ts';
+import type { HeldToolCalls } from './hold.ts';
+import { listHeld, showThread, unwatchErrors, watchErrors } from './listing.ts';
 import { evaluate, fix, showHeld } from './looking.ts';
 
 const DEBUG = {
@@ -71,7 +71,7 @@ type Arguments = ArgumentsFor<typeof DEBUG>;
 
 /** Returns the tool debug for IMAGE. HOLDS has the calls that held errors stopped, and PLACES locates
  *  frames. */
-export function debug(image: Image, holds: Holds, places: Places) {
+export function debugTool(image: Image, holds: HeldToolCalls, places: Places) {
   return defineTool({
     ...DEBUG,
     handler: async (args, context) => perform({ image, holds, places, context }, args),
@@ -86,11 +86,11 @@ const OTHERS = ['watch', 'unwatch', 'thread'] as const;
 async function perform(dependencies: DebugDependencies, args: Arguments): Promise<Result> {
   const { error } = args;
   const action = chosenAction(args);
-  if (args.watch !== undefined) return watch(dependencies, args.watch, args);
-  if (args.unwatch) return unwatch(dependencies);
+  if (args.watch !== undefined) return watchErrors(dependencies, args.watch, args);
+  if (args.unwatch) return unwatchErrors(dependencies);
   if (args.thread !== undefined) return showThread(dependencies, args.thread);
   if (error === undefined) return listHeld(dependencies);
-  const held: Held = { ...dependencies, error, args };
+  const held: HeldErrorRequest = { ...dependencies, error, args };
   if (args.fix === undefined) return performAction(held, args, action);
   const fixed = await fix(held, args.fix);
   if (action !== 'retry' || fixed.failed) return fixed;
@@ -98,7 +98,11 @@ async function perform(dependencies: DebugDependencies, args: Arguments): Promis
   return { ...after, text: [fixed.text, after.text].join('\n\n') };
 }
 
-async function performAction(held: Held, args: Arguments, action: (typeof ACTIONS)[number] | undefined) {
+async function performAction(
+  held: HeldErrorRequest,
+  args: Arguments,
+  action: (typeof ACTIONS)[number] | undefined,
+) {
   switch (action) {
     case 'eval':
       return evaluate(held, args.eval ?? '');

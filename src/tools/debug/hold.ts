@@ -20,7 +20,7 @@ import { didYouMean } from '../natures.ts';
 import type { Places } from '../places.ts';
 import { callText } from '../stack.ts';
 
-export type Holds = HeldCalls<Result>;
+export type HeldToolCalls = HeldCalls<Result>;
 
 export const ON_ERROR = {
   name: 'on_error',
@@ -52,7 +52,7 @@ export function errorOptions(
     readonly restarts?: readonly string[];
     readonly debug_level?: number;
   },
-  holds: Holds,
+  holds: HeldToolCalls,
 ): Hold {
   const { on_error, restarts, debug_level } = args;
   return {
@@ -64,7 +64,7 @@ export function errorOptions(
 
 /** Returns the option that makes a new image number its errors above those that were lost with earlier
  *  images. */
-export function heldAbove({ highestLost }: Holds): { heldAbove?: number } {
+export function heldAbove({ highestLost }: HeldToolCalls): { heldAbove?: number } {
   return highestLost > 0 ? { heldAbove: highestLost } : {};
 }
 
@@ -89,7 +89,7 @@ export function heldResultOr<Name extends keyof Operations>(
     holds,
     places,
     keep,
-  }: { name: Name; args: Operations[Name]['args']; holds: Holds; places: Places; keep?: KeepFolder },
+  }: { name: Name; args: Operations[Name]['args']; holds: HeldToolCalls; places: Places; keep?: KeepFolder },
   finish: (reply: Reply<Name>) => Result,
 ): Result {
   const { held } = reply.data as { held?: HeldError };

@@ -45,7 +45,7 @@ const INSPECT = {
 } as const satisfies ToolDescription;
 
 /** Returns the tool for objects of IMAGE. */
-export function inspect(image: Image) {
+export function inspectTool(image: Image) {
   return defineTool({
     ...INSPECT,
     handler: async (args, context) => {

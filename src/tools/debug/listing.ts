@@ -80,7 +80,7 @@ function lockText(waitsFor: ThreadData['waitsFor']): string {
 
 /** Starts to record errors of TYPE in WHERE: all threads, one thread, or a package. With HOLD, errors are
  *  also held. */
-export async function watch(
+export async function watchErrors(
   { image, context, holds }: DebugDependencies,
   where: string,
   { type, hold }: { type?: string; hold?: boolean },
@@ -111,7 +111,7 @@ export async function watch(
 }
 
 /** Stops recording errors. */
-export async function unwatch({ image, context }: DebugDependencies): Promise<Result> {
+export async function unwatchErrors({ image, context }: DebugDependencies): Promise<Result> {
   const data = foundValue(await image.call('debug-watch', { off: true }, callOptions(context)));
   const { watched = 0 } = data;
   const seen = watched === 1 ? '1 was' : `${watched} were`;

@@ -11,17 +11,17 @@ import { packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { warningSection } from '../remarks.ts';
 import { callText } from '../stack.ts';
-import { evalOptions, frameOf, type Held } from './held.ts';
+import { evalOptions, frameOf, type HeldErrorRequest } from './held.ts';
 import { heldResult, newestOwn } from './hold.ts';
 import { leftFrameResult } from './outcomes.ts';
-import { refusal, stillHeld } from './refusals.ts';
+import { debugRefusalResult, stillHeld } from './refusals.ts';
 
 /** Returns the result that shows HELD, an error whose thread is stopped, or a frame of that thread if the
  *  call names one. */
-export async function showHeld(held: Held): Promise<Result> {
+export async function showHeld(held: HeldErrorRequest): Promise<Result> {
   const { image, error, places } = held;
   const reply = await image.call('debug-look', { error, ...frameOf(held) }, evalOptions(held));
-  const refused = refusal(held, reply) ?? leftFrameResult(held, reply);
+  const refused = debugRefusalResult(held, reply) ?? leftFrameResult(held, reply);
   if (refused !== undefined) return refused;
   const { data } = reply;
   if (data.held !== undefined) {
@@ -68,14 +68,14 @@ function localsText(locals: Local[]): string {
 }
 
 /** Evaluates CODE with the variables of the requested frame in the thread that the error HELD has stopped. */
-export async function evaluate(held: Held, code: string): Promise<Result> {
+export async function evaluate(held: HeldErrorRequest, code: string): Promise<Result> {
   const { image, error, args } = held;
   const reply = await image.call(
     'debug-eval',
     { error, ...frameOf(held), codes: [code], ...packageOf(args) },
     evalOptions(held),
   );
-  const refused = refusal(held, reply) ?? leftFrameResult(held, reply);
+  const refused = debugRefusalResult(held, reply) ?? leftFrameResult(held, reply);
   if (refused !== undefined) return refused;
   const { ending, output, data } = reply;
   if (ending.kind !== 'done' || data.unreadable !== undefined) return stillHeld(held, reply, code);
@@ -100,14 +100,14 @@ function staleTextLines({ replaced = [] }: DebugData, places: Places): string {
 
 /** Evaluates CODE, which has new definitions, in the thread that the error HELD has stopped. The answer names
  *  the files that still have the old text. */
-export async function fix(held: Held, code: string): Promise<Result> {
+export async function fix(held: HeldErrorRequest, code: string): Promise<Result> {
   const { image, error, places, args } = held;
   const reply = await image.call(
     'debug-fix',
     { error, ...frameOf(held), code, ...packageOf(args) },
     evalOptions(held),
   );
-  const refused = refusal(held, reply) ?? leftFrameResult(held, reply);
+  const refused = debugRefusalResult(held, reply) ?? leftFrameResult(held, reply);
   if (refused !== undefined) return refused;
   const { ending, output, data } = reply;
   const failed = failureText(ending, data, { code, places });

@@ -8,15 +8,15 @@ import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { endingText, outputSection } from '../endings.ts';
 import { formValuesText } from '../execution/evaluation.ts';
-import { timeText } from '../observe/units.ts';
-import type { Held } from './held.ts';
+import { durationText } from '../observe/units.ts';
+import type { HeldErrorRequest } from './held.ts';
 import { heldResult } from './hold.ts';
 
 type DebugOperation = 'debug-go' | 'debug-eval' | 'debug-fix' | 'debug-look';
 
 /** Code that was evaluated in a frame of the thread that HELD has stopped can leave the frame, for example by
  *  a restart. Returns the result of a reply that says so; undefined for another reply. */
-export function leftFrameResult(held: Held, reply: Reply<DebugOperation>): Result | undefined {
+export function leftFrameResult(held: HeldErrorRequest, reply: Reply<DebugOperation>): Result | undefined {
   const { left, value } = reply.data;
   return left || (value !== undefined && isThreadValue(value)) ? outcome(held, reply) : undefined;
 }
@@ -24,7 +24,7 @@ export function leftFrameResult(held: Held, reply: Reply<DebugOperation>): Resul
 /** Returns the result for REPLY, which came after the thread that the error HELD had stopped went on.
  *  CONTINUATION says whether the call was to end. */
 export function outcome(
-  held: Held,
+  held: HeldErrorRequest,
   reply: Reply<DebugOperation>,
   continuation: { end?: boolean } = {},
 ): Result {
@@ -57,7 +57,7 @@ export function outcome(
 /** Returns RESULT, of CALL. When the macro TIME also measured the time for which the call was held, a note
  *  says so. */
 function withHoldingTold(result: Result, { timed, heldMs }: HeldCall<Result>): Result {
-  const note = `Note: TIME measured also the ${timeText(heldMs)} for which the call was held.`;
+  const note = `Note: TIME measured also the ${durationText(heldMs)} for which the call was held.`;
   return timed ? { ...result, text: joinSections([result.text, note]) } : result;
 }
 
@@ -75,6 +75,6 @@ function isThreadValue(value: object): value is DebugValue {
   return 'goesOn' in value;
 }
 
-function threadResult({ error }: Held): Result {
+function threadResult({ error }: HeldErrorRequest): Result {
   return { data: { goesOn: true }, text: `The thread of error ${error} goes on.` };
 }

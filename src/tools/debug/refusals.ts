@@ -8,7 +8,7 @@ import type { Result } from '../../kernel/tool.ts';
 import { outputSection } from '../endings.ts';
 import { failureText } from '../execution/evaluation.ts';
 import { isLookupFailure, lookupResult } from '../lookup.ts';
-import type { Held } from './held.ts';
+import type { HeldErrorRequest } from './held.ts';
 
 /** The image's reply to a request about a held error. */
 interface DebugReply {
@@ -19,14 +19,20 @@ interface DebugReply {
 
 /** Returns the result when DATA says that the image refused the request about the held error HELD; else
  *  undefined. */
-export function refusal(held: Held, { data: { value } }: DebugReply): Result | undefined {
+export function debugRefusalResult(
+  held: HeldErrorRequest,
+  { data: { value } }: DebugReply,
+): Result | undefined {
   if (value === undefined) return undefined;
   if (isLookupFailure(value)) return { ...lookupResult(value), failed: true };
   const text = refusalText(held, value);
   return text === undefined ? undefined : { data: value, text, failed: true };
 }
 
-function refusalText({ error, holds, fixed = false }: Held, value: DebugValue): string | undefined {
+function refusalText(
+  { error, holds, fixed = false }: HeldErrorRequest,
+  value: DebugValue,
+): string | undefined {
   const { noFrame, frames = 0, noRestart, frame, why, restart, takes } = value;
   const stillHeldNote = `Nothing ${fixed ? 'else ' : ''}was done; error ${error} is still held.`;
   if (value.gone || value.busy) {
@@ -79,7 +85,11 @@ const THREAD_GONE_REASONS: readonly Reason[] = ['ended', 'terminated', 'ending']
 
 /** Returns the result when CODE could not be evaluated in the thread that the error HELD has stopped. The
  *  thread stays stopped, unless it no longer exists. */
-export function stillHeld({ error, places }: Held, { ending, output, data }: DebugReply, code = ''): Result {
+export function stillHeld(
+  { error, places }: HeldErrorRequest,
+  { ending, output, data }: DebugReply,
+  code = '',
+): Result {
   const ended =
     ending.kind === 'lost' || (ending.kind === 'interrupted' && THREAD_GONE_REASONS.includes(ending.reason));
   const text = joinSections([

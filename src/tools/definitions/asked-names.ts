@@ -32,7 +32,7 @@ export function parseQueries(text: string, parameter = 'name'): DefinitionQuery[
       `${parameter} has ${text.length} characters, and can have ${LIMIT}. Give names, not the text of definitions.`,
     );
   const forms = new TopLevelForms(new SourceText(text), new Set());
-  const queries = forms.all().map(({ start }) => queryAt(forms, start));
+  const queries = forms.allExtents().map(({ start }) => queryAt(forms, start));
   if (queries.length > 0) return queries;
   throw new CallError(
     `${parameter} has no name in it. Give symbols, or lists such as (setf area) or (defmethod area (circle)).`,
@@ -47,7 +47,7 @@ export function prefixOf({ name }: DefinitionQuery): string | undefined {
 
 function queryAt(forms: TopLevelForms, start: number): DefinitionQuery {
   // 'AREA and #'AREA are names too.
-  const whole = forms.at(start);
+  const whole = forms.formFrom(start);
   const form = whole?.inner ?? whole;
   const text = (form?.text ?? '').trim();
   const [first, second, third] = elementsOf(form);

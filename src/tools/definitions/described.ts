@@ -2,11 +2,11 @@
 
 import type { DescribeData, Evaluated, Place, Thing } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
-import type { Definition } from '../../source/again.ts';
-import { namesIn } from '../../source/heads.ts';
+import type { DefinitionName } from '../../source/form-matching.ts';
+import { methodKey } from '../../source/heads.ts';
 import { definedName, headNameOf } from '../../source/qualified.ts';
 import type { Places } from '../places.ts';
-import { timeText } from '../times.ts';
+import { unixTimeText } from '../times.ts';
 import type { Changed } from '../where-now.ts';
 import type { DefinitionQuery } from './asked-names.ts';
 import type { EvaluatedDefinition } from './evaluated.ts';
@@ -34,7 +34,7 @@ export interface ReadOptions {
 const LIST_LIMIT = 200;
 
 /** Renders a row: a line with the place and the name, then the text, then the list of methods. */
-export function readText({ name, at, note, text, methods = [] }: ReadRow): string {
+export function readRowText({ name, at, note, text, methods = [] }: ReadRow): string {
   const shown = methods.slice(0, LIST_LIMIT).map((method) => `  ${method.name}  ${method.at}`);
   const more = methods.length - shown.length;
   const lines = [...shown, ...(more > 0 ? [`  ... ${more} more`] : [])];
@@ -104,7 +104,7 @@ function thingRows(thing: Thing, name: string, reading: Reading): ReadRow[] {
   const { nature, sources = [], methods = [] } = thing;
   const { query, options, places } = reading;
   const fitting = methods.filter(
-    ({ description = '' }) => query.methods?.includes(namesIn(description)) ?? true,
+    ({ description = '' }) => query.methods?.includes(methodKey(description)) ?? true,
   );
   const methodRow = (method: Place) => {
     const [definition, title] = [{ name, method: method.description }, `${name} ${method.description}`];
@@ -152,12 +152,12 @@ function evaluatedRow(
   evaluated: Evaluated | undefined,
   name: string,
   kind: string,
-  { name: fullName, method }: Definition,
+  { name: fullName, method }: DefinitionName,
   { evaluated: textOf }: Reading,
 ): ReadRow | undefined {
   if (evaluated === undefined || textOf === undefined) return undefined;
   const text = textOf({ symbol: headNameOf(fullName), method, evaluated });
-  const at = `evaluated ${timeText(evaluated.time)}`;
+  const at = `evaluated ${unixTimeText(evaluated.time)}`;
   const note = `by ${evaluated.by ?? 'code'}; its text was not kept`;
   return { name, kind, at, ...(text === undefined ? { note } : { text }) };
 }
@@ -173,7 +173,7 @@ function rowOf(
   place: Place,
   name: string,
   kind: string,
-  definition: Definition,
+  definition: DefinitionName,
   { places }: Reading,
 ): ReadRow {
   const found = places.text(place, definition);

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { CallError } from '../../errors.ts';
-import { changeOf, changesLines, filesSummary, newFile } from '../../files/diff.ts';
+import { changesLines, fileDiffOf, filesSummary, newFileDiff } from '../../files/diff.ts';
 import type { Intents } from '../../files/intents.ts';
 import { replaceTogether } from '../../files/together.ts';
 import { type Present, presentFile } from '../../files/write.ts';
@@ -68,7 +68,7 @@ type EditArguments = ArgumentsFor<typeof EDIT_DEFINITIONS>;
 
 /** Returns the tool edit_definitions. ORIGINS finds the definitions. INTENTS keeps the records for a rollback
  *  after a kill. */
-export function editDefinitions(origins: Origins, intents: Intents) {
+export function editDefinitionsTool(origins: Origins, intents: Intents) {
   // Each call is planned before a human is asked, again after the human has answered, and again when it runs.
   // The plan is cached, because planning takes long for large files.
   let cached: { call: string; plan: Plan } | undefined;
@@ -169,8 +169,8 @@ function previewOf(plan: Plan, load = false) {
   const changes = plan.map(({ present, before, after }) => {
     const updated = { ...before, text: after };
     return present.size === undefined
-      ? newFile(present.name, updated)
-      : changeOf(present.name, before, updated);
+      ? newFileDiff(present.name, updated)
+      : fileDiffOf(present.name, before, updated);
   });
   const names = plan.map(({ present }) => present.name);
   const [place, ...otherPlaces] = names;

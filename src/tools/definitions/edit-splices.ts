@@ -2,33 +2,33 @@
 
 import { CallError } from '../../errors.ts';
 import { lineEnds } from '../../files/text.ts';
-import type { Target } from '../../source/definitions.ts';
+import type { NamingForm } from '../../source/definitions.ts';
 import {
+  applySplices,
   type Splice,
-  spliced,
-  splicedAfter,
-  splicedBefore,
-  splicedOut,
-  splicedOver,
+  spliceAfter,
+  spliceBefore,
+  spliceOut,
+  spliceOver,
   unfinishedLine,
 } from '../../source/splice.ts';
 import { visibleName } from '../../visible.ts';
 import { atLinesText, exactPlaces, nearestText, withLineEndsOf } from '../exact-text.ts';
 import { imbalanceWithProposal } from '../parentheses.ts';
 import type { EditedFile } from './edited-files.ts';
-import type { Edit, Part } from './edits.ts';
+import type { DefinitionEdit, Part } from './edits.ts';
 import type { Located } from './locate.ts';
 
 /** Returns the splices for an edit of the definition TARGET in FILE. Throws a CallError when the reader could
  *  not read the result. */
 export function splicesOf(
-  { label, change }: Pick<Extract<Edit, { query: object }>, 'label' | 'change'>,
+  { label, change }: Pick<Extract<DefinitionEdit, { query: object }>, 'label' | 'change'>,
   { file, target }: Located,
 ): Splice[] {
   const { text } = file.source;
   switch (change.kind) {
     case 'delete':
-      return [splicedOut(text, target)];
+      return [spliceOut(text, target)];
     case 'part':
       return partSplices(label, change, { file, target });
     default: {
@@ -37,8 +37,8 @@ export function splicesOf(
         throw new CallError(`${label}: text has no form. op delete takes a definition out.`);
       const replacement = withLineEndsOf(text, target.start, target.end, newText);
       const eol = withLineEndsOf(text, target.start, target.end, '\n');
-      if (change.kind === 'before') return [splicedBefore(file.forms, target, replacement, eol)];
-      const place = { replace: splicedOver, after: splicedAfter }[change.kind];
+      if (change.kind === 'before') return [spliceBefore(file.forms, target, replacement, eol)];
+      const place = { replace: spliceOver, after: spliceAfter }[change.kind];
       return [place(text, target, replacement, eol)];
     }
   }
@@ -53,7 +53,7 @@ export function partInFile(label: string, part: Part, file: EditedFile): Splice[
 /** A file, and its range that may be edited: all of it, or the definition that begins with HEAD. */
 interface EditScope {
   file: EditedFile;
-  target: Pick<Target, 'start' | 'end'> & { head?: string };
+  target: Pick<NamingForm, 'start' | 'end'> & { head?: string };
 }
 
 /** Returns the splice that appends TEXT to FILE, for the edit LABEL. Throws a CallError when TEXT or FILE has
@@ -108,7 +108,7 @@ function partSplices(label: string, { old, replacement, all }: Part, { file, tar
     end: to,
     text: withLineEndsOf(text, from, to, given, fileEol),
   }));
-  const after = spliced(text, splices);
+  const after = applySplices(text, splices);
   if (typeof after !== 'string') throw new Error('The places of one text overlap.');
   const whole = target.head === undefined ? visibleName(file.present.name) : 'the definition';
   checkWhole(`${label}, ${whole} with new in place of old`, after, file);

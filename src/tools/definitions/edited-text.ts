@@ -31,7 +31,7 @@ export function editedData(files: Plan): object[] {
   return files.map((file) => ({
     path: file.present.name,
     bytes: file.bytes.length,
-    forms: file.newForms.all().length,
+    forms: file.newForms.allExtents().length,
     changed: linesOf(file).map(([line, lastLine]) => ({ line, lastLine })),
     notes: file.notes.map(String),
   }));
@@ -46,7 +46,7 @@ function fileText(file: PlannedFile): string {
   const many = lines.length > LINES_ALONE;
   const ranges = many ? `${lines.length} forms` : `${single ? 'line' : 'lines'} ${shown.join(', ')}`;
   const where = lines.length === 0 ? first : ranges;
-  const forms = newForms.all().length;
+  const forms = newForms.allExtents().length;
   const what = [where, count].filter(Boolean).join(', ');
   const headline = present.size === undefined ? `Created ${name}` : `Changed ${name}${what && `: ${what}`}`;
   return [
@@ -85,7 +85,8 @@ function placesText(group: readonly { at: string }[]): string {
  *  list. NAME is the same without the lambda list; it is undefined when the form defines nothing. */
 function formNames(forms: TopLevelForms, start: number): { text: string; name?: string } {
   const [defined] = definedAt(forms, start);
-  if (defined === undefined) return { text: boundLine(forms.at(start)?.text.split('\n', 1)[0] ?? '', 0) };
+  if (defined === undefined)
+    return { text: boundLine(forms.formFrom(start)?.text.split('\n', 1)[0] ?? '', 0) };
   const name = boundLine(`${defined.operator} ${defined.name}`, 0);
   const parts = [name, defined.operator.endsWith('defmethod') && defined.list].filter(Boolean).join(' ');
   return { name, text: parts.length > NAME_LIMIT ? `(${parts.slice(0, NAME_LIMIT)}...` : `(${parts})` };

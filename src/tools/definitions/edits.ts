@@ -38,13 +38,16 @@ export interface Part {
 }
 
 /** A change of a definition. */
-export type Change = { kind: 'replace' | 'before' | 'after'; text: string } | { kind: 'delete' } | Part;
+export type DefinitionChange =
+  | { kind: 'replace' | 'before' | 'after'; text: string }
+  | { kind: 'delete' }
+  | Part;
 
 /** An edit. LABEL names it by its position in the call. It changes the definition that QUERY finds, replaces
  *  a PART of the file at PATH, or puts TEXT into this file: at its end or, if BY_NAME, each definition in the place
  *  of the one with its name. */
-export type Edit =
-  | { label: string; query: DefinitionQuery; path?: string; line?: number; change: Change }
+export type DefinitionEdit =
+  | { label: string; query: DefinitionQuery; path?: string; line?: number; change: DefinitionChange }
   | { label: string; query?: never; path: string; part: Part }
   | { label: string; query?: never; path: string; part?: never; text: string; byName: boolean };
 
@@ -52,7 +55,7 @@ export type Edit =
 const EDIT_LIMIT = 200;
 
 /** Parses VALUES, the argument `edits`. Throws a CallError that names the invalid edit. */
-export function editsOf(values: readonly unknown[]): Edit[] {
+export function editsOf(values: readonly unknown[]): DefinitionEdit[] {
   if (values.length === 0) throw new CallError('edits is empty. Give at least one edit.');
   if (values.length > EDIT_LIMIT) {
     throw new CallError(
@@ -72,7 +75,7 @@ export function editsOf(values: readonly unknown[]): Edit[] {
   });
 }
 
-function editOf(label: string, args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>): Edit {
+function editOf(label: string, args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>): DefinitionEdit {
   const { definition, path, line } = args;
   if (definition === undefined) return { label, ...fileChangeOf(args) };
   const [query, ...more] = parseQueries(definition, 'definition');
@@ -100,7 +103,7 @@ function fileChangeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>) {
   return { path, text, byName: op === 'replace' };
 }
 
-function changeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>): Change {
+function changeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>): DefinitionChange {
   const { op, text, old, new: replacement, all = false } = args;
   if (old !== undefined || replacement !== undefined) {
     if ((op !== undefined && op !== 'replace') || text !== undefined)

@@ -2,9 +2,9 @@
 
 import type { Evaluated } from '../../image/wire/operations.ts';
 import type { Evaluation, ReplHistory } from '../../records/repl-history.ts';
-import { allNamed } from '../../source/definitions.ts';
+import { formsNaming } from '../../source/definitions.ts';
 import type { Features } from '../../source/form.ts';
-import { namesIn } from '../../source/heads.ts';
+import { methodKey } from '../../source/heads.ts';
 import { unfinishedLine } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
 import { TopLevelForms } from '../../source/top-level.ts';
@@ -61,13 +61,13 @@ function textIn(
   features: Features,
 ): string | undefined {
   const forms = new TopLevelForms(new SourceText(form), features);
-  const top = forms.all().findLast(({ end }, number) => {
-    const text = form.slice(number === 0 ? 0 : forms.nth(number - 1)?.end, end);
+  const top = forms.allExtents().findLast(({ end }, number) => {
+    const text = form.slice(number === 0 ? 0 : forms.nthExtent(number - 1)?.end, end);
     return collapsed(text).startsWith(beginning);
   });
   if (top === undefined || unfinishedLine(form.slice(top.start), features) !== undefined) return undefined;
-  const wanted = method && namesIn(method);
-  const found = allNamed(forms, { name: symbol }).findLast(
+  const wanted = method && methodKey(method);
+  const found = formsNaming(forms, { name: symbol }).findLast(
     (target) => target.top === top.start && (wanted === undefined || target.method === wanted),
   );
   const { start, end } = found ?? top;

@@ -8,7 +8,7 @@ import type { Agreement } from '../../image/wire/operations.ts';
 
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
-import { definitionOf } from '../../source/definition.ts';
+import { parseDefinition } from '../../source/definition.ts';
 import { definedAt } from '../../source/definitions.ts';
 import type { TopLevelForms } from '../../source/top-level.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
@@ -211,7 +211,7 @@ async function unfitSection(origins: Origins, plan: Plan, context: CallContext):
 /** Returns the starts, in the old text, of the forms that were removed or changed. */
 function replacedForms({ forms, numbers }: PlannedFile): number[] {
   const kept = new Set(numbers);
-  return forms.all().flatMap(({ start }, number) => (kept.has(number) ? [] : start));
+  return forms.allExtents().flatMap(({ start }, number) => (kept.has(number) ? [] : start));
 }
 
 /** The name of a function as the text has it, the package HOME in which the name is read, and the function's
@@ -229,7 +229,7 @@ function signaturesOf(forms: TopLevelForms, starts: readonly number[]): Map<stri
     const home = forms.homeAt(top);
     for (const { start, end, name, operator } of definedAt(forms, top)) {
       if (/defmethod$/.test(operator)) continue;
-      const list = definitionOf(forms.source.text.slice(start, end), forms.features)?.lambdaList;
+      const list = parseDefinition(forms.source.text.slice(start, end), forms.features)?.lambdaList;
       if (list !== undefined) signatures.set(`${home} ${name}`, { name, home, list: JSON.stringify(list) });
     }
   }

@@ -8,10 +8,10 @@ import type { CallContext } from '../../kernel/tool.ts';
 import {
   definitionsIn,
   likeliest,
-  type Target,
+  likeliestFormsNaming,
+  type NamingForm,
+  type SoughtDefinition,
   targetsFitting,
-  targetsNamed,
-  type Wanted,
 } from '../../source/definitions.ts';
 import { spelled } from '../../source/symbol-text.ts';
 import { SourceText } from '../../source/text.ts';
@@ -22,7 +22,7 @@ import { foundValue, isLookupFailure } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
 import { type DefinitionQuery, prefixOf } from './asked-names.ts';
 import type { EditedFile, EditedFiles } from './edited-files.ts';
-import type { Edit as AnyEdit } from './edits.ts';
+import type { DefinitionEdit as AnyEdit } from './edits.ts';
 import { lispFiles, lookupBudget, ofPackage } from './in-workspace.ts';
 import type { Origins } from './origins.ts';
 
@@ -32,7 +32,7 @@ type Edit = Extract<AnyEdit, { query: object }>;
 /** The definition that an edit is about, and its file. */
 export interface Located {
   file: EditedFile;
-  target: Target;
+  target: NamingForm;
 }
 
 /** Maximum number of definitions to list when a name is ambiguous. */
@@ -87,7 +87,7 @@ export class Locator {
     return only;
   }
 
-  #inFile(file: EditedFile, { query, line }: Pick<Edit, 'query' | 'line'>): Target[] {
+  #inFile(file: EditedFile, { query, line }: Pick<Edit, 'query' | 'line'>): NamingForm[] {
     const targets = targetsFitting(file.forms, targetQueryOf(query));
     if (line === undefined) return targets;
     return targets.filter(
@@ -151,7 +151,7 @@ export class Locator {
   #ofSameKind(found: Located[], { query, change }: Edit & { query: DefinitionQuery }): Located[] {
     if (change.kind !== 'replace') return found;
     const forms = new TopLevelForms(new SourceText(change.text), this.#origins.places.features);
-    const [defined] = targetsNamed(forms, { name: query.symbol });
+    const [defined] = likeliestFormsNaming(forms, { name: query.symbol });
     const same = found.filter(
       ({ target }) => target.operator === defined?.operator && target.method === defined.method,
     );
@@ -209,8 +209,8 @@ export class Locator {
     const others = searched.filter(
       (file) => this.#inFile(file, { query, ...(line && { line }) }).length === 0,
     );
-    const locatedAs = (wanted: Wanted) =>
-      others.flatMap((file) => targetsNamed(file.forms, wanted).map((target) => ({ file, target })));
+    const locatedAs = (wanted: SoughtDefinition) =>
+      others.flatMap((file) => likeliestFormsNaming(file.forms, wanted).map((target) => ({ file, target })));
     // If the query is about a method, the error lists the other methods.
     const alike = locatedAs({ name: query.symbol, ...(query.operator && { operator: query.operator }) });
     const named = alike.length > 0 ? alike : locatedAs({ name: query.symbol });
@@ -247,7 +247,7 @@ function qualified(written: string, home: string): string {
   return written.includes(':') ? written : `${spelled(home, 'a')}::${written}`;
 }
 
-function targetQueryOf({ symbol, operator, methods }: DefinitionQuery): Wanted {
+function targetQueryOf({ symbol, operator, methods }: DefinitionQuery): SoughtDefinition {
   return { name: symbol, ...(operator && { operator }), ...(methods && { methods }) };
 }
 

@@ -1,16 +1,16 @@
 // Keeps the comment above a definition that the edits of one call delete in one place and insert in another.
 
-import { allNamed } from '../../source/definitions.ts';
+import { formsNaming } from '../../source/definitions.ts';
 import type { Features } from '../../source/form.ts';
 import { commentedStart } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
 import { TopLevelForms } from '../../source/top-level.ts';
-import type { Edit } from './edits.ts';
+import type { DefinitionEdit } from './edits.ts';
 import type { Located } from './locate.ts';
 
 /** An edit and, if it names a definition, that definition. */
 export interface Placed {
-  edit: Edit;
+  edit: DefinitionEdit;
   located?: Located | undefined;
 }
 
@@ -49,7 +49,7 @@ function withComment(
   const text = newTextOf(edit);
   if (text === undefined) return undefined;
   const forms = new TopLevelForms(new SourceText(text), features);
-  const same = allNamed(forms, { name: symbol }).find((each) => each.head === head);
+  const same = formsNaming(forms, { name: symbol }).find((each) => each.head === head);
   if (same === undefined) return undefined;
   const from = commentedStart(forms, same);
   if (!/(^|\n)$/.test(text.slice(0, from))) return undefined;
@@ -67,13 +67,13 @@ function unindented(text: string, start: number, end: number): string {
 
 /** Returns the text of whole forms that EDIT puts into a file, or undefined when EDIT inserts no whole
  *  forms. */
-function newTextOf(edit: Edit): string | undefined {
+function newTextOf(edit: DefinitionEdit): string | undefined {
   if (edit.query === undefined) return edit.part === undefined ? edit.text : undefined;
   return 'text' in edit.change ? edit.change.text : undefined;
 }
 
 /** Returns EDIT, which puts whole forms into a file, with TEXT in their place. */
-function withNewText(edit: Edit, text: string): Edit {
+function withNewText(edit: DefinitionEdit, text: string): DefinitionEdit {
   if (edit.query === undefined) return edit.part === undefined ? { ...edit, text } : edit;
   return 'text' in edit.change ? { ...edit, change: { ...edit.change, text } } : edit;
 }

@@ -2,8 +2,8 @@
 // place.
 
 import { bareName, elementsOf, type Form } from '../../source/form.ts';
-import { canHave } from '../../source/mentioning.ts';
-import { spread } from '../../source/top-level.ts';
+import { mayContainPlainly } from '../../source/mentioning.ts';
+import { topLevelFormsIn } from '../../source/top-level.ts';
 import type { PlannedFile } from './edited-files.ts';
 
 /** Operators of forms that only set how later forms are read and compiled, or which test suite later tests
@@ -47,8 +47,8 @@ export function contentOf({ bytes, before, after, newForms, numbers }: PlannedFi
     index = next;
     return offset;
   };
-  for (const [number, { start }] of newForms.all().entries()) {
-    const found = newForms.at(start);
+  for (const [number, { start }] of newForms.allExtents().entries()) {
+    const found = newForms.formFrom(start);
     if (found === undefined || numbers[number] === null) continue;
     for (const [first, end] of partsToBlank(found)) {
       const from = offsetOf(first);
@@ -84,7 +84,7 @@ function partsToBlank(form: Form): [start: number, end: number][] {
 
 /** True when FORM, or a top-level form inside it, sets how later forms are read and compiled. */
 function hasSetting(form: Form): boolean {
-  return [...spread(form)].some(isSetting);
+  return [...topLevelFormsIn(form)].some(isSetting);
 }
 
 /** True when FORM only sets how later forms are read and compiled. */
@@ -111,11 +111,11 @@ function isReaderVariable(place: string): boolean {
  *  loaded. Returns its line, or undefined. */
 export function lineOfReaderSetting({ after, newForms, numbers, changed }: PlannedFile): number | undefined {
   const last = changed.at(-1)?.start ?? 0;
-  const found = newForms.all().find(({ start, end }, number) => {
+  const found = newForms.allExtents().find(({ start, end }, number) => {
     if (start >= last || numbers[number] === null) return false;
-    if (!canHave(after.slice(start, end), READER_VARIABLES)) return false;
-    const form = newForms.at(start);
-    return form !== undefined && [...spread(form)].some(setsAmongOthers);
+    if (!mayContainPlainly(after.slice(start, end), READER_VARIABLES)) return false;
+    const form = newForms.formFrom(start);
+    return form !== undefined && [...topLevelFormsIn(form)].some(setsAmongOthers);
   });
   return found && newForms.source.lineAt(found.start);
 }

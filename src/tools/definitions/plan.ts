@@ -4,7 +4,7 @@
 import { CallError } from '../../errors.ts';
 import { encode } from '../../files/text.ts';
 import type { CallContext } from '../../kernel/tool.ts';
-import { changedForms, spliced } from '../../source/splice.ts';
+import { applySplices, changedForms } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
 import { TopLevelForms } from '../../source/top-level.ts';
 import { visibleName } from '../../visible.ts';
@@ -12,7 +12,7 @@ import { visibleName } from '../../visible.ts';
 import { knowFeatures } from '../lookup.ts';
 import { partInFile, splicesAtEnd, splicesOf } from './edit-splices.ts';
 import { type EditedFile, EditedFiles, type PlannedFile } from './edited-files.ts';
-import type { Edit } from './edits.ts';
+import type { DefinitionEdit } from './edits.ts';
 import { type Located, Locator } from './locate.ts';
 import { movedWithComments, type Placed } from './moved.ts';
 import type { Origins } from './origins.ts';
@@ -26,7 +26,7 @@ export type Plan = readonly PlannedFile[];
  *  a CallError that says why the edits are impossible. */
 export async function planEdits(
   origins: Origins,
-  edits: readonly Edit[],
+  edits: readonly DefinitionEdit[],
   home: string | undefined,
   context: CallContext,
 ): Promise<Plan> {
@@ -54,7 +54,7 @@ export async function planEdits(
   return plans;
 }
 
-async function changesOf(edit: Edit, located: Located | undefined, files: EditedFiles) {
+async function changesOf(edit: DefinitionEdit, located: Located | undefined, files: EditedFiles) {
   if (edit.query !== undefined) {
     if (located === undefined) throw new Error('The definition of this edit was not located.');
     return { file: located.file, splices: splicesOf(edit, located) };
@@ -72,7 +72,7 @@ function plannedFile(file: EditedFile): PlannedFile {
   const { source, forms, before, present } = file;
   const name = visibleName(present.name);
   const splices = [...file.splices].sort((one, other) => one.start - other.start || one.end - other.end);
-  const after = spliced(source.text, splices);
+  const after = applySplices(source.text, splices);
   if (typeof after !== 'string') {
     const overlapping = splices.indexOf(after as (typeof splices)[number]);
     const label = [splices[overlapping - 1]?.label, splices[overlapping]?.label].sort().join(' and ');

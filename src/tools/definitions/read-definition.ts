@@ -10,7 +10,7 @@ import {
   type Result,
   type ToolDescription,
 } from '../../kernel/tool.ts';
-import { allNamed } from '../../source/definitions.ts';
+import { formsNaming } from '../../source/definitions.ts';
 import { SourceText } from '../../source/text.ts';
 import { TopLevelForms } from '../../source/top-level.ts';
 import { callOptions } from '../calling.ts';
@@ -23,7 +23,7 @@ import {
   definitionsOf,
   isOfKind,
   type ReadRow,
-  readText,
+  readRowText,
   type TextOfEvaluated,
   withoutRepeats,
 } from './described.ts';
@@ -73,7 +73,7 @@ const READ_DEFINITION = {
 export type ReadArguments = ArgumentsFor<typeof READ_DEFINITION>;
 
 /** Returns the tool read_definition, which finds definitions through ORIGINS. */
-export function readDefinition(origins: Origins) {
+export function readDefinitionTool(origins: Origins) {
   return defineTool({
     ...READ_DEFINITION,
     handler: async (args, context) => {
@@ -139,7 +139,7 @@ async function readOne(
   const definitions = [...(rows.length + inFiles.rows.length > 0 ? rows : known), ...inFiles.rows];
   const remark = !inFiles.complete && PARTIAL_NOTE;
   if (definitions.length > 0) {
-    const text = joinSections([...withoutRepeats(definitions).map(readText), remark]);
+    const text = joinSections([...withoutRepeats(definitions).map(readRowText), remark]);
     return { data: { name: query.name, definitions }, text };
   }
   const failure = absent
@@ -161,7 +161,7 @@ function hasOperator(
 ): boolean {
   if (operator === undefined || methods !== undefined || text === undefined) return true;
   const forms = new TopLevelForms(new SourceText(text), features);
-  return allNamed(forms, { name: symbol, operator }).length > 0;
+  return formsNaming(forms, { name: symbol, operator }).length > 0;
 }
 
 /** Returns a sentence that says what the symbol lacks: any definition, the requested method, or a definition

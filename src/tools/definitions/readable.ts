@@ -64,10 +64,10 @@ async function checkedBy(image: Image, { newForms, changed, after }: PlannedFile
  *  reader stopped in a changed form, or when the forms before that point differ from those in FILE. */
 function stopNotes(file: PlannedFile, { ends = [], stopped }: CheckedText): QuestionLine[] {
   const { newForms, changed, name } = file;
-  const ownEnds = newForms.all().map(({ end }) => newForms.source.characterOf(end));
+  const ownEnds = newForms.allExtents().map(({ end }) => newForms.source.characterOf(end));
   const mismatch = ownEnds.findIndex((end, index) => end !== ends[index]);
   const formIndex = mismatch === -1 ? ownEnds.length : mismatch;
-  const start = newForms.nth(formIndex)?.start ?? file.after.length;
+  const start = newForms.nthExtent(formIndex)?.start ?? file.after.length;
   const line = newForms.source.lineAt(start);
   if (mismatch === -1 && ownEnds.length === ends.length && stopped === undefined) return [];
   if (stopped === undefined || formIndex !== ends.length) {

@@ -2,7 +2,7 @@
 // replaces the one with its operator and name in the file, or is added at the end.
 
 import { CallError } from '../../errors.ts';
-import { allNamed, type Target } from '../../source/definitions.ts';
+import { formsNaming, type NamingForm } from '../../source/definitions.ts';
 import { headOf } from '../../source/heads.ts';
 import { commentedStart, type Splice } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
@@ -16,7 +16,7 @@ import type { EditedFile } from './edited-files.ts';
  *  has a definition several times. */
 export function splicesOfWhole(label: string, text: string, file: EditedFile): Splice[] {
   const given = new TopLevelForms(new SourceText(wholeForms(label, text, file)), file.forms.features);
-  const extents = given.all();
+  const extents = given.allExtents();
   if (extents.length === 0) throw new CallError(`${label}: text has no form.`);
   const splices: Splice[] = [];
   const added: string[] = [];
@@ -37,12 +37,12 @@ function targetOf(
   given: TopLevelForms,
   extent: Extent,
   { forms, source, present }: EditedFile,
-): Target | undefined {
-  const form = given.at(extent.start);
+): NamingForm | undefined {
+  const form = given.formFrom(extent.start);
   const head = form && headOf(form);
   if (head === undefined) return undefined;
   const { name, operator, method } = head;
-  const same = allNamed(forms, { name }).filter(
+  const same = formsNaming(forms, { name }).filter(
     (each) => each.operator === operator && each.method === method && each.start === each.top,
   );
   const [target, ...more] = same;
@@ -57,7 +57,7 @@ function targetOf(
 function replacing(
   label: string,
   written: string,
-  { file, target, isCommented }: { file: EditedFile; target: Target; isCommented: boolean },
+  { file, target, isCommented }: { file: EditedFile; target: NamingForm; isCommented: boolean },
 ): Splice[] {
   const start = isCommented ? commentedStart(file.forms, target) : target.start;
   return splicesOf(

@@ -1,7 +1,7 @@
 // The tool propose_file_edit, which changes a part of a file.
 
 import { CallError } from '../../errors.ts';
-import { changeOf, diffHunks, newFile } from '../../files/diff.ts';
+import { diffHunks, fileDiffOf, newFileDiff } from '../../files/diff.ts';
 import { encode, type FileText } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile, replaceFile } from '../../files/write.ts';
@@ -45,7 +45,7 @@ type EditArguments = ArgumentsFor<typeof PROPOSE_FILE_EDIT>;
 
 const DIFF_LINES = 200;
 
-export function proposeFileEdit(workspace: Workspace) {
+export function proposeFileEditTool(workspace: Workspace) {
   return defineTool({
     ...PROPOSE_FILE_EDIT,
     preview: async (args, { signal }) => {
@@ -53,7 +53,7 @@ export function proposeFileEdit(workspace: Workspace) {
       const { before, after } = editOf(present, args, workspace);
       encode(after, visibleName(present.name)); // Throws before a human is asked about text that cannot be encoded.
       const { name, size, fingerprint } = present;
-      const change = size === undefined ? newFile(name, after) : changeOf(name, before, after);
+      const change = size === undefined ? newFileDiff(name, after) : fileDiffOf(name, before, after);
       const reason = reasonLines(args);
       const text = [...reason, ...change.text];
       return { ...change, text, lines: [...change.lines, ...reason], place: name, fingerprint };

@@ -58,7 +58,7 @@ const DIFFERENCE_LIMIT = 20;
 type PlaceOf = ReturnType<typeof formPlaces>;
 type Arguments = ArgumentsFor<typeof COMPARE_IMAGE>;
 
-export function compareImage(image: Image, places: Places, workspace: Workspace) {
+export function compareImageTool(image: Image, places: Places, workspace: Workspace) {
   return defineTool({
     ...COMPARE_IMAGE,
     handler: async (args, context) => {

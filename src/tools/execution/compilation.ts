@@ -8,7 +8,7 @@ import { joinSections } from '../../kernel/reply.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
-import { errorOptions, type Holds, heldResultOr, holdingSection, ON_ERROR } from '../debug/hold.ts';
+import { errorOptions, type HeldToolCalls, heldResultOr, holdingSection, ON_ERROR } from '../debug/hold.ts';
 import { outputSection, waitedNote } from '../endings.ts';
 import { lookupResult, PACKAGE, packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
@@ -38,7 +38,7 @@ const COMPILE_FORM = {
   ],
 } as const satisfies ToolDescription;
 
-export function compileForm(image: Image, { places, holds }: { places: Places; holds: Holds }) {
+export function compileFormTool(image: Image, { places, holds }: { places: Places; holds: HeldToolCalls }) {
   return defineTool({
     ...COMPILE_FORM,
     handler: (args, context) =>

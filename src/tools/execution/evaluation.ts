@@ -12,7 +12,7 @@ import { callOptions, limitOption, TIMEOUT, timeoutAdvice } from '../calling.ts'
 import {
   DEBUG_LEVEL,
   errorOptions,
-  type Holds,
+  type HeldToolCalls,
   heldResultOr,
   holdingSection,
   ON_ERROR,
@@ -76,10 +76,10 @@ const EVAL_FORM = {
 
 /** Returns the tool eval_form. It evaluates in IMAGE and records the evaluations in HISTORY. PLACES locates
  *  frames. */
-export function evalForm(
+export function evalFormTool(
   image: Image,
   history: ReplHistory,
-  { places, holds }: { places: Places; holds: Holds },
+  { places, holds }: { places: Places; holds: HeldToolCalls },
 ) {
   return defineTool({
     ...EVAL_FORM,

@@ -20,7 +20,7 @@ import {
 } from '../../kernel/tool.ts';
 import type { Evaluation, ReplHistory } from '../../records/repl-history.ts';
 import { visible } from '../../visible.ts';
-import { countText, dateOf, newestOf, shared, timeText } from '../newest.ts';
+import { dateOf, newestOf, recordTimeText, shared, totalText } from '../newest.ts';
 import { LIMIT, OFFSET } from '../paging.ts';
 
 const GET_REPL_HISTORY = {
@@ -48,7 +48,7 @@ const GET_REPL_HISTORY = {
 const LINES_IN_LIST = 6;
 
 /** Returns the tool get_repl_history, which reads HISTORY. */
-export function getReplHistory(history: ReplHistory) {
+export function getReplHistoryTool(history: ReplHistory) {
   return defineTool({ ...GET_REPL_HISTORY, handler: (args, context) => readHistory(history, args, context) });
 }
 
@@ -80,7 +80,7 @@ async function readHistory(
   );
   const page = { offset, shown: rows.length, total };
   const text = joinSections([
-    `${countText(newest, 'evaluation')} in this workspace${what}${total > 0 ? `, newest first${saidText(said)}:` : '.'}`,
+    `${totalText(newest, 'evaluation')} in this workspace${what}${total > 0 ? `, newest first${saidText(said)}:` : '.'}`,
     listText(rows, hasMore(page)) || beyondNote(page, 'evaluations'),
     parts.slice(0, rows.length).some(({ cut }) => cut) &&
       'Note: limit: 1 with the offset of an evaluation shows it whole.',
@@ -109,7 +109,7 @@ function saidText({ date, package: home, by = '' }: Said): string {
 function headText(evaluation: Evaluation, by: string, said: Said): string {
   const { time, milliseconds, package: home } = evaluation;
   const where = home === undefined || home === said.package ? '' : ` in ${home}`;
-  return `${timeText(time, said.date)}${where}, ${milliseconds} ms${by === said.by ? '' : by}`;
+  return `${recordTimeText(time, said.date)}${where}, ${milliseconds} ms${by === said.by ? '' : by}`;
 }
 
 /** The values, the output and the error of an evaluation as they are shown. CUT: these are not all of them. */

@@ -1,6 +1,6 @@
 // The tool image_status, with the text of its answer.
 
-import type { Image, Replaceable } from '../../image/image.ts';
+import type { Image, RestartableImage } from '../../image/image.ts';
 import type { ImageStatus, JobStatus } from '../../image/session/status.ts';
 import type { AgentJob, OthersJob } from '../../image/wire/operations.ts';
 import { type Served, servedName, servedSince } from '../../image/wire/served.ts';
@@ -37,7 +37,11 @@ const IMAGE_STATUS = {
 
 /** Returns the tool for IMAGE. REPLACEABLE, if given, has the report on the last loss. CONFINEMENT returns a
  *  sentence about what confines the code in an image of the server. */
-export function imageStatus(image: Image, replaceable: Replaceable | undefined, confinement?: () => string) {
+export function imageStatusTool(
+  image: Image,
+  replaceable: RestartableImage | undefined,
+  confinement?: () => string,
+) {
   return defineTool({
     ...IMAGE_STATUS,
     handler: async (_, { told }) => {

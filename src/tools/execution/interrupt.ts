@@ -42,7 +42,7 @@ const INTERRUPT = {
 } as const satisfies ToolDescription;
 
 /** Returns the tool that interrupts calls of IMAGE. PLACES locates the frames in which the calls were. */
-export function interrupt(image: Image, places: Places) {
+export function interruptTool(image: Image, places: Places) {
   return defineTool({ ...INTERRUPT, handler: (args) => interruptJobs(image, args, places) });
 }
 

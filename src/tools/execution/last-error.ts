@@ -12,7 +12,7 @@ import { foundValue } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
 import type { Places } from '../places.ts';
 import { callText, stackLines } from '../stack.ts';
-import { ageText, timeText } from '../times.ts';
+import { ageText, unixTimeText } from '../times.ts';
 import { watchedResult } from './watched-errors.ts';
 
 /** Limits for each frame in a list: characters of a value, and number of locals. */
@@ -55,7 +55,7 @@ const GET_LAST_ERROR = {
   ],
 } as const satisfies ToolDescription;
 
-export function getLastError(image: Image, places: Places) {
+export function getLastErrorTool(image: Image, places: Places) {
   return defineTool({
     ...GET_LAST_ERROR,
     handler: async (args, context) => {
@@ -85,7 +85,7 @@ function errorResult(data: LastErrorData, index: number, frame: number | undefin
   if (total === 0) {
     return {
       data,
-      text: `No evaluation, compilation or load in this image has signalled an error, and no error has ended another thread. The image began ${timeText(began)}; errors of images before it are lost.`,
+      text: `No evaluation, compilation or load in this image has signalled an error, and no error has ended another thread. The image began ${unixTimeText(began)}; errors of images before it are lost.`,
     };
   }
   if (error === undefined) {
@@ -134,7 +134,7 @@ function errorText(data: LastErrorData, error: KeptError, index: number, { place
   const again = told?.hadBefore(head);
   return joinSections([
     again ? `Error: the one in the answer before\nType: ${error.type}` : `${head}${hint ? `\n${hint}` : ''}`,
-    `Signalled ${timeText(error.time)}, ${ageText(Date.now() / 1000 - error.time)} ago, by ${signaller(error)}, in package ${error.package}` +
+    `Signalled ${unixTimeText(error.time)}, ${ageText(Date.now() / 1000 - error.time)} ago, by ${signaller(error)}, in package ${error.package}` +
       (file === undefined || form !== undefined ? '' : `, in ${file}`),
     form !== undefined &&
       !(again && operation === 'evaluate') &&
@@ -161,7 +161,7 @@ function hidesLocals(error: KeptError): boolean {
 
 function othersText({ others = [] }: LastErrorData, index: number): string | false {
   const rows = others
-    .map(({ time, type }, position) => ({ at: position, text: `${position}: ${timeText(time)} ${type}` }))
+    .map(({ time, type }, position) => ({ at: position, text: `${position}: ${unixTimeText(time)} ${type}` }))
     .filter(({ at }) => at !== index);
   return (
     rows.length > 0 &&

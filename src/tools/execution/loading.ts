@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { CallError } from '../../errors.ts';
 import { realPathOf } from '../../files/answering.ts';
-import { wholeContent } from '../../files/diff.ts';
+import { wholeContentDiff } from '../../files/diff.ts';
 import { fileFailure } from '../../files/failure.ts';
 import { WHOLE_FILE_LIMIT } from '../../files/lines.ts';
 import { readRegularAsync } from '../../files/regular.ts';
@@ -28,18 +28,25 @@ import { questionLine } from '../../question-line.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { visibleName } from '../../visible.ts';
 import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
-import { DEBUG_LEVEL, errorOptions, type Holds, heldResultOr, ON_ERROR, RESTARTS } from '../debug/hold.ts';
+import {
+  DEBUG_LEVEL,
+  errorOptions,
+  type HeldToolCalls,
+  heldResultOr,
+  ON_ERROR,
+  RESTARTS,
+} from '../debug/hold.ts';
 import { NO_MANAGER } from '../endings.ts';
 import type { Places } from '../places.ts';
+import type { ShownWarnings } from '../shown-warnings.ts';
 import { sourceFile } from '../source-file.ts';
-import type { ShownWarnings } from '../told-warnings.ts';
 import { loadResult } from './load-text.ts';
 
 /** The objects that these tools work with: PLACES renders places, HOLDS keeps held errors, and shownWarnings
  *  knows which warnings were shown before. */
 interface LoadContext {
   places: Places;
-  holds: Holds;
+  holds: HeldToolCalls;
   shownWarnings: ShownWarnings;
 }
 
@@ -82,7 +89,11 @@ const LOAD_FILE = {
   ],
 } as const satisfies ToolDescription;
 
-export function loadFile(image: Image, { places, holds, shownWarnings }: LoadContext, workspace: Workspace) {
+export function loadFileTool(
+  image: Image,
+  { places, holds, shownWarnings }: LoadContext,
+  workspace: Workspace,
+) {
   return defineTool({
     ...LOAD_FILE,
     preview: async (args) => {
@@ -180,7 +191,7 @@ async function loadPreview(
     : questionLine``;
   const what = check ? questionLine`to compile, not to load` : questionLine`to compile and run${forgetNote}`;
   const summary = questionLine`${lines} ${what}`;
-  return { ...wholeContent(questionLine`File ${place}`, text), summary, place, fingerprint };
+  return { ...wholeContentDiff(questionLine`File ${place}`, text), summary, place, fingerprint };
 }
 
 function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): string {
@@ -227,7 +238,7 @@ const LOAD_SYSTEM = {
   ],
 } as const satisfies ToolDescription;
 
-export function loadSystem(image: Image, load: LoadContext) {
+export function loadSystemTool(image: Image, load: LoadContext) {
   return defineTool({
     ...LOAD_SYSTEM,
     handler: async (args, context) => loadNamedSystem(image, load, args, context),

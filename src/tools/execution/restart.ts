@@ -1,7 +1,7 @@
 // The tool restart_image, which replaces the image.
 
 import { CallError } from '../../errors.ts';
-import type { RebuildFrom, Replaceable } from '../../image/image.ts';
+import type { RebuildFrom, RestartableImage } from '../../image/image.ts';
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
 import { type QuestionLine, questionLine } from '../../question-line.ts';
 import { lossText } from '../loss-text.ts';
@@ -41,7 +41,7 @@ const RESTART_IMAGE = {
 /** Returns the tool that replaces IMAGE. A restart with a rebuild from the journal is cautious, because any
  *  form can do the same with (exit). A restart that drops the journal is dangerous, because its definitions
  *  are lost. */
-export function restartImage(image: Replaceable) {
+export function restartImageTool(image: RestartableImage) {
   const preview = async ({ rebuild = 'session' }: { rebuild?: RebuildFrom }) => {
     checkRestartable(image);
     const lines = previewLines(image, rebuild);
@@ -64,14 +64,14 @@ export function restartImage(image: Replaceable) {
   });
 }
 
-function checkRestartable({ restartRefusal }: Replaceable): void {
+function checkRestartable({ restartRefusal }: RestartableImage): void {
   if (restartRefusal !== undefined) throw new CallError(restartRefusal);
 }
 
 const LOST = questionLine`all values, threads, open files and connections of the image are lost`;
 
 /** Returns lines for a human who must approve the end of IMAGE: what is lost and what is rebuilt. */
-function previewLines(image: Replaceable, rebuild: RebuildFrom): QuestionLine[] {
+function previewLines(image: RestartableImage, rebuild: RebuildFrom): QuestionLine[] {
   const { entries, replay, values, calls } = image.stake;
   const count = entries === 1 ? questionLine`1 step` : questionLine`${entries} steps`;
   const steps = questionLine`what this session defined and loaded (${count} of its journal)`;

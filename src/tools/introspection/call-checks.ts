@@ -1,12 +1,12 @@
 // Checks which calls of a function, from SBCL's cross references and from source, fit a lambda list.
 
 import type { Caller, Place, WhoCallsData } from '../../image/wire/operations.ts';
-import { type Callee, type Mention, mentionsIn } from '../../source/calls.ts';
-import { fitOf, type LambdaList } from '../../source/fits.ts';
+import { type Callee, type CallMention, callMentionsIn } from '../../source/calls.ts';
+import { checkFit, type LambdaList } from '../../source/lambda-list.ts';
 import { hasParts } from '../../source/parts.ts';
 import type { Places } from '../places.ts';
-import { holderAt, outside } from './outside.ts';
-import { bySite, inOneForm, usedOf } from './sites.ts';
+import { holderAt, outsideUser } from './outside.ts';
+import { compareSites, groupByForm, usedOf } from './sites.ts';
 
 /** A call, or a possible call, at the place AT in the function CALLER. TEXT is its line, WHY a remark. */
 export interface CheckedCall {
@@ -48,10 +48,10 @@ export function checkedCalls(
 
 /** The mentions of the function in a file, by index. A mention stands under the index of its start and under
  *  the index of the function's name. A SETF form can have several mentions at one index. */
-type Mentions = ReadonlyMap<number, readonly Mention[]>;
+type Mentions = ReadonlyMap<number, readonly CallMention[]>;
 
 /** Returns each of MENTIONS once, although it can stand under two indexes. */
-function distinctMentions(mentions: Mentions): Mention[] {
+function distinctMentions(mentions: Mentions): CallMention[] {
   return [...new Set([...mentions.values()].flat())];
 }
 
@@ -64,7 +64,7 @@ class Checks {
   /** The names of packages, by nickname. */
   readonly #packages: Readonly<Record<string, string>>;
   readonly #files = new Map<string, Mentions>();
-  readonly #claimed = new Set<Mention>();
+  readonly #claimed = new Set<CallMention>();
   /** The callers in each top-level form. The key is the file of the form and its start index. */
   readonly #callers = new Map<string, Set<string>>();
   readonly #reported = new Set<string>();
@@ -83,7 +83,8 @@ class Checks {
     { rows = [], outside: forms = [], unrecorded }: WhoCallsData,
     { files, naming }: Elsewhere,
   ): CheckedCalls {
-    for (const { name = '', sites = [] } of rows) for (const uses of inOneForm(sites)) this.#uses(name, uses);
+    for (const { name = '', sites = [] } of rows)
+      for (const uses of groupByForm(sites)) this.#uses(name, uses);
     const known = new Set(rows.map(({ name = '' }) => name));
     for (const place of naming) this.#inlined(place, known);
     for (const file of files) this.#mentions(file);
@@ -107,8 +108,8 @@ class Checks {
     if (cached) return cached;
     const text = this.#places.sourceText(file);
     if (text === undefined) return undefined;
-    const found = new Map<number, Mention[]>();
-    for (const mention of mentionsIn(text, this.#places.features, this.#callee)) {
+    const found = new Map<number, CallMention[]>();
+    for (const mention of callMentionsIn(text, this.#places.features, this.#callee)) {
       for (const index of new Set([mention.start, mention.also ?? mention.start]))
         found.set(index, [...(found.get(index) ?? []), mention]);
     }
@@ -185,7 +186,7 @@ class Checks {
     if (form === undefined) return;
     if (this.#places.definitionsIn(file, form.start).some((each) => isOf(each.name, name))) return;
     const query = { used: name, setf, packages: this.#packages, sites: true, variable: false };
-    const user = outside(row, query, this.#places, new Set());
+    const user = outsideUser(row, query, this.#places, new Set());
     // In a DEFCLASS and the like, the parts that are not code only name accessors and do not call them.
     if (user === undefined || (hasParts(form.operator) && !user.part)) return;
     const { calls: _, ...lists } = this.#result;
@@ -220,7 +221,7 @@ class Checks {
 
   /** Checks MENTION, a call by CALLER. A CANDIDATE_COUNT means that SBCL recorded fewer uses than there are
    *  candidates, so MENTION may not be a recorded use. */
-  #check(caller: string, file: string, mention: Mention, candidateCount?: number): void {
+  #check(caller: string, file: string, mention: CallMention, candidateCount?: number): void {
     this.#claimed.add(mention);
     if (caller === this.#goes) return;
     const form = `${file} ${mention.top}`;
@@ -230,7 +231,7 @@ class Checks {
       this.#report(this.#result.unknown, { ...row, why: mention.how ?? 'not a call' });
       return;
     }
-    const fits = this.#list === undefined ? true : fitOf(this.#list, mention.args);
+    const fits = this.#list === undefined ? true : checkFit(this.#list, mention.args);
     if (candidateCount !== undefined && typeof fits === 'string') {
       this.#report(this.#result.unknown, {
         ...row,
@@ -247,7 +248,7 @@ class Checks {
     if (fits !== true) this.#report(this.#result.unfit, { ...row, why: fits });
   }
 
-  #unclaimed(file: string, mention: Mention): void {
+  #unclaimed(file: string, mention: CallMention): void {
     // SBCL records no uses of macros in top-level forms, so what looks like a macro call counts as one.
     if (this.#callee.macro && mention.args !== undefined && !mention.how) {
       this.#check(this.#holder(file, mention), file, mention);
@@ -261,12 +262,12 @@ class Checks {
       if (row.caller !== this.#goes) this.#report(this.#result.perhaps, row);
       return;
     }
-    const fits = fitOf(this.#list, mention.args);
+    const fits = checkFit(this.#list, mention.args);
     if (typeof fits === 'string') this.#report(this.#result.perhaps, { ...row, why: fits });
   }
 
   /** Returns the definition in FILE around MENTION, as who_calls names it; '' when it is in none. */
-  #holder(file: string, { top, start }: Mention): string {
+  #holder(file: string, { top, start }: CallMention): string {
     const forms = this.#places.forms(file);
     return (forms && holderAt(forms, top, start, this.#packages)) ?? '';
   }
@@ -289,5 +290,5 @@ function sortBySite(rows: CheckedCall[]): void {
   const firsts = new Map<string | undefined, number>();
   for (const [index, { caller }] of rows.entries()) if (!firsts.has(caller)) firsts.set(caller, index);
   const rank = ({ caller }: CheckedCall) => firsts.get(caller) ?? 0;
-  rows.sort((one, other) => rank(one) - rank(other) || bySite(one.at, other.at));
+  rows.sort((one, other) => rank(one) - rank(other) || compareSites(one.at, other.at));
 }

@@ -1,10 +1,10 @@
 // Finds what a new definition of a class or structure breaks: uses of its functions, and instances.
 
 import type { ClassFunction, ImpactData } from '../../image/wire/operations.ts';
-import type { Definition } from '../../source/definition.ts';
-import { type LambdaList, parsedLambdaList } from '../../source/fits.ts';
+import type { ParsedDefinition } from '../../source/definition.ts';
 import { type InstanceUse, instanceUsesIn } from '../../source/instances.ts';
-import { bareOf } from '../../source/qualified.ts';
+import { type LambdaList, parsedLambdaList } from '../../source/lambda-list.ts';
+import { unqualifiedName } from '../../source/qualified.ts';
 import type { Places } from '../places.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 import { holderAt } from './outside.ts';
@@ -34,7 +34,7 @@ export function usesOf({ unfit, unknown, perhaps }: CheckedCalls): CheckedCall[]
  *  the calls of a function and checks them against a lambda list. */
 export async function changedFunctions(
   { accessors = [], typedStructure = [], slots = [] }: ImpactData,
-  definition: Pick<Definition, 'slots' | 'accessors' | 'constructors'> | undefined,
+  definition: Pick<ParsedDefinition, 'slots' | 'accessors' | 'constructors'> | undefined,
   check: (name: string, list: LambdaList | undefined) => Promise<CheckedCalls | undefined>,
 ): Promise<ChangedFunction[]> {
   if (definition?.slots === undefined) return [];
@@ -43,7 +43,7 @@ export async function changedFunctions(
   const goneSlots = namesMissing(slots, definition.slots);
   const found: ChangedFunction[] = [];
   for (const { name, kept, slot, below, arglist } of functions) {
-    const bare = bareOf(name);
+    const bare = unqualifiedName(name);
     if (slot === undefined ? remaining.includes(bare) : !goneSlots.includes(slot)) continue;
     const gone = !below && !constructors?.has(bare);
     const list = below ? withoutKeys(arglist, goneSlots) : constructors?.get(bare);
@@ -65,7 +65,7 @@ function withoutKeys(arglist: string | undefined, gone: readonly string[]): Lamb
 /** True when DEFINITION names other superclasses than the class in FACTS has. */
 export function hasOtherSuperclasses(
   { superclasses: old = [] }: ImpactData,
-  { superclasses: now }: Definition,
+  { superclasses: now }: ParsedDefinition,
 ): boolean {
   const sorted = (names: readonly string[]) =>
     names
@@ -78,10 +78,12 @@ export function hasOtherSuperclasses(
 /** True when DEFINITION gives the structure in FACTS other slots, another slot order or another :INCLUDE. */
 export function hasOtherLayout(
   { slots = [], include = '' }: ImpactData,
-  definition: Definition | undefined,
+  definition: ParsedDefinition | undefined,
 ): boolean {
   if (definition?.operator !== 'DEFSTRUCT') return false;
-  return slots.join(' ') !== definition.slots?.join(' ') || bareOf(include) !== (definition.include ?? '');
+  return (
+    slots.join(' ') !== definition.slots?.join(' ') || unqualifiedName(include) !== (definition.include ?? '')
+  );
 }
 
 function namesMissing(old: readonly string[], now: readonly string[]): string[] {
@@ -98,7 +100,7 @@ export interface BrokenInstances {
  *  definition of the class: code that uses initargs or names slots which the class would no longer have. */
 export function brokenInstances(
   { name: className, initargs = [], slots = [], inheritedSlots = [], files = [] }: ImpactData,
-  definition: Pick<Definition, 'slots' | 'initargs' | 'defaults'> | undefined,
+  definition: Pick<ParsedDefinition, 'slots' | 'initargs' | 'defaults'> | undefined,
   places: Places,
 ): BrokenInstances {
   const broken: BrokenInstances = { unfit: [], unknown: [] };
@@ -115,13 +117,13 @@ export function brokenInstances(
     }
   }
   const search = {
-    classes: classes.map(({ name, homes }) => ({ name: bareOf(name), packages: new Set(homes) })),
+    classes: classes.map(({ name, homes }) => ({ name: unqualifiedName(name), packages: new Set(homes) })),
     initargs: [...new Set(classes.flatMap(({ gone }) => gone))],
     slots: namesMissing([...slots, ...inheritedSlots], definition.slots),
   };
   if (search.initargs.length + search.slots.length === 0) return broken;
   const goneOf = (use: InstanceUse) =>
-    classes.find(({ name }) => bareOf(name) === use.name)?.gone ?? search.initargs;
+    classes.find(({ name }) => unqualifiedName(name) === use.name)?.gone ?? search.initargs;
   for (const file of files) {
     const source = places.sourceText(file);
     for (const use of source ? instanceUsesIn(source, places.features, search) : [])
@@ -136,7 +138,7 @@ export function brokenInstances(
 /** Returns the definition around INDEX in FILE, as the caller of a row; nothing when it begins in the line of the row. */
 function callerAt(file: string, index: number, places: Places): Pick<CheckedCall, 'caller'> {
   const forms = places.forms(file);
-  const top = forms?.around(index);
+  const top = forms?.extentAround(index);
   if (forms === undefined || top === undefined || !forms.source.text.slice(top.start, index).includes('\n'))
     return {};
   const caller = holderAt(forms, top.start, index, {});

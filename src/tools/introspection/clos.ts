@@ -43,7 +43,7 @@ const CLASS_SLOTS = {
   ],
 } as const satisfies ToolDescription;
 
-export function classSlots(image: Image) {
+export function classSlotsTool(image: Image) {
   return defineTool({
     ...CLASS_SLOTS,
     handler: async (args, context) => {
@@ -151,7 +151,7 @@ const CLASS_HIERARCHY = {
   ],
 } as const satisfies ToolDescription;
 
-export function classHierarchy(image: Image) {
+export function classHierarchyTool(image: Image) {
   return defineTool({
     ...CLASS_HIERARCHY,
     handler: async (args, context) => {

@@ -46,7 +46,7 @@ const FUNCTION_ARGLIST = {
   ],
 } as const satisfies ToolDescription;
 
-export function functionArglist(image: Image, places: Places) {
+export function functionArglistTool(image: Image, places: Places) {
   return defineTool({
     ...FUNCTION_ARGLIST,
     handler: async (args, context) => {

@@ -2,7 +2,7 @@
 
 import type { ImpactData } from '../../image/wire/operations.ts';
 import type { CallContext } from '../../kernel/tool.ts';
-import { mentionsIn } from '../../source/calls.ts';
+import { callMentionsIn } from '../../source/calls.ts';
 import { packagesUsing } from '../../source/packages.ts';
 import type { SourceText } from '../../source/text.ts';
 import { callOptions } from '../calling.ts';
@@ -99,7 +99,7 @@ async function filesNaming(
   const callee = { ...usedOf({ name, accessibleIn: homes }), macro: kind === 'MACRO' };
   for (const { file, text } of texts) {
     await turn();
-    const mentions = mentionsIn(text, places.features, callee);
+    const mentions = callMentionsIn(text, places.features, callee);
     const calls = mentions.filter(({ how }) => how !== 'as a name');
     const lines = [...new Set(calls.map(({ start }) => text.positionAt(start).line))];
     if (lines.length > 0) naming.push({ file: places.fileName(file), lines });

@@ -3,9 +3,9 @@
 import { counted, fewOf, fittingLists, fittingRows, joinSections, listText } from '../../kernel/reply.ts';
 import type { Told } from '../../kernel/told.ts';
 import type { PackageRole } from '../../source/package-uses.ts';
-import { bareOf, commonPrefix } from '../../source/qualified.ts';
+import { commonPrefix, unqualifiedName } from '../../source/qualified.ts';
 import type { Role } from '../../source/roles.ts';
-import { shapeOf, type ToldRows, told } from '../alike.ts';
+import { codeShape, mergeAlikeRows, type ToldRows } from '../alike-rows.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 import { type BrokenInstances, type ChangedFunction, usesOf } from './class-changes.ts';
 import type { NamingFile } from './impact-besides.ts';
@@ -446,10 +446,10 @@ function callRows(calls: readonly CheckedCall[]): Row[] {
     shape:
       call.text === ''
         ? undefined
-        : `${shapeOf(call.text, call.caller === undefined ? [] : [bareOf(call.caller)])} [${call.why}]`,
+        : `${codeShape(call.text, call.caller === undefined ? [] : [unqualifiedName(call.caller)])} [${call.why}]`,
     brief: { name: call.caller, at: call.at },
   }));
-  return told(shaped, '    ', ALIKE_LIMIT);
+  return mergeAlikeRows(shaped, '    ', ALIKE_LIMIT);
 }
 
 function locatedRows(uses: readonly LocatedUse[]): Row[] {

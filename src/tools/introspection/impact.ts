@@ -4,8 +4,8 @@ import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
 import type { ImpactData, Place, WhoCallsData } from '../../image/wire/operations.ts';
 import { type ArgumentsFor, type CallContext, defineTool, type ToolDescription } from '../../kernel/tool.ts';
-import { type Definition, definitionOf } from '../../source/definition.ts';
-import { type LambdaList, parsedLambdaList } from '../../source/fits.ts';
+import { type ParsedDefinition, parseDefinition } from '../../source/definition.ts';
+import { type LambdaList, parsedLambdaList } from '../../source/lambda-list.ts';
 import { partsOfName, readableName } from '../../source/qualified.ts';
 import { callOptions } from '../calling.ts';
 import type { Origins } from '../definitions/origins.ts';
@@ -74,7 +74,7 @@ const NOTHING = { slots: [], accessors: [], initargs: [] };
 /** Maximum number of callers to consider; no function has so many. */
 const CALLER_LIMIT = 20_000;
 
-export function impactOfChange(origins: Origins, reached: ReachedDefinitions) {
+export function impactOfChangeTool(origins: Origins, reached: ReachedDefinitions) {
   const { image, places } = origins;
   return defineTool({
     ...IMPACT_OF_CHANGE,
@@ -201,7 +201,7 @@ class Investigation {
   /** Returns the facts, with what the class loses when it gets the superclasses in DEFINITION. */
   async #redefined(
     args: ArgumentsFor<typeof IMPACT_OF_CHANGE>,
-    { superclasses }: Definition,
+    { superclasses }: ParsedDefinition,
   ): Promise<ImpactData> {
     const request = {
       name: args.name,
@@ -258,10 +258,10 @@ class Investigation {
   #definition({
     definition,
     lambda_list: list,
-  }: ArgumentsFor<typeof IMPACT_OF_CHANGE>): Definition | undefined {
+  }: ArgumentsFor<typeof IMPACT_OF_CHANGE>): ParsedDefinition | undefined {
     if (definition === undefined) return undefined;
     if (list !== undefined) throw new CallError('Give lambda_list or definition, not both.');
-    const found = definitionOf(definition, this.#places.features);
+    const found = parseDefinition(definition, this.#places.features);
     if (found === undefined) {
       throw new CallError(
         'The definition cannot be read. Give one whole form, such as (defun name (arguments) ...), or give lambda_list.',
@@ -276,7 +276,7 @@ class Investigation {
     return found;
   }
 
-  #lambdaList(args: ArgumentsFor<typeof IMPACT_OF_CHANGE>, definition: Definition | undefined) {
+  #lambdaList(args: ArgumentsFor<typeof IMPACT_OF_CHANGE>, definition: ParsedDefinition | undefined) {
     if (args.lambda_list === undefined) return definition?.lambdaList;
     const list = parsedLambdaList(args.lambda_list, this.#places.features, this.#facts.kind === 'MACRO');
     if (list === undefined) {
@@ -321,7 +321,7 @@ class Investigation {
   /** Returns the functions to compile again, since the old definition is compiled into them, and why. */
   #recompile(
     callers: WhoCallsData | undefined,
-    definition: Definition | undefined,
+    definition: ParsedDefinition | undefined,
   ): { why: string; names: string[] } {
     const rows = callers?.rows ?? [];
     const { inline, compilerMacro, structureUsers = [] } = this.#facts;

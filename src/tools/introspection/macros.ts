@@ -45,7 +45,7 @@ const MACROEXPAND_FORM = {
   ],
 } as const satisfies ToolDescription;
 
-export function macroexpandForm(image: Image, places: Places) {
+export function macroexpandFormTool(image: Image, places: Places) {
   return defineTool({
     ...MACROEXPAND_FORM,
     handler: async (args, context) => {

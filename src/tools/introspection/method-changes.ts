@@ -2,23 +2,23 @@
 // accepted, and methods that are no longer congruent.
 
 import type { ImpactData, Place } from '../../image/wire/operations.ts';
-import type { Definition } from '../../source/definition.ts';
-import { disagreement, type LambdaList, parsedLambdaList } from '../../source/fits.ts';
+import type { ParsedDefinition } from '../../source/definition.ts';
 import { type Features, readForm } from '../../source/form.ts';
-import { headOf, namesIn } from '../../source/heads.ts';
+import { headOf, methodKey } from '../../source/heads.ts';
+import { disagreement, type LambdaList, parsedLambdaList } from '../../source/lambda-list.ts';
 
 /** Returns the lambda list that calls of the generic function in FACTS must fit once the method DEFINITION
  *  is defined. TEXT is the text of DEFINITION, read under FEATURES. Returns undefined unless DEFINITION
  *  replaces a method that accepts a keyword which no method would accept any more. */
 export function lambdaListWithMethod(
   { methods = [], arglist }: ImpactData,
-  definition: Definition | undefined,
+  definition: ParsedDefinition | undefined,
   features: Features,
   text = '',
 ): LambdaList | undefined {
   const form = readForm(text, 0, features);
   const specializers = form && headOf(form)?.method;
-  const replaced = methods.find(({ place }) => namesIn(place.description ?? '') === specializers);
+  const replaced = methods.find(({ place }) => methodKey(place.description ?? '') === specializers);
   const [own, old] = [arglist, replaced?.arglist].map((text) => text && parsedLambdaList(text));
   const others = methods
     .filter((method) => method !== replaced)

@@ -1,12 +1,12 @@
 // Describes code outside functions that uses a name, by the definition in its form or by its place.
 
 import type { Caller } from '../../image/wire/operations.ts';
-import { bare } from '../../source/lexer.ts';
+import { bareTokenName } from '../../source/lexer.ts';
 import { hasParts, partAt } from '../../source/parts.ts';
-import { bareOf, qualified } from '../../source/qualified.ts';
+import { qualified, unqualifiedName } from '../../source/qualified.ts';
 import type { SourcePosition } from '../../source/text.ts';
-import type { TopLevelForm, TopLevelForms } from '../../source/top-level.ts';
-import { type Mention, mentionsOf, usesIn } from '../../source/uses.ts';
+import type { TopLevelForms, TopLevelHead } from '../../source/top-level.ts';
+import { type NameMention, nameMentionsIn, usesIn } from '../../source/uses.ts';
 import { type FormOf, IN_EXPANSION, type Places } from '../places.ts';
 
 /** The kind of code that runs outside the function in a function's definition. */
@@ -33,7 +33,7 @@ const KINDS = new Map([
 ]);
 
 /** Code outside functions: its name, its kind, and the places where it uses the requested name. */
-export interface Outside {
+export interface OutsideUser {
   name: string;
   kind?: string;
   /** True for a part of a definition that is evaluated when the definition is made. */
@@ -64,12 +64,12 @@ const DECLARING_OPERATORS: ReadonlySet<string> = new Set([
 
 /** Returns the description of CALLER, a row for code outside functions; undefined when the code does not use
  *  the name, or has it only as data and the row's own name is in KNOWN_NAMES, of other rows. */
-export function outside(
+export function outsideUser(
   caller: Caller,
   query: UseQuery,
   places: Places,
   knownNames: ReadonlySet<string>,
-): Outside | undefined {
+): OutsideUser | undefined {
   const { file, operator, kind, name = '', possible = false } = caller;
   if (operator !== undefined)
     return possible && knownNames.has(name)
@@ -91,9 +91,9 @@ export function outside(
 
 /** True when the form may contain the use in CALLER. A form that defines the name does not use it as data. */
 function isUse({ form, forms, same }: FormOf, { possible }: Caller, { used, variable }: UseQuery): boolean {
-  const isAbout = bare(form.name ?? '') === used && (possible || form.operator.startsWith('DEF'));
+  const isAbout = bareTokenName(form.name ?? '') === used && (possible || form.operator.startsWith('DEF'));
   if ((possible || variable) && (DECLARING_OPERATORS.has(form.operator) || isAbout)) return false;
-  const { uses, definitions } = mentionsOf(forms.at(form.start), used);
+  const { uses, definitions } = nameMentionsIn(forms.formFrom(form.start), used);
   return uses.length > 0 || (same && !(possible && definitions > 0));
 }
 
@@ -102,20 +102,24 @@ function describedForm(
   { names = [], possible }: Caller,
   query: UseQuery,
   file: string,
-): Outside {
+): OutsideUser {
   const { used, packages, sites } = query;
   const { source } = forms;
   const line = source.positionAt(form.start).line;
   const home = packages[form.home] ?? form.home;
   const name = form.name && qualified(form.name, home);
-  const defined = name && (names.find((known) => known === name || bareOf(known) === bareOf(name)) ?? name);
+  const defined =
+    name &&
+    (names.find((known) => known === name || unqualifiedName(known) === unqualifiedName(name)) ?? name);
   const isDefinition =
     defined &&
-    bareOf(defined) !== used &&
+    unqualifiedName(defined) !== used &&
     (isDefiner(form.operator) ||
       // A list that begins with this name can be a call of it, and then defines nothing.
       (names.includes(defined) &&
-        !mentionsOf(forms.at(form.start), bareOf(defined)).uses.some(({ called }) => called)));
+        !nameMentionsIn(forms.formFrom(form.start), unqualifiedName(defined)).uses.some(
+          ({ called }) => called,
+        )));
   const uses = possible ? mentionsIn(form, used, forms) : usesOf(form, query, forms);
   const at = uses.map(({ index }) => source.positionAt(index));
   return {
@@ -141,7 +145,7 @@ export function holderAt(
   index: number,
   packages: UseQuery['packages'],
 ): string | undefined {
-  const form = forms.form(start);
+  const form = forms.headAt(start);
   if (!form.name || !isDefiner(form.operator)) return undefined;
   const name = qualified(form.name, packages[form.home] ?? form.home);
   const { kind, part } = kindIn(forms.source.text, form, [{ index, called: true }]);
@@ -153,18 +157,18 @@ function isDefiner(operator: string): boolean {
 }
 
 /** Returns the uses of QUERY in FORM; those of a setf function are the places that FORM sets. */
-function usesOf(form: TopLevelForm, { used, setf }: UseQuery, forms: TopLevelForms): Mention[] {
-  const top = setf ? forms.at(form.start) : undefined;
+function usesOf(form: TopLevelHead, { used, setf }: UseQuery, forms: TopLevelForms): NameMention[] {
+  const top = setf ? forms.formFrom(form.start) : undefined;
   if (top === undefined) return mentionsIn(form, used, forms);
   return usesIn(top, { name: used, setf }).map((index) => ({ index, called: true }));
 }
 
 /** Returns the mentions of USED in FORM. If FORM defines USED and also calls it, its name is left out: in
  *  (test area (is (area 2))), only the second `area` is a use. */
-function mentionsIn(form: TopLevelForm, used: string, forms: TopLevelForms): Mention[] {
-  const { uses } = mentionsOf(forms.at(form.start), used);
+function mentionsIn(form: TopLevelHead, used: string, forms: TopLevelForms): NameMention[] {
+  const { uses } = nameMentionsIn(forms.formFrom(form.start), used);
   const [first, ...others] = uses;
-  const isName = bare(form.name ?? '') === used && first?.called === false;
+  const isName = bareTokenName(form.name ?? '') === used && first?.called === false;
   return isName && others.some(({ called }) => called) ? others : uses;
 }
 
@@ -185,9 +189,9 @@ function generalKind(operator: string): string {
 /** Returns the kind of the code in FORM with USES. PART: they are in a known part of the definition. */
 function kindIn(
   source: string,
-  form: TopLevelForm,
-  uses: readonly Mention[],
-): Pick<Outside, 'kind' | 'part'> {
+  form: TopLevelHead,
+  uses: readonly NameMention[],
+): Pick<OutsideUser, 'kind' | 'part'> {
   if (!hasParts(form.operator)) return { kind: kindOf(form.operator) };
   const parts = uses.map(({ index }) => partAt(source, form, index));
   const [part, ...others] = new Set(parts.filter((part) => part !== undefined));

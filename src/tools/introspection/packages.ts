@@ -48,7 +48,7 @@ const LIST_PACKAGE_SYMBOLS = {
   ],
 } as const satisfies ToolDescription;
 
-export function listPackageSymbols(image: Image) {
+export function listPackageSymbolsTool(image: Image) {
   return defineTool({
     ...LIST_PACKAGE_SYMBOLS,
     handler: async (args, context) => listPackage(image, args, context),

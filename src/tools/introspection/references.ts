@@ -16,7 +16,7 @@ import { isNot, isVariable } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
 import { unknownNotes } from './unknown-users.ts';
-import { headOf, missingNote, type User, usersOf, usersTold, withoutOutside } from './users.ts';
+import { missingNote, type NameUser, userHeading, usersOf, usersTold, withoutOutside } from './users.ts';
 
 const WHO_REFERENCES = {
   name: 'who_references',
@@ -49,7 +49,7 @@ const WHO_REFERENCES = {
   ],
 } as const satisfies ToolDescription;
 
-export function whoReferences(image: Image, places: Places) {
+export function whoReferencesTool(image: Image, places: Places) {
   return defineTool({
     ...WHO_REFERENCES,
     handler: (args, context) => referencesOf(image, places, args, context),
@@ -94,16 +94,16 @@ function onlySource({ rows = [] }: ReferencesData, places: Places): string | und
   return place && others.length === 0 ? places.around(place, SOURCE.around, SOURCE.whole) : undefined;
 }
 
-type ShownReferences = Omit<ReferencesData, 'rows'> & { rows: User[] };
+type ShownReferences = Omit<ReferencesData, 'rows'> & { rows: NameUser[] };
 
 /** The ways in which a function can use a variable. */
 const VERBS: readonly string[] = ['read', 'set', 'bind'];
 
 function referencesText(data: ShownReferences, offset: number, places: Places): string {
   const { name, total, kept, rows } = data;
-  const isOutside = ({ kind = '', outside }: User) => outside || !VERBS.includes(kind);
+  const isOutside = ({ kind = '', outside }: NameUser) => outside || !VERBS.includes(kind);
   const { rows: blocks, shown } = usersTold(rows, {
-    named: (user) => (isOutside(user) ? headOf(user) : user.name),
+    named: (user) => (isOutside(user) ? userHeading(user) : user.name),
     header: (user) => {
       if (user.possible) return 'Possible users:';
       return isOutside(user) ? `Other places that use ${name}:` : `Functions that ${user.kind} ${name}:`;

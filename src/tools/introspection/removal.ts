@@ -9,8 +9,8 @@ import { type PackageRole, packageNamedIn } from '../../source/package-uses.ts';
 import { qualified } from '../../source/qualified.ts';
 import { computedIn, namedIn, type Role } from '../../source/roles.ts';
 import { SourceText } from '../../source/text.ts';
-import { type TopLevelForm, TopLevelForms } from '../../source/top-level.ts';
-import type { Used } from '../../source/uses.ts';
+import { TopLevelForms, type TopLevelHead } from '../../source/top-level.ts';
+import type { SoughtName } from '../../source/uses.ts';
 import { groupBy } from '../grouping.ts';
 import { isVariable } from '../natures.ts';
 import type { Places } from '../places.ts';
@@ -76,14 +76,14 @@ export function removalOf(facts: ImpactData, places: Places, history: ReplHistor
     };
   }
   const variable = isGlobalVariable(facts);
-  const used = usedOf({ name: facts.name, accessibleIn: facts.homes, variable });
-  const inFiles = foundInFiles(facts, places, (text) => namedIn(text, places.features, used));
+  const sought = usedOf({ name: facts.name, accessibleIn: facts.homes, variable });
+  const inFiles = foundInFiles(facts, places, (text) => namedIn(text, places.features, sought));
   const others = isNamed(facts);
   const found = others
     ? withOthers(
         inFiles.filter(({ row }) => !told.includes(lineOf(row.at))),
         specializedElsewhere(facts, inFiles, places),
-        evaluated(used, inFiles, history, places),
+        evaluated(sought, inFiles, history, places),
       )
     : inFiles.filter(({ role }) => role === 'export');
   const located = methods.map(({ place }) => ({
@@ -133,7 +133,7 @@ function foundInFiles<Of extends string>(
   return [...files].sort().flatMap((file) => {
     const text = places.sourceText(file);
     return (text ? find(text) : []).map(({ start, top, role }) => {
-      const caller = definedIn(places.forms(file)?.form(top));
+      const caller = definedIn(places.forms(file)?.headAt(top));
       const row = { ...(caller && caller !== name && { caller }), ...places.siteAt(file, start) };
       return { role, form: `${file} ${top}`, row };
     });
@@ -141,7 +141,7 @@ function foundInFiles<Of extends string>(
 }
 
 /** Returns the name that FORM defines, as PACKAGE::NAME; undefined when it defines nothing or a package. */
-function definedIn(form: TopLevelForm | undefined): string | undefined {
+function definedIn(form: TopLevelHead | undefined): string | undefined {
   if (!form?.name || !form.operator.startsWith('DEF') || form.operator.endsWith('PACKAGE')) return undefined;
   return qualified(form.name, form.home);
 }
@@ -167,10 +167,10 @@ function specializedElsewhere(
 /** Maximum number of evaluations to search. */
 const SEARCH_LIMIT = 1000;
 
-/** Returns the places in evaluated definitions that name USED. Of several definitions of a name, only the newest
- *  counts, and none that FOUND has from a file. */
+/** Returns the places in evaluated definitions that name SOUGHT. Of several definitions of a name, only the
+ *  newest counts, and none that FOUND has from a file. */
 function evaluated(
-  used: Used,
+  sought: SoughtName,
   found: readonly Found<Role>[],
   history: ReplHistory,
   places: Places,
@@ -184,12 +184,12 @@ function evaluated(
     if (error !== undefined) continue;
     const text = new SourceText(form);
     const forms = new TopLevelForms(text, places.features);
-    const uses = groupBy(namedIn(text, places.features, { ...used, current }), ({ top }) => top);
-    for (const { start } of forms.all()) {
-      const top = forms.form(start);
+    const uses = groupBy(namedIn(text, places.features, { ...sought, current }), ({ top }) => top);
+    for (const { start } of forms.allExtents()) {
+      const top = forms.headAt(start);
       const caller = definedIn({ ...top, home: forms.packageAt(start) ?? current ?? top.home });
       if (caller === undefined) continue;
-      const head = forms.at(start);
+      const head = forms.formFrom(start);
       const key = JSON.stringify([top.operator, caller, head && headOf(head)?.method]);
       if (seen.has(key) || known.has(caller)) continue;
       seen.add(key);

@@ -19,7 +19,7 @@ import {
   type Result,
   type ToolDescription,
 } from '../../kernel/tool.ts';
-import type { Definition } from '../../source/again.ts';
+import type { DefinitionName } from '../../source/form-matching.ts';
 import { definedName } from '../../source/qualified.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure, lookedUp, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
@@ -73,7 +73,7 @@ const APROPOS_SEARCH = {
   alwaysLoad: true,
 } as const satisfies ToolDescription;
 
-export function aproposSearch(image: Image, places: Places) {
+export function aproposSearchTool(image: Image, places: Places) {
   return defineTool({
     ...APROPOS_SEARCH,
     handler: async (args, context) => searchSymbols(image, places, args, context),
@@ -178,7 +178,7 @@ const DESCRIBE_SYMBOL = {
   alwaysLoad: true,
 } as const satisfies ToolDescription;
 
-export function describeSymbol(image: Image, places: Places) {
+export function describeSymbolTool(image: Image, places: Places) {
   return defineTool({
     ...DESCRIBE_SYMBOL,
     handler: async (args, context) => {
@@ -200,7 +200,7 @@ export function describeSymbol(image: Image, places: Places) {
 type Described = ReturnType<typeof withPlaces>;
 
 function withPlaces({ things = [], ...data }: DescribeData, places: Places) {
-  const locate = (place: Place, definition: Definition) => places.locate(place, definition);
+  const locate = (place: Place, definition: DefinitionName) => places.locate(place, definition);
   return {
     ...data,
     things: things.map(({ sources = [], methods, ...thing }) => {

@@ -2,13 +2,13 @@
 // ran only while its file was compiled. And says which functions may call it by a name that they compute.
 
 import type { Told } from '../../kernel/told.ts';
-import { mentionsIn } from '../../source/calls.ts';
+import { callMentionsIn } from '../../source/calls.ts';
 import type { Defined } from '../../source/definitions.ts';
-import { bareOf } from '../../source/qualified.ts';
+import { unqualifiedName } from '../../source/qualified.ts';
 import { moreText } from '../agreement.ts';
 import type { Places } from '../places.ts';
 import { usedOf } from './sites.ts';
-import type { User } from './users.ts';
+import type { NameUser } from './users.ts';
 
 /** The image's answer about a name without known uses: loaded files, packages that have the symbol. */
 interface Unseen {
@@ -20,15 +20,20 @@ interface Unseen {
 
 /** Returns the top-level forms in the files of FOUND that call the name or pass it as a function. With SITES,
  *  adds the places of these uses. Leaves out uses inside a definition or form that TOLD already lists. */
-export function unseenUsers(found: Unseen, told: readonly User[], places: Places, sites: boolean): User[] {
+export function unseenUsers(
+  found: Unseen,
+  told: readonly NameUser[],
+  places: Places,
+  sites: boolean,
+): NameUser[] {
   const { name, files = [], accessibleIn = [], natures = [] } = found;
   const callee = { ...usedOf({ name, accessibleIn }), macro: natures.includes('MACRO') };
-  const users = new Map<string, User>();
-  const names = new Set(told.map(({ name }) => bareOf(name)));
+  const users = new Map<string, NameUser>();
+  const names = new Set(told.map(({ name }) => unqualifiedName(name)));
   for (const file of files) {
     const text = places.sourceText(file);
     if (text === undefined) continue;
-    for (const { start, top, args, how } of mentionsIn(text, places.features, callee)) {
+    for (const { start, top, args, how } of callMentionsIn(text, places.features, callee)) {
       if (args === undefined && how !== 'as a function') continue;
       const at = `${places.fileName(file)}:${text.positionAt(top).line}`;
       const name = `top-level form at ${at}`;

@@ -2,11 +2,11 @@
 // row for each, with the places of the uses. Selects a page of these rows.
 
 import type { Caller } from '../../image/wire/operations.ts';
-import { bareOf, partsOfName } from '../../source/qualified.ts';
-import { fitting, shapeOf, told } from '../alike.ts';
+import { partsOfName, unqualifiedName } from '../../source/qualified.ts';
+import { codeShape, fitting, mergeAlikeRows } from '../alike-rows.ts';
 import { groupBy } from '../grouping.ts';
 import type { Places } from '../places.ts';
-import { outside } from './outside.ts';
+import { outsideUser } from './outside.ts';
 import { siteFinder, siteText, type UserSite } from './sites.ts';
 
 /** The image's answer on the users of a name: a page of them (ROWS), and all non-functions (OUTSIDE). */
@@ -21,7 +21,7 @@ interface Uses {
 }
 
 /** A function, a top-level form or the like that uses the name. SITES has the places of its uses. */
-export interface User {
+export interface NameUser {
   name: string;
   kind?: string;
   /** The function of which the name of this user is only an alias. */
@@ -36,7 +36,7 @@ export interface User {
 /** A page of users. OUTSIDE counts the top-level forms that certainly use the name, outsidePossible those
  *  that only have it as data. REPEATED counts the rows left out because a certain user has the same name. */
 export interface Users {
-  rows: User[];
+  rows: NameUser[];
   outside: number;
   outsidePossible: number;
   repeated: number;
@@ -60,8 +60,8 @@ export function usersOf(
   const find = siteFinder({ ...data, variable }, places);
   const told = new Set(rows.map(({ name = '' }) => name));
   const found = forms
-    .flatMap((row) => outside(row, asked, places, told) ?? [])
-    .map((each): User => ({ ...each, outside: true }));
+    .flatMap((row) => outsideUser(row, asked, places, told) ?? [])
+    .map((each): NameUser => ({ ...each, outside: true }));
   const different = differentOf(found);
   const certain = new Set(different.flatMap((each) => (each.possible ? [] : each.name)));
   const once = rows.filter(({ possible, name = '' }) => !(possible && certain.has(name)));
@@ -76,11 +76,11 @@ export function usersOf(
   };
 }
 
-/** Returns each of USERS once. Drops a possible user (see User) when a certain user has the same name. */
-function differentOf(users: readonly User[]): User[] {
+/** Returns each of USERS once. Drops a possible user (see NameUser) when a certain user has the same name. */
+function differentOf(users: readonly NameUser[]): NameUser[] {
   const certain = new Set(users.filter(({ possible }) => !possible).map(({ name }) => name));
   const told = users.filter(({ possible, name }) => !possible || !certain.has(name));
-  const named = groupBy(told, (each) => `${headOf(each)} ${each.possible}`);
+  const named = groupBy(told, (each) => `${userHeading(each)} ${each.possible}`);
   // A file can define the same name twice. Then both forms use the name, and their sites are joined.
   return [...named.values()].flatMap(([first, ...rest]) => {
     const sites = rest.flatMap((each) => each.sites ?? []);
@@ -89,15 +89,15 @@ function differentOf(users: readonly User[]): User[] {
 }
 
 /** Sorts functions before top-level forms, and last the code that only has the name in its data. */
-function byBlock(one: User, other: User): number {
-  const rank = ({ possible, outside }: User) => (possible ? 2 : outside ? 1 : 0);
+function byBlock(one: NameUser, other: NameUser): number {
+  const rank = ({ possible, outside }: NameUser) => (possible ? 2 : outside ? 1 : 0);
   return rank(one) - rank(other);
 }
 
 function userOf(
   { name = '', kind, same, possible, sites }: Caller,
   find: ReturnType<typeof siteFinder>,
-): User {
+): NameUser {
   return { name, kind, same, possible, sites: sites && find(name, sites) };
 }
 
@@ -110,7 +110,7 @@ export function withoutOutside<Data extends Uses>(
 }
 
 /** Returns the beginning of the row of a user: its name, and its kind unless it is an ordinary function. */
-export function headOf({ name, kind, same }: User): string {
+export function userHeading({ name, kind, same }: NameUser): string {
   return [name, kind && `(${kind})`, same && `(same function as ${same})`].filter(Boolean).join(' ');
 }
 
@@ -119,22 +119,22 @@ export function headOf({ name, kind, same }: User): string {
 function userText(sites: readonly UserSite[], head: string): string {
   const rows = sites.map((site) => ({
     text: `    ${siteText(site)}`,
-    shape: shapeOf(site.text, wordsOf(site.method ?? '')),
+    shape: codeShape(site.text, wordsOf(site.method ?? '')),
     brief: { at: site.at, behind: site.method && ` [method ${site.method}]` },
   }));
-  return [head, ...told(rows, '    ').map(({ text }) => text)].join('\n');
+  return [head, ...mergeAlikeRows(rows, '    ').map(({ text }) => text)].join('\n');
 }
 
 function wordsOf(text: string): string[] {
-  return text.match(/[^\s()]+/g)?.map(bareOf) ?? [];
+  return text.match(/[^\s()]+/g)?.map(unqualifiedName) ?? [];
 }
 
 /** Returns rows for as many of USERS as fit in one answer, and the number of users in these rows. If more
  *  than a few of these rows have the same shape, the first is followed by one line that lists the others.
  *  NAMED returns the beginning of a user's row, HEADER the line above the row. */
 export function usersTold(
-  users: readonly User[],
-  { named, header }: { named: (user: User) => string; header: (user: User) => string },
+  users: readonly NameUser[],
+  { named, header }: { named: (user: NameUser) => string; header: (user: NameUser) => string },
 ): { rows: { header: string; text: string }[]; shown: number } {
   const shaped = users.map((user) => {
     const { name, sites = [] } = user;
@@ -146,12 +146,15 @@ export function usersTold(
       text: userText(sites, head),
       shape: alone
         ? undefined
-        : `${header(user)} ${shapeOf(site.text, [bareOf(name), ...wordsOf(site.method ?? '')])}`,
+        : `${header(user)} ${codeShape(site.text, [unqualifiedName(name), ...wordsOf(site.method ?? '')])}`,
       brief: { name: head, at: site?.at ?? '' },
     };
   });
   const shown = fitting(shaped);
-  const rows = told(shown, '    ').map(({ text, first }) => ({ header: shaped[first]?.header ?? '', text }));
+  const rows = mergeAlikeRows(shown, '    ').map(({ text, first }) => ({
+    header: shaped[first]?.header ?? '',
+    text,
+  }));
   return { rows, shown: shown.length };
 }
 

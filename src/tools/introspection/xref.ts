@@ -22,7 +22,7 @@ import { referencesOf } from './references.ts';
 import { unknownNotes } from './unknown-users.ts';
 import { unseenAgain, unseenBefore, unseenUsers } from './unseen.ts';
 import { unusedFunctions } from './unused.ts';
-import { headOf, missingNote, type User, usersOf, usersTold, withoutOutside } from './users.ts';
+import { missingNote, type NameUser, userHeading, usersOf, usersTold, withoutOutside } from './users.ts';
 
 const PARAMETERS = [
   { name: 'name', type: 'string', description: 'Function name to find callers of' },
@@ -76,7 +76,7 @@ const WHO_CALLS = {
   alwaysLoad: true,
 } as const satisfies ToolDescription;
 
-export function whoCalls(image: Image, places: Places) {
+export function whoCallsTool(image: Image, places: Places) {
   return defineTool({
     ...WHO_CALLS,
     handler: async (args, context) => {
@@ -156,7 +156,7 @@ function withinOf({ within }: { readonly within?: string }): { within?: string }
   return within ? { within } : {};
 }
 
-type ShownCallers = Omit<WhoCallsData, 'rows'> & { rows: User[] };
+type ShownCallers = Omit<WhoCallsData, 'rows'> & { rows: NameUser[] };
 
 /** How callers are shown: from OFFSET on, SEVERAL when the answer has those of other functions too. */
 interface CallersShown {
@@ -175,7 +175,7 @@ function callersText(data: ShownCallers, { offset, several, places, told }: Call
   };
   // Functions come first, then other callers, then code that only has the name as data (S3.10, S3.17).
   const { rows: blocks, shown } = usersTold(rows, {
-    named: headOf,
+    named: userHeading,
     header: ({ kind, outside, possible }) =>
       headers[possible ? 'possible' : kind === undefined && !outside ? 'functions' : 'places'],
   });

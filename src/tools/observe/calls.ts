@@ -9,18 +9,18 @@ import type {
 } from '../../image/wire/operations.ts';
 import { fewOf, joinSections, lastFittingRows } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
-import { mentionsIn } from '../../source/calls.ts';
-import { namesIn } from '../../source/heads.ts';
+import { callMentionsIn } from '../../source/calls.ts';
+import { methodKey } from '../../source/heads.ts';
 import { commonPrefix, definedName, partsOfName } from '../../source/qualified.ts';
 import { SourceText } from '../../source/text.ts';
-import type { Used } from '../../source/uses.ts';
+import type { SoughtName } from '../../source/uses.ts';
 import { callOptions } from '../calling.ts';
 import { type DefinitionQuery, parseQueries } from '../definitions/asked-names.ts';
 import { foundValue, isLookupFailure, packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
-import { type Observing, observedResult, optionsOf, refusal } from './observing.ts';
+import { type Observing, observeCallOptions, observedResult, observeRefusalResult } from './observing.ts';
 import { typesText } from './types.ts';
-import { countText, timeText } from './units.ts';
+import { countText, durationText } from './units.ts';
 
 /** At most this many calls are shown by default. */
 const CALLS = 20;
@@ -48,13 +48,13 @@ export async function observeCalls(
       ...(types && { types }),
       ...(compare !== undefined && { compare: true }),
     },
-    optionsOf(observing),
+    observeCallOptions(observing),
   );
   const { value } = reply.data;
   const observed = reply.data.observed && withOwnCalls(reply.data.observed, places);
   const text = observed && (types ? typesText(observed) : callsText(observed));
   const told = joinSections([text, observed && notesText(observed), comparedText(observed?.compared)]);
-  return refusal(value, places) ?? observedResult(reply, places, { seen: observed, text: told });
+  return observeRefusalResult(value, places) ?? observedResult(reply, places, { seen: observed, text: told });
 }
 
 /** A function to observe: its name, and the form that names it, if the call gave one. */
@@ -90,7 +90,7 @@ async function missingMethod(
     const nature = form.symbol.startsWith('SETF ') ? 'SETF FUNCTION' : 'GENERIC-FUNCTION';
     const all = described.things?.find((thing) => thing.nature === nature)?.methods ?? [];
     const methods = all.map(({ description = '' }) => description);
-    const has = methods.some((method) => form.methods?.includes(namesIn(method)));
+    const has = methods.some((method) => form.methods?.includes(methodKey(method)));
     // The form in an EQL specializer is not the object that the image prints.
     if (methods.length === 0 || has || form.methods.some((method) => /\bEQL\b/.test(method))) continue;
     return {
@@ -115,8 +115,8 @@ function callsItself(name: string, place: Place, places: Places): boolean {
   const source = places.text(place, { name });
   if (source === undefined) return false;
   const { symbol, home, setf } = partsOfName(name);
-  const callee: Used = { name: symbol, packages: new Set([home]), setf };
-  return mentionsIn(new SourceText(source.text), places.features, callee).some(
+  const callee: SoughtName = { name: symbol, packages: new Set([home]), setf };
+  return callMentionsIn(new SourceText(source.text), places.features, callee).some(
     ({ args, how }) => args !== undefined || how === 'as a function',
   );
 }
@@ -135,7 +135,7 @@ function callsText(observed: ObservedCalls): string {
   const more = functions.length < observed.observed ? ', ...' : '';
   const lines = lastFittingRows(rows.map((row) => rowText(row, short)));
   const shown = lines.length < total ? ` The last ${lines.length}:` : '';
-  return `${recordedText(observed)}${of} in ${timeText(milliseconds)}${counts}${counts && more}.${shown}\n${lines.join('\n')}`;
+  return `${recordedText(observed)}${of} in ${durationText(milliseconds)}${counts}${counts && more}.${shown}\n${lines.join('\n')}`;
 }
 
 /** Returns how many calls were recorded; when these are not all calls, also how many there were. */
@@ -154,7 +154,7 @@ function noneText({ functions = [], observed, calls }: ObservedCalls): string {
 function rowText(row: RecordedCall, short: (name: string) => string): string {
   const { depth, call, caller, thread, methods = [], milliseconds } = row;
   const notes = [
-    milliseconds !== undefined && timeText(milliseconds),
+    milliseconds !== undefined && durationText(milliseconds),
     caller !== undefined && `by ${short(caller)}`,
     methods.length > 0 && `methods ${methods.join(' ')}`,
     thread !== undefined && `in ${thread}`,

@@ -76,7 +76,7 @@ const OBSERVE = {
   ],
 } as const satisfies ToolDescription;
 
-export function observe(image: Image, places: Places) {
+export function observeTool(image: Image, places: Places) {
   return defineTool({
     ...OBSERVE,
     handler: async (args, context) => {

@@ -42,7 +42,7 @@ export interface Observing {
 const BESIDES_MS = 60_000;
 
 /** Returns the call options. Without a timeout argument, a long observation gets a limit above its time. */
-export function optionsOf({ args, context }: Observing) {
+export function observeCallOptions({ args, context }: Observing) {
   const { seconds = 0 } = args;
   return {
     ...callOptions(context),
@@ -52,7 +52,7 @@ export function optionsOf({ args, context }: Observing) {
 }
 
 /** Returns the result for VALUE, which says why nothing was observed; undefined when VALUE is undefined. */
-export function refusal(
+export function observeRefusalResult(
   value: LookupFailure | ObserveRefusal | undefined,
   places: Places,
 ): Result | undefined {
@@ -93,7 +93,7 @@ function refusalText(value: ObserveRefusal): string {
 }
 
 /** What the replies of all observing operations have in common, without the observations. */
-export interface Told {
+export interface ObserveReply {
   ending: Ending;
   output?: Output;
   data: Remarks & { values?: PrintedValue[][] };
@@ -101,7 +101,7 @@ export interface Told {
 
 /** Returns the result of a call with this reply. SEEN are the observations, TEXT is their text. */
 export function observedResult(
-  { ending, output, data }: Told,
+  { ending, output, data }: ObserveReply,
   places: Places,
   { seen, text }: { seen: object | undefined; text: string | undefined },
 ): Result {

@@ -4,8 +4,8 @@ import type { Operations, Profile, Spot } from '../../image/wire/operations.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
-import { type Observing, observedResult, optionsOf, refusal } from './observing.ts';
-import { countText, firstRunText, MUCH_MS, sizeText, timeText } from './units.ts';
+import { type Observing, observeCallOptions, observedResult, observeRefusalResult } from './observing.ts';
+import { countText, durationText, firstRunText, MUCH_MS, sizeText } from './units.ts';
 
 /** At most this many functions are shown by default. */
 const TOP = 10;
@@ -22,12 +22,14 @@ export async function observeProfile(
   const reply = await image.call(
     'observe-profile',
     { mode, seconds, top, ...packageOf(args), ...(form !== undefined && { code: form }) },
-    optionsOf(observing),
+    observeCallOptions(observing),
   );
   const { observed, value } = reply.data;
   const seen = observed ?? { samples: 0, found: 0 };
   const text = observed && profileText(observed, mode, places);
-  return refusal(value, places) ?? observedResult(reply, places, { seen: observed && seen, text });
+  return (
+    observeRefusalResult(value, places) ?? observedResult(reply, places, { seen: observed && seen, text })
+  );
 }
 
 /** The quantity that samples measure, by mode. */
@@ -73,7 +75,7 @@ function notesText({ full, large }: Profile): string {
 
 function runsText({ runs, milliseconds = 0, cpu = 0, octets = 0 }: Profile): string | undefined {
   if (runs === undefined) return undefined;
-  const took = `${timeText(milliseconds)}${cpuText(milliseconds, cpu, runs)} and ${sizeText(octets)}`;
+  const took = `${durationText(milliseconds)}${cpuText(milliseconds, cpu, runs)} and ${sizeText(octets)}`;
   return runs === 1 ? `One run took ${took}.` : `${countText(runs, 'run')} of ${took} each.`;
 }
 
@@ -84,7 +86,7 @@ function cpuText(milliseconds: number, cpu: number, runs: number): string {
   if (Math.abs(milliseconds - cpu) * runs < MUCH_MS) return '';
   if (milliseconds <= MUCH * cpu && cpu <= MUCH * milliseconds) return '';
   const why = cpu > milliseconds ? 'several threads ran' : 'it waited, or other processes had the CPU';
-  return ` by the clock (CPU ${timeText(cpu)}: ${why})`;
+  return ` by the clock (CPU ${durationText(cpu)}: ${why})`;
 }
 
 function spotText(spot: Spot, places: Places, octets: number | undefined): string {

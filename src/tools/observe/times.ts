@@ -4,8 +4,8 @@ import type { ComparedTimes, TakenTime } from '../../image/wire/operations.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { formValuesText } from '../execution/evaluation.ts';
 import { packageOf } from '../lookup.ts';
-import { type Observing, observedResult, optionsOf, refusal } from './observing.ts';
-import { firstRunText, sizeText, timeText } from './units.ts';
+import { type Observing, observeCallOptions, observedResult, observeRefusalResult } from './observing.ts';
+import { durationText, firstRunText, sizeText } from './units.ts';
 
 /** Two forms are measured for this many seconds by default. */
 const SECONDS = 2;
@@ -17,14 +17,14 @@ export async function observeTimes(observing: Observing, form: string, against: 
   const reply = await image.call(
     'observe-times',
     { code: form, against, seconds, ...packageOf(args) },
-    optionsOf(observing),
+    observeCallOptions(observing),
   );
   const { compared, firsts, same, values = [], value, at } = reply.data;
   const text =
     compared && [timesText(compared, firsts), !same && differText(values)].filter(Boolean).join('\n');
   const told = { ...reply, data: { ...reply.data, values: same ? values.slice(0, 1) : [] } };
   const result =
-    refusal(value, places) ??
+    observeRefusalResult(value, places) ??
     observedResult(told, places, { seen: compared && { ...compared, firsts, same: same ?? false }, text });
   const read = value && 'in' in value && value.in === against ? 'against' : 'form';
   return result.failed ? { ...result, text: `In ${at ?? read}: ${result.text}` } : result;
@@ -51,7 +51,7 @@ function timesText(
 }
 
 function takenText({ median, low, high, octets }: TakenTime): string {
-  return `${timeText(median)} (${timeText(low)} to ${timeText(high)}), ${sizeText(octets)}`;
+  return `${durationText(median)} (${durationText(low)} to ${durationText(high)}), ${sizeText(octets)}`;
 }
 
 /** Returns a sentence that says which form took less time. ONE is the time of `form`, OTHER the time of

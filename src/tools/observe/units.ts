@@ -8,7 +8,7 @@ function short(number: number): string {
 }
 
 /** Returns MILLISECONDS in a fitting unit, from s to ns. */
-export function timeText(milliseconds: number): string {
+export function durationText(milliseconds: number): string {
   if (milliseconds >= THOUSAND) return `${short(milliseconds / THOUSAND)} s`;
   if (milliseconds >= 1) return `${short(milliseconds)} ms`;
   const micro = milliseconds * THOUSAND;
@@ -35,5 +35,5 @@ export const MUCH_MS = 50;
 export function firstRunText(which: string, first: number | undefined, milliseconds = 0): string | undefined {
   if (first === undefined || Math.abs(first - milliseconds) < MUCH_MS) return undefined;
   if (first <= 2 * milliseconds && milliseconds <= 2 * first) return undefined;
-  return `${which}, which is not among them, took ${timeText(first)}.`;
+  return `${which}, which is not among them, took ${durationText(first)}.`;
 }

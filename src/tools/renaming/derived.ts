@@ -1,9 +1,9 @@
 // Finds names derived from that of a symbol, such as accessors, and their new names.
 
 import type { RenameFacts, StructureData } from '../../image/wire/operations.ts';
-import { type Form, within } from '../../source/form.ts';
+import { type Form, formsWithin } from '../../source/form.ts';
 import { noTakers, type Takers } from '../../source/keywords.ts';
-import { bareOf } from '../../source/qualified.ts';
+import { unqualifiedName } from '../../source/qualified.ts';
 
 /** NAMES maps derived names to new names. TAKERS are what takes the symbol's name as a keyword. */
 export interface Following {
@@ -14,7 +14,7 @@ export interface Following {
 /** Returns the derived names when the symbol of FACTS is renamed to TO. FORMS are the top-level forms that
  *  define the symbol. A name that is written in these forms is not derived. */
 export function followingNames(facts: RenameFacts, to: string, forms: readonly Form[]): Following {
-  const from = bareOf(facts.name);
+  const from = unqualifiedName(facts.name);
   const written = new Set(forms.flatMap(namesWritten));
   const following: Following = { names: new Map(), takers: noTakers() };
   for (const structure of facts.structures ?? []) ofStructure(structure, from, to, written, following);
@@ -33,7 +33,7 @@ function ofStructure(
   written: ReadonlySet<string>,
   { names, takers }: Following,
 ): void {
-  const own = bareOf(name) === from;
+  const own = unqualifiedName(name) === from;
   if (own) {
     for (const each of [...constructors, predicate, copier]) {
       const made = each === undefined || written.has(each) ? undefined : madeOf(each, from, to);
@@ -47,7 +47,7 @@ function ofStructure(
     if (made !== accessor) names.set(accessor, made);
   }
   if (!slots.some(([slot]) => slot === from)) return;
-  takers.structures.add(bareOf(name));
+  takers.structures.add(unqualifiedName(name));
   for (const each of takingSlots) takers.functions.add(each);
 }
 
@@ -61,5 +61,5 @@ function madeOf(name: string, from: string, to: string): string | undefined {
 }
 
 function namesWritten(form: Form): string[] {
-  return [...within(form)].map(({ bare }) => bare);
+  return [...formsWithin(form)].map(({ bare }) => bare);
 }

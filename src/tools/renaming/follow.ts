@@ -6,7 +6,7 @@ import type { Reply } from '../../image/wire/call.ts';
 import type { Item, RenameFacts, RenameFinished } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext } from '../../kernel/tool.ts';
-import { bareOf, readableName } from '../../source/qualified.ts';
+import { readableName, unqualifiedName } from '../../source/qualified.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { displacedSection } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
@@ -80,7 +80,7 @@ class Following {
     const files = this.#changed.filter((file) => this.#inImage.has(file));
     const { home } = this.#facts;
     const names = this.#facts.renamings.map(({ from, to }): [string, string] => [from, to]);
-    const bare = bareOf(this.#facts.name);
+    const bare = unqualifiedName(this.#facts.name);
     const structures = (this.#facts.structures ?? [])
       .filter(({ slots = [] }) => slots.some(([slot]) => slot === bare))
       .map(({ name }) => name);

@@ -13,12 +13,12 @@ import { type Present, presentFile } from '../../files/write.ts';
 import type { RenameFacts } from '../../image/wire/operations.ts';
 import { type Form, readForm } from '../../source/form.ts';
 import type { Takers } from '../../source/keywords.ts';
-import { canHave } from '../../source/mentioning.ts';
+import { mayContainPlainly } from '../../source/mentioning.ts';
 import { Packages, type Renaming } from '../../source/packages.ts';
 import { spokenAs, spokenOf } from '../../source/prose.ts';
-import { bareOf } from '../../source/qualified.ts';
-import { type Edit, noteKeywords, type Scan, scanFor, type Task } from '../../source/renaming.ts';
-import { spliced } from '../../source/splice.ts';
+import { unqualifiedName } from '../../source/qualified.ts';
+import { noteKeywords, type RenameEdit, type Scan, scanFor, type Task } from '../../source/renaming.ts';
+import { applySplices } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
 import { type Extent, TopLevelForms } from '../../source/top-level.ts';
 import { visibleName } from '../../visible.ts';
@@ -32,7 +32,7 @@ export interface FileChange {
   present: Present;
   before: FileText;
   after: FileText;
-  edits: Edit[];
+  edits: RenameEdit[];
   lines: number[];
 }
 
@@ -43,7 +43,7 @@ export interface KeptPlace {
 }
 
 export interface RenamePlan {
-  wanted: Wanted;
+  wanted: RenameScope;
   changes: FileChange[];
   kept: KeptPlace[];
   /** Occurrences in files that cannot be written. */
@@ -59,13 +59,13 @@ export interface RenamePlan {
   fingerprint: string;
 }
 
-export interface Ground {
+export interface RenameDependencies {
   workspace: Workspace;
   places: Places;
 }
 
 /** What to rename too: KEYWORDS of the same name, and words in comments and other texts (PROSE). */
-export interface Wanted {
+export interface RenameScope {
   keywords: boolean;
   prose: boolean;
 }
@@ -78,17 +78,20 @@ const OTHER_FILE_LIMIT = 1024 * 1024;
 const OTHER_FILES_LIMIT = 64 * 1024 * 1024;
 
 /** Returns the top-level forms that define the symbol of FACTS, parsed. */
-export function definingForms(facts: RenameFacts, ground: Ground): Form[] {
-  return formsNow(facts, ground).flatMap(({ file, form }) => {
-    const text = ground.places.sourceText(file)?.text ?? '';
+export function definingForms(facts: RenameFacts, dependencies: RenameDependencies): Form[] {
+  return formsNow(facts, dependencies).flatMap(({ file, form }) => {
+    const text = dependencies.places.sourceText(file)?.text ?? '';
     return readForm(text, form.start) ?? [];
   });
 }
 
 /** Returns the top-level forms, as the files are now, that define the symbol of FACTS, if found again. */
-function formsNow({ name, places = [] }: RenameFacts, ground: Ground): { file: string; form: Extent }[] {
+function formsNow(
+  { name, places = [] }: RenameFacts,
+  dependencies: RenameDependencies,
+): { file: string; form: Extent }[] {
   return places.flatMap((place) => {
-    const form = ground.places.definingForm(place, name);
+    const form = dependencies.places.definingForm(place, name);
     return form === undefined || place.file === undefined ? [] : [{ file: place.file, form }];
   });
 }
@@ -97,16 +100,16 @@ function formsNow({ name, places = [] }: RenameFacts, ground: Ground): { file: s
 export async function planRename(
   facts: RenameFacts,
   following: Following,
-  wanted: Wanted,
-  ground: Ground,
+  wanted: RenameScope,
+  dependencies: RenameDependencies,
 ): Promise<RenamePlan> {
-  return new Planning(facts, following, wanted, ground).plan();
+  return new Planning(facts, following, wanted, dependencies).plan();
 }
 
 class Planning {
   readonly #facts: RenameFacts;
-  readonly #ground: Ground;
-  readonly #wanted: Wanted;
+  readonly #dependencies: RenameDependencies;
+  readonly #wanted: RenameScope;
   readonly #renamings: Renaming[];
   readonly #packages: Packages;
   readonly #takers = new Map<string, Takers>();
@@ -114,9 +117,14 @@ class Planning {
   readonly #loaded = new Set<string>();
   readonly #plan: RenamePlan;
 
-  constructor(facts: RenameFacts, following: Following, wanted: Wanted, ground: Ground) {
+  constructor(
+    facts: RenameFacts,
+    following: Following,
+    wanted: RenameScope,
+    dependencies: RenameDependencies,
+  ) {
     this.#facts = facts;
-    this.#ground = ground;
+    this.#dependencies = dependencies;
     this.#wanted = wanted;
     this.#plan = {
       wanted,
@@ -136,7 +144,7 @@ class Planning {
       packages: new Set(packages),
       exporters: new Set(exporters),
     }));
-    this.#takers.set(bareOf(facts.name), following.takers);
+    this.#takers.set(unqualifiedName(facts.name), following.takers);
   }
 
   async plan(): Promise<RenamePlan> {
@@ -145,7 +153,7 @@ class Planning {
     const turn = takingTurns();
     for (const file of files) {
       await turn();
-      await this.#ground.places.prepare([file]);
+      await this.#dependencies.places.prepare([file]);
       if (this.#looksAt(file)) mentioning.push(file);
     }
     if (this.#wanted.keywords) await this.#noteKeywords(mentioning);
@@ -163,7 +171,7 @@ class Planning {
 
   /** Returns the real paths of loaded files, and of workspace files small enough to search. */
   async #files(): Promise<string[]> {
-    const { workspace } = this.#ground;
+    const { workspace } = this.#dependencies;
     const budget = budgetOf(ENTRY_LIMIT, TIME_LIMIT_MS);
     for (const file of this.#facts.files ?? []) this.#loaded.add(await realPathOf(file));
     const found = new Set(this.#loaded);
@@ -179,14 +187,14 @@ class Planning {
 
   /** Returns whether FILE contains one of the names. Also records the packages that FILE defines. */
   #looksAt(file: string): boolean {
-    const text = this.#ground.places.sourceText(file)?.text;
+    const text = this.#dependencies.places.sourceText(file)?.text;
     if (text === undefined) {
-      if (isLispFile(file) && this.#ground.places.isOwn(file))
-        this.#plan.unread.push(this.#ground.places.fileName(file));
+      if (isLispFile(file) && this.#dependencies.places.isOwn(file))
+        this.#plan.unread.push(this.#dependencies.places.fileName(file));
       return false;
     }
     if (!isLispFile(file) && text.includes('\0')) return false;
-    const named = canHave(
+    const named = mayContainPlainly(
       text,
       this.#renamings.map(({ from }) => from),
     );
@@ -203,7 +211,7 @@ class Planning {
     const turn = takingTurns();
     for (const file of files.filter(isLispFile)) {
       await turn();
-      const text = this.#ground.places.sourceText(file)?.text.replace(/^\ufeff/, '') ?? '';
+      const text = this.#dependencies.places.sourceText(file)?.text.replace(/^\ufeff/, '') ?? '';
       noteKeywords(text, first, this.#task(file, text, this.#renamings));
     }
     const classes = this.#takers.get(first.from)?.classes ?? new Set();
@@ -212,7 +220,7 @@ class Planning {
   }
 
   async #scan(file: string): Promise<void> {
-    const { places, workspace } = this.#ground;
+    const { places, workspace } = this.#dependencies;
     const name = places.fileName(file);
     const seen = places.sourceText(file)?.text.replace(/^\ufeff/, '') ?? '';
     const scan = this.#scanned(file, seen);
@@ -239,7 +247,7 @@ class Planning {
   }
 
   #task(file: string, text: string, renamings: Renaming[]): Task {
-    const forms = new TopLevelForms(new SourceText(text, 'UTF-8', file), this.#ground.places.features);
+    const forms = new TopLevelForms(new SourceText(text, 'UTF-8', file), this.#dependencies.places.features);
     return {
       renamings,
       packages: this.#packages,
@@ -254,13 +262,13 @@ class Planning {
   #merged(text: string): number[] {
     const [first] = this.#facts.renamings;
     const [renaming] = this.#renamings;
-    if (!first?.unnamed || renaming === undefined || !canHave(text, [first.to])) return [];
+    if (!first?.unnamed || renaming === undefined || !mayContainPlainly(text, [first.to])) return [];
     const there = { ...renaming, from: first.to };
     return scanFor(text, this.#task('', text, [there])).edits.map(({ start }) => start);
   }
 
   async #change(file: string): Promise<FileChange> {
-    const present = await presentFile(this.#ground.workspace, file);
+    const present = await presentFile(this.#dependencies.workspace, file);
     const { bytes } = present;
     if (bytes === undefined || binaryKind(bytes) !== undefined)
       throw new CallError(
@@ -269,7 +277,7 @@ class Planning {
     const before = decode(bytes);
     const { edits } = this.#scanned(file, before.text);
     // Edits do not overlap, so `spliced` returns a string here.
-    const after = { ...before, text: spliced(before.text, edits) as string };
+    const after = { ...before, text: applySplices(before.text, edits) as string };
     encode(after, visibleName(present.name)); // Throws if the file's encoding lacks a character of the name.
     const lineOf = lineFinder(before.text);
     return { real: file, present, before, after, edits, lines: edits.map(({ start }) => lineOf(start)) };
@@ -278,17 +286,22 @@ class Planning {
   /** Throws a CallError for a definition whose name a macro makes, or whose file cannot be written. */
   async #checkDefinitions(): Promise<void> {
     const { name } = this.#facts;
-    for (const { file, form } of formsNow(this.#facts, this.#ground)) {
+    for (const { file, form } of formsNow(this.#facts, this.#dependencies)) {
       const named = await realPathOf(file);
       const change = this.#plan.changes.find(({ real }) => real === named);
-      const at = `${this.#ground.places.fileName(file)}:${this.#ground.places.sourceText(file)?.positionAt(form.start).line}`;
-      const bom = this.#ground.places.sourceText(file)?.text.startsWith('\ufeff') ? 1 : 0;
+      const at = `${this.#dependencies.places.fileName(file)}:${this.#dependencies.places.sourceText(file)?.positionAt(form.start).line}`;
+      const bom = this.#dependencies.places.sourceText(file)?.text.startsWith('\ufeff') ? 1 : 0;
       const defined = change?.edits.some(
         ({ start, from, how }) =>
-          from === bareOf(name) && how !== 'prose' && start + bom >= form.start && start + bom < form.end,
+          from === unqualifiedName(name) &&
+          how !== 'prose' &&
+          start + bom >= form.start &&
+          start + bom < form.end,
       );
       if (defined) continue;
-      if (this.#plan.outside.some((place) => place.startsWith(`${this.#ground.places.fileName(file)}:`)))
+      if (
+        this.#plan.outside.some((place) => place.startsWith(`${this.#dependencies.places.fileName(file)}:`))
+      )
         throw new CallError(
           `${name} is defined at ${at}, which is not in the workspace, so it cannot be renamed. The user can add a root with --root DIR.`,
         );

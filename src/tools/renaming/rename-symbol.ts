@@ -1,7 +1,7 @@
 // The tool rename_symbol, which renames a symbol in all files and in the image.
 
 import { CallError } from '../../errors.ts';
-import { changeOf, changesLines, filesSummary } from '../../files/diff.ts';
+import { changesLines, fileDiffOf, filesSummary } from '../../files/diff.ts';
 import type { Intents } from '../../files/intents.ts';
 import { encode } from '../../files/text.ts';
 import { replaceTogether } from '../../files/together.ts';
@@ -24,7 +24,7 @@ import { foundValue, isLookupFailure, lookupResult, PACKAGE, packageOf } from '.
 import { checkFacts, newName } from './conflicts.ts';
 import { followingNames } from './derived.ts';
 import { follow } from './follow.ts';
-import { definingForms, type Ground, planRename, type RenamePlan } from './plan.ts';
+import { definingForms, planRename, type RenameDependencies, type RenamePlan } from './plan.ts';
 import { followedText, placesText, renameNotes } from './rename-text.ts';
 
 const RENAME_SYMBOL = {
@@ -69,19 +69,19 @@ const RENAME_SYMBOL = {
 
 type RenameArguments = ArgumentsFor<typeof RENAME_SYMBOL>;
 
-interface RenameGround extends Ground {
+interface RenameGround extends RenameDependencies {
   image: Image;
   /** The records of replacements of several files, which allow a rollback after a kill. */
   intents: Intents;
 }
 
-export function renameSymbol(ground: RenameGround) {
+export function renameSymbolTool(dependencies: RenameGround) {
   return defineTool({
     ...RENAME_SYMBOL,
     isReadOnly: (args) => args.dry_run === true,
-    preview: async (args, context) => previewOf(await planned(ground, args, context)),
+    preview: async (args, context) => previewOf(await planned(dependencies, args, context)),
     handler: async (args, context) => {
-      const found = await planned(ground, args, context);
+      const found = await planned(dependencies, args, context);
       const { facts, plan } = found;
       const data = dataOf(found);
       const to = facts.renamings[0]?.to ?? '';
@@ -94,14 +94,14 @@ export function renameSymbol(ground: RenameGround) {
         throw new CallError(
           'What the rename would change is no longer what was approved; nothing was written. Call again to ask anew.',
         );
-      await writePlan(ground, plan, context);
-      const followed = await follow(ground.image, ground.places, facts, plan, context);
+      await writePlan(dependencies, plan, context);
+      const followed = await follow(dependencies.image, dependencies.places, facts, plan, context);
       const { problems, ...image } = followed;
       return {
         data: { ...data, image },
         text: joinSections([
           [`Renamed ${facts.name} to ${to}: ${placesText(plan, false)}.`, notes].filter(Boolean).join('\n'),
-          followedText(followed, ground.places),
+          followedText(followed, dependencies.places),
         ]),
         failed: followed.failed,
       };
@@ -115,20 +115,24 @@ interface Planned {
 }
 
 /** Returns facts about the symbol in ARGS, and the plan. Throws a CallError with the conflicts. */
-async function planned(ground: RenameGround, args: RenameArguments, context: CallContext): Promise<Planned> {
+async function planned(
+  dependencies: RenameGround,
+  args: RenameArguments,
+  context: CallContext,
+): Promise<Planned> {
   const { name: to, prefix } = newName(args.to);
   const ask = async (derived: [string, string][] = []) => {
     const asked = { name: args.name, ...packageOf(args), to, ...(derived.length > 0 && { derived }) };
-    const found = foundValue(await ground.image.call('rename-facts', asked, callOptions(context)));
+    const found = foundValue(await dependencies.image.call('rename-facts', asked, callOptions(context)));
     if (isLookupFailure(found)) throw new CallError(lookupResult(found).text);
     checkFacts(found, prefix);
     return found;
   };
   const first = await ask();
-  const following = followingNames(first, to, definingForms(first, ground));
+  const following = followingNames(first, to, definingForms(first, dependencies));
   const facts = following.names.size > 0 ? await ask([...following.names]) : first;
   const wanted = { keywords: args.keywords === true, prose: args.text === true };
-  return { facts, plan: await planRename(facts, following, wanted, ground) };
+  return { facts, plan: await planRename(facts, following, wanted, dependencies) };
 }
 
 function previewOf({ facts, plan }: Planned): Preview {
@@ -136,7 +140,7 @@ function previewOf({ facts, plan }: Planned): Preview {
   const notes = renameNotes(facts, plan);
   const then = questionLine`Then the files that the image has loaded are loaded again.`;
   const names = plan.changes.map(({ present }) => present.name);
-  const changes = plan.changes.map(({ present, before, after }) => changeOf(present.name, before, after));
+  const changes = plan.changes.map(({ present, before, after }) => fileDiffOf(present.name, before, after));
   const renamed = questionLine`rename ${facts.name} to ${to}`;
   return {
     summary: questionLine`${filesSummary(changes)}, then load: ${renamed}`,

@@ -12,7 +12,7 @@ import {
 } from '../../kernel/tool.ts';
 import type { AuditLog, AuditRecord } from '../../records/audit-log.ts';
 import { visible } from '../../visible.ts';
-import { countText, dateOf, newestOf, shared, timeText } from '../newest.ts';
+import { dateOf, newestOf, recordTimeText, shared, totalText } from '../newest.ts';
 import { LIMIT, OFFSET } from '../paging.ts';
 
 const OUTCOMES = ['succeeded', 'failed', 'unfinished'] as const;
@@ -47,7 +47,7 @@ const GET_AUDIT_LOG = {
   ],
 } as const satisfies ToolDescription;
 
-export function getAuditLog(log: AuditLog) {
+export function getAuditLogTool(log: AuditLog) {
   let pathTold = false;
   return defineTool({
     ...GET_AUDIT_LOG,
@@ -77,7 +77,7 @@ async function readLog(
   const lines = fittingRows(records.map((record) => visible(recordText(record, date))));
   const page = { offset, shown: lines.length, total };
   const text = joinSections([
-    `${countText(newest, 'call')} in the audit log, newest first${date === undefined ? '' : `, of ${date}`}:`,
+    `${totalText(newest, 'call')} in the audit log, newest first${date === undefined ? '' : `, of ${date}`}:`,
     listText(lines, hasMore(page)) || beyondNote(page, 'calls'),
   ]);
   return { data: { total, ...(atLeast && { atLeast }), calls: records, path: log.path }, text };
@@ -125,7 +125,7 @@ function recordText(record: AuditRecord, said: string | undefined): string {
   const by = caller === 'client' ? '' : `, called by ${caller === 'code' ? 'code' : 'a command'}`;
   const outcome = end === undefined ? 'unfinished' : `${outcomeOf(record)} after ${end.milliseconds} ms`;
   const error = end?.error === undefined ? '' : `\n    ${firstLine(end.error)}`;
-  return `${timeText(time, said)} ${tool} (${level}${by}${DECISIONS[authority]}) ${outcome}\n    ${firstLine(JSON.stringify(record.arguments ?? null))}${error}`;
+  return `${recordTimeText(time, said)} ${tool} (${level}${by}${DECISIONS[authority]}) ${outcome}\n    ${firstLine(JSON.stringify(record.arguments ?? null))}${error}`;
 }
 
 function firstLine(text: string): string {

@@ -88,7 +88,7 @@ function outermost(spans: readonly Span[]): Span[] {
 export function recordedOf({ definitions = [] }: CoverageData, places: Places): Recorded[] {
   return definitions.map(({ name, file, form }) => {
     const forms = places.forms(file);
-    const { start = 0, end = 0 } = forms?.nth(form) ?? {};
+    const { start = 0, end = 0 } = forms?.nthExtent(form) ?? {};
     return { name, file, text: forms?.source.text.slice(start, end) ?? '' };
   });
 }

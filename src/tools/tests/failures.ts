@@ -5,8 +5,8 @@ import { basename } from 'node:path';
 import type { Place, TestFailure } from '../../image/wire/operations.ts';
 import { foldedLines } from '../endings.ts';
 import type { Places } from '../places.ts';
-import { isBad } from './memory.ts';
-import { conditionName, type Outcome } from './results.ts';
+import { hasNotPassed } from './memory.ts';
+import { conditionName, type TestOutcome } from './results.ts';
 
 /** How failures are shown: at most LIMIT of them, with places that PLACES renders. */
 export interface Shown {
@@ -25,7 +25,7 @@ export function shortNames(names: readonly string[]): (test: string) => string {
 /** Returns the lines on those of TESTS that did not pass, at most LIMIT failures. SHORT shortens the name of
  *  a test. */
 export function failureLines(
-  tests: readonly Outcome[],
+  tests: readonly TestOutcome[],
   { limit, places }: Shown,
   short: (test: string) => string,
 ): string {
@@ -36,7 +36,7 @@ export function failureLines(
     const [, file = at, line] = /^(.*?):(\d+)$/.exec(at) ?? [];
     return { file, line };
   };
-  const entries = together(tests.filter(isBad)).flatMap((test) => {
+  const entries = together(tests.filter(hasNotPassed)).flatMap((test) => {
     const first = test.failures?.[0]?.place;
     const head = lineAt(isWithin(first, test.definition) ? first : test.definition);
     const name = `  ${short(test.test)}${head ? ` ${files.at(head)}` : ''}: `;
@@ -63,8 +63,8 @@ interface FailureLine {
 
 /** Returns TESTS with all runs of one test merged: in some frameworks a single check is a test, which a loop
  *  can repeat. */
-function together(tests: readonly Outcome[]): Outcome[] {
-  const named = new Map<string, Outcome>();
+function together(tests: readonly TestOutcome[]): TestOutcome[] {
+  const named = new Map<string, TestOutcome>();
   for (const test of tests) {
     const key = `${test.framework} ${test.test}`;
     const { failures = [], failed = 0, errors = 0, ...before } = named.get(key) ?? test;
@@ -84,7 +84,7 @@ function together(tests: readonly Outcome[]): Outcome[] {
 const OF_ONE_CHECK = 3;
 
 /** Returns the lines about the failures of TEST. WHERE renders a place. */
-function testLines(test: Outcome, where: (place: Place | undefined) => string): FailureLine[] {
+function testLines(test: TestOutcome, where: (place: Place | undefined) => string): FailureLine[] {
   const told = test.failures ?? [];
   const checks = new Map<string, TestFailure[]>();
   for (const failure of told)

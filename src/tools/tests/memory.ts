@@ -3,7 +3,7 @@
 import type { TestResult } from '../../image/wire/operations.ts';
 
 /** Differences between this run and the last run of each test, as names of tests. */
-export interface Difference {
+export interface ChangedResults {
   /** Tests that passed before and fail now. */
   broken: string[];
   /** Tests that failed before and pass now. */
@@ -42,8 +42,8 @@ export class TestMemory {
   /** Records the results of TESTS and returns what changed. SYSTEMS are the systems that were tested as a
    *  whole; the list is empty when single tests ran. Forgets tests that ran when SYSTEMS were last tested as
    *  a whole but did not run this time. */
-  keep(tests: readonly TestResult[], systems: readonly string[]): Difference {
-    const difference: Difference = { broken: [], fixed: [], fresh: [], missing: [] };
+  keep(tests: readonly TestResult[], systems: readonly string[]): ChangedResults {
+    const difference: ChangedResults = { broken: [], fixed: [], fresh: [], missing: [] };
     const comparable = systems.length > 0 && systems.every((system) => this.#tested.has(system));
     const ran = outcomes(tests);
     const ofs = new Map(tests.map(({ test, systems: of = [] }) => [test, of]));
@@ -68,13 +68,13 @@ export class TestMemory {
 }
 
 /** True when TEST did not pass. */
-export function isBad({ failed = 0, errors = 0, left }: TestResult): boolean {
+export function hasNotPassed({ failed = 0, errors = 0, left }: TestResult): boolean {
   return failed + errors > 0 || left === true;
 }
 
 /** Returns for each of TESTS whether it passed every time that it ran. */
 function outcomes(tests: readonly TestResult[]): Map<string, boolean> {
   const passed = new Map<string, boolean>();
-  for (const test of tests) passed.set(test.test, passed.get(test.test) !== false && !isBad(test));
+  for (const test of tests) passed.set(test.test, passed.get(test.test) !== false && !hasNotPassed(test));
   return passed;
 }

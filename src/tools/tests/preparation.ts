@@ -11,7 +11,7 @@ import { conditionText, endingText } from '../endings.ts';
 import { goneText, missingText, systemResult, twinsText } from '../execution/loading.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings } from '../remarks.ts';
-import type { Grounds } from './grounds.ts';
+import type { TestDependencies } from './dependencies.ts';
 
 /** The outcome of a preparation: the SYSTEMS to test, which are loaded, and the text SAID about their loads.
  *  Or, when the tests cannot run, FAILED, the result to return. */
@@ -31,11 +31,11 @@ interface Wanted {
 /** Loads what has changed in the wanted system and its tests, or in all systems of the workspace that have
  *  tests. */
 export async function prepare(
-  grounds: Grounds,
+  dependencies: TestDependencies,
   { system, known = false, edited = false, restarts }: Wanted,
   context: CallContext,
 ): Promise<Preparation> {
-  const { image, places } = grounds;
+  const { image, places } = dependencies;
   const about = system === undefined ? { root: `${places.root}/`, known } : { system };
   const { ending, data } = await image.call('test-plan', about, callOptions(context));
   if (ending.kind !== 'done') return { failed: notPlanned(ending, places) };
@@ -51,7 +51,7 @@ export async function prepare(
   let lacking: Result | undefined;
   let warned = false;
   for (const { name, force = false } of loads) {
-    const loaded = await load(grounds, { name, force, ...(restarts && { restarts }) }, context);
+    const loaded = await load(dependencies, { name, force, ...(restarts && { restarts }) }, context);
     if (loaded.failed && !loaded.lacks) return { failed: loaded.failed };
     // This system lacks another one, so no tests run; but the changes of the other systems are still loaded.
     lacking ??= loaded.failed;
@@ -79,7 +79,7 @@ function notPlanned(ending: Ending, places: Places): Result {
  *  (`warned`). If the load failed, also returns the result of the whole call (`failed`). `lacks` is true when
  *  ASDF does not find a system that the system needs. */
 async function load(
-  { image, places, shownWarnings }: Grounds,
+  { image, places, shownWarnings }: TestDependencies,
   asked: { name: string; force: boolean; restarts?: readonly string[] },
   context: CallContext,
 ): Promise<{ said: string; warned: boolean; failed?: Result; lacks?: boolean }> {

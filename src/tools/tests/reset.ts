@@ -4,15 +4,15 @@ import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
 import { toResult } from '../../kernel/outcome.ts';
 import type { CallContext, Result, Tool } from '../../kernel/tool.ts';
-import { Reading } from '../../source/form.ts';
-import { bare } from '../../source/lexer.ts';
-import { bareOf, codeName, partsOfName } from '../../source/qualified.ts';
+import { FormReader } from '../../source/form.ts';
+import { bareTokenName } from '../../source/lexer.ts';
+import { codeName, partsOfName, unqualifiedName } from '../../source/qualified.ts';
 import { treeOf } from '../../source/tree.ts';
 import { callOptions } from '../calling.ts';
 import { lispFiles, lookupBudget } from '../definitions/in-workspace.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
 import type { NamedText, Places } from '../places.ts';
-import type { Grounds } from './grounds.ts';
+import type { TestDependencies } from './dependencies.ts';
 
 /** Bare names of the operators that define a variable and take its value after the name. */
 const DEFINERS: readonly string[] = ['DEFVAR', 'DEFPARAMETER', 'DEFGLOBAL'];
@@ -39,14 +39,14 @@ interface Setting {
  *  record the change. Returns a sentence for the answer, or the failed evaluation. Throws a CallError, before
  *  any variable is set, when a definition is not found. */
 export async function resetVariables(
-  grounds: Grounds,
+  dependencies: TestDependencies,
   evaluating: Tool,
   names: readonly string[],
   context: CallContext,
 ): Promise<{ said: string } | { failed: Result }> {
   if (names.length === 0) return { said: '' };
   const settings: Setting[] = [];
-  for (const name of names) settings.push(await settingOf(grounds, name, context));
+  for (const name of names) settings.push(await settingOf(dependencies, name, context));
   const set: string[] = [];
   for (const { name, home, form } of settings) {
     const result = toResult(await evaluating.handler({ form, package: home }, context));
@@ -62,8 +62,12 @@ function failureText(name: string, set: readonly string[], why: string): string 
 }
 
 /** Returns the setting of the variable ASKED. Throws a CallError when its definition is not found. */
-async function settingOf(grounds: Grounds, asked: string, context: CallContext): Promise<Setting> {
-  const { image, places, workspace } = grounds;
+async function settingOf(
+  dependencies: TestDependencies,
+  asked: string,
+  context: CallContext,
+): Promise<Setting> {
+  const { image, places, workspace } = dependencies;
   const { symbol, files } = await variableNamed(image, places.root, asked, context);
   await places.prepare(files);
   const isOwn = ({ home }: NamedText) => home === partsOfName(symbol).home;
@@ -76,7 +80,7 @@ async function settingOf(grounds: Grounds, asked: string, context: CallContext):
       all.push(...definitionsIn(file, symbol, places).filter(isOwn));
   }
   // The last definition in a file counts.
-  const definition = all.findLast(({ operator }) => DEFINERS.includes(bare(operator))) ?? all.at(-1);
+  const definition = all.findLast(({ operator }) => DEFINERS.includes(bareTokenName(operator))) ?? all.at(-1);
   if (definition !== undefined && !definition.nested)
     return { name: symbol, home: definition.home, form: settingForm(symbol, definition) };
   const why = definition === undefined ? 'No file has' : 'Only a form within another has';
@@ -88,14 +92,14 @@ async function settingOf(grounds: Grounds, asked: string, context: CallContext):
 /** Returns the definitions in FILE that give the variable SYMBOL a value, each with FILE as its path. */
 function definitionsIn(file: string, symbol: string, places: Places): (NamedText & { path: string })[] {
   return places
-    .definitionsOf(file, bareOf(symbol))
-    .filter(({ operator, text }) => hasValue(bare(operator), text))
+    .definitionsOf(file, unqualifiedName(symbol))
+    .filter(({ operator, text }) => hasValue(bareTokenName(operator), text))
     .map((definition) => ({ ...definition, path: file }));
 }
 
 /** True when TEXT, a form of OPERATOR that defines a variable, has a value after the name. */
 function hasValue(operator: string, text: string): boolean {
-  const [, , value, ...more] = [...new Reading(treeOf(text)).forms()].at(-1)?.elements ?? [];
+  const [, , value, ...more] = [...new FormReader(treeOf(text)).forms()].at(-1)?.elements ?? [];
   if (value === undefined) return false;
   if (DEFINERS.includes(operator)) return true;
   return operator.startsWith('DEF') && !OTHERS.test(operator) && more.every(({ isString }) => isString);

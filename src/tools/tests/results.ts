@@ -5,13 +5,13 @@ import type { TestPart, TestResult, TestRunData } from '../../image/wire/operati
 import { secondsText } from '../endings.ts';
 
 /** The result of a test. WHY is the reason when the test did not finish. */
-export interface Outcome extends TestResult {
+export interface TestOutcome extends TestResult {
   why?: string;
 }
 
 /** Returns the outcomes of the tests in the data of a run. ENDING, the ending of the run, shows why a test
  *  did not finish. */
-export function outcomesOf({ tests, parts = [] }: TestRunData, ending: Ending): Outcome[] {
+export function outcomesOf({ tests, parts = [] }: TestRunData, ending: Ending): TestOutcome[] {
   const told = tests ?? fromParts(parts);
   return told.map((test) => (test.left ? { ...test, why: whyLeft(ending) } : test));
 }

@@ -18,11 +18,11 @@ import {
 import { questionLine } from '../../question-line.ts';
 import { TIMEOUT } from '../calling.ts';
 import { ON_ERROR, RESTARTS } from '../debug/hold.ts';
-import type { Grounds } from './grounds.ts';
+import type { TestDependencies } from './dependencies.ts';
 import { TestMemory } from './memory.ts';
 import { nothingToRun, prepare } from './preparation.ts';
 import { resetVariables } from './reset.ts';
-import { type Asked, Run } from './run.ts';
+import { Run, type TestSelection } from './run.ts';
 
 const RUN_TESTS = {
   name: 'run_tests',
@@ -86,11 +86,11 @@ const RUN_TESTS = {
 } as const satisfies ToolDescription;
 
 type Arguments = ArgumentsFor<typeof RUN_TESTS>;
-type Chosen = Pick<Asked, 'name' | 'again' | 'package' | 'touching'>;
+type Chosen = Pick<TestSelection, 'name' | 'again' | 'package' | 'touching'>;
 
 /** Returns the tool run_tests for IMAGE. EDITING makes the edits in `edits`, EVALUATING evaluates the forms
  *  in `then`. */
-export function runTests(
+export function runTestsTool(
   image: Image,
   {
     places,
@@ -100,9 +100,9 @@ export function runTests(
     reached,
     editing,
     evaluating,
-  }: Omit<Grounds, 'image' | 'memory'> & { editing: Tool; evaluating: Tool },
+  }: Omit<TestDependencies, 'image' | 'memory'> & { editing: Tool; evaluating: Tool },
 ) {
-  const grounds: Grounds = {
+  const dependencies: TestDependencies = {
     image,
     places,
     workspace,
@@ -120,14 +120,14 @@ export function runTests(
             safetyLevel: editing.safetyLevel,
             allowedAs: editing.name,
             preview: async (args, context) => {
-              await chosenTests(grounds, args);
+              await chosenTests(dependencies, args);
               return previewOf(editing, { ...args, edits }, context);
             },
           },
     handler: async (args, context) => {
-      const chosen = await chosenTests(grounds, args);
+      const chosen = await chosenTests(dependencies, args);
       const edited = args.edits && toResult(await editing.handler({ edits: args.edits }, context));
-      const ran = await perform(grounds, evaluating, args, chosen, context).catch((error: unknown) => {
+      const ran = await perform(dependencies, evaluating, args, chosen, context).catch((error: unknown) => {
         // The edits were made, so the answer must report them; and the forms in `then` are evaluated in any
         // case.
         if (edited === undefined && args.then === undefined) throw error;
@@ -185,7 +185,7 @@ function together(ran: Result, edited: Result | undefined, evaluated: Result | u
 /** Loads what changed, resets the variables in the arguments, and runs the CHOSEN tests, or all tests of
  *  systems. */
 async function perform(
-  grounds: Grounds,
+  dependencies: TestDependencies,
   evaluating: Tool,
   args: Arguments,
   chosen: Chosen | undefined,
@@ -195,27 +195,27 @@ async function perform(
   const known = chosen !== undefined && args.edits === undefined && args.reset === undefined;
   const { system, restarts } = args;
   const prepared = await prepare(
-    grounds,
+    dependencies,
     { system, known, restarts, edited: args.edits !== undefined },
     context,
   );
   if ('failed' in prepared) return prepared.failed;
   const { systems, said } = prepared;
   if (chosen === undefined && systems.length === 0) return nothingToRun();
-  const reset = await resetVariables(grounds, evaluating, args.reset ?? [], context);
+  const reset = await resetVariables(dependencies, evaluating, args.reset ?? [], context);
   if ('failed' in reset) return reset.failed;
-  const asked: Asked = {
+  const asked: TestSelection = {
     ...(chosen ?? { systems }),
     ...(args.seed !== undefined && { seed: args.seed }),
   };
   // An error in a test must not take a restart: the test fails.
   const { restarts: _, reset: __, ...how } = args;
-  return new Run(grounds, how, asked, joinSections([said, reset.said])).perform(context);
+  return new Run(dependencies, how, asked, joinSections([said, reset.said])).perform(context);
 }
 
 /** Returns the tests that ARGS choose; undefined when they choose whole systems. Throws a CallError for
  *  arguments that exclude each other, and when there are no such tests. */
-async function chosenTests(grounds: Grounds, args: Arguments): Promise<Chosen | undefined> {
+async function chosenTests(dependencies: TestDependencies, args: Arguments): Promise<Chosen | undefined> {
   const { system, test, package: home, failed, touching } = args;
   const given = [
     test !== undefined && 'test',
@@ -226,12 +226,12 @@ async function chosenTests(grounds: Grounds, args: Arguments): Promise<Chosen | 
   if (given.length > 1) throw new CallError(`Give only one of ${given.join(' and ')}; nothing was done.`);
   if (test !== undefined) return { name: test };
   if (home !== undefined) return { package: home };
-  if (touching !== undefined) return reaching(grounds, touching);
+  if (touching !== undefined) return reaching(dependencies, touching);
   if (!failed) return undefined;
   // The caller may write the name of a system as a Lisp symbol.
   const asked = system?.toLowerCase().replace(/^[#:]+/, '');
   const which = asked === undefined ? '' : ` of ${asked}`;
-  const again = grounds.memory.failed(asked);
+  const again = dependencies.memory.failed(asked);
   if (again === undefined)
     throw new CallError(`No tests${which} ran yet, so none failed. Call run_tests without failed first.`);
   if (again.length === 0)
@@ -241,7 +241,7 @@ async function chosenTests(grounds: Grounds, args: Arguments): Promise<Chosen | 
 
 /** Returns the tests that reached the definition NAME when coverage was last recorded, and tests that reached
  *  any definition changed since. Throws a CallError when NAME was not measured. */
-async function reaching({ reached, places }: Grounds, name: string): Promise<Chosen> {
+async function reaching({ reached, places }: TestDependencies, name: string): Promise<Chosen> {
   if (!reached.any) {
     throw new CallError(
       'What tests reach was not recorded yet. Call run_tests with coverage: true, then with touching.',

@@ -11,8 +11,8 @@ import { groupBy } from '../grouping.ts';
 import type { Places } from '../places.ts';
 import { stackLines } from '../stack.ts';
 import { failureLines, type Shown, shortNames } from './failures.ts';
-import { type Difference, isBad } from './memory.ts';
-import { type Outcome, signalledText } from './results.ts';
+import { type ChangedResults, hasNotPassed } from './memory.ts';
+import { signalledText, type TestOutcome } from './results.ts';
 
 /** Totals of a test run. */
 export interface Counts {
@@ -26,11 +26,11 @@ export interface Counts {
 }
 
 /** Returns the totals of TESTS. */
-export function countsOf(tests: readonly Outcome[]): Counts {
+export function countsOf(tests: readonly TestOutcome[]): Counts {
   const sum = (name: 'checks' | 'failed' | 'errors' | 'skipped' | 'expected') =>
     tests.reduce((total, test) => total + (test[name] ?? 0), 0);
   // A test called with several arguments, or by several other tests, is one test.
-  const named = (some: readonly Outcome[]) =>
+  const named = (some: readonly TestOutcome[]) =>
     new Set(some.map(({ framework, test }) => `${framework} ${test}`)).size;
   return {
     tests: named(tests),
@@ -39,21 +39,21 @@ export function countsOf(tests: readonly Outcome[]): Counts {
     errors: sum('errors'),
     skipped: sum('skipped'),
     expected: sum('expected'),
-    failedTests: named(tests.filter(isBad)),
+    failedTests: named(tests.filter(hasNotPassed)),
   };
 }
 
 /** Returns the names of the tests that passed without a single check. */
-export function uncheckedOf(tests: readonly Outcome[]): string[] {
-  const isEmpty = (test: Outcome) =>
-    !isBad(test) && [test.checks, test.skipped, test.expected].every((count = 0) => count === 0);
+export function uncheckedOf(tests: readonly TestOutcome[]): string[] {
+  const isEmpty = (test: TestOutcome) =>
+    !hasNotPassed(test) && [test.checks, test.skipped, test.expected].every((count = 0) => count === 0);
   const others = new Set(tests.filter((test) => !isEmpty(test)).map(({ test }) => test));
   return [...new Set(tests.map(({ test }) => test))].filter((test) => !others.has(test));
 }
 
 /** Returns the first line of the text. It has the variables with old values, because results that depend
  *  on these variables do not show how the program in the files behaves. */
-function headline({ what, unsetSaid, milliseconds }: Told, counts: Counts): string {
+function headline({ what, unsetSaid, milliseconds }: TestRunReport, counts: Counts): string {
   const { tests, checks, skipped, expected, failedTests } = counts;
   const besides = [
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
@@ -74,7 +74,7 @@ const NAMES = 10;
 /** Returns the lines on changes since the last run. FAILED is the number of failed tests, SHORT shortens
  *  their names. */
 function differenceLines(
-  { broken, fixed, fresh, missing }: Difference,
+  { broken, fixed, fresh, missing }: ChangedResults,
   failed: number,
   short: (name: string) => string,
 ): string {
@@ -104,11 +104,11 @@ export interface FormerTest {
 }
 
 /** A run and its results, as `runText` renders them. */
-export interface Told {
+export interface TestRunReport {
   /** What was tested, the subject of the first line. */
   what: string;
-  tests: readonly Outcome[];
-  difference: Difference;
+  tests: readonly TestOutcome[];
+  difference: ChangedResults;
   /** Tests that were to run again, but that no framework has any more. */
   gone: readonly string[];
   /** Tests that did not run because their file no longer has them. */
@@ -136,10 +136,10 @@ export interface Told {
 }
 
 /** Returns the text of a run. */
-export function runText(told: Told, shown: Shown): string {
+export function runText(told: TestRunReport, shown: Shown): string {
   const { tests, difference, gone, unseen, stale, ending, said, changed, unrecorded } = told;
   const counts = countsOf(tests);
-  const bad = tests.filter(isBad).map(({ test }) => test);
+  const bad = tests.filter(hasNotPassed).map(({ test }) => test);
   const { fixed, fresh, missing } = difference;
   const short = shortNames([...bad, ...fixed, ...fresh, ...missing, ...changed]);
   const unchecked = uncheckedOf(tests);
@@ -237,7 +237,7 @@ function resetLine(unset: readonly UnsetVariable[]): string {
 }
 
 /** Returns BEHIND when one of TESTS did not finish, else how the run ended; '' when it ended normally. */
-function behindText(tests: readonly Outcome[], ending: Ending, behind: string): string {
+function behindText(tests: readonly TestOutcome[], ending: Ending, behind: string): string {
   if (tests.some(({ left }) => left)) return behind;
   if (ending.kind === 'done') return '';
   return ending.kind === 'condition'

@@ -11,15 +11,15 @@ import { callOptions, limitOption } from '../calling.ts';
 import { errorOptions, heldResultOr } from '../debug/hold.ts';
 import { isLookupFailure, lookupResult } from '../lookup.ts';
 import { coverageOf, coverageText, lostLine, mergedCoverage, recordedOf } from './coverage.ts';
-import type { Grounds } from './grounds.ts';
+import type { TestDependencies } from './dependencies.ts';
 import { prepare } from './preparation.ts';
-import { type Outcome, outcomesOf } from './results.ts';
+import { outcomesOf, type TestOutcome } from './results.ts';
 import {
   countsOf,
   type FormerTest,
   formerLines,
   runText,
-  type Told,
+  type TestRunReport,
   type UnsetTexts,
   uncheckedOf,
   unsetTexts,
@@ -28,7 +28,7 @@ import { nameResult, needsText, noTestsResult, nothingReached } from './without-
 
 /** What to run: the tests of whole SYSTEMS, the test or suite NAME, the tests named in AGAIN, or the tests of
  *  PACKAGE. SEED makes random numbers repeat. */
-export interface Asked {
+export interface TestSelection {
   systems?: string[];
   name?: string;
   again?: string[];
@@ -51,13 +51,13 @@ interface How {
 
 /** One call of run_tests. */
 export class Run {
-  readonly #grounds: Grounds;
+  readonly #dependencies: TestDependencies;
   readonly #how: How;
-  readonly #asked: Asked;
+  readonly #asked: TestSelection;
   /** The text about the loads before the run. */
   readonly #said: string;
   /** Results of the earlier rounds. */
-  readonly #outcomes: Outcome[] = [];
+  readonly #outcomes: TestOutcome[] = [];
   readonly #coverage: CoverageData[] = [];
   /** For each image lost between two tests: a sentence, and the number of outcomes that were known then. */
   readonly #losses: { text: string; later: string; ran: number }[] = [];
@@ -66,8 +66,8 @@ export class Run {
   #milliseconds = 0;
   #loadedAll = false;
 
-  constructor(grounds: Grounds, how: How, asked: Asked, said: string) {
-    this.#grounds = grounds;
+  constructor(dependencies: TestDependencies, how: How, asked: TestSelection, said: string) {
+    this.#dependencies = dependencies;
     this.#how = how;
     this.#asked = asked;
     this.#said = said;
@@ -78,7 +78,7 @@ export class Run {
    *  round follows when a test did not end or the image was lost. That round skips the tests that already
    *  have an outcome. */
   async perform(context: CallContext): Promise<Result> {
-    const { holds, places } = this.#grounds;
+    const { holds, places } = this.#dependencies;
     for (;;) {
       const skip = this.#outcomes.map(({ test }) => test);
       const { touching, ...asked } = this.#asked;
@@ -91,7 +91,7 @@ export class Run {
       const reply = await this.#round(args, context);
       if (reply.data.value !== undefined && !this.#loadedAll && this.#how.system === undefined) {
         this.#loadedAll = true;
-        const prepared = await prepare(this.#grounds, {}, context);
+        const prepared = await prepare(this.#dependencies, {}, context);
         if ('failed' in prepared) return prepared.failed;
         continue;
       }
@@ -106,14 +106,14 @@ export class Run {
       if (reply.ending.kind === 'lost') {
         this.#noteLoss(reply.data, reply.ending);
         const known = this.#asked.systems === undefined;
-        const prepared = await prepare(this.#grounds, { system: this.#how.system, known }, context);
+        const prepared = await prepare(this.#dependencies, { system: this.#how.system, known }, context);
         if ('failed' in prepared) return prepared.failed;
       }
     }
   }
 
   async #round(args: Operations['test-run']['args'], context: CallContext): Promise<Reply<'test-run'>> {
-    const { image, places } = this.#grounds;
+    const { image, places } = this.#dependencies;
     const options = { ...callOptions(context), ...limitOption(this.#how) };
     const root = `${places.root}/`;
     const began = performance.now();
@@ -133,7 +133,7 @@ export class Run {
       return;
     }
     this.#coverage.push(coverage);
-    const { places, reached } = this.#grounds;
+    const { places, reached } = this.#dependencies;
     reached.keep(recordedOf(coverage, places), tests);
   }
 
@@ -169,7 +169,7 @@ export class Run {
     if (value && isLookupFailure(value)) return { ...lookupResult(value), failed: true };
     if (value !== undefined) return nameResult(value);
     const tests = [...this.#outcomes, ...outcomesOf(data, ending)];
-    const { places, reached } = this.#grounds;
+    const { places, reached } = this.#dependencies;
     const { touching } = this.#asked;
     const unrecorded = (data.others ?? []).filter((test) => !reached.has(test));
     const unset = unsetTexts(data.unset ?? [], data.unsetTotal, told);
@@ -182,7 +182,7 @@ export class Run {
 
   /** Returns the tests in DATA that did not run because their files no longer have them. */
   #former({ former = [] }: Reply<'test-run'>['data']): FormerTest[] {
-    return former.map(({ test, file }) => ({ test, file: this.#grounds.places.fileName(file) }));
+    return former.map(({ test, file }) => ({ test, file: this.#dependencies.places.fileName(file) }));
   }
 
   /** Returns the result of a run in which TESTS ran. REPLY is the reply of the last round. UNRECORDED are the
@@ -190,7 +190,7 @@ export class Run {
    *  run. UNSET says which variables were not set again. */
   #toldResult(
     reply: Reply<'test-run'>,
-    tests: readonly Outcome[],
+    tests: readonly TestOutcome[],
     {
       unrecorded,
       held,
@@ -198,14 +198,14 @@ export class Run {
     }: { unrecorded: readonly string[]; held: boolean; unset: UnsetTexts },
   ): Result {
     const { data, ending } = reply;
-    const { places, memory } = this.#grounds;
+    const { places, memory } = this.#dependencies;
     const { systems = [], touching } = this.#asked;
     const { gone = [], unseen = [], stale = [], unset = [], needs = [] } = data;
     const former = this.#former(data);
     const difference = memory.keep(tests, ending.kind === 'done' ? systems : []);
     this.#keepReached(reply);
     const covered = this.#covered();
-    const told: Told = {
+    const told: TestRunReport = {
       what: this.#what(),
       tests,
       difference,
@@ -234,7 +234,7 @@ export class Run {
 
   /** Returns whether the run failed, and the data of the result, COVERAGE included. */
   #verdict(
-    { tests, difference, former, unseen, stale, unset, ending, changed, unrecorded, losses }: Told,
+    { tests, difference, former, unseen, stale, unset, ending, changed, unrecorded, losses }: TestRunReport,
     coverage: object | undefined,
   ): Pick<Result, 'data' | 'failed'> {
     const counts = countsOf(tests);
@@ -261,7 +261,7 @@ export class Run {
     if (!this.#how.coverage) return undefined;
     if (this.#coverage.length === 0)
       return { text: 'Coverage is not known: the image was lost, and what the tests ran with it.' };
-    const { places } = this.#grounds;
+    const { places } = this.#dependencies;
     const coverage = coverageOf(mergedCoverage(this.#coverage), places);
     const text = [coverageText(coverage, this.#how.limit ?? LIMIT), lostLine(this.#unmeasured)];
     return { data: { ...coverage, lost: this.#unmeasured }, text: text.filter(Boolean).join('\n') };
@@ -269,7 +269,7 @@ export class Run {
 
   /** Returns the sentence that says which tests may not have run when one of TESTS did not finish; '' when
    *  there is nothing to say. REPLY and HELD are as in #result. */
-  #behind(tests: readonly Outcome[], { data, ending }: Reply<'test-run'>, held: boolean): string {
+  #behind(tests: readonly TestOutcome[], { data, ending }: Reply<'test-run'>, held: boolean): string {
     const ran = new Set([...tests.map(({ test }) => test), ...(data.gone ?? [])]);
     const left = (this.#asked.again ?? []).filter((test) => !ran.has(test));
     const which = left.length > 0 ? ` Not run: ${left.slice(0, LIMIT).join(', ')}.` : '';
@@ -290,7 +290,7 @@ export class Run {
 
 /** Returns TESTS without the callers of a test that did not finish. They did not finish either, and so must
  *  run again in the next round, which skips that test. */
-function withoutCallers(tests: readonly Outcome[]): Outcome[] {
+function withoutCallers(tests: readonly TestOutcome[]): TestOutcome[] {
   const innermost = tests.findLastIndex(({ left }) => left);
   return tests.filter(({ left }, index) => !left || index === innermost);
 }

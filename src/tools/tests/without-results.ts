@@ -6,7 +6,7 @@ import type { TestLookup, TestRunData } from '../../image/wire/operations.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
-import { bareOf } from '../../source/qualified.ts';
+import { unqualifiedName } from '../../source/qualified.ts';
 import { conditionText, endingText, foldedLines } from '../endings.ts';
 import { missingText } from '../execution/loading.ts';
 import type { Places } from '../places.ts';
@@ -23,7 +23,7 @@ const UNMEASURED = {
 export function nameResult({ missing, several, unmeasured, known = [] }: TestLookup): Result {
   if (unmeasured !== undefined)
     return { data: { unmeasured }, text: `${UNMEASURED[unmeasured]} Nothing ran.`, failed: true };
-  const names = [...new Set(known.flatMap((name) => [bareOf(name), name]))];
+  const names = [...new Set(known.flatMap((name) => [unqualifiedName(name), name]))];
   const near = nearest(
     missing?.toLowerCase() ?? '',
     names.map((name) => name.toLowerCase()),

@@ -1,7 +1,7 @@
 /** Checks whether the arguments of a call fit a lambda list. Both are read from source text. */
 
 import { bareName, elementsOf, type Form, readForm, spineOf } from './form.ts';
-import { MARK } from './lexer.ts';
+import { PACKAGE_MARKER } from './lexer.ts';
 
 /** How many required and optional arguments a lambda list accepts. REST: any number of further ones. */
 export interface LambdaList {
@@ -95,14 +95,16 @@ export function argumentOf(form: Form): Argument {
   const { kind, name = '' } = form.resolved;
   if (kind === 'made') return { unknown: true };
   if (kind === 'cons' || isProper(form)) return { list: form };
-  return kind === 'atom' && name.startsWith(MARK) && name.length > 1 ? { keyword: name.slice(1) } : {};
+  return kind === 'atom' && name.startsWith(PACKAGE_MARKER) && name.length > 1
+    ? { keyword: name.slice(1) }
+    : {};
 }
 
 /** Whether a call fits: true, the reason why not, or undefined when that cannot be determined. */
-export type Fit = string | true | undefined;
+export type FitResult = string | true | undefined;
 
-/** Returns whether ARGS fit LIST, see Fit. */
-export function fitOf(list: LambdaList, args: readonly Argument[]): Fit {
+/** Returns whether ARGS fit LIST, see FitResult. */
+export function checkFit(list: LambdaList, args: readonly Argument[]): FitResult {
   if (args.some(({ unknown }) => unknown)) return undefined;
   const positional = list.required + list.optional;
   if (args.length < list.required) return `${counted(args.length)}, at least ${list.required} needed`;
@@ -113,17 +115,20 @@ export function fitOf(list: LambdaList, args: readonly Argument[]): Fit {
 }
 
 /** Returns whether ARGS of a macro call fit the nested lambda lists that destructure them. */
-function innerFit({ inner = new Map<number, LambdaList>() }: LambdaList, args: readonly Argument[]): Fit {
-  const fits = [...inner].map(([position, list]): Fit => {
+function innerFit(
+  { inner = new Map<number, LambdaList>() }: LambdaList,
+  args: readonly Argument[],
+): FitResult {
+  const fits = [...inner].map(([position, list]): FitResult => {
     const given = args[position]?.list;
     if (given === undefined) return `argument ${position + 1} is no list`;
-    const fit = isProper(given) ? fitOf(list, elementsOf(given).map(argumentOf)) : undefined;
+    const fit = isProper(given) ? checkFit(list, elementsOf(given).map(argumentOf)) : undefined;
     return typeof fit === 'string' ? `argument ${position + 1}: ${fit}` : fit;
   });
   return fits.find((fit) => typeof fit === 'string') ?? (fits.includes(undefined) ? undefined : true);
 }
 
-function keysFit({ keys = [], otherKeys }: LambdaList, args: readonly Argument[]): Fit {
+function keysFit({ keys = [], otherKeys }: LambdaList, args: readonly Argument[]): FitResult {
   if (args.length % 2 === 1) return 'an odd number of keyword arguments';
   const given = args.filter((_, index) => index % 2 === 0);
   const known = new Set(keys);

@@ -33,7 +33,7 @@ const FEW = 4;
 
 /** Returns the shape of the Lisp code TEXT: the code with 0 for each number, "" for each string, and _ for
  *  each of the names OWN. */
-export function shapeOf(text: string, own: readonly string[]): string {
+export function codeShape(text: string, own: readonly string[]): string {
   const names = new Set(own.map((name) => name.toUpperCase()));
   return text.replace(/"(?:\\.|[^"\\])*"|[^\s()'`,"]+/g, (word) => {
     if (word.startsWith('"')) return '""';
@@ -44,7 +44,7 @@ export function shapeOf(text: string, own: readonly string[]): string {
 
 /** Returns the texts for ROWS. Rows of one shape become one text in the place of the first: that row whole,
  *  then a line that begins with INDENTATION and lists at most MOST of the others. */
-export function told(
+export function mergeAlikeRows(
   rows: readonly ShapedRow[],
   indentation: string,
   most = Number.POSITIVE_INFINITY,

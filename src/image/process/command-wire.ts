@@ -9,7 +9,7 @@ import { Bootstrap } from './bootstrap.ts';
 import { commandOf, type ImageCommand, notStartedText } from './image-command.ts';
 
 /** A wire to an image that somebody else runs. */
-export interface Dialled {
+export interface CommandWire {
   /** The JSON in which the other side tells which image it is. */
   entry: string;
   stream: Duplex;
@@ -18,7 +18,7 @@ export interface Dialled {
 }
 
 /** Starts the command of IMAGE in the folder CWD. Throws a SetupError when it does not lead to an image that serves. */
-export function dialled(image: ImageCommand, cwd: string, times: Times): Promise<Dialled> {
+export function openCommandWire(image: ImageCommand, cwd: string, times: Times): Promise<CommandWire> {
   const { program, args, env } = commandOf(image);
   const process = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
   let end: string | undefined;

@@ -1,12 +1,12 @@
 /** Finds, in the current text of a file, a form of an older text, or the form that defines a name. */
 
-import { within } from './form.ts';
-import { type Head, headOf, namesIn } from './heads.ts';
+import { formsWithin } from './form.ts';
+import { type Head, headOf, methodKey } from './heads.ts';
 import { headNameOf, partsOfName } from './qualified.ts';
 import type { TopLevelForms } from './top-level.ts';
 
 /** A definition whose text is not known. NAME is `PACKAGE::NAME`, METHOD its qualifiers and specializers. */
-export interface Definition {
+export interface DefinitionName {
   name: string;
   method?: string | undefined;
 }
@@ -44,29 +44,29 @@ function hasName({ head }: Entry, wanted: Head | undefined): boolean {
 }
 
 /** Returns the offset of the form of NOW that defines DEFINITION; undefined for none or several. */
-export function formDefining({ name, method }: Definition, now: TopLevelForms): number | undefined {
+export function formDefining({ name, method }: DefinitionName, now: TopLevelForms): number | undefined {
   const naming = [...now.mentioning([partsOfName(name).symbol])]
     .map(({ form }) => ({ start: form.start, head: headOf(form) }))
     .filter(({ head }) => head?.name === headNameOf(name));
   if (naming.length <= 1) return naming[0]?.start;
-  const wanted = method && namesIn(method);
+  const wanted = method && methodKey(method);
   const fitting = naming.filter(({ head }) => wanted !== undefined && head?.method === wanted);
   return fitting.length === 1 ? fitting[0]?.start : undefined;
 }
 
 /** True when the form at START of NOW contains the symbol of DEFINITION. */
-export function isNamed(start: number, { name }: Definition, now: TopLevelForms): boolean {
+export function formMentions(start: number, { name }: DefinitionName, now: TopLevelForms): boolean {
   const { symbol } = partsOfName(name);
-  const form = now.at(start);
-  if (form !== undefined) for (const part of within(form)) if (part.bare === symbol) return true;
+  const form = now.formFrom(start);
+  if (form !== undefined) for (const part of formsWithin(form)) if (part.bare === symbol) return true;
   return false;
 }
 
 function outlineOf(forms: TopLevelForms): Entry[] {
   const known = outlines.get(forms);
   if (known !== undefined) return known;
-  const entries = forms.all().flatMap(({ start }) => {
-    const form = forms.at(start);
+  const entries = forms.allExtents().flatMap(({ start }) => {
+    const form = forms.formFrom(start);
     return form ? [{ start, text: form.text, head: headOf(form) }] : [];
   });
   outlines.set(forms, entries);

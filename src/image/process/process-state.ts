@@ -5,7 +5,7 @@ import type { Outside } from '../wire/pulse.ts';
 
 /** Returns the resident memory of the process PID in octets, and whether a signal has stopped the process.
  *  Returns {} where there is no /proc or no such process. */
-export function seenFromOutside(pid: number): Pick<Outside, 'residentOctets' | 'stopped'> {
+export function processState(pid: number): Pick<Outside, 'residentOctets' | 'stopped'> {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'latin1');
     const kilobytes = /^VmRSS:\s*(\d+) kB/m.exec(status)?.[1];

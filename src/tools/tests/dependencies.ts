@@ -2,18 +2,18 @@
 
 import type { Workspace } from '../../files/workspace.ts';
 import type { Image } from '../../image/image.ts';
-import type { Holds } from '../debug/hold.ts';
+import type { HeldToolCalls } from '../debug/hold.ts';
 import type { Places } from '../places.ts';
-import type { ShownWarnings } from '../told-warnings.ts';
+import type { ShownWarnings } from '../shown-warnings.ts';
 import type { TestMemory } from './memory.ts';
 import type { ReachedDefinitions } from './reached.ts';
 
 /** The objects that a run of tests uses. */
-export interface Grounds {
+export interface TestDependencies {
   image: Image;
   places: Places;
   workspace: Workspace;
-  holds: Holds;
+  holds: HeldToolCalls;
   memory: TestMemory;
   shownWarnings: ShownWarnings;
   reached: ReachedDefinitions;
