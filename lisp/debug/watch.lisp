@@ -10,8 +10,8 @@ the stack. HOLD is the number of seconds for which to hold each error, or NIL to
 LAST is a list of the thread that has recorded the newest error, and a weak pointer to this error.
 IN-EFFECT is true until the watch is ended. SESSION is the session that asked for it, and CHANNEL
 the connection to its server. RECORDED lists the recorded errors as JSON objects, newest first, and
-COUNT is the number of errors that were selected so far. SECOND is a pair of a universal time and the
-number of errors that were counted in this second."
+COUNT is the number of errors that were selected so far. SECOND is a pair of a universal time and the number
+of errors that were counted in this second."
   where type hold
   (in-effect t) (session *session*) (channel *channel*)
   (recorded '()) (last '()) (count 0) (second '(0 . 0)))
@@ -69,13 +69,14 @@ Else return CONDITION printed with its slots."
   "Return true if CONDITION only says that a form was compiled with the error that this thread
 signalled before. LAST is the LAST of a watch. The report of CONDITION then ends with the report of
 that error, which the compiler has printed, so no other code of the program runs here."
-  (destructuring-bind (&optional thread pointer) last
-    (let ((cause (and (eq thread sb-thread:*current-thread*)
-                      (typep condition 'compiled-program-error)
-                      (sb-ext:weak-pointer-value pointer))))
-      (and cause
-           (search (on-one-line (report-text 1000 cause)) (on-one-line (report-text 4000 condition)))
-           t))))
+  (let* ((pointer (second last))
+         (cause (and pointer
+                     (eq (first last) sb-thread:*current-thread*)
+                     (typep condition 'compiled-program-error)
+                     (sb-ext:weak-pointer-value pointer))))
+    (and cause
+         (search (on-one-line (report-text 1000 cause)) (on-one-line (report-text 4000 condition)))
+         t)))
 
 (defun record-watched (watch condition frames more)
   "Record CONDITION for WATCH, as its newest error. But if FOLLOWS-CAUSE-P, the cause stays the

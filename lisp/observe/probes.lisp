@@ -28,7 +28,7 @@
    "Only one of this many calls was recorded, because there were too many.")
   (unseen (member "inline" "compiler-macro" "block" "itself") :optional
    "Why some calls of the function are not seen.")
-  (with-isolation place :optional
+  (apart place :optional
    "The function's place, when calls of the function in its own source are not seen, because they
    were compiled as jumps.")
   (gone boolean :optional "True when the name is no longer a function.")

@@ -1441,7 +1441,7 @@ export interface ObservedFunction {
   unseen?: 'inline' | 'compiler-macro' | 'block' | 'itself';
   /** The function's place, when calls of the function in its own source are not seen, because they were
    *  compiled as jumps. */
-  withIsolation?: Place;
+  apart?: Place;
   /** True when the name is no longer a function. */
   gone?: boolean;
   /** For how many calls the form that tests the arguments signalled an error. */
