@@ -138,7 +138,8 @@ internals, until no more fail. FILES is a prefix for the names of files that pro
     (error (failure) (note-unproven "everything" (format nil "cannot be tried (~A)" failure)))))
 
 (defun process-id ()
-  "Return the id of this process."
+  "Return the process id as an integer. GETPID is looked up at run time, because SB-POSIX may
+not be loaded yet when this file is read."
   (funcall (intern "GETPID" "SB-POSIX")))
 
 (defun make-temporary-folder ()

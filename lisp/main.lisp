@@ -74,10 +74,10 @@ of threads without a job is kept."
   (start-session))
 
 (defmacro steadily (&body body)
-  "Evaluate BODY in the main thread. Signals to the process, such as an interrupt, arrive in this
-thread but are not meant for the agent: end BODY at such a signal or at a serious condition, and do
-nothing else. Then unblock signals: after a throw out of the handler of a memory fault, other
-signals, such as the signal of an exit, would stay blocked."
+  "Evaluate BODY. The caller runs in the main thread, where signals to the process arrive, such as
+an interrupt, although they are not meant for the agent. So such a signal, or a serious condition,
+ends BODY silently. After that, unblock signals: after a throw out of the handler of a memory
+fault, other signals, such as the signal of an exit, would stay blocked."
   `(handler-case (progn ,@body)
      ((or sb-sys:interactive-interrupt serious-condition) ()
        (allow-signals))))

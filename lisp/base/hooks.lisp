@@ -1,4 +1,4 @@
-;;;; Runs code of the agent within calls of the program: APART keeps the agent and the program from
+;;;; Runs code of the agent within calls of the program: WITH-ISOLATION keeps the agent and the program from
 ;;;; noticing each other, and hooks make functions of SBCL call the agent.
 
 (in-package "LIVE-LISP.BASE")

@@ -55,8 +55,8 @@ method of the user."
         (format nil "#<unnamed ~A>" (symbol-text (class-name (class-of class)))))))
 
 (defun shortened (limit text)
-  "Return the first LIMIT characters of TEXT followed by \"...\", or a copy of TEXT if it has no
-more characters. TEXT can be any string of the user."
+  "Return the first LIMIT characters of TEXT followed by \"...\". If TEXT has no more than
+LIMIT characters, return a copy of TEXT. TEXT may come from the program, so call no printer method."
   ;; Do not use the printer, which can run a method of the user.
   (let ((start (subseq text 0 (min limit (length text)))))
     (if (> (length text) limit) (concatenate 'string start "...") start)))

@@ -83,7 +83,7 @@ this thread."
             "why" why)))
 
 (define-shape debug-data (remarks)
-  "What requests about a held error give."
+  "The answer of the operations on a held error: debug-look, debug-eval, debug-fix and debug-go."
   (left boolean :optional
    "True when the evaluated code made a non-local exit, so that the call which the error had
    stopped continued. The other members are then the answer of that call.")
@@ -218,8 +218,8 @@ class."
                  (mapcar #'specializer-of required) nil)))
 
 (defun replaced-sources (form)
-  "Return a list of JSON objects with the source locations of the definitions in files that FORM, a
-definition, would replace."
+  "Return a list of JSON objects with the source locations of the existing definitions that FORM, a
+definition, would replace. For a DEFMETHOD whose existing method is in no file, the list is (NIL)."
   (when (and (consp form) (consp (rest form)))
     (if (eq (first form) 'defmethod)
         (let ((source (introspect "FIND-DEFINITION-SOURCE" (defined-method form))))

@@ -4,14 +4,15 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defstruct (watch (:constructor make-watch (where type hold)))
-  "A selection of errors to record. TYPE is a condition type. WHERE is \"all\", a part of the name
-of the thread that signals the error, or the name of a package that has the name of a function on
-the stack. HOLD is the number of seconds for which to hold each error, or NIL to hold none.
-LAST is a list of the thread that has recorded the newest error, and a weak pointer to this error.
-IN-EFFECT is true until the watch is ended. SESSION is the session that asked for it, and CHANNEL
-the connection to its server. RECORDED lists the recorded errors as JSON objects, newest first, and
-COUNT is the number of errors that were selected so far. SECOND is a pair of a universal time and the number
-of errors that were counted in this second."
+  "A selection of errors to record. TYPE is a condition type. WHERE is \"all\", a part of the
+name of the thread that signals the error, or the name of a package. A package selects an error if
+the name of a function on the stack is from this package. HOLD is the number of seconds for
+which to hold each error, or NIL to hold none. LAST is NIL or a list of two elements: the thread
+that recorded the newest error, and a weak pointer to this error. IN-EFFECT is true until the watch
+ends. SESSION is the session that requested the watch, and CHANNEL the connection to the server of
+this session. RECORDED lists the recorded errors as JSON objects, newest first. COUNT is the number
+of all errors that the watch has selected. SECOND is a pair (TIME . NUMBER): NUMBER errors were
+counted in the second TIME, a universal time."
   where type hold
   (in-effect t) (session *session*) (channel *channel*)
   (recorded '()) (last '()) (count 0) (second '(0 . 0)))
@@ -66,9 +67,10 @@ Else return CONDITION printed with its slots."
       (local-text condition)))
 
 (defun follows-cause-p (condition last)
-  "Return true if CONDITION only says that a form was compiled with the error that this thread
-signalled before. LAST is the LAST of a watch. The report of CONDITION then ends with the report of
-that error, which the compiler has printed, so no other code of the program runs here."
+  "Return true if CONDITION is the error of a form that could not be compiled, and its report
+repeats the report of the error that prevented the compilation. LAST is the slot LAST of a WATCH:
+only the last recorded error counts, and only if this thread signalled it. The compiler has printed
+the report of that error already, so no other code of the program runs here."
   (let* ((pointer (second last))
          (cause (and pointer
                      (eq (first last) sb-thread:*current-thread*)
@@ -207,7 +209,8 @@ record it. SIMPLE is the type of a condition for a format control."
   (call-noted 'simple-condition function arguments))
 
 (defun warn-noted (function &rest arguments)
-  "Hook: call FUNCTION, which is WARN, by CALL-NOTED with ARGUMENTS."
+  "Hook on WARN: record the warning that ARGUMENTS denote if a watch selects it. Then call FUNCTION,
+the original WARN, with this warning. If ARGUMENTS denote none, call FUNCTION with ARGUMENTS."
   (call-noted 'simple-warning function arguments))
 
 (defun cerror-noted (function &rest arguments)
@@ -228,7 +231,7 @@ all of them for its restart."
   "The hooks by which a watch sees conditions in an image that somebody else runs.")
 
 (defun install-watch-hooks ()
-  "Hook the functions that signal conditions while a watch is in effect, and only then."
+  "Install the hooks in *SIGNAL-HOOKS* if a watch is in effect. Else uninstall them."
   (call-unrecorded (lambda ()
                      (sb-thread:with-mutex (**watch-hooks-lock**)
                        (if (watches-in-effect)

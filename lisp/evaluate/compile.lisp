@@ -109,7 +109,8 @@ describes the outcome. If SOURCE is a script, do not load the libraries that it 
                             "notLoaded" (null made))))))
 
 (define-operation ("check-file" :members t :gives load-file-data) (file fasl)
-  "Compile FILE into FASL without loading it, and undo its definitions."
+  "Compile FILE to the file FASL, but do not load FASL. Then undo the definitions that the
+compilation made in the image, such as macros."
   (let* ((source (sb-ext:parse-native-namestring file))
          (fasl (sb-ext:parse-native-namestring fasl))
          (*form-file* (truename source)))

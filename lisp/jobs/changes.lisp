@@ -14,7 +14,8 @@ which the thread worked, and for a person's thread the default session."
   "A load that defined at most this many names is shown by these, and another by its file.")
 
 (sb-ext:defglobal **changes** '() "A list of the last CHANGE structures, newest first.")
-(sb-ext:defglobal **change-count** 0 "The number of all changes so far.")
+(sb-ext:defglobal **change-count** 0
+  "The number of CHANGE structures recorded so far, including those that **CHANGES** has dropped.")
 (sb-ext:defglobal **changes-lock** (sb-thread:make-mutex :name "live-lisp changes")
   "The mutex that a thread holds while it records changes.")
 

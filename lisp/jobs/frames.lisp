@@ -363,7 +363,7 @@ are those of FRAME-CALLS. The second value is the number of the other frames, or
   (folded integer "How many they are."))
 
 (define-wire-type frame (or called-frame folded-frames)
-  "A stack frame, or several system frames in its place.")
+  "An element of a list of frames: one frame, or several system frames that are not shown.")
 
 (defun frame-object (text place)
   "Return a JSON object with TEXT, a printed call, and PLACE, a property list of JSON members from

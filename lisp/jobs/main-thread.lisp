@@ -1,5 +1,5 @@
-;;;; Runs jobs in the main thread of the image, which otherwise waits. Libraries for windows and
-;;;; handlers of signals may need to run in this thread.
+;;;; Runs jobs in the main thread of the image, which otherwise waits. GUI libraries and signal
+;;;; handlers may need to run in this thread.
 
 (in-package "LIVE-LISP.JOBS")
 

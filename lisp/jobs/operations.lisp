@@ -43,8 +43,8 @@ goes on. SERVER-ONLY is true if no tool requests the operation, only the server 
                             (error "The parameter ~A is not declared." parameter))))))
 
 (defmacro define-parameter (name type &rest more)
-  "Declare the parameter NAME, which several operations have with the same words. MORE is as in a
-member of DEFINE-SHAPE."
+  "Declare the parameter NAME of the type TYPE, which several operations share. MORE is the rest of
+the declaration: :OPTIONAL or nothing, and then the description of the parameter as a string."
   `(eval-when (:compile-toplevel :load-toplevel :execute)
      (setf (gethash ,(symbol-name name) *parameters*) '(,type ,@more))))
 

@@ -5,7 +5,7 @@
 (in-package "LIVE-LISP.JOBS")
 
 (defun reads-p (text)
-  "True when READ makes the form (QUOTE T), with the symbols of Common Lisp, of the string TEXT."
+  "True when READ turns the string TEXT into the form (CL:QUOTE CL:T)."
   (equal (ignore-errors (let ((*read-base* 10) (*read-eval* nil)) (read-from-string text)))
          '(quote t)))
 

@@ -67,7 +67,7 @@ job ran, or if FORM contains the name of a setting."
         (mark (mark-before *readtable*))
         (begun (and (alone-p) **jobs-begun**)))
     (unwind-protect (multiple-value-list (call-user-code (lambda () (funcall **eval** form))))
-      ;; Do not use APART here: these calls look at the settings as FORM has left them.
+      ;; Do not use WITH-ISOLATION here: these calls look at the settings as FORM has left them.
       (ignore-errors
        (note-operator form)
        (note-settings form globals mark (eql begun **jobs-begun**))))))

@@ -397,7 +397,7 @@ definitions that only have its name in their data."
 cross reference, MASK the bit mask for USERS-OF, and WORD the word in answers.")
 
 (define-shape references-data ()
-  "Who uses a variable."
+  "The answer of who-references: the users of a variable, and what may be missing among them."
   (name string) (total integer) (natures (list string) :optional)
   (expansion string :optional "Expansion of the symbol macro that the name stands for.")
   (kept boolean) (interpreted boolean :optional) (unheard boolean :optional)

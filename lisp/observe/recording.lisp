@@ -124,7 +124,7 @@ goes."
               (setf (probe-failure probe) (class-of failure))
               nil))))))
 
-;;; The functions that follow run at each recorded call. They do not run in APART, which would take
+;;; The functions that follow run at each recorded call. They do not run in WITH-ISOLATION, which would take
 ;;; twice as long as all of them together. They do not need it: they only read the clock, and make,
 ;;; set and compare objects. So they signal nothing, use no variable of the program, and call no
 ;;; function that can have a probe.

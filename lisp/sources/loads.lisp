@@ -308,7 +308,8 @@ file. Each other form is replaced, but not its line ends.")
         while end))
 
 (defun same-lines-p (old-text text)
-  "Return true if OLD-TEXT has, in the same order, all lines of TEXT that *PART-TEXT* has not."
+  "*PART-TEXT* has a line for each line of TEXT. Return true if the lines of TEXT that differ from
+their counterparts in *PART-TEXT* all occur in OLD-TEXT, in the same order."
   (let ((old (lines-of old-text)))
     (loop for line in (lines-of text)
           for part in (lines-of *part-text*)

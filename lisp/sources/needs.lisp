@@ -123,7 +123,7 @@ out those in the list GOING."
            (push (format nil "generic function ~A" (function-name-text name)) texts)))))
     (sort texts #'string<)))
 
-;;; Data
+;;; Variables and property lists whose values contain a symbol
 
 (defparameter *most-parts* 500000
   "The maximum number of objects that are examined in a search through the values of variables.")

@@ -7,7 +7,8 @@ export const QUERY_LIMIT = 1000;
 
 export interface RequestTerm {
   term: string;
-  /** The weight of the term. A plain word that occurs once has weight 1. */
+  /** How much the term counts in the ranking: 1 for a plain word, less for a part of a name, a word from
+   *  PATTERNS, or a stop word beside known terms. */
   weight: number;
   /** The weight of the term in the subject of the request, for coverage. */
   subjectWeight: number;

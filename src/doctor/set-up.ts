@@ -27,7 +27,8 @@ export function checkSandbox(config: Config): Finding {
 /** The consequence when the records of calls cannot be written, as a clause. */
 const NOTHING_RUNS = 'so no call runs that can change something';
 
-/** Returns findings on the server's folders. An unusable cache is no failure: it works without one. */
+/** Returns findings on the server's folders. An unusable cache is no failure, because the server works
+ *  without a cache. */
 export function checkFolders({ state, audit, auditNamed, cache }: Config): Finding[] {
   const file = auditNamed ? obstacleToRecording(audit) : undefined;
   return [

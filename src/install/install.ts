@@ -108,7 +108,8 @@ export async function install(request: Request, print: Print): Promise<void> {
     print(`Start ${client.title} anew. To check its set-up: live-lisp doctor --client ${client.name}`);
 }
 
-/** True when FOUND, the present value of SETTING, contains at least a part of SETTING. */
+/** True when FOUND, the current value at the place of SETTING, is an entry with any content, or a list
+ *  that has at least one of SETTING's words. */
 function isIn(setting: Setting, found: unknown): boolean {
   if (setting.kind === 'entry') return found !== undefined;
   return Array.isArray(found) && setting.words.some((word) => found.includes(word));

@@ -83,7 +83,8 @@ function allowanceText({ tool, requiredTools, caller, ...about }: QuestionSubjec
   if (tool.approvedAs !== undefined) {
     return `A person can start the server with --init FILE --allow ${tool.name}, where FILE defines the tool.`;
   }
-  // If a shell expanded the name of a file, the rule could allow other files too. GLOB is shown instead.
+  // The person types the rule in a shell. In a name with other characters than these, the shell or the rule
+  // could expand some and so allow other files, so the word GLOB is shown in place of such a name.
   const isLiteral = (place: string) => /^[\w./-]+$/.test(place);
   const places = placesOf(about).map((place) =>
     place === undefined ? '' : `:${isLiteral(place) ? place : 'GLOB'}`,

@@ -60,7 +60,7 @@ export function oldLines(
   const lines = [...files].map(([file, items]) => {
     const name = places.fileName(file);
     const which = itemsText(items);
-    // Who asks to forget must see all that will go.
+    // The next load with forget: true can remove these definitions, so this answer names all of them.
     if (!told?.has(`old ${file}`, which) || file === forgetting)
       return `In the image but no longer in ${name}: ${which}.`;
     files.delete(file);

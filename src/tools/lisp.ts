@@ -115,7 +115,9 @@ function errorArguments(
   );
 }
 
-/** Returns the result of a run of tool NAME (S2.8, S2.9, C17). */
+/** Returns the result of a run of the Lisp tool NAME: its value, or the condition that it signalled.
+ *  Throws an ImageError when the run did not end, or the image has no such tool (contracts S2.8, S2.9,
+ *  C17). */
 function runResult(
   name: string,
   { ending, output, data: remarks }: Reply<'run-tool'>,

@@ -29,7 +29,7 @@ export interface ChoiceOptions {
   isTooWide: (real: string) => boolean;
   /** The flag because of which `auto` takes only an own image, if it was given. */
   keptOwnBy: string | undefined;
-  /** Returns a new image of the server. */
+  /** Returns a new image that the server itself runs, as opposed to one that somebody else runs. */
   makeOwn: () => SbclImage;
   /** Options for an image that somebody else runs. */
   attached: Omit<AttachedOptions, 'find'>;

@@ -20,7 +20,8 @@ export interface ImageCommand {
 
 /** Folder for temporary files of an image elsewhere. It makes those itself that the server names. */
 const TEMPORARY = '/tmp';
-/** Files with more octets than this are not sent. */
+/** Size limit, in octets, of a file whose text is sent to the image together with its name. Of a larger
+ *  file only the name is sent. */
 const TEXT_LIMIT = 16 * 1024 * 1024;
 
 /** Returns the translation of paths for IMAGE. */

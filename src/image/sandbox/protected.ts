@@ -84,7 +84,8 @@ async function withRepositories(paths: readonly string[]): Promise<string[]> {
   return [...new Set([...existing, ...(await existingPaths(linked))])];
 }
 
-/** Returns the repositories below FOLDER, nearest first. */
+/** Returns the paths in FOLDER and below that have a name of REPOSITORIES, such as .git, nearest first.
+ *  Looks at most MAX_DEPTH levels deep and into MAX_FOLDERS folders. */
 async function repositoriesIn(folder: string): Promise<string[]> {
   const found: string[] = [];
   const queue = [{ path: folder, depth: 0 }];

@@ -339,8 +339,8 @@ export class Sandbox implements CommandSandbox {
       .map((path) => ['read', realPath(path)] as const);
   }
 
-  /** Returns the arguments by which bubblewrap creates anew the links that lead to the roots, if these links
-   *  are in EMPTY folders. */
+  /** Returns the arguments with which bubblewrap recreates the symbolic links that were named as roots.
+   *  Needed for links in the folders EMPTY, which the sandbox shows without their content. */
   #links(empty: readonly string[]): string[] {
     return this.#options.roots
       .filter((root) => realPath(root) !== root && isIn(empty, realPath(dirname(root))))

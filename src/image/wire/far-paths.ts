@@ -97,8 +97,8 @@ export class FarPaths {
   }
 }
 
-/** Returns PATH with the first folder of MAPS that it is in by its name FROM replaced by that by its name TO;
- *  undefined when it is in none. */
+/** Translates PATH by the first of MAPS whose folder FROM contains PATH: that folder is replaced by the
+ *  folder TO of the same map. Returns undefined when no map fits. */
 function moved(
   path: string,
   maps: readonly PathMap[],

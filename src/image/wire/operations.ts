@@ -61,7 +61,7 @@ export interface FoldedFrames {
   folded: number;
 }
 
-/** A stack frame, or several system frames in its place. */
+/** An element of a list of frames: one frame, or several system frames that are not shown. */
 export type Frame = CalledFrame | FoldedFrames;
 
 /** A Lisp condition that no handler handled. */
@@ -431,7 +431,7 @@ export interface WhoCallsData {
   rows?: Caller[];
 }
 
-/** Who uses a variable. */
+/** The answer of who-references: the users of a variable, and what may be missing among them. */
 export interface ReferencesData {
   name: string;
   total: number;
@@ -1304,7 +1304,7 @@ export interface HeldRow {
   type: string;
 }
 
-/** What requests about a held error give. */
+/** The answer of the operations on a held error: debug-look, debug-eval, debug-fix and debug-go. */
 export interface DebugData extends Remarks {
   /** True when the evaluated code made a non-local exit, so that the call which the error had stopped
    *  continued. The other members are then the answer of that call. */
@@ -2194,7 +2194,8 @@ export interface Operations {
     } & Hold;
     data: CompileData;
   };
-  /** Compile FILE into FASL without loading it, and undo its definitions. */
+  /** Compile FILE to the file FASL, but do not load FASL. Then undo the definitions that the compilation
+   *  made in the image, such as macros. */
   'check-file': {
     args: {
       /** The native name of a file. */ file: string;

@@ -1,4 +1,4 @@
-// An image that somebody else runs and that serves live-lisp: the facts that it publishes, as texts.
+// The facts that an image publishes while live-lisp servers can attach to it, and functions that render them.
 
 /** The facts that an image publishes while it serves. */
 export interface Served {

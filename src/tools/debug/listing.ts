@@ -13,8 +13,9 @@ import type { DebugDependencies } from './held.ts';
 import { heldAbove } from './hold.ts';
 import { showHeld } from './looking.ts';
 
-/** Returns the list of the errors that the image holds. If there is one, which a watch holds in a thread of the program,
- *  then also what showHeld says of it, once. */
+/** Returns the list of the errors that the image holds. If it has exactly one error, in a thread of the
+ *  program (held by a watch), also returns the text of showHeld, unless an earlier answer had it for this
+ *  error. */
 export async function listHeld(dependencies: DebugDependencies): Promise<Result> {
   const { image, holds, context } = dependencies;
   const { held = [] } = foundValue(await image.call('debug-list', {}, callOptions(context)));

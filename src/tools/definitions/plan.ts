@@ -35,7 +35,8 @@ export async function planEdits(
   const locator = new Locator(origins, files, home, context);
   const placed: Placed[] = [];
   for (const edit of edits) {
-    // Answers name the files in the order in which they are opened.
+    // Files are opened in this loop, in the order of EDITS, because answers name them in the order of
+    // opening.
     if (edit.query === undefined) await files.open(edit.path, edit.part === undefined);
     placed.push({ edit, located: edit.query === undefined ? undefined : await locator.find(edit) });
   }

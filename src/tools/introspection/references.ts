@@ -85,7 +85,8 @@ export async function referencesOf(
   });
 }
 
-/** Lines of source around the only use: so many before and after, or the whole form when it has at most WHOLE. */
+/** Source lines to show for the only use: AROUND lines before and after it, or the whole form around it if
+ *  that has at most WHOLE lines. */
 const SOURCE = { around: 3, whole: 20 };
 
 /** Returns the source of the only use in FOUND, which a change of it needs; undefined when it is not known. */

@@ -32,7 +32,7 @@ export interface Removal {
   /** Generic functions with the method combination. */
   combined?: string[];
   symbolMacro?: string;
-  /** The methods of the generic function. */
+  /** When a generic function is removed: its methods, which are removed with it. Else empty. */
   methods: { name?: string; at: string; text: string }[];
   /** True when the name means more than a function. */
   isNamed: boolean;

@@ -17,7 +17,8 @@ export interface AskedName {
   accessibleIn?: readonly string[];
 }
 
-/** The place of a use, as FILE:LINE:COLUMN, and its line of text. METHOD: specializers of the method. */
+/** The place of a use, as FILE:LINE:COLUMN, and its line of text. METHOD has the specializers of the
+ *  method that contains the use, if a method does. */
 export interface UserSite {
   at: string;
   text: string;

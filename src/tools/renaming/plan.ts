@@ -276,7 +276,7 @@ class Planning {
       );
     const before = decode(bytes);
     const { edits } = this.#scanned(file, before.text);
-    // Edits do not overlap, so `spliced` returns a string here.
+    // Edits do not overlap, so `applySplices` returns a string here.
     const after = { ...before, text: applySplices(before.text, edits) as string };
     encode(after, visibleName(present.name)); // Throws if the file's encoding lacks a character of the name.
     const lineOf = lineFinder(before.text);

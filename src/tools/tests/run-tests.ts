@@ -182,8 +182,8 @@ function together(ran: Result, edited: Result | undefined, evaluated: Result | u
   };
 }
 
-/** Loads what changed, resets the variables in the arguments, and runs the CHOSEN tests, or all tests of
- *  systems. */
+/** Loads changed code, resets the variables that ARGS names, and runs the CHOSEN tests. Without CHOSEN,
+ *  runs all tests of the system in ARGS, or else of all systems of the workspace. */
 async function perform(
   dependencies: TestDependencies,
   evaluating: Tool,
