@@ -2,10 +2,11 @@
 // that serve now.
 
 import { join } from 'node:path';
-import { type Config, isTooWide } from './config.ts';
+import type { Config } from './config.ts';
 import { fittingImages, listeningImages, servedImages } from './image/attached/serving.ts';
 import { lispPath } from './image/process/agent.ts';
 import { type Served, servedSince } from './image/wire/served.ts';
+import { isTooWide } from './paths.ts';
 import { PACKAGE_FOLDER } from './sandboxing.ts';
 
 /** Returns the form that a person gives in the REPL of an image, so that it serves live-lisp. LOAD is how the name of

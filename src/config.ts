@@ -2,12 +2,12 @@
 
 import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { isAbsolute, join, parse, resolve, sep } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { isVerb } from './command/verbs.ts';
 import { UsageError } from './errors.ts';
 import { COMMANDS, checkFlags, splitArguments } from './flags.ts';
 import { CLIENT_NAMES, SCOPES } from './install/names.ts';
-import { cacheFolder, homeFolder, realPath, servingFolder } from './paths.ts';
+import { cacheFolder, homeFolder, isTooWide, realPath, servingFolder } from './paths.ts';
 import { shellWords } from './words.ts';
 
 const NAME_STYLES = ['snake', 'contract'] as const;
@@ -170,12 +170,6 @@ function readDirectories(name: string, flags: ReadonlyMap<string, string[]>): st
     }
   }
   return [...new Set(paths)];
-}
-
-/** True when REAL is too wide a folder for a workspace that the user did not name: the root of the file
- *  system, or a folder that is or contains HOME. Both are real paths. */
-export function isTooWide(real: string, home: string = realPath(homeFolder() ?? '/')): boolean {
-  return real === parse(real).root || `${home}${sep}`.startsWith(`${real}${sep}`);
 }
 
 function readSandbox(flags: ReadonlyMap<string, string>): (typeof SANDBOXES)[number] | 'off' {
