@@ -225,10 +225,17 @@ because its file no longer has it. Record that."
     (when file
       (pushnew (cons text file) (run-former *run*) :test #'equal))))
 
+(defun shown-test-name (name)
+  "Return the name of the test NAME as text, also when the stack is nearly full."
+  (let ((text nil))
+    ;; As in FORMER-P, the value of APART-FROM-TESTS can be anything.
+    (apart-from-tests (setf text (test-text name)))
+    (or text (if (symbolp name) (symbol-name name) ""))))
+
 (defun call-as-test (framework name function)
   "Call FUNCTION, which runs the test NAME of the framework with the name FRAMEWORK, and record the
 result. If the run skips this test, or a fresh image would not have it, do not call FUNCTION."
-  (let* ((text (apart-from-tests (test-text name)))
+  (let* ((text (shown-test-name name))
          (result (make-result framework name text))
          (began (get-internal-real-time))
          (done nil))

@@ -13,6 +13,11 @@ export class Told {
     return false;
   }
 
+  /** Forgets what was told about SUBJECT. */
+  forget(subject: string): void {
+    this.#texts.delete(subject);
+  }
+
   /** Records TEXT, an answer that the reader gets. */
   answered(text: string): void {
     this.#lastAnswer = text;

@@ -68,6 +68,7 @@ export function oldLines(
   });
   const more = (total ?? old.length) - old.length;
   if (more > 0) lines.push(`More such definitions: ${more}.`);
+  if (forgetting !== undefined) told?.forget(`old ${forgetting}`);
   if (forgetting !== undefined && files.delete(forgetting)) {
     const nothing = `Nothing of ${places.fileName(forgetting)} was removed`;
     lines.push(

@@ -132,14 +132,15 @@ const PACKAGE = `(eval-when (:compile-toplevel :load-toplevel :execute) (require
 (push cl-user::*here* asdf:*central-registry*)
 `;
 
-/** Writes CONTENTS as the files in FOLDER. Time N is another than that of the texts before, for ASDF. */
+/** Writes CONTENTS as the files in FOLDER: with the time 0 as old files, with the time 1 as files that are newer than
+ *  what ASDF has compiled meanwhile, also within the same second. */
 function write(folder: string, contents: Content[], n: number): void {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.lisp'), PACKAGE);
   for (const [file, each] of contents.entries()) {
     const path = join(folder, `f${file}.lisp`);
     writeFileSync(path, textOf(file, each));
-    const at = Date.now() / 1000 + (n - 1) * 1000;
+    const at = Date.now() / 1000 + (2 * n - 1) * 1000;
     utimesSync(path, at, at);
     writeFileSync(join(folder, `s${file}.asd`), `(defsystem "s${file}" :components ((:file "f${file}")))\n`);
   }

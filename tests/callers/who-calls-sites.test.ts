@@ -81,7 +81,11 @@ test('S3.18 a variable is found by its name too', async () => {
   ).toBe(`Functions that read COMMON-LISP-USER::*GOAL-A*:
 
   COMMON-LISP-USER::READS-A
-    variable.lisp:5:5  (list *goal-a*))))`);
+    variable.lisp:5:5  (list *goal-a*))))
+
+> 3  (copying-a (defun reads-a ()
+  4    (print
+  5      (list *goal-a*))))`);
 });
 
 const MADE = `(defun goal-b (x) x)

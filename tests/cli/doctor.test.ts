@@ -117,14 +117,16 @@ describe('an SBCL', () => {
       const unlocked = `(handler-bind ((error (function continue))) (sb-ext:without-package-locks ${form}))`;
       const sbcl = sbclThatEvaluates(unlocked, join(folder.path, name.replaceAll(' ', '-')));
       const env = { ...home, XDG_CACHE_HOME: join(folder.path, 'empty') };
-      const doctor = await run(['doctor', '--sbcl', sbcl], env);
+      // Servers with other state folders use the project as their workspace, and remove folders that the sandbox needs.
+      const args = ['--root', folder.path, '--sbcl', sbcl];
+      const doctor = await run(['doctor', ...args], env);
       const sentence = why.replace(
         'VERSION',
         /\b\d+\.\d+\.\d\S*/.exec(doctor.stdout.split('This SBCL ')[1] ?? '')?.[0] ?? '',
       );
       expect(doctor.code).toBe(1);
       expect(doctor.stdout).toContain(`FAIL sbcl ${sbcl}: ${sentence}\n`);
-      const session = await startSession({ args: ['--sbcl', sbcl], env });
+      const session = await startSession({ args, env });
       expect(await session.call('eval_form', { form: '1' })).toEqual(bad(sentence));
       await session.close();
     },

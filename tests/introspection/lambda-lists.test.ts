@@ -138,20 +138,26 @@ describe('types', () => {
        (defstruct (cl-user::vst (:type vector) :named) "Two things." q r)`,
     );
     const text = (symbol: string) => session.text('describe_symbol', { symbol });
-    expect(await text('up-to')).toBe(`COMMON-LISP-USER::UP-TO [SYMBOL]
-internal in COMMON-LISP-USER
-
-type
-  Arguments: (N &OPTIONAL (FROM 0))
-  Documentation: Up to N.`);
+    expect((await text('up-to')).split('\n')).toEqual([
+      'COMMON-LISP-USER::UP-TO [SYMBOL]',
+      'internal in COMMON-LISP-USER',
+      '',
+      'type',
+      '  Arguments: (N &OPTIONAL (FROM 0))',
+      '  Documentation: Up to N.',
+      expect.stringMatching(/^ {2}Defined: evaluated \S+Z by \(deftype cl-user::up-to /),
+    ]);
     expect(await text('plain-type')).toContain('type\n  Arguments: ()');
-    expect(await text('vst')).toBe(`COMMON-LISP-USER::VST [SYMBOL]
-internal in COMMON-LISP-USER
-
-typed structure
-  Type: VECTOR
-  Direct slots: COMMON-LISP-USER::Q, COMMON-LISP-USER::R
-  Documentation: Two things.`);
+    expect((await text('vst')).split('\n')).toEqual([
+      'COMMON-LISP-USER::VST [SYMBOL]',
+      'internal in COMMON-LISP-USER',
+      '',
+      'typed structure',
+      '  Type: VECTOR',
+      '  Direct slots: COMMON-LISP-USER::Q, COMMON-LISP-USER::R',
+      '  Documentation: Two things.',
+      expect.stringMatching(/^ {2}Defined: evaluated \S+Z by \(defstruct /),
+    ]);
     expect(await text('up-tow')).toMatch(/^Symbol UP-TOW not found/);
     expect(await session.text('class_slots', { class: 'up-to' })).toMatch(/is a type, not a class\.$/);
   });

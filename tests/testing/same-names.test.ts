@@ -76,10 +76,10 @@ test('the name of a test is no call of what it tests', async () => {
 test('the form of a test is read by its operator, or as of the kind test', async () => {
   const balance = (found: string) => `tests.lisp:5  ${found}\n\n(test balance (is (= 5 (balance 10))))`;
   expect(await text('read_definition', { name: 'bank:balance', kind: 'test' })).toBe(
-    balance('bank:balance (found by its name in the file)'),
+    balance('bank:balance (found by its name in the file, in package bank-tests)'),
   );
   expect(await text('read_definition', { name: '(test bank:balance)' })).toBe(
-    balance('bank:balance (found by its name in the file)'),
+    balance('bank:balance (found by its name in the file, in package bank-tests)'),
   );
   expect(await text('read_definition', { name: '(defun bank:balance)' })).toContain(
     'bank.lisp:5-6  BANK::BALANCE',
