@@ -10,7 +10,6 @@ export const NAMES = {
   name: 'names',
   type: 'array',
   items: { type: 'string' },
-  description: 'Several names',
 } as const;
 
 /** Calls LOOK for NAME, if given, and for each of NAMES. Returns one result with all texts joined. With

@@ -47,7 +47,7 @@ const DEBUG = {
     },
     { name: 'type', type: 'string', description: 'Of watched errors' },
     { name: 'hold', type: 'boolean', description: 'Hold watched errors' },
-    { name: 'unwatch', type: 'boolean', description: 'Stop watching' },
+    { name: 'unwatch', type: 'boolean' },
     TIMEOUT,
   ],
   limitMs: Number.POSITIVE_INFINITY,

@@ -35,7 +35,7 @@ import { outline } from './outline.ts';
 const READ_DEFINITION = {
   name: 'read_definition',
   description:
-    'Show how functions, methods, macros, classes, variables, tests or systems are written: their source code, by name. For whole files take read_file. It is the text in the file now, else what was evaluated, and says which. With path instead: an outline of that file.',
+    'Show how functions, methods, macros, classes, variables, tests or systems are written: their source code, by name. For whole files take read_file. Gives the text now in the file, else what was evaluated, and says which. With path: an outline of that file.',
   parameters: [
     {
       name: 'name',

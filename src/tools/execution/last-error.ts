@@ -21,7 +21,7 @@ const SHORT = { value: 120, locals: 8 };
 const GET_LAST_ERROR = {
   name: 'get_last_error',
   description:
-    'Show why the last call failed or crashed, what went wrong: condition, restarts and stack backtrace, with arguments and local variables of each frame. To go on from a held error take debug. The last 10 are kept, also those of other threads.',
+    'Show why the last call failed or crashed: condition, restarts and stack backtrace, with arguments and local variables of each frame. To go on from a held error take debug. The last 10 are kept, also those of other threads.',
   parameters: [
     {
       name: 'index',
@@ -38,7 +38,7 @@ const GET_LAST_ERROR = {
     {
       name: 'watched',
       type: 'boolean',
-      description: 'Errors that debug watched',
+      description: 'Errors recorded by debug',
     },
   ],
   categories: ['execution'],

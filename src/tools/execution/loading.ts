@@ -64,7 +64,7 @@ const LOAD_FILE = {
     {
       name: 'check',
       type: 'boolean',
-      description: 'Only compile, load nothing',
+      description: 'Only compile',
     },
     ON_ERROR,
     RESTARTS,

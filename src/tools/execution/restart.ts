@@ -16,7 +16,7 @@ const RESTART_IMAGE = {
     {
       name: 'rebuild',
       type: 'string',
-      description: 'Default: session, all of it; previous: also of the server before',
+      description: 'Default: session; previous: also what the previous server had',
       enum: REBUILD_SOURCES,
     },
   ],

@@ -25,7 +25,7 @@ const CLASS = {
 const CLASS_SLOTS = {
   name: 'class_slots',
   description:
-    'Show which slots (fields) a class, struct or condition has, own or inherited: each slot with initarg, default, type and accessor. For the values of an instance take inspect. Also constructors of structures.',
+    'Show which slots (fields) a class, struct or condition has, own or inherited: each with initarg, default, type and accessor. For the values of an instance take inspect. Also constructors of structures.',
   parameters: [CLASS, PACKAGE, LIMIT, OFFSET],
   required: ['class'],
   categories: ['introspection', 'clos'],

@@ -21,7 +21,7 @@ import { missingNote, type NameUser, userHeading, usersOf, usersTold, withoutOut
 const WHO_REFERENCES = {
   name: 'who_references',
   description:
-    'Find where a global or special variable or a constant is used: which functions read it, set it (setf) or bind it (let). For functions and macros take who_calls. Also in initial values, slot initforms, top-level forms and data.',
+    'Find where a global or special variable or a constant is used: functions that read it, set it (setf) or bind it (let), and initial values, slot initforms, top-level forms and data. For functions and macros take who_calls.',
   parameters: [
     { name: 'name', type: 'string', description: 'Such as *print-base*' },
     PACKAGE,
