@@ -48,9 +48,9 @@ describe('a held error', () => {
     expect(await debug({ error: Number(number), end: true })).toBe(
       `Error ${number} was ended, and the call that it stopped.`,
     );
-    expect(await debug()).toBe('No error is held. A call with on_error: "hold" holds its error.');
+    expect(await debug()).toBe('This session holds no error. A call with on_error: "hold" holds its error.');
     expect(await debug({ error: Number(number) })).toBe(
-      `Error ${number} is not held: it was ended. No error is held.`,
+      `Error ${number} is not held: it was ended. This session holds no error.`,
     );
   });
 

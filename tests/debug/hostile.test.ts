@@ -72,7 +72,7 @@ test('a thread that is ended takes its error with it', async () => {
     /^Error: Its thread was ended by the code that ran in it, so the call has no value; the image is kept\.$/,
   );
   expect(await debug({ error })).toBe(
-    `Error ${error} is not held: a form evaluated in its thread left it by a non-local exit. No error is held.`,
+    `Error ${error} is not held: a form evaluated in its thread left it by a non-local exit. This session holds no error.`,
   );
 });
 
@@ -84,11 +84,13 @@ test('ten are held, and the next says why it is not', async () => {
 });
 
 test('nothing is held longer than its time', async () => {
-  await until('the end of all', 20_000, async () => (await debug()).startsWith('No error is held.'));
+  await until('the end of all', 20_000, async () =>
+    (await debug()).startsWith('This session holds no error.'),
+  );
   const error = await hold('(takes 1)');
-  await until('its time', 20_000, async () => (await debug()).startsWith('No error is held.'));
+  await until('its time', 20_000, async () => (await debug()).startsWith('This session holds no error.'));
   expect(await debug({ error, eval: '1' })).toBe(
-    `Error ${error} is not held: its time was over, so its call was ended. No error is held.`,
+    `Error ${error} is not held: its time was over, so its call was ended. This session holds no error.`,
   );
 });
 
@@ -106,6 +108,8 @@ test('an image that is lost takes its errors with it', async () => {
   expect(await debug({ error, eval: '(sb-ext:exit :abort t :code 3)' })).toMatch(
     /^Error: The Lisp image was lost during this call[\s\S]*is not held any more\.$/,
   );
-  expect(await debug({ error })).toMatch(/is not held: it was lost with its image\. No error is held\.$/);
+  expect(await debug({ error })).toMatch(
+    /is not held: it was lost with its image\. This session holds no error\.$/,
+  );
   expect(await hold('(takes 1)')).toBe(error + 1);
 });

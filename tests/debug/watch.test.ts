@@ -76,9 +76,11 @@ describe('a watch', () => {
     await session.eval(
       '(sb-thread:terminate-thread (find "worker four" (sb-thread:list-all-threads) :key (function sb-thread:thread-name) :test (function equal)))',
     );
-    await until('the end of the thread', 10_000, async () => (await debug()).startsWith('No error is held.'));
+    await until('the end of the thread', 10_000, async () =>
+      (await debug()).startsWith('This session holds no error.'),
+    );
     expect(await debug({ error })).toBe(
-      `Error ${error} is not held: its thread was ended, or left it. No error is held.`,
+      `Error ${error} is not held: its thread was ended, or left it. This session holds no error.`,
     );
   });
 

@@ -47,9 +47,9 @@ test('an error that one server holds is listed for another, which cannot use or 
   const held = numberIn(await one.eval('(+ 1 (restart-case (error "of one") (use-value (x) x)))', HOLD));
   const whose = `process ${process.pid}`;
   expect(await other.text('debug', {})).toBe(
-    `No error is held. A call with on_error: "hold" holds its error.\n\nHeld by other servers of this image, which alone can use or end them:\n  ${held}: COMMON-LISP::SIMPLE-ERROR, held for 60 s after each use, by ${whose}`,
+    `This session holds no error. A call with on_error: "hold" holds its error.\n\nHeld by other servers of this image, which alone can use or end them:\n  ${held}: COMMON-LISP::SIMPLE-ERROR, held for 60 s after each use, by ${whose}`,
   );
-  const refused = `Error ${held} is held by another server of this image, ${whose}, and only that one can use or end it. This server holds none. To hold one here, make its call with on_error: "hold".`;
+  const refused = `Error ${held} is held by another server of this image, ${whose}, and only that one can use or end it. This session holds no error. To hold one here, make its call with on_error: "hold".`;
   for (const how of [{ end: true }, { restart: '0' }, { eval: '1' }, { return: '1' }, {}])
     expect(await other.text('debug', { error: held, ...how })).toBe(refused);
   expect(await one.text('debug', { error: held, restart: 'use-value', values: ['41'] })).toContain('42');
@@ -134,7 +134,7 @@ test('a thread of the program that a server holds goes on when the server has go
   one.image.close();
   await until('that it goes on', 10_000, async () => (await other.eval('*went*')) === 'T');
   expect(await other.text('debug', {})).toBe(
-    'No error is held. A call with on_error: "hold" holds its error.',
+    'This session holds no error. A call with on_error: "hold" holds its error.',
   );
 });
 

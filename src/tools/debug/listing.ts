@@ -24,7 +24,7 @@ export async function listHeld(dependencies: DebugDependencies): Promise<Result>
   for (const { error } of own) holds.recordNumber(error);
   const text = joinSections([
     own.length === 0
-      ? 'No error is held. A call with on_error: "hold" holds its error.'
+      ? 'This session holds no error. A call with on_error: "hold" holds its error.'
       : `Held errors (${own.length}):\n${own.map(heldText).join('\n')}`,
     others.length > 0 &&
       `Held by other servers of this image, which alone can use or end them:\n${others.map(heldText).join('\n')}`,

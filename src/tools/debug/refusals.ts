@@ -72,8 +72,7 @@ function goneText(error: number, { busy, heldBy, why, held = [] }: DebugValue): 
   if (busy) {
     return `Error ${error} is in use by another call, or a newer error of its thread must end first. Held: ${held.join(', ')}.`;
   }
-  const none = heldBy === undefined ? 'No error is held.' : 'This server holds none.';
-  const others = held.length === 0 ? none : `Held: ${held.join(', ')}.`;
+  const others = held.length === 0 ? 'This session holds no error.' : `Held: ${held.join(', ')}.`;
   if (heldBy !== undefined) {
     return `Error ${error} is held by another server of this image, ${heldBy}, and only that one can use or end it. ${others} To hold one here, make its call with on_error: "hold".`;
   }
