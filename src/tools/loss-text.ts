@@ -42,7 +42,7 @@ export function lossText(report: LossReport): string {
     unreachedText(rebuilt),
     damagedText(report),
     section('Built again, but this is missing', linesOf(rebuilt.missing)),
-    section('Not as before', linesOf(rebuilt.changed)),
+    section('Files changed or gone since they were loaded', linesOf(rebuilt.changed)),
     ...rest,
     barrenText(report),
   ]
@@ -87,7 +87,7 @@ function lostText({ evaluations, systems, files, tools }: ImageContents): string
 
 function builtText({ forms, files, systems, tools, gaveUp, milliseconds }: Rebuilt): string {
   if (gaveUp) {
-    return 'It was not built again: that ended the new image each time. restart_image tries once more, without what ended it.';
+    return 'What the lost image had was not built again: each attempt ended the new image. restart_image tries once more, and leaves out what ended it.';
   }
   const parts = [
     forms > 0 && counted(forms, 'form'),
@@ -95,7 +95,7 @@ function builtText({ forms, files, systems, tools, gaveUp, milliseconds }: Rebui
     files.length > 0 && `${counted(files.length, 'file')} (${fewOf(files, NAMES)})`,
     tools.length > 0 && `with ${counted(tools.length, 'tool')} (${fewOf(tools, NAMES)})`,
   ].filter((part) => part !== false);
-  if (parts.length === 0) return 'Nothing of it could be built again.';
+  if (parts.length === 0) return 'Nothing of the lost image could be built again.';
   const time = (milliseconds / 1000).toFixed(1);
   return `Built again in ${time} s: ${parts.join(', ')}. Variables have the values that their definitions give.`;
 }

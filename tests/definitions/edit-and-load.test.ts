@@ -346,7 +346,9 @@ Loaded 2 forms of two.lisp`);
       /^Approve edit_definitions \(dangerous\)\? line \d+, \+\d+ \u2212\d+, then load, in\n\u2026 code\.lisp\n/,
     );
     at.human = () => APPROVE;
-    expect(await at.answer('restart_image', {})).not.toContain('Not as before');
+    expect(await at.answer('restart_image', {})).not.toContain(
+      'Files changed or gone since they were loaded',
+    );
     expect(await at.answer('eval_form', { form: '(el::report)' })).toBe('"built again"');
     expect(await at.answer('compare_image', { path: 'code.lisp' })).toBe(AGREE);
   });

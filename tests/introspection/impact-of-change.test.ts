@@ -194,7 +194,7 @@ describe('a function', () => {
     );
     await other.text('load_file', { path: 'a.lisp' });
     expect(await other.text('impact_of_change', { name: 'served' })).toContain(
-      "\n\nUses that cannot be checked (1):\n  COMMON-LISP-USER::*TABLE*  a.lisp:2:27  (defvar *table* '((:one . served)))  [among its data, from where it can be called]\n",
+      "\n\nUses that cannot be checked (1):\n  COMMON-LISP-USER::*TABLE*  a.lisp:2:27  (defvar *table* '((:one . served)))  [named in data, from which code may call the function]\n",
     );
     expect(await other.text('impact_of_change', { name: 'item-price' })).toContain('\n\nNo calls are known.');
     expect(await other.text('impact_of_change', { name: 'price' })).toBe(

@@ -102,7 +102,9 @@ describe('a class with other superclasses', () => {
 
   test('tells where it and those below are made with what came from them', async () => {
     const parts = await impact('box', box(''));
-    expect(parts[1]).toBe(`Superclasses that would go: IMPACT-CLASSES::THING, IMPACT-CLASSES::ROOT. ${LOSS}`);
+    expect(parts[1]).toBe(
+      `Superclasses that would be removed: IMPACT-CLASSES::THING, IMPACT-CLASSES::ROOT. ${LOSS}`,
+    );
     expect(section(parts, 'Instances made')).toBe(
       [
         'Instances made with initargs that would be gone (5):',
@@ -119,17 +121,17 @@ describe('a class with other superclasses', () => {
 
   test('tells only what goes, and what comes', async () => {
     const root = await impact('box', box('impact-classes::root'));
-    expect(root[1]).toBe(`Superclasses that would go: IMPACT-CLASSES::THING. ${LOSS}`);
+    expect(root[1]).toBe(`Superclasses that would be removed: IMPACT-CLASSES::THING. ${LOSS}`);
     expect(section(root, 'Instances made')).not.toContain(':MARK');
     const more = await impact('box', box('sized thing'));
-    expect(more[1]).toBe('Superclasses that would come: IMPACT-CLASSES::SIZED');
+    expect(more[1]).toBe('Superclasses that would be added: IMPACT-CLASSES::SIZED');
     expect(section(more, 'Instances made')).toBeUndefined();
   });
 
   test('tells which of those the image does not have', async () => {
     const parts = await impact('box', box('no-such-thing'));
     expect(parts[1]).toBe(
-      'The image has no class no-such-thing, so what would go with the other superclasses is not known. Define that first, then ask again.',
+      'The image has no class no-such-thing, so it is not known what else would be lost or added. Define that class first, then ask again.',
     );
     expect(section(parts, 'Instances made')).toBeUndefined();
   });

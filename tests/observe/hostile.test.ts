@@ -186,7 +186,7 @@ test('of memory that is in large objects, each of which is one sample', async ()
   const form = "(dotimes (i 9) (keep (make-array 1048560 :element-type '(unsigned-byte 8))))";
   const text = await observe({ form, mode: 'alloc', seconds: 1 });
   expect(text).toContain(
-    'Note: Most of this memory is in large objects, and each of those is one sample. So the parts count allocations, not bytes.',
+    'Note: Most of the allocated memory is in large objects, and each of these is only one sample. So the percentages are shares of allocations, not of bytes.',
   );
   expect(text).not.toMatch(/%.* [kM]B/);
 });
@@ -199,7 +199,7 @@ test('of a run with more samples than are kept', async () => {
     observe({ form: `(list (early ${n}) (late ${n}))`, mode: 'alloc', seconds: 0.1 });
   const text = await profile(14_000_000);
   expect(text).toContain(
-    'Note: There were more samples than are kept: only the beginning is in them. Profile a smaller part of it.',
+    'Note: There were more samples than are kept, so only the beginning is in the profile. Profile a smaller part of the program.',
   );
   expect(text).not.toMatch(/%.* [kM]B/);
   // 512 MB.

@@ -480,7 +480,7 @@ test('of two forms that print the output is told once of each', async () => {
 test('which of two forms takes less', async () => {
   const text = await observe({ form: '(work 1000)', against: '(work 4000)', seconds: 0.5 });
   expect(text).toMatch(
-    /^form: {4}N \(N to N\), .* bytes\nagainst: N \(N to N\), .* bytes\nform took 0\.\d+ of the time of against\. Medians and quartiles of \d+ rounds in turn, CPU time\.\nTheir values differ: /,
+    /^form: {4}N \(N to N\), .* bytes\nagainst: N \(N to N\), .* bytes\n`form` took 0\.\d+ times as long as `against`\. Medians and quartiles of \d+ rounds in turn, CPU time\.\nTheir values differ: /,
   );
   expect(await observe({ form: '(work 1000)', against: '(work 1000)', seconds: 0.5 })).toContain(
     '\n\nValue: ',

@@ -104,7 +104,7 @@ describe('a file that was loaded', () => {
       text: '1',
       told: told(
         built(`1 file (${file})`),
-        'Not as before (1):',
+        'Files changed or gone since they were loaded (1):',
         `  ${file}: has changed since; what was loaded then was loaded again`,
       ),
     });
@@ -210,7 +210,7 @@ describe('forms of a file that an edit has loaded', () => {
       text: '2',
       told: told(
         built(`1 file (${file})`),
-        'Not as before (1):',
+        'Files changed or gone since they were loaded (1):',
         `  ${file}: is gone; what was loaded then was loaded again`,
       ),
     });

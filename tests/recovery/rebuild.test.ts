@@ -108,7 +108,7 @@ test('several that end the image: after three it is started without', async () =
   rmSync(mark);
   expect(text).toBe('NIL');
   expect(notice).toContain(
-    'It was not built again: that ended the new image each time. restart_image tries once more, without what ended it.\nNot built again (3):',
+    'What the lost image had was not built again: each attempt ended the new image. restart_image tries once more, and leaves out what ended it.\nNot built again (3):',
   );
   await killImage(session);
   expect((await afterLoss(session, '(list (harmless) *deadly-3*)')).text).toBe('(1 1)');

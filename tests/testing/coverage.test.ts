@@ -153,7 +153,7 @@ test('only the tests run that reach a definition', async () => {
   expect(await run({ touching: 'bank:kind' })).toBe('Tests that reach BANK::KIND: 1 test passes (N s).');
   expect(await run({ touching: 'cents' })).toBe('Tests that reach BANK::CENTS: 1 test passes (N s).');
   expect(await run({ touching: 'bank::bonus' })).toBe(
-    'No test reached BANK::BONUS when that was recorded, so nothing ran.',
+    'No test reached BANK::BONUS when coverage was last recorded, so nothing ran. If tests were added since, call run_tests with coverage: true first.',
   );
   expect(await run({ touching: 'bank:deposits' })).toBe(
     'No definition bank:deposits was measured in a run with coverage. Similar names: BANK::DEPOSIT. If it is new, run with coverage again.',
@@ -192,7 +192,7 @@ test('tests run too that reached what has changed since, and those without a rec
   write(root.path, { 'bank.lisp': PROGRAM, 'checks.lisp': CHECKS });
   expect(await run({ touching: 'bank::waits' })).toBe(
     [
-      'No test reached BANK::WAITS when that was recorded, so nothing ran.',
+      'No test reached BANK::WAITS when coverage was last recorded, so nothing ran. If tests were added since, call run_tests with coverage: true first.',
       '1 test has not run with coverage: LATE',
     ].join('\n'),
   );

@@ -130,7 +130,7 @@ class Checks {
     }
     const { start, same, changed, spots } = found;
     if (start === undefined || !same) {
-      const why = changed ? 'the file changed since it was loaded' : 'not at a place of its own';
+      const why = changed ? 'the file changed since it was loaded' : 'its form is not found in the file';
       this.#report(this.#result.unknown, { caller, at: this.#places.fileName(file), text: '', why });
       return;
     }
@@ -151,7 +151,7 @@ class Checks {
   #inlined(place: Place, known: ReadonlySet<string>): void {
     const { description: caller = '', file } = place;
     if (file === undefined || known.has(caller)) return;
-    const why = 'not at a place of its own';
+    const why = 'in code that was inlined from another function';
     this.#report(this.#result.unknown, { caller, ...this.#places.site(place), why });
   }
 
@@ -196,7 +196,7 @@ class Checks {
         this.#report(this.#result.unknown, {
           caller: user.name,
           ...site,
-          why: 'among its data, from where it can be called',
+          why: 'named in data, from which code may call the function',
         });
   }
 

@@ -346,10 +346,10 @@ function superclassText({
 }: Impact): string {
   return [
     gone.length > 0 &&
-      `Superclasses that would go: ${gone.join(', ')}. Its instances lose the slots and initargs of those, and methods for those no longer take its instances.`,
-    come.length > 0 && `Superclasses that would come: ${come.join(', ')}`,
+      `Superclasses that would be removed: ${gone.join(', ')}. Its instances lose the slots and initargs of those, and methods for those no longer take its instances.`,
+    come.length > 0 && `Superclasses that would be added: ${come.join(', ')}`,
     unknown.length > 0 &&
-      `The image has no class ${unknown.join(', ')}, so what would go with the other superclasses is not known. Define that first, then ask again.`,
+      `The image has no class ${unknown.join(', ')}, so it is not known what else would be lost or added. Define that class first, then ask again.`,
   ]
     .filter(Boolean)
     .join('\n');

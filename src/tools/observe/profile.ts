@@ -66,9 +66,9 @@ function profileText(profile: Profile, mode: string, places: Places): string {
 function notesText({ full, large }: Profile): string {
   const notes = [
     full &&
-      'There were more samples than are kept: only the beginning is in them. Profile a smaller part of it.',
+      'There were more samples than are kept, so only the beginning is in the profile. Profile a smaller part of the program.',
     large &&
-      'Most of this memory is in large objects, and each of those is one sample. So the parts count allocations, not bytes.',
+      'Most of the allocated memory is in large objects, and each of these is only one sample. So the percentages are shares of allocations, not of bytes.',
   ].filter(Boolean);
   return notes.map((note) => `\nNote: ${note}`).join('');
 }

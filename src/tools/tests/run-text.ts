@@ -165,8 +165,8 @@ export function runText(told: TestRunReport, shown: Shown): string {
 
 /** Returns the line on the tests NAMES that no framework knows by name; '' without any. */
 export function goneLine(names: readonly string[]): string {
-  const line = namesLine('Found by name in no framework', names, (name) => name);
-  return line && `${line}. To run what has no name of its own, test its system.`;
+  const line = namesLine('Tests that no framework knows', names, (name) => name);
+  return line && `${line}. To run a check without a name of its own, test its system.`;
 }
 
 /** Returns a line for each file on its TESTS that it no longer has; '' without any. */

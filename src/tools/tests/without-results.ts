@@ -37,13 +37,16 @@ export function nameResult({ missing, several, unmeasured, known = [] }: TestLoo
   return { data: { missing, several, known }, text, failed: true };
 }
 
+/** What to do when tests that reach a definition may not have run with coverage yet. */
+const IF_ADDED = 'If tests were added since, call run_tests with coverage: true first.';
+
 /** Returns the result when there is no test to run that reached the definition NAME. GONE are tests that
  *  reached NAME but do not exist any more, UNRECORDED tests without recorded coverage. */
 export function nothingReached(name: string, gone: readonly string[], unrecorded: readonly string[]): Result {
   const lines = [
     gone.length > 0
-      ? `The tests that reached ${name} are no more: ${gone.join(', ')}. Nothing ran.`
-      : `No test reached ${name} when that was recorded, so nothing ran.`,
+      ? `The tests that reached ${name} when coverage was last recorded no longer exist: ${gone.join(', ')}. Nothing ran. ${IF_ADDED}`
+      : `No test reached ${name} when coverage was last recorded, so nothing ran. ${IF_ADDED}`,
     unrecordedLine(unrecorded),
   ];
   return {
