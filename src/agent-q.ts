@@ -48,7 +48,7 @@ function assembled(flags: readonly string[]): Assembly {
 export function registerAgentQTools(flags: readonly string[] = []): number {
   if (assembly !== undefined && flags.length > 0) {
     throw new CallError(
-      'This process has its image already, with other flags. Give the flags in the first call of registerAgentQTools, before any call of executeToolCall.',
+      "The options of this process's image are fixed already. Give the flags in the first call of registerAgentQTools, before any call of executeToolCall.",
     );
   }
   const parts = assembled(flags);

@@ -395,7 +395,8 @@ function parseAllowed(text: string): StandingApproval {
 function checkAllowed({ tool: name, glob }: StandingApproval, registry: ToolRegistry): void {
   const tool = registry.getTool(name);
   if (tool === null) throw new UsageError(`--allow: ${registry.unknownTool(name)}`);
-  if (tool.safetyLevel === 'safe') throw new UsageError(`--allow: ${name} is safe and never asks.`);
+  if (tool.safetyLevel === 'safe')
+    throw new UsageError(`--allow: ${name} is safe and never asks. Leave this --allow out.`);
   if (glob !== undefined && tool.preview === undefined) {
     throw new UsageError(`--allow: ${name} changes no file, so it takes no glob. Give --allow ${name}.`);
   }

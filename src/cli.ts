@@ -81,7 +81,8 @@ export function searchText(words: readonly string[], catalog: Searchable): strin
     throw new UsageError('The command search takes what to look for: live-lisp search "find callers".');
   }
   const { tools, more, note } = answerSearchTools({ query }, catalog);
-  if (tools.length === 0) return `No tool has a word of this: ${query}`;
+  if (tools.length === 0)
+    return `No tool matches any word of: ${query}. Say in other words what the tool should do.`;
   const width = Math.max(...tools.map(({ id, name }) => (id ?? name).length));
   const lines = tools.map(
     ({ id, name, match, description }) =>

@@ -32,7 +32,7 @@ const FLAG_HELP = {
   'sbcl PATH': 'the SBCL to start; also LIVE_LISP_SBCL; else sbcl on PATH, or of a package manager',
   'heap SIZE': 'heap of the image, such as 512MB or 8GB (default 4GB)',
   'image WHICH':
-    "auto (default): the image that serves this workspace, else an own one; own; the name of one that serves; swank://127.0.0.1:4005 or slynk://127.0.0.1:4005, for the one behind that port; or NAME=COMMAND, such as build='ssh -T build sbcl', for one elsewhere",
+    "auto (default): the image that serves this workspace, or else a new image of this server; own: always a new image of this server; NAME: the serving image of that name; swank://127.0.0.1:4005 or slynk://127.0.0.1:4005: the image behind that port; NAME=COMMAND, such as build='ssh -T build sbcl': an image that COMMAND starts elsewhere",
   'map NAME:LOCAL=REMOTE':
     'with --image NAME=COMMAND: the folder LOCAL is REMOTE where the image is; can be given several times',
   'sandbox HOW':
@@ -49,7 +49,8 @@ const FLAG_HELP = {
     'snake (default): list apropos_search and who_calls; contract: list apropos-search and who-calls',
   'list MODE':
     'what tools/list shows: full (default), lightweight, summary or search; every tool can be called in each',
-  'ask LEVEL': 'ask the user from this level on: dangerous (default) or cautious',
+  'ask LEVEL':
+    'ask the user before a tool of this safety level or above runs: dangerous (default) or cautious',
   'allow TOOL[:GLOB]':
     'run this tool without asking; with GLOB only for files that match it; can be given several times',
   'answer-time SECONDS': 'how long a question to the user can be answered (default 600)',
@@ -61,7 +62,8 @@ const FLAG_HELP = {
   'audit-texts WHEN': 'on (default): keep arguments in the audit log; off: their digests',
   'keep-days DAYS': 'how long records are kept at most (default 90)',
   'client NAME': 'the client that install, uninstall or doctor is about',
-  'scope WHERE': 'user (default): in all projects; project: in this folder',
+  'scope WHERE':
+    'with install and uninstall: user (default): for all projects; project: for this folder only',
   trust: 'with install: the client runs code without asking, in a sandbox only',
   'dry-run': 'with install and uninstall: only show what would be done',
   help: 'show this text',

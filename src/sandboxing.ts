@@ -105,7 +105,7 @@ export function sandboxText(config: Config): string {
   }
   if (config.sandbox === 'off') return 'Code in the image is in no sandbox, so it can do all that you can.';
   const { writable, strict } = sandboxOf(config);
-  return `Code in the image is in a sandbox: it writes in ${writable.join(', ')}, ${strict ? 'and has no network' : 'and has the network'}.`;
+  return `Code in the image is in a sandbox: it may write only in ${writable.join(', ')}, ${strict ? 'and has no network' : 'and has the network'}.`;
 }
 
 /** Throws a UsageError when sandboxed code of CONFIG could replace the audit log. A full log is renamed, so

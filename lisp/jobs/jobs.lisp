@@ -112,7 +112,7 @@ members. If they are too long for a frame, return the frame of an answer with an
                   "text"
                   (format
                    nil
-                   "The answer is too large: it takes ~D octets, of ~D at most. Ask for less at once."
+                   "The answer is too large: it takes ~D octets, of ~D at most. Ask for less in one call."
                    length +frame-limit+))))
         frame)))
 

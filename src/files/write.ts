@@ -148,7 +148,7 @@ async function checkWritable(folder: Folder, base: string, { mode }: Stats, path
   );
   if (!denied && (mode & 0o222) !== 0) return;
   throw new CallError(
-    `${visibleName(path)} is read-only (mode ${(mode & 0o777).toString(8)}); nothing was written. The user can make it writable.`,
+    `${visibleName(path)} is not writable (mode ${(mode & 0o777).toString(8)}); nothing was written. Ask the user to make it writable.`,
   );
 }
 

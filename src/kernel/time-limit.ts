@@ -44,5 +44,5 @@ function givenUpText({ name, limitMs }: Tool, { signal }: CallContext): string {
   const why = signal?.aborted
     ? 'when the call was cancelled'
     : `within ${limitMs / 1000} s, the limit of ${name}`;
-  return `The call did not end ${why}, and nobody waits for it any more; what it began may go on. Ask for less at once.`;
+  return `The call did not end ${why}. Its result is no longer awaited, and what the call began may go on. Ask for less in one call.`;
 }

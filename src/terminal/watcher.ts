@@ -139,7 +139,9 @@ export class Watcher {
     const result = await connection.request('live-lisp/answer', { id, approve, words }, ANSWER_MS);
     const { text } = Object(result) as { text?: unknown };
     this.#show([
-      text === undefined ? 'The session did not take the answer: it has ended, or hangs.' : oneLine(text),
+      text === undefined
+        ? 'The session did not take the answer: it has ended, or hangs. live-lisp sessions shows whether it runs.'
+        : oneLine(text),
     ]);
   }
 }

@@ -85,7 +85,7 @@ export const NO_MANAGER =
 /** Returns a sentence that says that the user's init file, FILE, is not loaded and may define what is
  *  missing. */
 export function notLoadedText(file: string): string {
-  return `Images do not load ${file}, which may define it: start live-lisp with --init ${file} for that.`;
+  return `Images do not load ${file}, which may define it: ask the user to start live-lisp with --init ${file}, which loads it.`;
 }
 
 /** Returns CONDITION as text: message, type, restarts, then frames located by PLACES (S2.16). */

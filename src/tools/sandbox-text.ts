@@ -94,7 +94,7 @@ async function writeText(text: string, limits: SandboxLimits): Promise<string | 
   const path = pathBefore(READ_ONLY, text, limits.root);
   const folder = path === undefined ? undefined : await existingFolder(path);
   if (folder !== undefined && !(await canWrite(folder))) return undefined;
-  const writes = `Code in the image writes in ${limits.writable.map(visibleName).join(', ')}`;
+  const writes = `Code in the image may write only in ${limits.writable.map(visibleName).join(', ')}`;
   if (folder === undefined || folder === '/')
     return `Note: the sandbox refused a write. ${writes}. A person can add a folder when they start the server (--write DIR), or start it with --no-sandbox.`;
   const shown = visibleName(folder);

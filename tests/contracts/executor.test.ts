@@ -210,7 +210,7 @@ describe('limits', () => {
     });
     expect(await executor([{ tool, runs: [] }]).execute('probe', {})).toEqual(
       failed(
-        'The call did not end within 0.05 s, the limit of probe, and nobody waits for it any more; what it began may go on. Ask for less at once.',
+        'The call did not end within 0.05 s, the limit of probe. Its result is no longer awaited, and what the call began may go on. Ask for less in one call.',
       ),
     );
     expect(told).toBe(true);
@@ -246,7 +246,7 @@ describe('limits', () => {
     const signal = AbortSignal.timeout(10);
     expect(await executor([{ tool, runs: [] }]).execute('probe', {}, { signal })).toEqual(
       failed(
-        'The call did not end when the call was cancelled, and nobody waits for it any more; what it began may go on. Ask for less at once.',
+        'The call did not end when the call was cancelled. Its result is no longer awaited, and what the call began may go on. Ask for less in one call.',
       ),
     );
   });

@@ -225,7 +225,10 @@ describe('live-lisp search', () => {
       stdout: 'sendMail  ranked   Send a message to somebody.\n',
     });
     const none = await run(['search', '--catalog', file, 'qwrtzp']);
-    expect([none.code, none.stdout]).toEqual([0, 'No tool has a word of this: qwrtzp\n']);
+    expect([none.code, none.stdout]).toEqual([
+      0,
+      'No tool matches any word of: qwrtzp. Say in other words what the tool should do.\n',
+    ]);
   });
 
   test('without a file it searches the built-in tools', async () => {

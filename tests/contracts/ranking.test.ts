@@ -159,7 +159,7 @@ describe('weak matches, and names', () => {
 
   test('C32 when nothing was found the answer says how to go on', () => {
     const note =
-      'No tool has a word of the query: say in other words what the tool should do, or leave query out to list the tools.';
+      'No tool matches any word of the query: say in other words what the tool should do, or leave query out to list the tools.';
     expect(executeSearchTools({ query: 'qwrtzp' }, SEA)).toMatchObject({ tools: [], note });
     expect(executeSearchTools({ query: 'thanks, whoever' })).toMatchObject({ tools: [], note });
     expect(executeSearchTools({ query: 'zebras' }, SEA)).not.toHaveProperty('note');

@@ -54,9 +54,9 @@ describe('registering', () => {
     expect(inNewProcess('[lisp.registerAgentQTools(), lisp.registerAgentQTools()]')).toBe('[18,18]');
   });
 
-  test('flags in a later call are refused, since the image has others', () => {
+  test('flags in a later call are refused, since those of the image are fixed', () => {
     expect(() => library.registerAgentQTools(['--heap', '512MB'])).toThrow(
-      'This process has its image already, with other flags. Give the flags in the first call of registerAgentQTools, before any call of executeToolCall.',
+      "The options of this process's image are fixed already. Give the flags in the first call of registerAgentQTools, before any call of executeToolCall.",
     );
   });
 

@@ -173,7 +173,7 @@ describe('it refuses', () => {
     const one = (path: string) => ({ definition: 'f', path, text: NEW });
     await refused('binary.lisp is a binary file, which this tool does not change.', one('binary.lisp'));
     await refused(
-      'only.lisp is read-only (mode 444); nothing was written. The user can make it writable.',
+      'only.lisp is not writable (mode 444); nothing was written. Ask the user to make it writable.',
       one('only.lisp'),
     );
     await refused('folder.lisp is a directory. Give the path of a file.', one('folder.lisp'));

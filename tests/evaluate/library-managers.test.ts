@@ -251,7 +251,7 @@ describe('without a library manager', () => {
     (load quicklisp-init)))
 `;
   const HINT =
-    ' Images do not load ~/.sbclrc, which may name more places: start live-lisp with --init ~/.sbclrc for that.';
+    ' Images do not load ~/.sbclrc, which may tell ASDF of more folders: ask the user to start live-lisp with --init ~/.sbclrc, which loads it.';
   const PLACE = '(push #p"/opt/lisp/" asdf:*central-registry*)\n';
 
   const missing = (session: Session) => session.text('load_system', { system: 'never-written' });
@@ -267,7 +267,7 @@ describe('without a library manager', () => {
   });
 
   const MAY_DEFINE =
-    'Images do not load ~/.sbclrc, which may define it: start live-lisp with --init ~/.sbclrc for that.';
+    'Images do not load ~/.sbclrc, which may define it: ask the user to start live-lisp with --init ~/.sbclrc, which loads it.';
 
   test.each([
     ['function', '(no-such-function-anywhere)'],

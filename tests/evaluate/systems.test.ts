@@ -122,7 +122,7 @@ describe('a system', () => {
     rmSync(join(root.path, 'leaving', 'left.lisp'));
     expect(await load('leaving')).toEqual(
       good(
-        'System leaving was loaded already, and none of its other files has changed.\n\nThe file leaving/left.lisp of system leaving is gone, so the system could not be loaded again. Write the file again, or take it out of its definition.',
+        'System leaving was loaded already, and none of its other files has changed.\n\nThe file leaving/left.lisp of system leaving is gone, so the system could not be loaded again. Restore the file, or remove it from the defsystem form of leaving.',
       ),
     );
   });
@@ -210,13 +210,13 @@ describe('a system that is not there', () => {
 
   test('but whose file defines others is told with these', async () => {
     expect((await load('misnamed')).text).toBe(
-      'System misnamed not found by ASDF. misnamed/misnamed.asd does not define it, only misnamed-other. Ask for that, or add it.',
+      'System misnamed not found by ASDF. misnamed/misnamed.asd has no such system, only misnamed-other. Name that system instead, or write the missing defsystem there.',
     );
     expect((await load('prim/checks')).text).toBe(
-      'System prim/checks not found by ASDF. prim/prim.asd does not define it, only prim, prim/tests. Ask for one of these, or add it.',
+      'System prim/checks not found by ASDF. prim/prim.asd has no such system, only prim, prim/tests. Name one of these instead, or write the missing defsystem there.',
     );
     expect((await load('blank')).text).toBe(
-      'System blank not found by ASDF. blank/blank.asd does not define it, nor another system. Write its defsystem there.',
+      'System blank not found by ASDF. blank/blank.asd has no system. Write the missing defsystem there.',
     );
   });
 

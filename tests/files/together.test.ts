@@ -75,7 +75,7 @@ test('none is when one must not be, the call is cancelled, or the note cannot be
   expectAll('old');
   chmodSync(join(at.root, 'b.lisp'), 0o444);
   await expect(replace()).rejects.toThrow(
-    'b.lisp is read-only (mode 444); nothing was written. The user can make it writable.',
+    'b.lisp is not writable (mode 444); nothing was written. Ask the user to make it writable.',
   );
   expectAll('old');
   chmodSync(join(at.root, 'b.lisp'), 0o644);

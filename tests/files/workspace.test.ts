@@ -285,7 +285,7 @@ test('a hard link is a file of the workspace: writing it leaves the other name a
 test('a read-only file is not replaced', async () => {
   chmodSync(at.put('fixed', 'old'), 0o444);
   expect(await write('fixed')).toBe(
-    'fixed is read-only (mode 444); nothing was written. The user can make it writable.',
+    'fixed is not writable (mode 444); nothing was written. Ask the user to make it writable.',
   );
   expect([await read('fixed'), tree(at.root)]).toEqual(['old', ['fixed']]);
 });

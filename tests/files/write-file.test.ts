@@ -154,7 +154,7 @@ describe('what stays of the old file', () => {
     ['pipe', noRegularFile('pipe', 'a FIFO')],
     ['new/', 'Path new/ ends like a directory. Give the path of a file.'],
     ['link/x', 'link/x cannot be written: folder/target is not a directory.'],
-    ['fixed', 'fixed is read-only (mode 444); nothing was written. The user can make it writable.'],
+    ['fixed', 'fixed is not writable (mode 444); nothing was written. Ask the user to make it writable.'],
     ['', 'The path must not be empty.'],
     ['a\0b', NUL_IN_PATH],
   ])('what cannot be written is told: %j', async (path, reason) => {

@@ -192,7 +192,7 @@ test('a secret is said, and a wrong one is doubted', async () => {
     writeFileSync(file, 'close sesame\n');
     const wrong = await listenAs((socket) => socket.once('data', () => socket.destroy()));
     expect(await why(wrong)).toBe(
-      `URL closed the connection before it answered, so nothing was run. It may be something else than Swank, or want another secret than that in ${file}. Ask the user which, then call again.`,
+      `URL closed the connection before it answered, so nothing was run. It may be something else than Swank, or expect another secret than that in ${file}. Ask the user which, then call again.`,
     );
     wrong.close();
   } finally {
@@ -226,8 +226,8 @@ function answers(given: string[], outcome?: string): (text: string) => string {
 
 describe('what listens is not what was looked for', () => {
   const closed =
-    'It may be something else than Swank, or want a secret, and there is no HOME/.slime-secret here. Ask the user which, then call again.';
-  const silent = `URL takes connections and did not answer in 0.4 s, so nothing was run. It may be busy, something else than Swank, or want a secret, and there is no HOME/.slime-secret here. Ask the user which, then call again.`;
+    'It may be something else than Swank, or expect a secret that this server lacks: there is no HOME/.slime-secret. Ask the user which, then call again.';
+  const silent = `URL takes connections and did not answer in 0.4 s, so nothing was run. It may be busy, something else than Swank, or expect a secret that this server lacks: there is no HOME/.slime-secret. Ask the user which, then call again.`;
   const foreign = (what: string) =>
     `URL is not Swank: ${what}. So nothing was run. Ask the user for the port that (swank:create-server :port PORT :dont-close t) was given, and to start this server with --image swank://127.0.0.1:PORT.`;
   const says = (text: string) => listenAs((socket) => socket.write(text));

@@ -402,7 +402,7 @@ describe('a refusal says what was refused and how a person allows it', () => {
     const file = join(home.path, 'new.txt');
     const writes = [place.root, tmpdir()].join(', ');
     expect(await lines(`(open ${lispString(file)} :direction :output)`)).toEqual([
-      `Note: the sandbox refused a write in ${home.path}. Code in the image writes in ${writes}. A person can add it when they start the server (--write ${home.path}), or start it with --no-sandbox.`,
+      `Note: the sandbox refused a write in ${home.path}. Code in the image may write only in ${writes}. A person can add it when they start the server (--write ${home.path}), or start it with --no-sandbox.`,
     ]);
   });
 

@@ -162,7 +162,7 @@ test('where nobody says how, the image is in none where it does not work, and th
 sandboxTest('the doctor says that it works', async () => {
   const { stdout, code } = await run(['doctor', '--sandbox', 'strict'], String(process.env['PATH']));
   expect(stdout).toContain(
-    `ok   sandbox: Code in the image is in a sandbox: it writes in ${place.root}, and has no network.\n`,
+    `ok   sandbox: Code in the image is in a sandbox: it may write only in ${place.root}, and has no network.\n`,
   );
   expect(stdout).toMatch(/^ok {3}evaluation: \(\* 6 7\) gives 42$/m);
   expect(code).toBe(0);

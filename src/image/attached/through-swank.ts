@@ -250,8 +250,8 @@ function secretOf({ kind }: SwankAddress): Secret {
     text: found?.octets.toString().split('\n', 1).join(),
     doubt:
       found === undefined
-        ? `or want a secret, and there is no ${file} here`
-        : `or want another secret than that in ${file}`,
+        ? `or expect a secret that this server lacks: there is no ${file}`
+        : `or expect another secret than that in ${file}`,
   };
 }
 

@@ -352,7 +352,7 @@ export function missingText(
   const unloaded =
     initFile === undefined
       ? ''
-      : ` Images do not load ${initFile}, which may name more places: start live-lisp with --init ${initFile} for that.`;
+      : ` Images do not load ${initFile}, which may tell ASDF of more folders: ask the user to start live-lisp with --init ${initFile}, which loads it.`;
   return `${headline} ${hint} ${where} ${managed}${unloaded}`;
 }
 
@@ -361,8 +361,8 @@ export function missingText(
 function undefinedText({ file, systems = [] }: NonNullable<MissingSystem['asd']>, places: Places): string {
   const name = places.fileName(file);
   return systems.length === 0
-    ? `${name} does not define it, nor another system. Write its defsystem there.`
-    : `${name} does not define it, only ${systems.join(', ')}. Ask for ${systems.length === 1 ? 'that' : 'one of these'}, or add it.`;
+    ? `${name} has no system. Write the missing defsystem there.`
+    : `${name} has no such system, only ${systems.join(', ')}. Name ${systems.length === 1 ? 'that system' : 'one of these'} instead, or write the missing defsystem there.`;
 }
 
 /** Maximum number of missing files to name. */
@@ -375,7 +375,7 @@ export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemD
   const names = gone.slice(0, GONE_LIMIT).map((file) => places.fileName(file));
   if (gone.length > GONE_LIMIT) names.push(`${gone.length - GONE_LIMIT} more`);
   const [files, are, them] = gone.length === 1 ? ['file', 'is', 'it'] : ['files', 'are', 'them'];
-  return `The ${files} ${names.join(', ')} of system ${system} ${are} gone, so the system could not be loaded again. Write the ${files} again, or take ${them} out of its definition.`;
+  return `The ${files} ${names.join(', ')} of system ${system} ${are} gone, so the system could not be loaded again. Restore the ${files}, or remove ${them} from the defsystem form of ${system}.`;
 }
 
 /** Maximum number of systems with a twin, another system of the same name, that get a note of their own. */
