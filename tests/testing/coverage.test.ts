@@ -200,6 +200,14 @@ test('tests run too that reached what has changed since, and those without a rec
   await run({ system: 'bank' });
 });
 
+test('tests that reached a definition and do not exist any more are named', async () => {
+  await session.eval('(sb-rt:rem-test (quote checks::fees))');
+  expect(await run({ touching: 'bank:fee' })).toBe(
+    'The tests that reached BANK::FEE when coverage was last recorded no longer exist: CHECKS::FEES. Nothing ran. If tests were added since, call run_tests with coverage: true first.',
+  );
+  await session.text('load_file', { path: 'checks.lisp' });
+});
+
 test('a file that only its own forms let read is told as not measured, and the tests run', async () => {
   write(root.path, {
     'odd.asd': `(defsystem "odd" :depends-on ("sb-rt") :components ((:file "odd"))
