@@ -209,8 +209,8 @@ record it. SIMPLE is the type of a condition for a format control."
   (call-noted 'simple-condition function arguments))
 
 (defun warn-noted (function &rest arguments)
-  "Hook on WARN: record the warning that ARGUMENTS denote if a watch selects it. Then call FUNCTION,
-the original WARN, with this warning. If ARGUMENTS denote none, call FUNCTION with ARGUMENTS."
+  "Hook: record the warning that ARGUMENTS denote if a watch selects it. Then call FUNCTION, the
+original WARN, with this warning. If ARGUMENTS denote none, call FUNCTION with ARGUMENTS."
   (call-noted 'simple-warning function arguments))
 
 (defun cerror-noted (function &rest arguments)
