@@ -52,8 +52,8 @@ export function announcedIn(text: string): (Announced & { members: Members }) | 
   const members = membersOf(text);
   const { pid, workspace, started } = members;
   const isValid =
-    Number.isSafeInteger(pid) &&
     Number(pid) > 0 &&
+    (Number(pid) | 0) === pid && // Other numbers are no ids of processes.
     isLine(workspace, 4096) &&
     isAbsolute(workspace) &&
     typeof started === 'number' &&

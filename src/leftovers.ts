@@ -2,6 +2,7 @@
 
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isRunning } from './own.ts';
 
 /** Milliseconds without use after which a file is taken to belong to a version of the program that is no
  *  longer used. */
@@ -41,13 +42,4 @@ function isLeftover(path: string, part: string | undefined): boolean {
   if (writerPid !== undefined && !isRunning(Number(writerPid))) return true;
   // Uses both times, since not every file system records read times.
   return Date.now() - Math.max(stats.atimeMs, stats.mtimeMs) > UNUSED_MS;
-}
-
-/** True when a process with the id PID exists. */
-export function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
-  }
 }

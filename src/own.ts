@@ -35,12 +35,12 @@ export function makeOwnFolder(folder: string): void {
   if ((stats.mode & 0o077) !== 0) chmodSync(folder, 0o700);
 }
 
-/** True when there is a process PID, also one of another user. */
-export function isAlive(pid: number): boolean {
+/** True when a process with the id PID exists, also one of another user, and when PID is no valid id: only files of
+ *  a process that certainly has ended may be removed. */
+export function isRunning(pid: number): boolean {
   try {
-    process.kill(pid, 0);
-    return true;
+    return process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }

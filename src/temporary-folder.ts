@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isRunning } from './leftovers.ts';
+import { isRunning } from './own.ts';
 
 /** A function that keeps the folder after the work has returned. It returns another function, which removes
  *  the folder. */

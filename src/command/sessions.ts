@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Session, sessionsIn } from '../door/sessions.ts';
 import { messageOf, SetupError, UsageError } from '../errors.ts';
-import { isAlive, makeOwnFolder } from '../own.ts';
+import { isRunning, makeOwnFolder } from '../own.ts';
 import { isInside, realPath } from '../paths.ts';
 
 /** Milliseconds within which a session must take a connection. */
@@ -183,7 +183,7 @@ function takeLock(lock: string): boolean {
  *  killed, and whose id another one has now. */
 function isHeld(lock: string, owner: number): boolean {
   const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return owner > 0 && isAlive(owner) && Date.now() - made < 2 * START_MS;
+  return owner > 0 && isRunning(owner) && Date.now() - made < 2 * START_MS;
 }
 
 /** Creates the file LOCK in one step, so that nobody reads it without the id of this process. Returns false when

@@ -6,7 +6,7 @@ import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { messageOf } from '../errors.ts';
-import { isAlive, makeOwnFolder } from '../own.ts';
+import { isRunning, makeOwnFolder } from '../own.ts';
 import type { Session } from './sessions.ts';
 
 /** Maximum number of octets of the path of a Unix socket. Node cuts a longer one off, and listens elsewhere. */
@@ -56,7 +56,7 @@ export async function publishSession(
 function removeEnded(folder: string): void {
   for (const name of readdirSync(folder)) {
     const pid = Number(/^session-(\d+)\./.exec(name)?.[1]);
-    if (pid > 0 && !isAlive(pid)) removeFile(join(folder, name));
+    if (pid > 0 && !isRunning(pid)) removeFile(join(folder, name));
   }
 }
 

@@ -12,7 +12,7 @@ import {
   isOwnSocket,
   statsOf,
 } from '../announced.ts';
-import { isAlive } from '../own.ts';
+import { isRunning } from '../own.ts';
 
 /** A server that other programs can connect to. */
 export interface Session extends Announced {
@@ -31,7 +31,7 @@ export function sessionsIn(folder: string): Session[] {
 
 function sessionOf(folder: string, file: string): Session | undefined {
   const [, name = '', pid] = /^(session-(\d+))\.json$/.exec(file) ?? [];
-  if (pid === undefined || !isAlive(Number(pid))) return undefined;
+  if (pid === undefined || !isRunning(Number(pid))) return undefined;
   const found = announcedIn(announcement(folder, name));
   if (found?.pid !== Number(pid)) return undefined;
   const { members, ...facts } = found;

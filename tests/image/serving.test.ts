@@ -157,6 +157,7 @@ describe('an image', () => {
         ['a group of processes', { pid: -1 }],
         ['a process that is no number', { pid: '1' }],
         ['half a process', { pid: 1.5 }],
+        ['a number that no process has', { pid: 2 ** 40 }],
         ['a relative workspace', { workspace: 'here' }],
         ['a workspace of two lines', { workspace: '/a\nb' }],
         ['a workspace that is no text', { workspace: ['/a'] }],

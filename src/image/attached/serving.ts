@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { basename, join } from 'node:path';
 import { announcedIn, announcement, folderFault, isLine, isOwnSocket, statsOf } from '../../announced.ts';
 import { realPathOf } from '../../files/answering.ts';
-import { isAlive } from '../../own.ts';
+import { isRunning } from '../../own.ts';
 import { isInside } from '../../paths.ts';
 import type { Served } from '../wire/served.ts';
 
@@ -55,7 +55,7 @@ function servedImage(folder: string, file: string): Served | undefined {
   const socket = join(folder, `${name}.socket`);
   const served = parsedImage(announcement(folder, name), socket);
   if (served?.name !== name) return undefined;
-  if (isAlive(served.pid)) return isOwnSocket(socket) ? served : undefined;
+  if (isRunning(served.pid)) return isOwnSocket(socket) ? served : undefined;
   for (const left of [join(folder, file), socket]) remove(left);
   return undefined;
 }

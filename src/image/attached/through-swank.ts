@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SetupError } from '../../errors.ts';
 import { readIfRegular } from '../../files/regular.ts';
-import { isAlive } from '../../own.ts';
+import { isRunning } from '../../own.ts';
 import { homeFolder } from '../../paths.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { type Served, servedName } from '../wire/served.ts';
@@ -64,7 +64,7 @@ export class ThroughSwank {
 
   /** Returns the image behind Swank once it serves. Throws a SetupError when there is none. */
   async find(): Promise<Served> {
-    const before = this.#found && isAlive(this.#found.pid) ? this.#found : undefined;
+    const before = this.#found && isRunning(this.#found.pid) ? this.#found : undefined;
     const served = (before && (await this.#servedBy(before.pid))) ?? (await this.#attach(before));
     this.#found = { ...served, through: swankName(this.#options.address) };
     return this.#found;
@@ -153,7 +153,7 @@ export class ThroughSwank {
   /** Returns the image of LISP once it serves. OUTPUT is the file in which it tells how that went. */
   async #loaded(lisp: Lisp, output: string, deadline: number): Promise<Served> {
     for (;;) {
-      const ended = !isAlive(lisp.pid);
+      const ended = !isRunning(lisp.pid);
       const text = readIfRegular(output, { limit: OUTPUT_LIMIT })?.octets.toString() ?? '';
       const [, how, why = ''] = text.match(OUTCOME) ?? [];
       if (how === FAILED) throw new SetupError(this.#failedText(lisp, why));

@@ -7,7 +7,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync, write
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isThere, withFileTimeout } from '../../files/answering.ts';
-import { isRunning } from '../../leftovers.ts';
+import { isRunning } from '../../own.ts';
 import { makeFolder } from '../../paths.ts';
 
 /** A lock that is older than this was left by a server that was killed. */
