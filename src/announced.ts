@@ -4,6 +4,7 @@
 import { lstatSync, type Stats } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { readIfRegular } from './files/regular.ts';
+import { type Members, membersOf } from './json.ts';
 
 /** The facts that every such program announces. */
 export interface Announced {
@@ -13,9 +14,6 @@ export interface Announced {
   /** The time at which the program began to listen, in seconds since 1970. */
   started: number;
 }
-
-/** Members of JSON that nobody has checked. */
-export type Members = { readonly [name: string]: unknown };
 
 /** Maximum number of octets of a file that describes a program. */
 const FILE_LIMIT = 16 * 1024;
@@ -59,14 +57,6 @@ export function announcedIn(text: string): (Announced & { members: Members }) | 
     typeof started === 'number' &&
     !Number.isNaN(new Date(started * 1000).getTime());
   return isValid ? { pid: Number(pid), workspace, started, members } : undefined;
-}
-
-function membersOf(text: string): Members {
-  try {
-    return Object(JSON.parse(text)) as Members;
-  } catch {
-    return {}; // Half a file, or none of a program of ours.
-  }
 }
 
 /** True when VALUE is a text of at most LIMIT characters without control characters. Only such a text of an

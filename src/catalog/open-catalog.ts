@@ -1,6 +1,7 @@
 // Keeps a searchable catalog of any tools, not only registered ones. A program or a file fills it.
 
 import { CallError, messageOf } from '../errors.ts';
+import { isObject } from '../json.ts';
 import { firstSentence } from '../kernel/tool.ts';
 import {
   schemaCost,
@@ -137,10 +138,6 @@ function validated(tool: ForeignTool): ForeignTool {
     throw new CallError('Its inputSchema must be an object, and so must inputSchema.properties.');
   }
   return fields;
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Returns the token cost of a definition. Throws a CallError when SCHEMA cannot be written as JSON. */

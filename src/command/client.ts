@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net';
 import { INTERRUPT } from '../door/outcome.ts';
+import { membersOf } from '../json.ts';
 
 const PROTOCOL_VERSION = '2026-07-28';
 
@@ -71,29 +72,17 @@ export class SessionClient {
   #read(chunk: string): void {
     const lines = (this.#rest + chunk).split('\n');
     this.#rest = lines.pop() ?? '';
-    for (const line of lines) {
-      const message = messageIn(line);
-      if (message === undefined) this.#socket.destroy();
-      else this.#receive(message);
-    }
+    for (const line of lines) this.#receive(line);
   }
 
-  #receive(message: RequestResult): void {
-    const { id, method, params, result, error } = message;
+  #receive(line: string): void {
+    const { id, method, params, result, error } = membersOf(line);
+    if (id === undefined && method === undefined) this.#socket.destroy(); // The other side is no session.
     if (method === 'notifications/progress') this.#onProgress(String((params as RequestResult)['message']));
     if (method !== undefined || typeof id !== 'number') return;
     const resolve = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (error !== undefined) resolve?.({ error: String((error as RequestResult)['message']) });
     else resolve?.({ result: Object(result) as RequestResult });
-  }
-}
-
-/** Returns the message in LINE; undefined when it has none, so that the other side is no session. */
-function messageIn(line: string): RequestResult | undefined {
-  try {
-    return Object(JSON.parse(line)) as RequestResult;
-  } catch {
-    return undefined;
   }
 }

@@ -1,6 +1,7 @@
 // Serves the connections to the session's socket: editors of the human, and commands, which speak MCP.
 
 import type { Socket } from 'node:net';
+import { membersOf } from '../json.ts';
 
 /** What serves the connections of each kind. */
 export interface Doors {
@@ -33,12 +34,8 @@ const BEGIN_LIMIT = 64 * 1024;
 
 /** Returns the method of the first message in OCTETS; '' when there is none. */
 function methodOf(octets: Buffer): string {
-  try {
-    const [line = ''] = octets.toString().split('\n', 1);
-    return String((Object(JSON.parse(line)) as { method?: unknown }).method ?? '');
-  } catch {
-    return '';
-  }
+  const [line = ''] = octets.toString().split('\n', 1);
+  return String(membersOf(line)['method'] ?? '');
 }
 
 /** Answers a command that asks for the end of the server, and ends it if STOP is there. */

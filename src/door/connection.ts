@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net';
 import { messageOf } from '../errors.ts';
+import { membersOf } from '../json.ts';
 
 /** The parameters of a message, with unchecked values. */
 export type Params = { readonly [name: string]: unknown };
@@ -95,13 +96,5 @@ export class EditorConnection {
     if (this.#socket.destroyed) return;
     this.#socket.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     if (this.#socket.writableLength > UNREAD_LIMIT) this.end();
-  }
-}
-
-function membersOf(line: string): Params {
-  try {
-    return Object(JSON.parse(line)) as Params;
-  } catch {
-    return {};
   }
 }

@@ -1,8 +1,9 @@
 // Finds, in a client's files, the setting that lets it run all our tools without asking its user.
 
+import { isObject } from '../json.ts';
 import { dataOf } from './edit.ts';
 import { readConfigFile } from './file.ts';
-import { isData, type Setting, valueAtPath } from './settings.ts';
+import { type Setting, valueAtPath } from './settings.ts';
 
 /** A setting (WHAT) that lets every tool run without a question, and its file. */
 export interface Grant {
@@ -37,7 +38,7 @@ function grantingWord(words: readonly string[], found: unknown): string | undefi
 
 /** Returns the member of FOUND, our entry, that lets all tools run without a question; undefined if none. */
 function grantingMember(found: unknown): string | undefined {
-  const { default_tools_approval_mode: mode, trust } = isData(found) ? found : {};
+  const { default_tools_approval_mode: mode, trust } = isObject(found) ? found : {};
   if (mode === 'approve') return 'default_tools_approval_mode';
   return trust === true ? 'trust' : undefined;
 }

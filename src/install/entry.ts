@@ -2,7 +2,8 @@
 
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { type Data, isData, type Launch } from './settings.ts';
+import { isObject } from '../json.ts';
+import type { Data, Launch } from './settings.ts';
 
 /** File name of our script. An entry that starts a script with this name is ours. */
 export const SCRIPT_NAME = 'live-lisp.js';
@@ -12,7 +13,7 @@ export type Standing = 'absent' | 'same' | 'other copy' | 'foreign';
 
 /** Returns the command that ENTRY starts, as words; none when ENTRY has no command. */
 export function commandLine(entry: unknown): string[] {
-  if (!isData(entry)) return [];
+  if (!isObject(entry)) return [];
   const { command, args } = entry;
   const words: unknown[] = Array.isArray(command) ? command : [command, ...(Array.isArray(args) ? args : [])];
   if (typeof words[0] !== 'string' || words[0] === '') return [];
@@ -49,7 +50,7 @@ export function compareEntry(
   const fresh = entry({ node, args: [script, ...more] });
   if (found === undefined) return { standing: 'absent', wanted: fresh };
   const [, old = '', ...flags] = commandLine(found);
-  if (!isData(found) || basename(old) !== SCRIPT_NAME) return { standing: 'foreign', wanted: fresh };
+  if (!isObject(found) || basename(old) !== SCRIPT_NAME) return { standing: 'foreign', wanted: fresh };
   const all = sandboxFlags(flags) !== '' ? flags : [...more, ...flags];
   const wanted = { ...found, ...entry({ node, args: [script, ...all] }) };
   return { standing: isDeepStrictEqual(found, wanted) ? 'same' : 'other copy', wanted };

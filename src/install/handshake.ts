@@ -1,9 +1,9 @@
 // Checks a client's command for a server: starts it as the client does, and requests its tools.
 
 import { messageOf } from '../errors.ts';
+import { isObject, membersOf } from '../json.ts';
 import type { InstallContext } from './clients.ts';
 import { startProgram } from './program.ts';
-import { type Data, isData } from './settings.ts';
 
 /** Time limit, in milliseconds, for the answers of a server. */
 const ANSWER_MS = 30_000;
@@ -87,27 +87,18 @@ function converse(
   stdout.on('data', (more: string) => {
     const lines = (text + more).split('\n');
     text = lines.pop() ?? '';
-    for (const { id, result, error } of lines.map(messageIn)) {
-      if (isData(error)) resolve({ failure: String(error['message']) });
-      if (id === 0 && isData(result)) {
-        const { name: called, version } = isData(result['serverInfo']) ? result['serverInfo'] : {};
+    for (const { id, result, error } of lines.map(membersOf)) {
+      if (isObject(error)) resolve({ failure: String(error['message']) });
+      if (id === 0 && isObject(result)) {
+        const { name: called, version } = isObject(result['serverInfo']) ? result['serverInfo'] : {};
         name = `${String(called)} ${String(version)}`;
         send(INITIALIZED);
         send(LIST);
       }
-      if (id === 1 && isData(result) && Array.isArray(result['tools'])) {
+      if (id === 1 && isObject(result) && Array.isArray(result['tools'])) {
         resolve({ said: `${name}, with ${result['tools'].length} tools` });
       }
     }
   });
   send(INITIALIZE);
-}
-
-function messageIn(line: string): Data {
-  try {
-    const message: unknown = JSON.parse(line);
-    return isData(message) ? message : {};
-  } catch {
-    return {};
-  }
 }

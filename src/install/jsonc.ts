@@ -11,7 +11,8 @@ import {
   parseTree,
   printParseErrorCode,
 } from 'jsonc-parser';
-import { type Data, type Format, isData } from './settings.ts';
+import { isObject } from '../json.ts';
+import type { Data, Format } from './settings.ts';
 
 const OPTIONS = { allowTrailingComma: true };
 
@@ -54,7 +55,7 @@ function withValueAt(text: string, path: readonly string[], value: unknown): str
   const root = parseTree(readable(whole), [], OPTIONS);
   if (root === undefined) throw new Error('it holds nothing');
   const old = findNodeAtLocation(root, [...path]);
-  if (old?.type === 'object' && isData(value)) {
+  if (old?.type === 'object' && isObject(value)) {
     // Sets each changed member separately, so that comments between members stay.
     const known = getNodeValue(old) as Data;
     const changed = Object.entries(value).filter(([key, inner]) => !isDeepStrictEqual(known[key], inner));
@@ -99,7 +100,7 @@ export const JSONC: Format = {
       const line = text.slice(0, first.offset).split('\n').length;
       throw new Error(`${printParseErrorCode(first.error)} in line ${line}`);
     }
-    if (!isData(data)) throw new Error('it holds no object');
+    if (!isObject(data)) throw new Error('it holds no object');
     return data satisfies Data;
   },
   set: withValueAt,

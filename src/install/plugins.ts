@@ -2,11 +2,12 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { isObject } from '../json.ts';
 import { claudeSettingsFiles, clientNamed, ENTRY_NAME, type InstallContext } from './clients.ts';
 import { dataOf } from './edit.ts';
 import { readConfigFile } from './file.ts';
 import type { ClientName } from './names.ts';
-import { isData, valueAtPath } from './settings.ts';
+import { valueAtPath } from './settings.ts';
 
 /** The command that our plugins and our extension start. */
 export const PLUGIN_COMMAND = 'live-lisp';
@@ -19,7 +20,12 @@ export async function pluginOf(named: ClientName, context: InstallContext): Prom
       return enabledIn(claudeSettingsFiles(context), 'jsonc', 'enabledPlugins', (on) => on === true);
     case 'codex': {
       const file = clientNamed('codex')?.settings(context, 'user')[0]?.file ?? '';
-      return enabledIn([file], 'toml', 'plugins', (plugin) => isData(plugin) && plugin['enabled'] !== false);
+      return enabledIn(
+        [file],
+        'toml',
+        'plugins',
+        (plugin) => isObject(plugin) && plugin['enabled'] !== false,
+      );
     }
     case 'gemini':
       return existsSync(join(context.home, '.gemini', 'extensions', ENTRY_NAME))
@@ -41,7 +47,7 @@ async function enabledIn(
   const plugins: { [name: string]: unknown } = {};
   for (const file of files) {
     const found = valueAtPath(await dataOf({ file, format }, readConfigFile(file)), [key]);
-    if (isData(found)) Object.assign(plugins, found);
+    if (isObject(found)) Object.assign(plugins, found);
   }
   const ours = Object.entries(plugins).find(
     ([name, value]) => name.startsWith(`${ENTRY_NAME}@`) && on(value),

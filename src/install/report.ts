@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { SetupError } from '../errors.ts';
+import { isObject } from '../json.ts';
 import { isExecutable } from '../paths.ts';
 import { visibleLine } from '../visible.ts';
 import { asksAlways, grantOf, valueIn } from './asking.ts';
@@ -12,7 +13,7 @@ import { greetingOf } from './handshake.ts';
 import type { ClientName, Scope } from './names.ts';
 import { PLUGIN_COMMAND, pluginOf } from './plugins.ts';
 import { findProgram, shellLine } from './program.ts';
-import { isData, type Launch } from './settings.ts';
+import type { Launch } from './settings.ts';
 import { TRUST } from './trust.ts';
 
 export interface Finding {
@@ -158,8 +159,8 @@ function isOwn(
 }
 
 function environmentOf(entry: unknown): NodeJS.ProcessEnv {
-  const { env, environment = env } = isData(entry) ? entry : {};
-  const variables = Object.entries(isData(environment) ? environment : {});
+  const { env, environment = env } = isObject(entry) ? entry : {};
+  const variables = Object.entries(isObject(environment) ? environment : {});
   return Object.fromEntries(
     variables.filter((each): each is [string, string] => typeof each[1] === 'string'),
   );

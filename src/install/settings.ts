@@ -1,5 +1,7 @@
 // Defines the settings of a client, and the interface of the editors for the configuration formats.
 
+import { isObject } from '../json.ts';
+
 export type Data = { [key: string]: unknown };
 
 /** The command that starts a server. */
@@ -37,23 +39,18 @@ export interface Format {
 
 /** Returns the value at PATH in DATA, or undefined. */
 export function valueAtPath(data: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((inner, key) => (isData(inner) ? inner[key] : undefined), data);
-}
-
-/** True when VALUE is an object and not an array. */
-export function isData(value: unknown): value is Data {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return path.reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), data);
 }
 
 /** True when VALUE is an object or a list without members. */
 export function isEmpty(value: unknown): boolean {
-  return Array.isArray(value) ? value.length === 0 : isData(value) && Object.keys(value).length === 0;
+  return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
 }
 
 /** Returns a copy of DATA with VALUE at PATH, or without PATH when VALUE is undefined. */
 export function withValue(data: Data, [key = '', ...rest]: readonly string[], value: unknown): Data {
   const inner = data[key];
-  const next = rest.length === 0 ? value : withValue(isData(inner) ? inner : {}, rest, value);
+  const next = rest.length === 0 ? value : withValue(isObject(inner) ? inner : {}, rest, value);
   const others = Object.fromEntries(Object.entries(data).filter(([name]) => name !== key));
   return next === undefined ? others : { ...others, [key]: next };
 }

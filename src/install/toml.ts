@@ -2,7 +2,8 @@
 // unchanged. A file that cannot be edited in this way is detected in edit.ts, which checks each edit.
 
 import { parse, stringify } from 'smol-toml';
-import { type Data, type Format, isData, isEmpty, valueAtPath, withValue } from './settings.ts';
+import { isObject } from '../json.ts';
+import { type Data, type Format, isEmpty, valueAtPath, withValue } from './settings.ts';
 
 /** Returns the keys in LINE if it is the header of a table or of a list of tables, else undefined. */
 function headerOf(line: string): string[] | undefined {
@@ -51,7 +52,7 @@ function remarksOf(lines: readonly string[], first: boolean, atEnd: boolean): st
 /** Returns VALUE with plain objects, since isDeepStrictEqual refuses objects without a prototype. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
-  if (!isData(value) || value instanceof Date) return value;
+  if (!isObject(value) || value instanceof Date) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
 }
 

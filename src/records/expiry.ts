@@ -3,6 +3,7 @@
 import { appendFileSync, existsSync, linkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
 import { readRegular } from '../files/regular.ts';
+import { membersOf } from '../json.ts';
 import { namesInFolder } from '../leftovers.ts';
 import { workspaceDigest } from './folder.ts';
 
@@ -49,7 +50,7 @@ export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   const ids = new Set(
     files.flatMap((file) =>
       linesOf(file)
-        .filter((line) => fieldOf(line, 'root') === root)
+        .filter((line) => membersOf(line)['root'] === root)
         .map(idOf),
     ),
   );
@@ -102,19 +103,11 @@ function linesOf(file: string): string[] {
 }
 
 function timeOf(line: string): string {
-  return String(fieldOf(line, 'time') ?? '');
+  return String(membersOf(line)['time'] ?? '');
 }
 
 function idOf(line: string): string {
-  return String(fieldOf(line, 'id') ?? '');
-}
-
-function fieldOf(line: string, name: string): unknown {
-  try {
-    return (Object(JSON.parse(line)) as { [member: string]: unknown })[name];
-  } catch {
-    return undefined;
-  }
+  return String(membersOf(line)['id'] ?? '');
 }
 
 /** Returns the file AUDIT and the full files of the log beside it. */

@@ -13,6 +13,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { messageOf } from '../errors.ts';
+import { membersOf } from '../json.ts';
 import { LINE_OCTETS_LIMIT, type Line, LineReader } from './line-reader.ts';
 
 /** Reading pauses while unread output and unanswered requests together have more octets than this. The limit
@@ -237,12 +238,8 @@ function idAtEnd([first, last]: readonly [string, string]): string | number | un
 
 /** Returns the id of the request in LINE, which is no valid message; undefined if it has no valid id. */
 function requestId(line: string): string | number | undefined {
-  try {
-    const { id, method } = Object(JSON.parse(line)) as { id?: unknown; method?: unknown };
-    return method !== undefined && (typeof id === 'string' || Number.isInteger(id))
-      ? (id as string | number)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const { id, method } = membersOf(line);
+  return method !== undefined && (typeof id === 'string' || Number.isInteger(id))
+    ? (id as string | number)
+    : undefined;
 }

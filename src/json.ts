@@ -1,0 +1,19 @@
+// Reads JSON that nobody has checked.
+
+/** The members of a JSON object, with unchecked values. */
+export type Members = { readonly [name: string]: unknown };
+
+/** True when VALUE is an object and not an array. */
+export function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns the members of the JSON object that TEXT is; none when TEXT is no object, or half of one. */
+export function membersOf(text: string): Members {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
