@@ -1,10 +1,10 @@
 // Replaces several files: all of them or none, even when the server is killed meanwhile.
 
-import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, link, rename, unlink } from 'node:fs/promises';
 import { CallError, messageOf } from '../errors.ts';
 import { visibleName } from '../visible.ts';
+import { digestOf } from './digest.ts';
 import { fileFailure } from './failure.ts';
 import type { Folder } from './folder.ts';
 import { removeStale, temporaryName } from './half-written.ts';
@@ -164,10 +164,6 @@ async function renameAll(prepared: readonly Prepared[]): Promise<void> {
 async function restore(folder: Folder, base: string, old: string): Promise<void> {
   if (old === '') await unlink(folder.at(base));
   else await rename(folder.at(old), folder.at(base));
-}
-
-function digestOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }
 
 /** Returns the digest of the file NAME in the target's folder; undefined when NAME is no regular file. */

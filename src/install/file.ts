@@ -1,9 +1,10 @@
 // Reads and replaces a client's configuration: atomically, never through a project's link, with a backup.
 
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, lstatSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { messageOf, SetupError } from '../errors.ts';
+import { digestOf } from '../files/digest.ts';
 import { readRegular } from '../files/regular.ts';
 import { makeOwnFolder } from '../own.ts';
 import { makeFolder, realPath } from '../paths.ts';
@@ -23,7 +24,7 @@ export interface ConfigFileRules {
 
 /** Returns the path, in the folder STATE, of the backup that was made of FILE before it was changed. */
 export function backupOf(file: string, { state }: ConfigFileRules): string {
-  const digest = createHash('sha256').update(realPath(file)).digest('hex').slice(0, 24);
+  const digest = digestOf(realPath(file)).slice(0, 24);
   return join(state, 'configurations', digest);
 }
 

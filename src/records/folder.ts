@@ -1,15 +1,15 @@
 // Names the records of a workspace, and limits the files in a folder with one file per workspace.
 
-import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { digestOf } from '../files/digest.ts';
 
 /** Maximum number of files in a folder with a file per workspace. The least recently written are removed. */
 const FOLDER_LIMIT = 200;
 
 /** Returns a digest (24 hexadecimal digits) of ROOT's real path, for the names of its records. */
 export function workspaceDigest(root: string): string {
-  return createHash('sha256').update(realpathSync(root)).digest('hex').slice(0, 24);
+  return digestOf(realpathSync(root)).slice(0, 24);
 }
 
 /** Removes the oldest files of FOLDER until there is room for one more. */

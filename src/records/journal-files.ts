@@ -1,9 +1,9 @@
 // Stores the journal of an image on the disk, in a folder per server. The last few are kept.
 
-import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { digestOf } from '../files/digest.ts';
 import { readIfRegular } from '../files/regular.ts';
 import type { JournalEntry, JournalStore, OldJournal } from '../image/recovery/entries.ts';
 import { namesInFolder } from '../leftovers.ts';
@@ -135,7 +135,7 @@ export class JournalFiles implements JournalStore {
 function unpack(packed: Buffer | undefined, digest: string): Buffer | undefined {
   try {
     const content = packed && gunzipSync(packed, { maxOutputLength: CONTENT_LIMIT });
-    return content && createHash('sha256').update(content).digest('hex') === digest ? content : undefined;
+    return content && digestOf(content) === digest ? content : undefined;
   } catch {
     return undefined; // The file is damaged.
   }

@@ -1,6 +1,6 @@
 // Formats and parses the lines of records, and shortens long texts in them.
 
-import { createHash } from 'node:crypto';
+import { digestOf } from '../files/digest.ts';
 
 /** Cache of the last second formatted, because many calls happen in one second. */
 let cachedSecond = Number.NaN;
@@ -47,13 +47,13 @@ export function parseLine<Line extends object>(text: string, ...shapes: LineShap
 
 /** Returns the length and the digest of TEXT, which identify equal texts. */
 export function digestText(text: string): string {
-  const digest = createHash('sha256').update(text).digest('hex');
+  const digest = digestOf(text);
   return `[${text.length} characters, SHA-256 ${digest}]`;
 }
 
 /** Returns TEXT, or its first LIMIT characters and a digest of all of it, which identifies equal texts. */
 export function truncate(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  const digest = createHash('sha256').update(text).digest('hex');
+  const digest = digestOf(text);
   return `${text.slice(0, limit)}[... ${text.length - limit} more characters, SHA-256 of all ${digest}]`;
 }

@@ -38,7 +38,7 @@ export class Source {
     const { text, bom, encoding } = decode(octets);
     this.version = version;
     this.written = written;
-    this.digest = digestOf(octets);
+    this.digest = fnvHashOf(octets);
     // SBCL counts a byte order mark as a character.
     this.text = new SourceText((bom ? '\ufeff' : '') + text, encoding, file);
   }
@@ -267,7 +267,7 @@ function keyOf(file: string, mark: string): string {
 }
 
 /** Returns a short text made of OCTETS, as the image makes it (FNV-1a). */
-function digestOf(octets: Uint8Array): string {
+function fnvHashOf(octets: Uint8Array): string {
   let digest = 0x811c9dc5;
   for (const octet of octets) digest = Math.imul(digest ^ octet, 0x01000193);
   return (digest >>> 0).toString(36);

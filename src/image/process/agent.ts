@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { basename, join } from 'node:path';
+import { digestOf } from '../../files/digest.ts';
 import { namesInFolder } from '../../leftovers.ts';
 import { isOwnFile, makeOwnFolder } from '../../own.ts';
 import type { ProcessCommand } from './command.ts';
@@ -188,12 +189,9 @@ export function compiledAgent({
   without = [],
 }: Pick<AgentOptions, 'cacheFolder' | 'lispFolder' | 'without'>): string {
   const source = agentDigest(lispFolder);
-  const identity = without.length === 0 ? source : digestOf(JSON.stringify([source, [...without].sort()]));
+  const identity =
+    without.length === 0 ? source : digestOf(JSON.stringify([source, [...without].sort()])).slice(0, 16);
   return join(cacheFolder, `agent-${identity}`);
-}
-
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
 /** Returns the value of CL_SOURCE_REGISTRY, the environment variable in which ASDF finds the folders to

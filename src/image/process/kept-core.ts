@@ -1,10 +1,11 @@
 // Saves a core with the agent into the cache, and starts images from this core.
 
 import type { ChildProcess } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { realpathSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { checkAnswering } from '../../files/answering.ts';
+import { digestOf } from '../../files/digest.ts';
 import { namesInFolder, removeLeftovers } from '../../leftovers.ts';
 import { isOwn } from '../../own.ts';
 import {
@@ -131,7 +132,7 @@ export function coreFile(
     const { SBCL_HOME, SBCL_CORE } = process.env;
     const digest = agentDigest(options.lispFolder);
     const identity = [digest, program, size, mtimeMs, SBCL_HOME, SBCL_CORE, tableFor(options.heapMb)];
-    const name = createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 16);
+    const name = digestOf(JSON.stringify(identity)).slice(0, 16);
     return join(options.cacheFolder, `image-${name}.core`);
   } catch {
     return undefined;

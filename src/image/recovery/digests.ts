@@ -1,8 +1,8 @@
 // Reads files that were loaded, and finds out which of them have changed since.
 
-import { createHash } from 'node:crypto';
 import { setImmediate as pause } from 'node:timers/promises';
 import { findLocalFolders, isOnLocalDisk } from '../../files/answering.ts';
+import { digestOf } from '../../files/digest.ts';
 import { type ReadLimits, readIfRegular, readRegularAsync } from '../../files/regular.ts';
 
 /** Maps file names to digests of their content. */
@@ -10,11 +10,6 @@ export type Digests = { readonly [file: string]: string };
 
 /** Files with more octets than this are not read. */
 const LIMIT = 16 * 1024 * 1024;
-
-/** Returns the SHA-256 digest of CONTENT. */
-export function digestOf(content: Buffer): string {
-  return createHash('sha256').update(content).digest('hex');
-}
 
 /** Reads files whose names come from the image. */
 export class LoadedFileReader {

@@ -1,6 +1,7 @@
 // Records the steps that built the image, in order, so that a lost image can be rebuilt.
 
 import { messageOf } from '../../errors.ts';
+import { digestOf } from '../../files/digest.ts';
 import type { Ending } from '../wire/endings.ts';
 import { isDeeper } from '../wire/frames.ts';
 import type { Answer, ImageChange } from '../wire/messages.ts';
@@ -13,7 +14,7 @@ import type {
   LoadSystemData,
   Operations,
 } from '../wire/operations.ts';
-import { digestOf, LoadedFileReader } from './digests.ts';
+import { LoadedFileReader } from './digests.ts';
 import {
   type JournalEntry,
   type JournalStore,

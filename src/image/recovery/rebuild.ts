@@ -3,13 +3,13 @@
 
 import { join } from 'node:path';
 import { messageOf } from '../../errors.ts';
+import { digestOf } from '../../files/digest.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { enforceFairLimit } from '../wire/ending-steps.ts';
 import { type Ending, endingAfter } from '../wire/endings.ts';
 import type { AgentOperations, ReplayRemark } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
-import { digestOf } from './digests.ts';
 import { type Batch, type JournalEntry, labelOf, nextBatch } from './entries.ts';
 import type { Journal } from './journal.ts';
 import {

@@ -2,11 +2,11 @@
 // server needs them any more.
 
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isThere, withFileTimeout } from '../../files/answering.ts';
+import { digestOf } from '../../files/digest.ts';
 import { isRunning } from '../../own.ts';
 import { makeFolder } from '../../paths.ts';
 
@@ -103,7 +103,7 @@ export class Placeholders {
   }
 
   #noteOf(path: string): string {
-    return join(this.#notes, createHash('sha256').update(path).digest('hex').slice(0, 16));
+    return join(this.#notes, digestOf(path).slice(0, 16));
   }
 }
 

@@ -1,12 +1,12 @@
 // Decides which files of the system an image in the sandbox sees, and which of these files it can change.
 
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SetupError } from '../../errors.ts';
 import { checkAnswering, orSetupError, withFileTimeout } from '../../files/answering.ts';
+import { digestOf } from '../../files/digest.ts';
 import { isInside, realPath, recordsFolder } from '../../paths.ts';
 import { cacheUsable, outputTranslations } from '../process/agent.ts';
 import type { CommandSandbox, ProcessCommand } from '../process/command.ts';
@@ -301,7 +301,7 @@ export class Sandbox implements CommandSandbox {
   #ownCache(): string | undefined {
     const { cacheFolder, strict } = this.#options;
     const abilities = JSON.stringify([this.#workspace, strict]);
-    const digest = createHash('sha256').update(abilities).digest('hex').slice(0, 16);
+    const digest = digestOf(abilities).slice(0, 16);
     const folder = join(cacheFolder, 'sandboxes', digest);
     return cacheUsable(folder) ? realPath(folder) : undefined;
   }

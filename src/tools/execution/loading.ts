@@ -1,10 +1,10 @@
 // The tools load_file and load_system, which compile and load source files and ASDF systems.
 
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { CallError } from '../../errors.ts';
 import { realPathOf } from '../../files/answering.ts';
 import { wholeContentDiff } from '../../files/diff.ts';
+import { digestOf } from '../../files/digest.ts';
 import { fileFailure } from '../../files/failure.ts';
 import { WHOLE_FILE_LIMIT } from '../../files/lines.ts';
 import { readRegularAsync } from '../../files/regular.ts';
@@ -182,7 +182,7 @@ async function loadPreview(
       `${visibleName(place)} is larger than ${WHOLE_FILE_LIMIT / 1024 / 1024} MB, too large to show to a human for approval. Load it with eval_form and (load ...), or ask the user to start the server without --ask cautious.`,
     );
   }
-  const fingerprint = createHash('sha256').update(bytes).digest('hex');
+  const fingerprint = digestOf(bytes);
   const text = decode(bytes);
   const count = linesOf(text.text).length;
   const lines = count === 1 ? questionLine`1 line` : questionLine`${count} lines`;
