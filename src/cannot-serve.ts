@@ -1,5 +1,7 @@
 // Answers a client's first request with an error that says why the server cannot start. An old Node also
-// reads this file, so it imports nothing.
+// reads this file, so it imports only what such a Node can read.
+
+import { COMMANDS } from './command-names.ts';
 
 /** Maximum number of octets of input to read. */
 const LIMIT = 1024 * 1024;
@@ -9,19 +11,7 @@ const WAIT_MS = 10_000;
 const SERVER_ERROR = -32000;
 
 /** Words of the command line that make the program do something other than serve a client. */
-const OTHERS = [
-  'session',
-  'tools',
-  'search',
-  'doctor',
-  'attach',
-  'dial',
-  'install',
-  'uninstall',
-  'forget',
-  '--help',
-  '--version',
-];
+const OTHERS: readonly string[] = [...COMMANDS, '--help', '--version'].filter((word) => word !== 'serve');
 
 /** True when WORD, the first of the command line, is no verb of commands: it is absent, a flag, or names what the
  *  program itself does. */

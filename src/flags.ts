@@ -1,22 +1,7 @@
-// Lists the commands and flags, and parses a command line into flags and other words.
+// Lists the flags, and parses a command line into flags and other words.
 
+import type { CommandName } from './command-names.ts';
 import { UsageError } from './errors.ts';
-
-export const COMMANDS = [
-  'serve',
-  'session',
-  'help',
-  'tools',
-  'search',
-  'doctor',
-  'attach',
-  'image',
-  'dial',
-  'install',
-  'uninstall',
-  'forget',
-] as const;
-export type CommandName = (typeof COMMANDS)[number] | 'version';
 
 interface Flag {
   name: string;

@@ -1,0 +1,17 @@
+// Lists the commands of the program. An old Node also reads this file, so it imports nothing.
+
+export const COMMANDS = [
+  'serve',
+  'session',
+  'help',
+  'tools',
+  'search',
+  'doctor',
+  'attach',
+  'image',
+  'dial',
+  'install',
+  'uninstall',
+  'forget',
+] as const;
+export type CommandName = (typeof COMMANDS)[number] | 'version';
