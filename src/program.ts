@@ -19,10 +19,10 @@ import type { InstallContext } from './install/clients.ts';
 import { SCRIPT_NAME, trustedLaunch } from './install/entry.ts';
 import type { ClientName } from './install/names.ts';
 import type { Launch } from './install/settings.ts';
+import { complain, print } from './output.ts';
 import { homeFolder } from './paths.ts';
 import { PACKAGE_FOLDER, sandboxOf, withSandboxAsync } from './sandboxing.ts';
 import { removeTemporaryFolders } from './temporary-folder.ts';
-import { visible } from './visible.ts';
 
 /** The members of our package.json that the program uses. */
 interface Package {
@@ -283,13 +283,6 @@ async function serveImage(
   return new Promise(() => {});
 }
 
-/** Prints TEXT. On a terminal, shows control characters as codes, because texts of programs and files can
- *  contain some that the terminal would obey. */
-function print(text: string): 0 {
-  process.stdout.write(`${process.stdout.isTTY ? visible(text) : text}\n`);
-  return 0;
-}
-
 /** Ignores the error when the reader of the output, such as `head -1`, has ended. When serving, the transport
  *  ends the process instead. */
 function watchOutput(): void {
@@ -304,11 +297,6 @@ function watchOutput(): void {
   });
   // When the reader of stderr has ended, there is nobody to report this to.
   process.stderr.on('error', () => {});
-}
-
-function complain(error: unknown): void {
-  const text = `live-lisp: ${messageOf(error)}\n`;
-  process.stderr.write(process.stderr.isTTY ? visible(text) : text);
 }
 
 /** Reports ERROR, the reason why the program cannot run, to the person or the client that started it. */

@@ -6,8 +6,8 @@ import { IDLE_MINUTES } from '../door/idle.ts';
 import { type EndKind, OUTCOME_KEY } from '../door/outcome.ts';
 import { type Session, sessionsIn } from '../door/sessions.ts';
 import { messageOf, SetupError, UsageError } from '../errors.ts';
+import { complain, print } from '../output.ts';
 import { isTooWide, realPath, servingFolder, sessionsFolder } from '../paths.ts';
-import { visible } from '../visible.ts';
 import { type RequestResult, SessionClient, type SessionReply } from './client.ts';
 import { askOnTerminal, canAskOnTerminal } from './question.ts';
 import {
@@ -48,7 +48,7 @@ export async function runVerb(
   try {
     return await run(words, program);
   } catch (error) {
-    complain(messageOf(error));
+    complain(error);
     return error instanceof UsageError ? EXIT.usage : EXIT.image;
   }
 }
@@ -339,15 +339,6 @@ function printResult(result: RequestResult, { json }: Options): number {
   else print(inVerbs(own));
   for (const notice of notices) complain(inVerbs(notice));
   return EXIT[ended ?? (result['isError'] === true ? 'failed' : 'good')];
-}
-
-function print(text: string): void {
-  process.stdout.write(`${process.stdout.isTTY ? visible(text) : text}\n`);
-}
-
-function complain(text: string): void {
-  const line = `live-lisp: ${text}\n`;
-  process.stderr.write(process.stderr.isTTY ? visible(line) : line);
 }
 
 /** Shows what a call does while it runs, where a person can see it. */
