@@ -1,6 +1,6 @@
 // Loads the bundle of the program, with V8's code cache from an earlier start if there is one.
 
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { constants, Script } from 'node:vm';
@@ -8,6 +8,7 @@ import { crc32 } from 'node:zlib';
 import { readIfRegular } from './files/regular.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { isOwn, makeOwnFolder } from './own.ts';
+import { removeIfPossible } from './paths.ts';
 
 const CHECKSUM_OCTETS = 4;
 /** Size limit of a code cache in octets, several times the size that V8 needs for the bundle. */
@@ -47,14 +48,8 @@ function storeCode(file: string, code: Buffer): void {
     writeFileSync(partial, Buffer.concat([checksum, code]), { mode: 0o600, flag: 'wx' });
     renameSync(partial, file);
   } catch {
-    removeIfThere(partial);
+    removeIfPossible(partial);
   }
-}
-
-function removeIfThere(file: string): void {
-  try {
-    rmSync(file);
-  } catch {}
 }
 
 /** Loads the CommonJS bundle FILE, whose text has the digest IDENTITY. FOLDER keeps a code cache for each

@@ -1,6 +1,6 @@
-// Resolves paths, creates folders, and finds programs on PATH.
+// Resolves paths, creates folders, removes files, and finds programs on PATH.
 
-import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { homedir, tmpdir, userInfo } from 'node:os';
 import { basename, delimiter, dirname, isAbsolute, join, parse, relative, sep } from 'node:path';
 
@@ -84,6 +84,13 @@ export function makeFolder(folder: string, mode = 0o777): void {
     // Another process can have created it meanwhile.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
+}
+
+/** Removes the file PATH if it can be removed. A folder stays. */
+export function removeIfPossible(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {}
 }
 
 /** Returns the files NAME in the folders of PATH that can be executed, in order. Skips relative folders,

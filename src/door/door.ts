@@ -2,11 +2,12 @@
 // socket session-PID.socket in a folder of this user alone. The file session-PID.json beside it describes the
 // server.
 
-import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { isRunning, makeOwnFolder } from '../own.ts';
+import { removeIfPossible } from '../paths.ts';
 import type { Session } from './sessions.ts';
 
 /** Maximum number of octets of the path of a Unix socket. Node cuts a longer one off, and listens elsewhere. */
@@ -26,7 +27,7 @@ export async function publishSession(
   ];
   if (Buffer.byteLength(socket) > PATH_LIMIT)
     return `the path ${socket} is longer than the ${PATH_LIMIT} octets of a Unix socket; name a shorter folder in LIVE_LISP_SERVING`;
-  const remove = () => [socket, file].forEach(removeFile);
+  const remove = () => [socket, file].forEach(removeIfPossible);
   const server = createServer((connection) => {
     connection.unref();
     onConnection(connection);
@@ -56,12 +57,6 @@ export async function publishSession(
 function removeEnded(folder: string): void {
   for (const name of readdirSync(folder)) {
     const pid = Number(/^session-(\d+)\./.exec(name)?.[1]);
-    if (pid > 0 && !isRunning(pid)) removeFile(join(folder, name));
+    if (pid > 0 && !isRunning(pid)) removeIfPossible(join(folder, name));
   }
-}
-
-function removeFile(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {} // It is a folder, which no server has made.
 }

@@ -7,7 +7,7 @@ import { messageOf, SetupError } from '../errors.ts';
 import { digestOf } from '../files/digest.ts';
 import { readRegular } from '../files/regular.ts';
 import { makeOwnFolder } from '../own.ts';
-import { makeFolder, realPath } from '../paths.ts';
+import { makeFolder, realPath, removeIfPossible } from '../paths.ts';
 
 const NO_FILE: readonly unknown[] = ['ENOENT', 'ENOTDIR'];
 
@@ -91,7 +91,7 @@ export function replaceText(file: string, text: string | undefined): void {
     chmodSync(partial, mode & 0o777);
     renameSync(partial, real);
   } catch (error) {
-    removeIfThere(partial);
+    removeIfPossible(partial);
     throw new SetupError(
       `${file} cannot be written (${reasonOf(error)}), and is as it was. Make it writable, and run this again.`,
     );
@@ -106,14 +106,6 @@ function reasonOf(error: unknown): string {
 function keepOwner(file: string, uid: number, gid: number): void {
   const now = statSync(file);
   if (now.uid !== uid || now.gid !== gid) chownSync(file, uid, gid);
-}
-
-function removeIfThere(file: string): void {
-  try {
-    rmSync(file);
-  } catch {
-    // The file was not created.
-  }
 }
 
 /** Saves TEXT, of FILE, as a backup for this user alone. Without TEXT, removes even an older one. */

@@ -1,10 +1,11 @@
 // Writes the whole preview of an approval to a file, which exists until the question is answered.
 
 import { randomBytes } from 'node:crypto';
-import { readdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { makeOwnFolder } from '../own.ts';
+import { removeIfPossible } from '../paths.ts';
 
 /** A file with a preview, or why it could not be written. Neither writing nor removing throws. */
 export type PreviewFile = { path: string; remove: () => void } | { why: string };
@@ -25,7 +26,7 @@ export class PreviewFiles {
     this.#folder = folder;
     // Twice that time, so that no file is removed whose question is still open in another server.
     this.#maxAgeMs = 2000 * seconds;
-    process.on('exit', () => this.#open.forEach(remove));
+    process.on('exit', () => this.#open.forEach(removeIfPossible));
   }
 
   /** Writes TEXT to a new file that only its owner can read. */
@@ -43,7 +44,7 @@ export class PreviewFiles {
       } catch (error) {
         const nameExists = (error as NodeJS.ErrnoException).code === 'EEXIST';
         if (nameExists && tries < TRY_LIMIT) continue;
-        if (!nameExists) remove(path); // Half a preview would mislead.
+        if (!nameExists) removeIfPossible(path); // Half a preview would mislead.
         return { why: messageOf(error) };
       }
       return this.#previewFile(path);
@@ -54,7 +55,7 @@ export class PreviewFiles {
     this.#open.add(path);
     const close = () => {
       // Removes the file only once, because another server can use the same name later.
-      if (this.#open.delete(path)) remove(path);
+      if (this.#open.delete(path)) removeIfPossible(path);
     };
     return { path, remove: close };
   }
@@ -64,13 +65,7 @@ export class PreviewFiles {
     for (const name of readdirSync(this.#folder).filter((each) => NAME.test(each))) {
       const path = join(this.#folder, name);
       const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? {};
-      if (mtimeMs !== undefined && Date.now() - mtimeMs > this.#maxAgeMs) remove(path);
+      if (mtimeMs !== undefined && Date.now() - mtimeMs > this.#maxAgeMs) removeIfPossible(path);
     }
   }
-}
-
-function remove(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {} // The file is gone, or code in the image has put something else in its place.
 }

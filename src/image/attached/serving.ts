@@ -1,13 +1,13 @@
 // Lists the images that serve live-lisp: those in which their users have loaded lisp/attach.lisp. Each of them
 // has a file NAME.json, which describes it, beside its socket NAME.socket, in a folder of this user alone.
 
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { basename, join } from 'node:path';
 import { announcedIn, announcement, folderFault, isLine, isOwnSocket, statsOf } from '../../announced.ts';
 import { realPathOf } from '../../files/answering.ts';
 import { isRunning } from '../../own.ts';
-import { isInside } from '../../paths.ts';
+import { isInside, removeIfPossible } from '../../paths.ts';
 import type { Served } from '../wire/served.ts';
 
 /** The images that serve, and sentences that say why the folder is not used, if it is not. */
@@ -56,7 +56,7 @@ function servedImage(folder: string, file: string): Served | undefined {
   const served = parsedImage(announcement(folder, name), socket);
   if (served?.name !== name) return undefined;
   if (isRunning(served.pid)) return isOwnSocket(socket) ? served : undefined;
-  for (const left of [join(folder, file), socket]) remove(left);
+  for (const left of [join(folder, file), socket]) removeIfPossible(left);
   return undefined;
 }
 
@@ -81,12 +81,6 @@ function parsedImage(text: string, socket: string): Served | undefined {
     return undefined;
   // Without slashes at its end, as Lisp writes folders.
   return { name, ...facts, lisp, socket, workspace: facts.workspace.replace(/(?<=.)\/+$/, '') };
-}
-
-function remove(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {} // It is a folder, which no image has made.
 }
 
 /** Returns those of IMAGES that serve the folder ROOT: their workspace is ROOT, contains it, or is in it.
