@@ -17,6 +17,11 @@ export function boundText(text: string, limit = TEXT_LIMIT): string {
   return `${wellFormed(text.slice(0, half))}\n[... ${omitted} characters left out ...]\n${wellFormed(text.slice(-half))}`;
 }
 
+/** Returns TEXT. If it is longer than LIMIT characters, returns its beginning, with `...` behind it. */
+export function cutText(text: string, limit: number): string {
+  return text.length > limit ? `${wellFormed(text.slice(0, limit))}...` : text;
+}
+
 /** Number of characters of a file's line that are shown in a list. */
 const LINE_LIMIT = 200;
 /** Number of these characters that precede the position of interest. */

@@ -2,6 +2,7 @@
 
 import { ArgumentError } from '../errors.ts';
 import type { Arguments, ArgumentsOf, Parameter } from './parameter.ts';
+import { cutText } from './reply.ts';
 import type { Tool } from './tool.ts';
 
 /** The fields of a tool that define its arguments. */
@@ -151,6 +152,5 @@ export function kindOf(value: unknown): string {
 
 /** Returns TEXT, from a client, as one short line without control characters, for use in a sentence. */
 export function printable(text: string): string {
-  const plain = text.replace(/[\p{C}\p{Z}]/gu, ' ');
-  return plain.length > 80 ? `${plain.slice(0, 80)}...` : plain;
+  return cutText(text.replace(/[\p{C}\p{Z}]/gu, ' '), 80);
 }

@@ -10,7 +10,7 @@ import type {
 } from '../image/recovery/report.ts';
 import type { Ending } from '../image/wire/endings.ts';
 import { TIMES } from '../image/wire/times.ts';
-import { counted, fewOf } from '../kernel/reply.ts';
+import { counted, cutText, fewOf } from '../kernel/reply.ts';
 import { secondsText } from './endings.ts';
 
 /** At most this many lines per section. */
@@ -175,6 +175,5 @@ function goneText({ notRun, variables }: ImageContents): string {
 }
 
 function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > 200 ? `${line.slice(0, 200)}...` : line;
+  return cutText(text.replace(/\s+/g, ' ').trim(), 200);
 }

@@ -1,7 +1,15 @@
 // Renders the outline of a Lisp file.
 
 import { CallError } from '../../errors.ts';
-import { beyondNote, boundLine, fittingRows, hasMore, listText, pageNote } from '../../kernel/reply.ts';
+import {
+  beyondNote,
+  boundLine,
+  cutText,
+  fittingRows,
+  hasMore,
+  listText,
+  pageNote,
+} from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import type { Defined } from '../../source/definitions.ts';
 import { visibleName } from '../../visible.ts';
@@ -11,6 +19,8 @@ import type { Origins } from './origins.ts';
 
 /** Maximum number of characters of a name, lambda list or docstring to show. */
 const TEXT_LIMIT = 100;
+
+const cut = (text: string) => cutText(text, TEXT_LIMIT);
 
 /** Returns the definitions in the file PATH, one on a line. ARGS select the page. */
 export async function outline(
@@ -40,13 +50,9 @@ export async function outline(
 }
 
 function lineText({ line, depth, operator, name, list, documentation }: Defined & { line: number }): string {
-  const form = [operator, shortened(name), list && shortened(list)].filter(Boolean).join(' ');
+  const form = [operator, cut(name), list && cut(list)].filter(Boolean).join(' ');
   return boundLine(
-    `${line}: ${'  '.repeat(depth)}(${form})${documentation ? `  ${shortened(documentation)}` : ''}`,
+    `${line}: ${'  '.repeat(depth)}(${form})${documentation ? `  ${cut(documentation)}` : ''}`,
     0,
   );
-}
-
-function shortened(text: string): string {
-  return text.length > TEXT_LIMIT ? `${text.slice(0, TEXT_LIMIT)}...` : text;
 }

@@ -1,6 +1,7 @@
 // Renders the calls under way as text for a model: the tool, the number and the subject of each.
 
 import type { Reason } from '../../image/wire/operations.ts';
+import { cutText } from '../../kernel/reply.ts';
 import { secondsText } from '../endings.ts';
 
 /** Names of tools that do not follow from the name of the operation. */
@@ -39,7 +40,7 @@ interface NamedCall {
 export function choicesText(jobs: readonly NamedCall[]): string {
   const shown = jobs.slice(0, 5).map((job) => {
     const { number, subject, milliseconds } = job;
-    const about = subject === '' ? '' : ` ${subject.slice(0, 40)}${subject.length > 40 ? '...' : ''}`;
+    const about = subject === '' ? '' : ` ${cutText(subject, 40)}`;
     return `${number} (${toolOf(job)}${about}, ${secondsText(milliseconds)})`;
   });
   const more = jobs.length - shown.length;

@@ -4,7 +4,7 @@ import type { Image, RestartableImage } from '../../image/image.ts';
 import type { ImageStatus, JobStatus } from '../../image/session/status.ts';
 import type { AgentJob, OthersJob } from '../../image/wire/operations.ts';
 import { type Served, servedName, servedSince } from '../../image/wire/served.ts';
-import { joinSections } from '../../kernel/reply.ts';
+import { cutText, joinSections } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
 import type { Told } from '../../kernel/told.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
@@ -362,10 +362,6 @@ function callRows(
   return [
     `  ${head}`,
     ...(told.length > 0 ? [`     ${told.join(', ')}`] : []),
-    ...frames.slice(0, SHOWN_FRAMES).map((frame) => `     in ${shortened(frame)}`),
+    ...frames.slice(0, SHOWN_FRAMES).map((frame) => `     in ${cutText(frame, FRAME_LIMIT)}`),
   ].join('\n');
-}
-
-function shortened(frame: string): string {
-  return frame.length > FRAME_LIMIT ? `${frame.slice(0, FRAME_LIMIT)}...` : frame;
 }

@@ -1,7 +1,7 @@
 // The tool get_audit_log, which reads the audit log.
 
 import { CallError } from '../../errors.ts';
-import { beyondNote, fittingRows, hasMore, joinSections, listText } from '../../kernel/reply.ts';
+import { beyondNote, cutText, fittingRows, hasMore, joinSections, listText } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
 import {
   type ArgumentsFor,
@@ -130,5 +130,5 @@ function recordText(record: AuditRecord, said: string | undefined): string {
 
 function firstLine(text: string): string {
   const [line = ''] = visible(text).split('\n');
-  return line.length > 200 ? `${line.slice(0, 200)}...` : line;
+  return cutText(line, 200);
 }

@@ -2,7 +2,7 @@
 // ran.
 
 import type { CoverageData, MeasuredDefinition } from '../../image/wire/operations.ts';
-import { fewOf, fittingRows } from '../../kernel/reply.ts';
+import { cutText, fewOf, fittingRows } from '../../kernel/reply.ts';
 import { commonPrefix } from '../../source/qualified.ts';
 import type { SourceText } from '../../source/text.ts';
 import type { Span } from '../../source/tree.ts';
@@ -124,8 +124,7 @@ function linesOf(source: SourceText, spans: readonly Span[]): string[] {
 }
 
 function partText(text: string, { start, end }: Span, first: number, until: number): string {
-  const part = text.slice(start, end).replace(/\s+/g, ' ');
-  const shown = part.length > PART ? `${part.slice(0, PART)}...` : part;
+  const shown = cutText(text.slice(start, end).replace(/\s+/g, ' '), PART);
   return `${first === until ? first : `${first}-${until}`} ${shown}`;
 }
 
