@@ -1,4 +1,26 @@
 ;;;; Loads files and systems.
+;;;;
+;;;; The load of a file runs in functions CALL-... that nest in this order, outermost first. An
+;;;; operation leaves out those that it does not need.
+;;;;
+;;;;   CALL-AS-JOB-PART         It returns the members of the answer even when a load is ended
+;;;;                            early, and its compilation unit holds all files of the operation.
+;;;;   CALL-WITH-QUIET-COMPILER Its bindings are needed while files are compiled and while fasls
+;;;;                            are loaded.
+;;;;   CALL-IN-FOLDER-OF        The copy of the source and the fasl are in this folder, and the
+;;;;                            folder may be deleted only after the load.
+;;;;   CALL-COMPILING-AS        Needs the copy. What a file compiles while it is loaded belongs to
+;;;;                            the original file, too.
+;;;;   CALL-FITTING-STRUCTURES  Can compile and load a second time.
+;;;;   CALL-MAKING-WAY          Reports the methods that are missing after the load is recorded.
+;;;;                            For several files there is one around all, because a later file
+;;;;                            can define a method again that an earlier one displaced.
+;;;;   CALL-NOTING              Records what the load defined. FORGET-OLD follows it, because it
+;;;;                            removes what the record of this load no longer has.
+;;;;   CALL-USER-CODE           Innermost: newer frames than its own count as frames of the user.
+;;;;
+;;;; The load of a system has CALL-FINDING-ALL in place of the three for folders, copies and
+;;;; structures, and CALL-LOOKING-AGAIN inside CALL-USER-CODE.
 
 (in-package "LIVE-LISP.EVALUATE")
 

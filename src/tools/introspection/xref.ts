@@ -116,6 +116,11 @@ async function callersOf(
     callOptions(context),
   );
   const callers = lookedUp(reply, (found) => {
+    // The image counts the callers in its cross references, NAMED in all. USERS counts code outside functions apart,
+    // as its text shows it: `outside` certainly calls the function, `outsidePossible` only has its name as data.
+    // `repeated` possible callers of the image are in `outside`, too, so they count once. UNSEEN are forms that ran
+    // only while their file was compiled. All are listed in this order, so FROM is how many of UNSEEN earlier pages
+    // have listed.
     const named = found.callers + found.others + found.possible;
     const sites = args.sites ?? false;
     const users = usersOf(found, places, { page, named, sites });
