@@ -36,10 +36,38 @@ function boundsOf({ scope, place: context }: Request): ConfigFileRules {
   return { state: context.state, ...(scope === 'project' && { project: context.project }) };
 }
 
-/** Returns the text of each file, if any. Throws a SetupError if one is unreadable or violates BOUNDS. */
-function textsOf(settings: readonly Setting[], bounds: ConfigFileRules): (string | undefined)[] {
+/** A setting of a client as the request asks for it, without --trust (PLAIN) and with it (TRUSTED), the text of its
+ *  file BEFORE any change, and the state of the setting there. */
+interface Part {
+  setting: Setting;
+  plain: Setting;
+  trusted: Setting;
+  before: string | undefined;
+  state: Applied;
+}
+
+/** Returns the parts of CLIENT's configuration that REQUEST is about. ENTRY is the one of PARTS that starts the server.
+ *  Throws a SetupError when a file is unreadable or may not be used, or when install did not write its entry. */
+async function partsOf(request: Request, client: Client): Promise<{ entry: Part; parts: Part[] }> {
+  const { place: context, launch, scope } = request;
+  const settings = client.settings(context, scope);
+  const plain = client.settings({ ...context, trust: false }, scope);
+  const trusted = client.settings({ ...context, trust: true }, scope);
+  const bounds = boundsOf(request);
   for (const { file } of settings) checkLinks(file, bounds);
-  return settings.map(({ file }) => readConfigFile(file));
+  const texts = settings.map(({ file }) => readConfigFile(file));
+  const parts = await Promise.all(
+    settings.map(async (setting, index) => ({
+      setting,
+      plain: plain[index] ?? setting,
+      trusted: trusted[index] ?? setting,
+      before: texts[index],
+      state: await apply(setting, texts[index], launch),
+    })),
+  );
+  const entry = parts.find(({ setting }) => setting.kind === 'entry') as Part; // Each client has one.
+  checkOurs(entry);
+  return { entry, parts };
 }
 
 /** Returns the client NAMED. Throws a UsageError when the client has no configuration in SCOPE. */
@@ -68,40 +96,35 @@ export async function install(request: Request, print: Print): Promise<void> {
   if (request.client === 'emacs') return print(emacsText(launch));
   checkStays(launch);
   const client = clientFor(request.client, scope);
-  const settings = client.settings(context, scope);
-  const bounds = boundsOf(request);
-  const before = textsOf(settings, bounds);
   for (const line of remarksBefore(request)) print(line);
   // Checks all settings before one is changed.
-  const states = await Promise.all(settings.map((each, index) => apply(each, before[index], launch)));
-  checkOurs(settings, states);
-  checkTrust(settings, states, context);
-  if (states[0]?.standing === 'absent') await checkPlugin(client, context);
-  const trusted = client.settings({ ...context, trust: true }, scope);
-  const plain = client.settings({ ...context, trust: false }, scope);
+  const { entry, parts } = await partsOf(request, client);
+  checkTrust(entry, context);
+  const isNew = entry.state.standing === 'absent';
+  if (isNew) await checkPlugin(client, context);
   // Install without --trust does not take back a permission, so an earlier one still holds.
   const asked = client.asks === true && !context.trust;
-  const grant = asked ? await grantOf(trusted) : undefined;
-  const kept = grant && keptText(client, grant, insistsOnSandbox(commandLine(states[0]?.found)));
-  if (states.every(({ standing }) => standing === 'same')) {
-    print(`${client.title} starts this live-lisp already (${settings[0]?.file}); nothing was changed.`);
+  const grant = asked ? await grantOf(client.settings({ ...context, trust: true }, scope)) : undefined;
+  const kept = grant && keptText(client, grant, insistsOnSandbox(commandLine(entry.state.found)));
+  if (parts.every(({ state }) => state.standing === 'same')) {
+    print(`${client.title} starts this live-lisp already (${entry.setting.file}); nothing was changed.`);
     if (kept !== undefined) print(kept);
     return;
   }
-  const keep = (index: number) => {
+  const keep = ({ setting, plain, trusted, before, state }: Part) => {
     // If the file already has a setting of ours, its backup is from an earlier install, and must stay.
-    const ours = [plain[index], trusted[index]].some((each) => each && isIn(each, states[index]?.found));
-    if (!ours) keepBackup(settings[index]?.file ?? '', before[index], bounds);
+    const ours = [plain, trusted].some((each) => isIn(each, state.found));
+    if (!ours) keepBackup(setting.file, before, boundsOf(request));
   };
   const added =
-    states[0]?.standing === 'absent' &&
-    (await runClient(client, client.adds?.(scope, launch, context.trust), request, print, () => keep(0)));
-  for (const [index, setting] of settings.entries()) {
-    if (dryRun && added && index === 0 && client.addsLess !== true) continue;
-    const text = readConfigFile(setting.file);
-    const applied = await apply(setting, text, launch);
-    if (applied.standing !== 'same')
-      change(setting.file, text, applied.text, request, print, () => keep(index));
+    isNew &&
+    (await runClient(client, client.adds?.(scope, launch, context.trust), request, print, () => keep(entry)));
+  for (const part of parts) {
+    if (dryRun && added && part === entry && client.addsLess !== true) continue;
+    const { file } = part.setting;
+    const text = readConfigFile(file);
+    const applied = await apply(part.setting, text, launch);
+    if (applied.standing !== 'same') change(file, text, applied.text, request, print, () => keep(part));
   }
   for (const line of remarksAfter(client, context.trust, kept)) print(line);
   if (!dryRun)
@@ -123,72 +146,65 @@ async function checkPlugin({ name, title }: Client, context: InstallContext): Pr
   );
 }
 
-/** Throws a SetupError when the entry, the first of SETTINGS and STATES, was not written by install. */
-function checkOurs([setting]: readonly Setting[], [entry]: readonly Applied[]): void {
-  if (entry?.standing !== 'foreign') return;
-  const line = shellLine(commandLine(entry.found)) || 'no command';
+/** Throws a SetupError when install did not write the entry. */
+function checkOurs({ setting, state }: Part): void {
+  if (state.standing !== 'foreign') return;
+  const line = shellLine(commandLine(state.found)) || 'no command';
   throw new SetupError(
-    `${setting?.file} has an entry ${ENTRY_NAME} that live-lisp install did not write (${line}), and was left as it is. Remove that entry by hand, and run this again.`,
+    `${setting.file} has an entry ${ENTRY_NAME} that live-lisp install did not write (${line}), and was left as it is. Remove that entry by hand, and run this again.`,
   );
 }
 
 /** Removes the settings that install wrote from the configuration of REQUEST's client, and prints what was
  *  done. Throws a SetupError under the same conditions as install. */
 export async function uninstall(request: Request, print: Print): Promise<void> {
-  const { place: context, launch, scope, dryRun } = request;
+  const { launch, scope, dryRun } = request;
   const client = clientFor(request.client, scope);
-  const settings = client.settings(context, scope);
   const bounds = boundsOf(request);
-  const before = textsOf(settings, bounds);
-  const states = await Promise.all(settings.map((each, index) => apply(each, before[index], launch)));
-  checkOurs(settings, states);
-  const trusted = client.settings({ ...context, trust: true }, scope);
+  const { entry, parts } = await partsOf(request, client);
   const restored = await Promise.all(
-    settings.map((each, index) => restoredText([each, trusted[index] ?? each], launch, bounds)),
+    parts.map(async (part) => ({ part, ...(await restoredText(part, launch, bounds)) })),
   );
-  const byProgram = states[0]?.standing !== 'absent' && restored[0]?.exact === false;
+  const byProgram =
+    entry.state.standing !== 'absent' && restored.some(({ part, exact }) => part === entry && !exact);
   const removed = byProgram && (await runClient(client, client.removes?.(scope), request, print, () => {}));
-  const changes = settings.filter((_, index) => {
-    if (removed && index === 0) return true;
-    if (restored[index]?.text === before[index]) return false;
-    change(settings[index]?.file ?? '', before[index], restored[index]?.text, request, print, () => {});
+  const changes = restored.filter(({ part, text }) => {
+    if (removed && part === entry) return true;
+    if (text === part.before) return false;
+    change(part.setting.file, part.before, text, request, print, () => {});
     return true;
   });
-  if (!dryRun) for (const { file } of settings) replaceText(backupOf(file, bounds), undefined);
+  if (!dryRun) for (const { setting } of parts) replaceText(backupOf(setting.file, bounds), undefined);
   if (changes.length === 0) {
-    print(`${client.title} has nothing of live-lisp (${settings[0]?.file}); nothing was changed.`);
+    print(`${client.title} has nothing of live-lisp (${entry.setting.file}); nothing was changed.`);
   }
 }
 
-/** Returns the text of a file without the settings PLAIN and TRUSTED, since it can have either. EXACT is true
- *  when the text is exactly the text from before install. */
+/** Returns the text of a file without SETTING and TRUSTED, since it can have either. EXACT is true when the text is
+ *  exactly the text from before install. */
 async function restoredText(
-  [plain, trusted]: readonly [Setting, Setting],
+  { setting, trusted }: Part,
   launch: Launch,
   bounds: ConfigFileRules,
 ): Promise<{ text: string | undefined; exact: boolean }> {
-  const text = readConfigFile(plain.file);
+  const text = readConfigFile(setting.file);
   if (text === undefined) return { text, exact: true };
-  const backup = readConfigFile(backupOf(plain.file, bounds));
-  const ways = [await apply(plain, backup, launch), await apply(trusted, backup, trustedLaunch(launch))];
+  const backup = readConfigFile(backupOf(setting.file, bounds));
+  const ways = [await apply(setting, backup, launch), await apply(trusted, backup, trustedLaunch(launch))];
   const exact = ways.some((way) => way.standing === 'absent' && way.text === text);
   if (exact) return { text: backup, exact };
-  const rest = await withdraw(plain, text, backup);
+  const rest = await withdraw(setting, text, backup);
   return { text: rest === undefined ? rest : await withdraw(trusted, rest, backup), exact };
 }
 
-/** Throws a SetupError when PLACE would let all tools run without a question, although the entry, the first
- *  of SETTINGS and STATES, lets code run without a sandbox. */
-function checkTrust(
-  [setting]: readonly Setting[],
-  [entry]: readonly Applied[],
-  { trust }: InstallContext,
-): void {
-  const line = commandLine(entry?.found);
+/** Throws a SetupError when PLACE would let all tools run without a question, although the entry lets code run
+ *  without a sandbox. */
+function checkTrust({ setting, state }: Part, { trust }: InstallContext): void {
+  const line = commandLine(state.found);
   const flags = sandboxFlags(line);
   if (!trust || flags === '' || insistsOnSandbox(line)) return;
   throw new SetupError(
-    `${setting?.file} starts live-lisp with ${flags}, so code could run without a sandbox and without a question. Take that flag out of the file, or install without --trust.`,
+    `${setting.file} starts live-lisp with ${flags}, so code could run without a sandbox and without a question. Take that flag out of the file, or install without --trust.`,
   );
 }
 
