@@ -69,6 +69,14 @@ TEXT is the text of FILE in load SERIAL."
 
 (defparameter *most-former* 1000 "The maximum number of forms in the FORMER of a file.")
 
+(defun entered-package (form)
+  "Return the name of the package that FORM, a text, enters by IN-PACKAGE, or NIL."
+  (let ((entered (argument-of "in-package" form)))
+    (and entered
+         (if (find #\" entered)
+             (string-trim "\"" entered)
+             (string-upcase (string-left-trim "#:" entered))))))
+
 (defun keep-former (file old-text text)
   "Add to the FORMER of the file FILE the forms of OLD-TEXT, the text loaded before, that TEXT does
 not have and that have the operator of a definition. Do nothing if the forms of a text are unknown."
@@ -79,11 +87,7 @@ not have and that have the operator of a definition. Do nothing if the forms of 
       (loop for form across new do (setf (gethash form now) t))
       ;; FORM-PACKAGE could read the file again, which runs reader macros of the user within a lock.
       (loop for form across old
-            for entered = (argument-of "in-package" form)
-            do (when entered
-                 (setf package (if (find #\" entered)
-                                   (string-trim "\"" entered)
-                                   (string-upcase (string-left-trim "#:" entered)))))
+            do (setf package (or (entered-package form) package))
                (when (and package
                           (not (gethash form now))
                           (definer-p (or (first (form-parts form 1)) "")))

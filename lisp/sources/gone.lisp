@@ -234,3 +234,68 @@ before, and TEXT its text now. Both can be NIL."
               (t (setf (definition-serial definition) (source-file-serial file)
                        (definition-maker definition) nil)
                  (when (forms-of text) (setf (definition-form definition) number))))))))
+
+;;; Forms of other files that could make a definition
+
+(defun quotes-p (form name)
+  "Return true if FORM, a text, has a quoted symbol with the name NAME, in any package."
+  (loop for quote = (position #\' form) then (position #\' form :start (1+ quote))
+        while quote
+        for end = (position-if (lambda (char) (find char " ()'\"`,;")) form :start (1+ quote))
+        thereis (names-p (subseq form (1+ quote) end) name)))
+
+(defun can-see-p (form package definition)
+  "Return true if FORM, a text of a form in the package with the name PACKAGE, can have the name of
+DEFINITION and not only another symbol of this name."
+  (let ((symbol (name-symbol (definition-name definition))) (found (find-package package)))
+    (or (not (symbolp symbol))
+        (null found)
+        (eq symbol (find-symbol (symbol-name symbol) found))
+        (search (format nil ":~A" (symbol-name symbol)) form :test #'char-equal))))
+
+(defun guards-p (form definition)
+  "Return true if FORM, a text that loading evaluates, could make DEFINITION if the image did not
+have it, as (unless (fboundp 'f) (defun f () 1)) does. Tests do not count, although many have the
+name of what they test."
+  (let ((operator (or (first (form-parts form 1)) ""))
+        (name (string (name-symbol (definition-name definition)))))
+    (and (not (search "test" operator :test #'char-equal))
+         (or (defines-in-text-p form definition)
+             (and (not (definer-p operator)) (quotes-p form name))))))
+
+(defun numbers-made (definition file)
+  "Return a list of the numbers of the forms that made definitions of any kind with the name of
+DEFINITION in the last load of the file FILE."
+  (mapcar #'definition-number
+          (definitions-if (lambda (other)
+                            (and (equal (definition-name other) (definition-name definition))
+                                 (not (not-made-again-p other file))))
+                          file)))
+
+(defun guarding-numbers (definition file)
+  "Return a list of the numbers of those forms of the file FILE that have perhaps not made DEFINITION
+only because the image had it."
+  (let ((text (source-file-text file)) (package "COMMON-LISP-USER")
+        (made (numbers-made definition file)))
+    (when (and text
+               (search (string (name-symbol (definition-name definition))) text
+                       :test #'char-equal))
+      (loop for form across (or (forms-of text) #())
+            for number from 0
+            do (setf package (or (entered-package form) package))
+            when (and (not (member number made))
+                      (let* ((running (running-text form))
+                             (part (if (eq (definition-kind definition) :package)
+                                       running
+                                       (without-strings running))))
+                        (and (guards-p part definition) (can-see-p part package definition))))
+              collect number))))
+
+(defun guarding-forms (definition)
+  "Return a list of JSON objects with the file and the number of each form of another file than that
+of DEFINITION that has perhaps not made DEFINITION only because the image had it."
+  (let ((*plain-forms* '()))
+    (loop for file being the hash-values of **files**
+          unless (eq definition (gethash (key-of definition) (source-file-definitions file)))
+            append (loop for number in (guarding-numbers definition file)
+                         collect (object "file" (source-file-path file) "form" number)))))

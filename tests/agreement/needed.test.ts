@@ -240,6 +240,58 @@ describe('a variable that an evaluated form declared or set stays', () => {
   });
 });
 
+describe('what another file makes only where the image does not have it stays', () => {
+  test.each([
+    ['(defun moor () 1)', "(unless (fboundp 'moor) (defun moor () 2))", 'function P::MOOR'],
+    [
+      '(defun moor () 1)',
+      "(eval-when (:execute :load-toplevel) (unless (fboundp 'p::moor) (defun p::moor ())))",
+      'function P::MOOR',
+    ],
+    ['(defun moor () 1)', "(unless (fboundp 'moor) (setf (fdefinition 'moor) #'car))", 'function P::MOOR'],
+    ['(defun moor () 1)', '(define-once moor () 2)', 'function P::MOOR'],
+    ['(defmacro moor () 1)', "(unless (macro-function 'moor) (defmacro moor () 2))", 'macro P::MOOR'],
+    [
+      '(defun (setf moor) (x y) x y)',
+      "(unless (fboundp '(setf moor)) (defun (setf moor) (x y) y x))",
+      'function (SETF P::MOOR)',
+    ],
+    ['(defgeneric moor (x))', "(unless (fboundp 'moor) (defgeneric moor (x)))", 'generic function P::MOOR'],
+    [
+      '(defclass moor () ((at :accessor at)))',
+      "(unless (find-class 'moor nil) (defclass moor () ()))",
+      'class P::MOOR',
+    ],
+    ['(defstruct moor at)', "(unless (find-class 'moor nil) (defstruct moor at))", 'structure P::MOOR'],
+    ['(defpackage "MOOR")', '(unless (find-package "MOOR") (defpackage "MOOR"))', 'package MOOR'],
+  ])('%s, %s', async (made, guarded, item) => {
+    await loaded(
+      'once.lisp',
+      "(defmacro define-once (name &rest rest) `(unless (fboundp ',name) (defun ,name ,@rest)))",
+    );
+    await lose(made, guarded);
+    expect(await forget('e.lisp')).toBe(
+      `Loaded e.lisp\n\nNot removed: ${item}, because of the form at other.lisp:2:1.`,
+    );
+  });
+
+  test.each([
+    ['another kind under its name', '(unless nil (defclass moor () ()))'],
+    [
+      'a test of its name',
+      "(defmacro define-test (&rest rest) `'(,@rest)) (define-test moor (fboundp 'moor))",
+    ],
+    ['its name in a string', '(print "moor")'],
+    [
+      'a symbol of another package',
+      '(defpackage "Q" (:use "CL")) (in-package "Q") (unless (fboundp \'moor) (defun moor ()))',
+    ],
+  ])('but not for %s', async (_, form) => {
+    await lose('(defun moor () 1)', form);
+    expect(await forget('e.lisp')).toContain('Removed, because the file no longer has it: function P::MOOR.');
+  });
+});
+
 test('packages that use each other are removed together', async () => {
   await lose('(defpackage "GATE" (:use "CL")) (defpackage "LOCK" (:use "GATE"))');
   expect(await forget('e.lisp')).toBe(

@@ -819,7 +819,7 @@ export interface UsedAt {
 export interface LeftItem extends Item {
   /** Texts for definitions and data that need it. */
   because?: string[];
-  /** Top-level forms that need it. */
+  /** Top-level forms that need it, or that would make it if the image did not have it. */
   usedAt?: UsedAt[];
   /** Files that have another definition of it, which this one has replaced. */
   definedIn?: string[];
