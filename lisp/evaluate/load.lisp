@@ -126,17 +126,18 @@ of them."
                           "agreement" agreement))))
 
 (defun structure-slots ()
-  "Return a hash table from each structure class to a property list of the names and types of its
-slots."
+  "Return a hash table from each structure class to a pair of its layout, and a property list of the
+names and types of its slots."
   (let ((table (make-hash-table :test 'eq)))
     (labels ((note-below (class)
                (dolist (below (sb-mop:class-direct-subclasses class))
                  (unless (gethash below table)
                    (setf (gethash below table)
                          (ignore-errors
-                          (loop for slot in (sb-mop:class-slots below)
-                                collect (sb-mop:slot-definition-name slot)
-                                collect (sb-mop:slot-definition-type slot))))
+                          (cons (classoid-layout (classoid (class-name below)))
+                                (loop for slot in (sb-mop:class-slots below)
+                                      collect (sb-mop:slot-definition-name slot)
+                                      collect (sb-mop:slot-definition-type slot)))))
                    (note-below below)))))
       (note-below (find-class 'structure-object)))
     table))
@@ -146,11 +147,11 @@ slots."
 a structure during the call, call FUNCTION a second time: the code that it compiled before the
 change does not fit the new slots."
   (if (or *chosen-restarts* *hold-seconds*)
-      (let* ((before (structure-slots)) (members (funcall function)) (after (structure-slots)))
-        (if (loop for class being the hash-keys of before using (hash-value slots)
-                  thereis (not (equal slots (gethash class after slots))))
-            (call-taking-again function)
-            members))
+      (let* ((before (structure-slots)) (members (funcall function)) (after (structure-slots))
+             (*relaid* (loop for class being the hash-keys of before using (hash-value old)
+                             unless (equal (cdr old) (cdr (gethash class after)))
+                               collect (list (class-name class) (car old)))))
+        (if *relaid* (call-taking-again function) members))
       (funcall function)))
 
 (defun compile-and-load (source fasl file forget)

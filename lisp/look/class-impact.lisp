@@ -38,23 +38,37 @@ These instances were made by SBCL, not by the program."
       (when (sb-mop:class-finalized-p each)
         (setf (gethash (ignore-errors (sb-mop:class-prototype each)) table) t)))))
 
-(defun instance-count (class)
-  "Return the number of instances of CLASS and its subclasses in the heap. Garbage that was not
-collected yet counts. Prototypes do not. Return NIL if *SEARCHED-HEAP* octets or more are in use,
-since counting would take too long."
+(defun count-objects (wanted)
+  "Return the number of instances in the heap of which the predicate WANTED is true. Garbage that was
+not collected yet counts. Return NIL if *SEARCHED-HEAP* octets or more are in use, since counting
+would take too long."
   (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS"))
-        (count 0)
-        (prototypes (prototypes class)))
+        (count 0))
     (when (and function (< (heap-usage) *searched-heap*))
       (funcall function
                (lambda (object type size)
                  (declare (ignore type size))
                  (when (and (typep object '(or standard-object structure-object condition))
-                            (typep object class)
-                            (not (gethash object prototypes)))
+                            (funcall wanted object))
                    (incf count)))
                :dynamic)
       count)))
+
+(defun instance-count (class)
+  "Return the number of instances of CLASS and its subclasses in the heap, as COUNT-OBJECTS does.
+Prototypes do not count."
+  (let ((prototypes (prototypes class)))
+    (count-objects (lambda (object)
+                     (and (typep object class) (not (gethash object prototypes)))))))
+
+(defun old-instance-count (layout)
+  "Return the number of structures in the heap that have LAYOUT, which their structure class no
+longer has, or include such a structure, as COUNT-OBJECTS does."
+  ;; When the load of a changed DEFSTRUCT fails, the next one succeeds, and SBCL does not mark the
+  ;; replaced layout as invalid.
+  (count-objects (lambda (object)
+                   (let ((own (layout-of object)))
+                     (or (eq own layout) (find layout (layout-inherits own)))))))
 
 ;;; The functions made by the definition of a class
 

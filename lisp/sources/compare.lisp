@@ -111,6 +111,25 @@ USED or USER, or USED is the name of a definition in the list REMOVED."
             "gone" (mapcar #'symbol-text gone)
             "instances" (instance-count class))))
 
+(define-shape relaid-structure ()
+  "A structure whose layout a load changed while it had instances."
+  (name string)
+  (instances integer :optional
+   "Number of existing instances, which no function of the structure takes now. Absent if the heap
+   is too large to be searched."))
+
+(defvar *relaid* '()
+  "While a file is loaded a second time in a call: a list of lists (NAME OLD-LAYOUT) for the
+structures that the first time has changed.")
+
+(defun relaid-data (laid-out)
+  "Return a list of JSON objects for the structures in LAID-OUT, a list as in NOTED, and in *RELAID*
+that may have instances with the old layout."
+  (loop for (name layout) in (append laid-out *relaid*)
+        for count = (without-garbage (lambda () (old-instance-count layout)))
+        unless (eql count 0)
+          collect (object "name" (symbol-text name) "instances" count)))
+
 (define-shape disagreement ()
   "What loads and comparisons both find to differ between the image and files. Each list has a
   limited length. Its total, such as `oldTotal` for `old`, counts all items."
@@ -126,6 +145,7 @@ USED or USER, or USED is the name of a definition in the list REMOVED."
   (doubles (list doubled-method) :optional "Methods that a file defines twice.")
   (doubles-total integer :optional) (reslotted (list reslotted-class) :optional)
   (reslotted-total integer :optional)
+  (relaid (list relaid-structure) :optional) (relaid-total integer :optional)
   (gone (list gone-item) :optional
    "Definitions that were removed from the image because the file no longer has them.")
   (gone-total integer :optional)
@@ -147,6 +167,7 @@ the load has tried to remove."
                            :forgetting forgetting)
               (bounded-members "unset" (remove nil (mapcar #'unset-data (noted-unset *loaded*))))
               (bounded-members "reslotted" (mapcar #'reslotted-data (noted-reslotted *loaded*)))
+              (bounded-members "relaid" (relaid-data (noted-laid-out *loaded*)))
               (bounded-members "outdated" (outdated-data (outdated-of files tried)))))))
 
 ;;; Definitions of files that the image no longer has

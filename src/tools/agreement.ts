@@ -7,6 +7,7 @@ import type {
   LeftItem,
   OldItem,
   OutdatedUsers,
+  RelaidStructure,
   Remarks,
   ReslottedClass,
   UnsetVariable,
@@ -155,6 +156,16 @@ function reslottedLines(classes: readonly ReslottedClass[], total?: number): str
   return [`Classes whose slots changed: ${entries.join(', ')}${moreText(classes.length, total)}.`];
 }
 
+/** Returns lines on structures whose instances are outdated. */
+function relaidLines(structures: readonly RelaidStructure[], total?: number): string[] {
+  const lines = structures.map(({ name, instances = 'perhaps some' }) => {
+    const count = instances === 1 ? '1 instance' : `${instances} instances`;
+    return `Made with the structure ${name} as it was before: ${count}, which its functions do not take. Make ${instances === 1 ? 'it' : 'them'} again.`;
+  });
+  const more = (total ?? lines.length) - lines.length;
+  return more > 0 ? [...lines, `More structures with such instances: ${more}.`] : lines;
+}
+
 /** Returns lines on code that was compiled with an older version of a definition, such as a macro. */
 export function outdatedLines(outdated: readonly OutdatedUsers[], total?: number): string[] {
   const lines = outdated.map(
@@ -234,6 +245,7 @@ export function agreementSection(
     ...oldLines(old, agreement.oldTotal, places, { forgetting: agreement.forgetting, told }),
     ...unsetSince(unset, agreement.unsetTotal, told),
     ...reslottedLines(agreement.reslotted ?? [], agreement.reslottedTotal),
+    ...relaidLines(agreement.relaid ?? [], agreement.relaidTotal),
     ...outdatedLines(outdated, agreement.outdatedTotal),
     ...(isIncomplete(agreement) ? ['compare_image with limit lists the rest.'] : []),
   ];

@@ -1,7 +1,7 @@
 // Who is told to be compiled with something as it was before: a macro, an inline function, a constant.
 
 import { describe, expect, test } from 'vitest';
-import { compare, FORGET, load, loaded, put, withPackageP } from './package-p.ts';
+import { compare, FORGET, load, loaded, put, session, withPackageP } from './package-p.ts';
 
 withPackageP();
 
@@ -140,5 +140,29 @@ describe('users of a structure', () => {
     expect(await compare('s.lisp')).toBe(SAID);
     expect(await load('users.lisp')).toBe('Loaded users.lisp');
     expect(await compare('s.lisp')).toBe('The image and s.lisp agree.');
+  });
+
+  test('with other slots, its instances are told when the load after a failed one succeeds', async () => {
+    await loaded('s.lisp', ...point('x y'));
+    await loaded('tower.lisp', '(defstruct (tower (:include point)) height)');
+    await session.eval('(defparameter p::*points* (list (p::make-point) (p::make-tower)))');
+    put('s.lisp', ...point('w x y'));
+    expect(await load('s.lisp')).toContain('CONTINUE');
+    expect(await load('s.lisp')).toBe(
+      'Loaded s.lisp\n\nMade with the structure P::POINT as it was before: 2 instances, which its functions do not take. Make them again.',
+    );
+    expect(await session.eval('(values (ignore-errors (p::point-x (first p::*points*))))')).toBe('NIL');
+    expect(await session.eval('(values (ignore-errors (p::point-x (second p::*points*))))')).toBe('NIL');
+    await session.eval('(setf p::*points* (list (p::make-point)))');
+    expect(await load('s.lisp')).toBe('Loaded s.lisp');
+  });
+
+  test('with other slots, its instances are told when a restart takes them', async () => {
+    await loaded('s.lisp', ...point('x y'));
+    await session.eval('(defparameter p::*point* (p::make-point))');
+    put('s.lisp', ...point('w x y'));
+    expect(await load('s.lisp', { restarts: ['CONTINUE'] })).toContain(
+      'Made with the structure P::POINT as it was before: 1 instance, which its functions do not take. Make it again.',
+    );
   });
 });

@@ -875,6 +875,14 @@ export interface ReslottedClass {
   instances?: number;
 }
 
+/** A structure whose layout a load changed while it had instances. */
+export interface RelaidStructure {
+  name: string;
+  /** Number of existing instances, which no function of the structure takes now. Absent if the heap is too
+   *  large to be searched. */
+  instances?: number;
+}
+
 /** What loads and comparisons both find to differ between the image and files. Each list has a limited
  *  length. Its total, such as `oldTotal` for `old`, counts all items. */
 export interface Disagreement {
@@ -896,6 +904,8 @@ export interface Agreement extends Disagreement {
   doublesTotal?: number;
   reslotted?: ReslottedClass[];
   reslottedTotal?: number;
+  relaid?: RelaidStructure[];
+  relaidTotal?: number;
   /** Definitions that were removed from the image because the file no longer has them. */
   gone?: GoneItem[];
   goneTotal?: number;
