@@ -67,7 +67,7 @@ export function bareRoot(release) {
     // A machine rarely has the keys of the other distribution.
     const options = UBUNTU.includes(release) ? ['--components=main,universe', '--no-check-gpg'] : [];
     sudo('debootstrap', '--variant=minbase', `--include=${INCLUDED}`, ...options, release, folder);
-    const settings = `echo "127.0.1.1 $(hostname)" >>/etc/hosts
+    const settings = `printf "127.0.0.1 localhost\\n127.0.1.1 $(hostname)\\n" >>/etc/hosts
       useradd --uid ${UID} --create-home --shell /bin/bash ${USER}
       echo '${USER} ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/${USER}
       echo 'Defaults env_keep += "http_proxy https_proxy no_proxy"' >>/etc/sudoers.d/${USER}

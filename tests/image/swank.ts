@@ -41,10 +41,11 @@ export async function startSwank(
     port = 0,
   }: { kind?: SwankAddress['kind']; loading?: Loading; before?: string[]; port?: number } = {},
 ): Promise<OpenSwank> {
+  // By default it listens at the address of `localhost`, which a bare machine asks a name server for.
   const forms = [
     ...loading,
     ...before,
-    `(format t "~&PORT ~D~%" (${kind}:create-server :port ${port} :dont-close t))`,
+    `(format t "~&PORT ~D~%" (${kind}:create-server :port ${port} :interface "127.0.0.1" :dont-close t))`,
     '(finish-output)',
     '(loop (eval (read)))',
   ];
