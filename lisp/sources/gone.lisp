@@ -255,14 +255,13 @@ DEFINITION and not only another symbol of this name."
 
 (defun guards-p (form definition)
   "Return true if FORM, a text that loading evaluates, could make DEFINITION if the image did not
-have it, as (unless (fboundp 'f) (defun f () 1)) does, or a macro of the program with the name as
-its first argument. Tests do not count, although many have the name of what they test."
-  (destructuring-bind (&optional (operator "") (first "")) (form-parts form 2)
-    (let ((name (string (name-symbol (definition-name definition)))))
-      (and (not (search "test" operator :test #'char-equal))
-           (or (defines-in-text-p form definition)
-               (and (not (definer-p operator))
-                    (or (names-p first name) (quotes-p form name))))))))
+have it, as (unless (fboundp 'f) (defun f () 1)) does. Tests do not count, although many have the
+name of what they test."
+  (let ((operator (or (first (form-parts form 1)) ""))
+        (name (string (name-symbol (definition-name definition)))))
+    (and (not (search "test" operator :test #'char-equal))
+         (or (defines-in-text-p form definition)
+             (and (not (definer-p operator)) (quotes-p form name))))))
 
 (defun numbers-made (definition file)
   "Return a list of the numbers of the forms that made definitions of any kind with the name of
@@ -285,11 +284,11 @@ only because the image had it."
             for number from 0
             do (setf package (or (entered-package form) package))
             when (and (not (member number made))
-                      (loop with package-p = (eq (definition-kind definition) :package)
-                            for running in (mapcar #'running-part (parts-at-top-level form))
-                            for part = (if package-p running (without-strings running))
-                            thereis (and (guards-p part definition)
-                                         (can-see-p part package definition))))
+                      (let* ((running (running-text form))
+                             (part (if (eq (definition-kind definition) :package)
+                                       running
+                                       (without-strings running))))
+                        (and (guards-p part definition) (can-see-p part package definition))))
               collect number))))
 
 (defun guarding-forms (definition)

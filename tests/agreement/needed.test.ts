@@ -250,7 +250,6 @@ describe('what another file makes only where the image does not have it stays', 
     ],
     ['(defun moor () 1)', "(unless (fboundp 'moor) (setf (fdefinition 'moor) #'car))", 'function P::MOOR'],
     ['(defun moor () 1)', '(define-once moor () 2)', 'function P::MOOR'],
-    ['(defun moor () 1)', '(ensure-function moor)', 'function P::MOOR'],
     ['(defmacro moor () 1)', "(unless (macro-function 'moor) (defmacro moor () 2))", 'macro P::MOOR'],
     [
       '(defun (setf moor) (x y) x y)',
@@ -269,7 +268,6 @@ describe('what another file makes only where the image does not have it stays', 
     await loaded(
       'once.lisp',
       "(defmacro define-once (name &rest rest) `(unless (fboundp ',name) (defun ,name ,@rest)))",
-      "(defmacro ensure-function (name) `(unless (fboundp ',name) (setf (fdefinition ',name) #'car)))",
     );
     await lose(made, guarded);
     expect(await forget('e.lisp')).toBe(
