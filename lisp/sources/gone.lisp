@@ -244,6 +244,17 @@ before, and TEXT its text now. Both can be NIL."
         for end = (position-if (lambda (char) (find char " ()'\"`,;")) form :start (1+ quote))
         thereis (names-p (subseq form (1+ quote) end) name)))
 
+(defun qualified-p (form name)
+  "Return true if FORM, a text, has NAME behind the name of a package, as in p::f. A keyword does not
+count."
+  (let ((marked (format nil ":~A" name)))
+    (loop for at = (search marked form :test #'char-equal)
+            then (search marked form :test #'char-equal :start2 (1+ at))
+          while at
+          thereis (and (plusp at)
+                       (not (find (char form (1- at))
+                                  '(#\Space #\Newline #\Tab #\( #\) #\' #\` #\, #\#)))))))
+
 (defun can-see-p (form package definition)
   "Return true if FORM, a text of a form in the package with the name PACKAGE, can have the name of
 DEFINITION and not only another symbol of this name."
@@ -251,7 +262,7 @@ DEFINITION and not only another symbol of this name."
     (or (not (symbolp symbol))
         (null found)
         (eq symbol (find-symbol (symbol-name symbol) found))
-        (search (format nil ":~A" (symbol-name symbol)) form :test #'char-equal))))
+        (qualified-p form (symbol-name symbol)))))
 
 (defun guards-p (form definition)
   "Return true if FORM, a text that loading evaluates, could make DEFINITION if the image did not
