@@ -297,13 +297,15 @@ members."
 (define-operation ("load-forms" :members t :gives load-file-data)
     (file fasl
      (content string
-      "The forms to load, and an atom and blanks for each other form: a character for each octet.")
+      "The text of FILE, with a character for each octet. Forms that are not to be loaded are
+      replaced by an atom and blanks, so that the others keep their positions.")
      (text string :optional
-      "The whole text of the file, if the image can see another one of that name, or none.")
+      "The whole text of the file. Given if the image cannot read this file.")
      (numbers (list (nullable integer))
-      "For each form its number in the text that was loaded before, or null if it is to be
-      loaded.")
-     (continues boolean :optional "True to report what the load before has displaced, too."))
+      "A number for each top-level form of FILE: its number in the text that was loaded before.
+      Null for a form to load now.")
+     (continues boolean :optional
+      "True to report also the methods that the previous load has displaced."))
   "Compile some forms of FILE into FASL, and load them, as if the whole file was loaded. No form
 changes its number or position."
   (let* ((source (sb-ext:parse-native-namestring file))

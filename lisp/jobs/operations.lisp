@@ -83,7 +83,7 @@ OPERATION."
 (define-parameter sites boolean :optional "True for the places of each use.")
 (define-parameter within string :optional "The name of a system: only uses in its files count.")
 (define-parameter offset integer :optional "How many results to leave out; none by default.")
-(define-parameter limit integer "The maximum number of results.")
+(define-parameter limit integer "The maximum number of results to return.")
 (define-parameter code string "The text of forms.")
 (define-parameter content string :optional
   "The text that replaces that of the file, with a character for each octet.")

@@ -226,8 +226,7 @@ when the file is loaded, where its place is unknown."
   (file string :optional)
   (offset integer :optional "Octet offset of the top-level form in the file.")
   (start integer :optional
-   "Start of the innermost form that the warning is about, in characters from the start of the
-   file."))
+   "Index in the file, in characters, of the start of the innermost form that caused the warning."))
 
 (defun keep-warning (severity condition)
   "Keep CONDITION in *REMARKS* as a warning of SEVERITY, with the form that it is about. Ignore

@@ -28,12 +28,15 @@ normally."
 (define-shape form-entry ()
   "A form to evaluate as the lost image evaluated it."
   (text string)
-  (package string "The package in which it was read.")
+  (package string "The name of the package in which to read TEXT.")
   (without (list (list integer)) :optional
-   "The parts that build nothing, as paths of indexes. They are not evaluated.")
-  (readtable string :optional "In which way the readtable was not the standard one.")
-  (policy (list anything) :optional "In which way the compiler's policy was not that of the start.")
-  (defines (list string) :optional "Names that it defined, but those that its text shows.")
+   "The parts of the form not to evaluate, because they define nothing. Each is a path of indexes.")
+  (readtable string :optional
+   "The difference between the readtable of the form and the standard readtable.")
+  (policy (list anything) :optional
+   "The compiler policy of the form, where it differs from that of a new image.")
+  (defines (list string) :optional
+   "Names that the form defined and that its text does not contain.")
   (restarts (list string) :optional
    "Names of the restarts by which the evaluation went on from errors."))
 

@@ -370,8 +370,8 @@ include at most LIMIT of its methods, starting at OFFSET."
   (properties (list string) :optional))
 
 (define-operation ("describe" :gives (or describe-data lookup-failure)) (name package offset limit)
-  "Return all definitions that a symbol names. If it names nothing, add similar names: reading a
-form with a misspelt name may have created the symbol."
+  "Return the definitions of a symbol. If the symbol has none, add similar names, because the symbol
+may exist only since a form with a misspelt name was read."
   (multiple-value-bind (symbol status setf in) (named-symbol name package)
     (declare (ignore setf))
     (let ((home (symbol-package symbol)) (*package* (session-package)))

@@ -255,8 +255,8 @@ DEFSTRUCT, for the structure CLASS or for one that includes CLASS."
   (subclass-count integer :optional) (subclasses (list place) :optional)
   (instances integer :optional "Absent when the instances were not counted.")
   (specialized (list (object (name string) (place place))) :optional
-   "Methods that specialize on the class, without its accessors. `name` is that of the generic
-   function. This and the following members are sent for a removal only.")
+   "Methods that specialize on the class, except its accessors, each with the name of its generic
+   function. This member and those that follow are sent only for a removal.")
   (symbol-macro string :optional "What the symbol macro expands into, if the name is one.")
   (typed-structure (list string) :optional
    "The functions that DEFSTRUCT made, if the name is that of a structure that is a vector or a

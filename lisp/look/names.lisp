@@ -4,28 +4,28 @@
 (in-package "LIVE-LISP.LOOK")
 
 (define-shape no-package ()
-  "There is no such package."
+  "The answer when the requested package does not exist."
   (failure (member "no-package")) (package string)
   (near (list string) :optional "Similar names."))
 
 (define-shape no-symbol ()
-  "The package has no such symbol."
+  "The answer when the package does not contain the requested symbol."
   (failure (member "no-symbol")) (package string) (symbol string)
   (current string :optional
-   "The session's package, when the request named no package and this one has the symbol.")
+   "The session's package, if it contains the symbol and the request named no package.")
   (near (list string) :optional "Similar names."))
 
 (define-shape no-class ()
-  "The symbol names no class."
+  "The answer when the requested symbol is not the name of a class."
   (failure (member "no-class")) (class string)
   (natures (list string) :optional "What the symbol names instead."))
 
 (define-shape no-system ()
-  "There is no such system."
+  "The answer when the requested system does not exist."
   (failure (member "no-system")) (system string))
 
 (define-wire-type lookup-failure (or no-package no-symbol no-class no-system)
-  "What a look-up did not find.")
+  "The answer of a look-up that found nothing.")
 
 (defun named-package (name &optional (within (session-package)))
   "Return the package called NAME. Try NAME as given, then in upper case, then without a leading #:

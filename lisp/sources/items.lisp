@@ -125,7 +125,7 @@ function\"."
 
 (define-shape item ()
   "A definition."
-  (kind string "A word for the kind of definition, such as function.")
+  (kind string "The kind of the definition, such as function.")
   (name string "The name, with package prefixes."))
 
 (defun item-data (definition &rest members)

@@ -1,4 +1,5 @@
-/** Finds where a source text names a symbol that is no function, and as what: as a class, type, handler … */
+// Finds the places at which a source text names a symbol that is no function, and the role of the symbol there:
+// class, type, handler and so on.
 
 import { bareName, type Features, type Form, formsWithin, operatorOf } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
@@ -8,14 +9,14 @@ import { TopLevelForms } from './top-level.ts';
 import { namesSymbol, type SoughtName } from './uses.ts';
 import { walkSource } from './walk.ts';
 
-/** As what a text names a symbol:
+/** The role of a symbol at a place of a text:
  *  superclass: in the superclasses or :INCLUDE of a definition, or as its metaclass;
  *  specializer: as a class in the lambda list of a method;
- *  instance: where an instance is made, or the class is looked up;
+ *  instance: the class argument of a call such as MAKE-INSTANCE, ERROR or FIND-CLASS;
  *  handler: in a clause of HANDLER-CASE or HANDLER-BIND;
  *  type: as a type, in a declaration or a test;
  *  combination: as the method combination of a generic function, or as the qualifier of a method;
- *  export: in a package definition, or where symbols are exported or imported;
+ *  export: in a package definition, or as an argument of EXPORT, IMPORT or the like;
  *  data: in quoted data, or as the key of a CASE;
  *  code: anywhere else in code. */
 export type Role =

@@ -197,7 +197,7 @@ export interface Warning {
   file?: string;
   /** Octet offset of the top-level form in the file. */
   offset?: number;
-  /** Start of the innermost form that the warning is about, in characters from the start of the file. */
+  /** Index in the file, in characters, of the start of the innermost form that caused the warning. */
   start?: number;
 }
 
@@ -320,7 +320,7 @@ export interface AgentStatus {
   others?: OthersJob[];
 }
 
-/** There is no such package. */
+/** The answer when the requested package does not exist. */
 export interface NoPackage {
   failure: 'no-package';
   package: string;
@@ -328,18 +328,18 @@ export interface NoPackage {
   near?: string[];
 }
 
-/** The package has no such symbol. */
+/** The answer when the package does not contain the requested symbol. */
 export interface NoSymbol {
   failure: 'no-symbol';
   package: string;
   symbol: string;
-  /** The session's package, when the request named no package and this one has the symbol. */
+  /** The session's package, if it contains the symbol and the request named no package. */
   current?: string;
   /** Similar names. */
   near?: string[];
 }
 
-/** The symbol names no class. */
+/** The answer when the requested symbol is not the name of a class. */
 export interface NoClass {
   failure: 'no-class';
   class: string;
@@ -347,13 +347,13 @@ export interface NoClass {
   natures?: string[];
 }
 
-/** There is no such system. */
+/** The answer when the requested system does not exist. */
 export interface NoSystem {
   failure: 'no-system';
   system: string;
 }
 
-/** What a look-up did not find. */
+/** The answer of a look-up that found nothing. */
 export type LookupFailure = NoPackage | NoSymbol | NoClass | NoSystem;
 
 /** The symbols that a search found. */
@@ -764,8 +764,8 @@ export interface ImpactData {
   subclasses?: Place[];
   /** Absent when the instances were not counted. */
   instances?: number;
-  /** Methods that specialize on the class, without its accessors. `name` is that of the generic function.
-   *  This and the following members are sent for a removal only. */
+  /** Methods that specialize on the class, except its accessors, each with the name of its generic
+   *  function. This member and those that follow are sent only for a removal. */
   specialized?: { name: string; place: Place }[];
   /** What the symbol macro expands into, if the name is one. */
   symbolMacro?: string;
@@ -785,7 +785,7 @@ export interface ImpactData {
 
 /** A definition. */
 export interface Item {
-  /** A word for the kind of definition, such as function. */
+  /** The kind of the definition, such as function. */
   kind: string;
   /** The name, with package prefixes. */
   name: string;
@@ -1032,15 +1032,15 @@ export interface RenameFinished {
 /** A form to evaluate as the lost image evaluated it. */
 export interface FormEntry {
   text: string;
-  /** The package in which it was read. */
+  /** The name of the package in which to read TEXT. */
   package: string;
-  /** The parts that build nothing, as paths of indexes. They are not evaluated. */
+  /** The parts of the form not to evaluate, because they define nothing. Each is a path of indexes. */
   without?: number[][];
-  /** In which way the readtable was not the standard one. */
+  /** The difference between the readtable of the form and the standard readtable. */
   readtable?: string;
-  /** In which way the compiler's policy was not that of the start. */
+  /** The compiler policy of the form, where it differs from that of a new image. */
   policy?: unknown[];
-  /** Names that it defined, but those that its text shows. */
+  /** Names that the form defined and that its text does not contain. */
   defines?: string[];
   /** Names of the restarts by which the evaluation went on from errors. */
   restarts?: string[];
@@ -1843,7 +1843,7 @@ export interface Operations {
       inherited?: boolean;
       /** How many results to leave out; none by default. */
       offset?: number;
-      /** The maximum number of results. */
+      /** The maximum number of results to return. */
       limit: number;
     };
     data: { value?: AproposData | LookupFailure };
@@ -1863,7 +1863,7 @@ export interface Operations {
       within?: string;
       /** How many results to leave out; none by default. */
       offset?: number;
-      /** The maximum number of results. */
+      /** The maximum number of results to return. */
       limit: number;
     };
     data: { value?: WhoCallsData | LookupFailure };
@@ -1880,13 +1880,13 @@ export interface Operations {
       sites?: boolean;
       /** How many results to leave out; none by default. */
       offset?: number;
-      /** The maximum number of results. */
+      /** The maximum number of results to return. */
       limit: number;
     };
     data: { value?: ReferencesData | LookupFailure };
   };
-  /** Return all definitions that a symbol names. If it names nothing, add similar names: reading a form
-   *  with a misspelt name may have created the symbol. */
+  /** Return the definitions of a symbol. If the symbol has none, add similar names, because the symbol may
+   *  exist only since a form with a misspelt name was read. */
   describe: {
     args: {
       /** A name, such as car or pkg:name. */ name: string;
@@ -1894,7 +1894,7 @@ export interface Operations {
       package?: string;
       /** How many results to leave out; none by default. */
       offset?: number;
-      /** The maximum number of results. */
+      /** The maximum number of results to return. */
       limit: number;
     };
     data: { value?: DescribeData | LookupFailure };
@@ -1909,7 +1909,7 @@ export interface Operations {
       methods?: boolean;
       /** How many results to leave out; none by default. */
       offset?: number;
-      /** The maximum number of results. */
+      /** The maximum number of results to return. */
       limit: number;
     };
     data: { value?: ArglistData | LookupFailure };
@@ -1925,7 +1925,7 @@ export interface Operations {
       type?: string;
       /** How many results to leave out; none by default. */
       offset?: number;
-      /** The maximum number of results. */
+      /** The maximum number of results to return. */
       limit: number;
     };
     data: { value?: PackageData | LookupFailure };
@@ -1938,7 +1938,7 @@ export interface Operations {
       package?: string;
       /** How many results to leave out; none by default. */
       offset?: number;
-      /** The maximum number of results. */
+      /** The maximum number of results to return. */
       limit: number;
     };
     data: { value?: ClassSlotsData | LookupFailure };
@@ -1957,7 +1957,7 @@ export interface Operations {
       depth?: number;
       /** How many results to leave out; none by default. */
       offset?: number;
-      /** The maximum number of results. */
+      /** The maximum number of results to return. */
       limit: number;
     };
     data: { value?: ClassHierarchyData | LookupFailure };
@@ -1972,7 +1972,7 @@ export interface Operations {
       arguments: readonly WrittenArgument[];
       /** How many results to leave out; none by default. */
       offset?: number;
-      /** The maximum number of results. */
+      /** The maximum number of results to return. */
       limit: number;
     };
     data: { value?: EffectiveMethodData | LookupFailure };
@@ -1991,7 +1991,7 @@ export interface Operations {
       roots: readonly string[];
       /** How many results to leave out; none by default. */
       offset?: number;
-      /** The maximum number of results. */
+      /** The maximum number of results to return. */
       limit: number;
     };
     data: { value?: AproposData | LookupFailure };
@@ -2012,7 +2012,7 @@ export interface Operations {
       /** A name, such as car or pkg:name. */ name: string;
       /** The package in which names are read. Look-ups take CL-USER by default, code the session's. */
       package?: string;
-      /** The maximum number of results. */
+      /** The maximum number of results to return. */
       limit: number;
       /** True if a class gets a new definition. */
       redefined?: boolean;
@@ -2138,13 +2138,15 @@ export interface Operations {
       /** The native name of a file. */ file: string;
       /** The native name of the fasl to make. */
       fasl: string;
-      /** The forms to load, and an atom and blanks for each other form: a character for each octet. */
+      /** The text of FILE, with a character for each octet. Forms that are not to be loaded are replaced by an
+       *  atom and blanks, so that the others keep their positions. */
       content: string;
-      /** The whole text of the file, if the image can see another one of that name, or none. */
+      /** The whole text of the file. Given if the image cannot read this file. */
       text?: string;
-      /** For each form its number in the text that was loaded before, or null if it is to be loaded. */
+      /** A number for each top-level form of FILE: its number in the text that was loaded before. Null for a
+       *  form to load now. */
       numbers: readonly (number | null)[];
-      /** True to report what the load before has displaced, too. */
+      /** True to report also the methods that the previous load has displaced. */
       continues?: boolean;
     };
     data: LoadFileData;
@@ -2332,7 +2334,7 @@ export interface Operations {
       path?: readonly string[];
       /** How many results to leave out; none by default. */
       offset?: number;
-      /** The maximum number of results. */
+      /** The maximum number of results to return. */
       limit: number;
     };
     data: { value?: InspectData | LookupFailure };
