@@ -6,8 +6,8 @@ export class Told {
   readonly #texts = new Map<string, string>();
   #lastAnswer = '';
 
-  /** True when the last text told about SUBJECT is TEXT. Else records TEXT as told. */
-  has(subject: string, text = ''): boolean {
+  /** Records TEXT as told about SUBJECT. Returns true if the text told before about SUBJECT is the same. */
+  repeats(subject: string, text = ''): boolean {
     if (this.#texts.get(subject) === text) return true;
     this.#texts.set(subject, text);
     return false;

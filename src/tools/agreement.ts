@@ -62,7 +62,7 @@ export function oldLines(
     const name = places.fileName(file);
     const which = itemsText(items);
     // The next load with forget: true can remove these definitions, so this answer names all of them.
-    if (!told?.has(`old ${file}`, which) || file === forgetting)
+    if (!told?.repeats(`old ${file}`, which) || file === forgetting)
       return `In the image but no longer in ${name}: ${which}.`;
     files.delete(file);
     return `Still in the image, not in ${name}: ${itemsText(items.slice(0, AGAIN), items.length)}.`;
@@ -118,7 +118,7 @@ export function splitUnset(
   unset: readonly UnsetVariable[],
   told: Told | undefined,
 ): { before: UnsetVariable[]; news: UnsetVariable[] } {
-  const before = unset.filter((variable) => told?.has(`unset ${variable.name}`, unsetEntry(variable)));
+  const before = unset.filter((variable) => told?.repeats(`unset ${variable.name}`, unsetEntry(variable)));
   return { before, news: unset.filter((variable) => !before.includes(variable)) };
 }
 

@@ -32,7 +32,7 @@ export async function listHeld(dependencies: DebugDependencies): Promise<Result>
   const [only] = held;
   if (held.length !== 1 || only?.thread === undefined || only.heldBy !== undefined)
     return { data: { held }, text };
-  if (context.told?.has('only held error', String(only.error))) return { data: { held }, text };
+  if (context.told?.repeats('only held error', String(only.error))) return { data: { held }, text };
   const shown = await showHeld({ ...dependencies, error: only.error, args: {} });
   return { data: { held }, text: joinSections([text, shown.text]) };
 }
@@ -98,10 +98,11 @@ export async function watchErrors(
     );
   }
   const whose = where === 'all' ? 'in all threads' : `in ${where}`;
-  const how = context.told?.has('watch')
+  const how = context.told?.repeats('watch')
     ? ''
     : ' when they are signalled, also those that are handled; get_last_error with watched: true shows them';
-  const listed = hold && context.told?.has('watch that holds') ? '' : '; debug without arguments lists them';
+  const listed =
+    hold && context.told?.repeats('watch that holds') ? '' : '; debug without arguments lists them';
   const held = hold ? ` Each stops its thread for ${holds.seconds} s after each use of debug${listed}.` : '';
   const what = data.type === undefined ? 'Errors' : `Conditions of type ${data.type}`;
   const text = `${what} ${whose} are recorded${how}.${held}`;

@@ -295,14 +295,14 @@ function threadsLine({ agent }: ImageStatus): string | false {
 
 /** Returns CONFINEMENT, what confines code in the image; its beginning when the reader was TOLD all of it. */
 function confinementLine(confinement: string, told: Told | undefined): string {
-  return told?.has('confinement', confinement) ? confinement.replace(/[,:].*/s, '.') : confinement;
+  return told?.repeats('confinement', confinement) ? confinement.replace(/[,:].*/s, '.') : confinement;
 }
 
 function librariesLine({ agent, attached, elsewhere }: ImageStatus, told: Told | undefined): string | false {
   // An image that somebody else runs, or that is elsewhere, loads what its user or its init file loads.
   if (agent === undefined || attached || elsewhere) return false;
   if (agent.libraries === undefined)
-    return `Libraries: no manager${told?.has('managers') ? '' : ' (Quicklisp, qlot or ocicl) is set up'}`;
+    return `Libraries: no manager${told?.repeats('managers') ? '' : ' (Quicklisp, qlot or ocicl) is set up'}`;
   const { name, file, loaded, failure } = agent.libraries;
   if (failure !== undefined) return `Libraries: ${failure}`;
   return `Libraries: ${name} (${file}), ${loaded ? 'loaded' : 'loaded when a system or a form first needs it'}`;

@@ -142,7 +142,7 @@ function errorText(data: LastErrorData, error: KeptError, index: number, { place
     restartsText && !told?.hadBefore(restartsText) && restartsText,
     frames.length > 0 &&
       `Frames, with the locals that their code kept:\n${frames.join('\n')}${moreFrames(condition ?? {})}`,
-    hidesLocals(error) && !told?.has('keeping values') && KEEPING_VALUES,
+    hidesLocals(error) && !told?.repeats('keeping values') && KEEPING_VALUES,
     othersText(data, index),
   ]);
 }

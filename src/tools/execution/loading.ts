@@ -292,7 +292,7 @@ function withoutStyleOfLibraries<T extends Remarks>(
   );
   const count = warnings.length - shown.length;
   if (ownFiles === undefined || count === 0) return { filtered: remarks };
-  const advice = told?.has('library warnings')
+  const advice = told?.repeats('library warnings')
     ? ''
     : ' load_system of a library with force: true shows its warnings.';
   return {
@@ -384,7 +384,7 @@ const TWIN_LIMIT = 5;
 /** Returns notes about TWINS, loaded systems that have a twin, which is another system with the same name; ''
  *  when there are none, or when the reader was TOLD of all. */
 export function twinsText(twins: readonly Twin[] = [], places: Places, told?: Told): string {
-  const news = twins.filter(({ name, file, other }) => !told?.has(`twin ${name}`, `${file} ${other}`));
+  const news = twins.filter(({ name, file, other }) => !told?.repeats(`twin ${name}`, `${file} ${other}`));
   const notes = news
     .slice(0, TWIN_LIMIT)
     .map(

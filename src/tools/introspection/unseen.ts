@@ -62,7 +62,7 @@ export function unseenBefore(
   total: number | undefined,
   told: Told | undefined,
 ): boolean {
-  return names.length > 0 && told?.has('unseen callers', `${names.join(' ')} ${total}`) === true;
+  return names.length > 0 && told?.repeats('unseen callers', `${names.join(' ')} ${total}`) === true;
 }
 
 /** Returns the sentence on such functions for a reader who was told of them, without its full stop. */

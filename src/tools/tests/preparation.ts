@@ -119,7 +119,7 @@ function differencesText(
   { told }: CallContext,
 ): string | undefined {
   const whole = agreementSection(agreement, places);
-  return told?.has(`differences ${name}`, whole) && whole !== undefined
+  return told?.repeats(`differences ${name}`, whole) && whole !== undefined
     ? 'The files and the image still differ as before; compare_image shows where.'
     : agreementSection(agreement, places, told);
 }

@@ -217,7 +217,7 @@ export function unsetTexts(
 ): UnsetTexts {
   if (total === 0) return { which: '', lines: '' };
   const { before, news } = splitUnset(unset, told);
-  const advised = told?.has('reset', unset.map(({ name }) => name).join(' ')) ? [] : unset;
+  const advised = told?.repeats('reset', unset.map(({ name }) => name).join(' ')) ? [] : unset;
   const lines = [...unsetLines(news, total - before.length), resetLine(advised)].filter(Boolean).join('\n');
   const old = total === 1 ? '1 variable' : `${total} variables`;
   const which =
