@@ -114,8 +114,8 @@ export const VERBS: { readonly [name: string]: Verb } = {
   apropos: oneVerb('apropos_search', 'pattern', 'PART', 'find symbols by a part of their name'),
   read: namesVerb('read_definition', 'name', 'NAME ...', 'print the text of definitions'),
   outline: {
-    usage: 'FILE ...',
-    help: 'list the definitions in Lisp files',
+    usage: 'FILE|FOLDER ...',
+    help: 'list the definitions in Lisp files, or sum up a folder',
     tool: 'read_definition',
     calls: (files) =>
       files.length === 0 ? undefined : files.map((path) => ({ tool: 'read_definition', args: { path } })),

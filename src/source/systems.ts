@@ -23,6 +23,32 @@ export function systemsWith(forms: TopLevelForms, path: string): string[] {
   });
 }
 
+/** A system that an .asd file defines. */
+export interface DefinedSystem {
+  name: string;
+  dependsOn: string[];
+  /** The paths of its files in the order of the text, relative to the folder of the .asd file. They can lack their type. */
+  files: string[];
+}
+
+/** Returns the systems that FORMS, the forms of an .asd file, define with literal names. Leaves out files whose
+ *  paths are computed. */
+export function describedSystems(forms: TopLevelForms): DefinedSystem[] {
+  return definedSystems(forms).map(({ name, form }) => ({
+    name,
+    dependsOn: elementsOf(optionOf(form, 'DEPENDS-ON')).flatMap((part) => neededName(part) ?? []),
+    files: filesIn(form, folderOf(form, '') ?? ''),
+  }));
+}
+
+/** Returns the name of the system that PART, an element of :depends-on, means: a name, or a list such as
+ *  (:version NAME ...) or (:feature EXPRESSION PART). */
+function neededName(part: Form | undefined): string | undefined {
+  const [kind, first, second] = part?.token === '(' ? elementsOf(part) : [];
+  if (kind === undefined) return nameOf(part);
+  return neededName(bareName(kind) === 'FEATURE' ? second : first);
+}
+
 function definedSystems(forms: TopLevelForms): { name: string; form: Form }[] {
   const tops = forms.allExtents().flatMap(({ start }) => forms.formFrom(start) ?? []);
   return tops
@@ -66,7 +92,7 @@ function nameOf(form: Form | undefined): string | undefined {
 }
 
 /** True when FILE, the path of a component that can lack its type, means PATH. */
-function isSameFile(path: string, file: string): boolean {
+export function isSameFile(path: string, file: string): boolean {
   return path === file || withoutType(path) === file;
 }
 

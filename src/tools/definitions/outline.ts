@@ -1,6 +1,8 @@
 // Renders the outline of a Lisp file.
 
+import { lstat } from 'node:fs/promises';
 import { CallError } from '../../errors.ts';
+import { withFileTimeout } from '../../files/answering.ts';
 import {
   beyondNote,
   boundLine,
@@ -15,6 +17,7 @@ import type { Defined } from '../../source/definitions.ts';
 import { visibleName } from '../../visible.ts';
 import { knowFeatures } from '../lookup.ts';
 import { type PageArguments, pageOf } from '../paging.ts';
+import { folderOutline } from './folder-outline.ts';
 import type { Origins } from './origins.ts';
 
 /** Maximum number of characters of a name, lambda list or docstring to show. */
@@ -22,7 +25,8 @@ const TEXT_LIMIT = 100;
 
 const cut = (text: string) => cutText(text, TEXT_LIMIT);
 
-/** Returns the definitions in the file PATH, one on a line. ARGS select the page. */
+/** Returns the definitions in the file PATH, one on a line; of a folder the outline of all its files. ARGS select the
+ *  page of a file. */
 export async function outline(
   { image, workspace, places }: Pick<Origins, 'image' | 'workspace' | 'places'>,
   path: string,
@@ -31,11 +35,13 @@ export async function outline(
 ): Promise<Result> {
   const { real, missing } = await workspace.locate(path, 'read');
   if (missing.length > 0) throw workspace.noFile(path);
+  const stats = await withFileTimeout(real, () => lstat(real)).catch(() => undefined);
+  if (stats?.isDirectory()) return folderOutline({ image, workspace, places }, path, real, context);
   await places.prepare([real]);
   await knowFeatures(image, context);
   const definitions = await places.outline(real);
   if (definitions === undefined)
-    throw new CallError(`${visibleName(path)} cannot be read. Name a Lisp source file.`);
+    throw new CallError(`${visibleName(path)} cannot be read. Name a Lisp source file or a folder.`);
   const { offset, limit } = pageOf(args, context);
   const rows = definitions.slice(offset, offset + limit);
   const lines = fittingRows(rows.map(lineText));

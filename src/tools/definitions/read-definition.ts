@@ -35,7 +35,7 @@ import { outline } from './outline.ts';
 const READ_DEFINITION = {
   name: 'read_definition',
   description:
-    'Show how functions, methods, macros, classes, variables, tests or systems are written: their source code, by name. For whole files take read_file. Gives the text now in the file, else what was evaluated, and says which. With path: an outline of that file.',
+    'Show how functions, methods, macros, classes, variables, tests or systems are written: their source code, by name. For whole files take read_file. Gives the text now in the file, else what was evaluated, and says which. With path: an outline of that file or folder.',
   parameters: [
     {
       name: 'name',
@@ -50,7 +50,7 @@ const READ_DEFINITION = {
       description: 'Such as function or class',
     },
     { name: 'methods', type: 'boolean', description: 'Also all methods' },
-    { name: 'path', type: 'string', description: 'File to outline' },
+    { name: 'path', type: 'string', description: 'File or folder to outline' },
     LIMIT,
     OFFSET,
   ],
@@ -65,6 +65,7 @@ const READ_DEFINITION = {
     'code of a class',
     'source of a function',
     'outline of a file',
+    'outline of a system or folder',
     'read a method',
     'text of a definition',
   ],

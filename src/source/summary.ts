@@ -1,0 +1,101 @@
+/** Sums up a Lisp file: what it defines and exports, and which names it uses. */
+
+import { type Defined, definedAt } from './definitions.ts';
+import { bareName, elementsOf, type Form } from './form.ts';
+import { bareTokenName, nameOf, PACKAGE_MARKER, tokensOf, upperCase } from './lexer.ts';
+import type { TopLevelForms } from './top-level.ts';
+
+/** A definition in a file. */
+export interface SummedDefinition extends Pick<Defined, 'operator' | 'name' | 'documentation'> {
+  /** The name without its package, as the reader interns it; '' when the name is a list or a string. */
+  symbol: string;
+  /** The package in which the definition is read. */
+  home: string;
+}
+
+export interface FileSummary {
+  /** The packages that the file enters. */
+  packages: string[];
+  definitions: SummedDefinition[];
+  /** By operator: how many forms name something without being definitions, such as tests of FiveAM. */
+  others: Map<string, number>;
+  /** By package that the file defines: the names that the definition exports. */
+  exports: Map<string, string[]>;
+  /** Names that the file writes as operators, behind a quote, or with asterisks or plus signs around them. */
+  uses: Set<string>;
+}
+
+/** Returns the summary of FORMS, the forms of a file. TURN lets other work run between two forms. */
+export async function summaryOf(forms: TopLevelForms, turn: () => Promise<void>): Promise<FileSummary> {
+  const summary: FileSummary = {
+    packages: [],
+    definitions: [],
+    others: new Map(),
+    exports: new Map(),
+    uses: new Set(),
+  };
+  await forms.readAhead(turn);
+  for (const { start } of forms.allExtents()) {
+    addForm(summary, forms, start);
+    await turn();
+  }
+  return summary;
+}
+
+const PACKAGE_DEFINERS: readonly string[] = ['DEFPACKAGE', 'DEFINE-PACKAGE'];
+
+function addForm(summary: FileSummary, forms: TopLevelForms, start: number): void {
+  const top = forms.formFrom(start);
+  if (top === undefined) return;
+  addUses(summary.uses, top.text);
+  const operator = bareName(top.first);
+  const [, named] = elementsOf(top);
+  if (operator === 'IN-PACKAGE' && named?.designated !== undefined) {
+    if (!summary.packages.includes(named.designated)) summary.packages.push(named.designated);
+    return;
+  }
+  if (PACKAGE_DEFINERS.includes(operator) && named?.designated !== undefined) {
+    summary.exports.set(named.designated, exportsIn(top));
+    return;
+  }
+  for (const defined of definedAt(forms, start)) {
+    if (/^(?:.*:)?def/.test(defined.operator))
+      summary.definitions.push({
+        operator: defined.operator,
+        name: defined.name,
+        documentation: defined.documentation,
+        symbol: symbolOf(defined.name),
+        home: forms.homeAt(start),
+      });
+    else if (defined.depth === 0)
+      summary.others.set(defined.operator, (summary.others.get(defined.operator) ?? 0) + 1);
+  }
+}
+
+/** Returns the names in the :export options of TOP, a package definition. */
+function exportsIn(top: Form): string[] {
+  return elementsOf(top)
+    .slice(2)
+    .filter((option) => bareName(option.first) === 'EXPORT')
+    .flatMap((option) => elementsOf(option).slice(1))
+    .flatMap(({ designated }) => designated ?? []);
+}
+
+function symbolOf(name: string): string {
+  return name.startsWith('(') || name.startsWith('"') ? '' : bareTokenName(nameOf('atom', name));
+}
+
+/** Adds to USES the names in TEXT that FileSummary lists. */
+function addUses(uses: Set<string>, text: string): void {
+  let before = '';
+  for (const { kind, start, end } of tokensOf(text)) {
+    if (kind === 'atom') {
+      const name = nameOf(kind, text.slice(start, end));
+      const isKeyword = name.startsWith(PACKAGE_MARKER);
+      const bare = bareTokenName(name);
+      if (bare !== '' && !isKeyword && (/^[('`]$|^#'$/.test(before) || /^[*+].*[*+]$/.test(bare)))
+        uses.add(upperCase(bare));
+    }
+    before = kind;
+  }
+}
