@@ -9,6 +9,9 @@ import type { SourceText } from './text.ts';
 import { isSoughtName, isSoughtSymbol, type SoughtName } from './uses.ts';
 import { walkSource } from './walk.ts';
 
+/** How a function is mentioned where it is not called in code with arguments that can be checked. */
+export type Mentioned = 'called by FORMAT' | 'as a function' | 'as a name' | 'in a backquote or as data';
+
 /** A call or other mention of a function, which begins at offset START. ARGS are the arguments of a call,
  *  if they can be checked. Otherwise HOW says how the function is mentioned, such as 'as a name'. */
 export interface CallMention {
@@ -18,7 +21,9 @@ export interface CallMention {
   /** Start of the top-level form. */
   top: number;
   args?: Argument[];
-  how?: string;
+  how?: Mentioned;
+  /** For a call in code: its form, and the elements of it. */
+  call?: { form: Form; elements: readonly Form[] };
 }
 
 /** Common Lisp operators that bind local functions and macros. */
@@ -61,7 +66,7 @@ function formatMentions(text: string, { name, packages }: Callee, tops: readonly
     while ((tops[form]?.end ?? Number.POSITIVE_INFINITY) <= start) form++;
     const top = tops[form]?.start ?? text.length;
     const isCallee = top < start && packages?.has(home) && upperCase(written.replace(/^.*:/, '')) === name;
-    return isCallee ? [{ start, top, how: 'called by FORMAT' }] : [];
+    return isCallee ? [{ start, top, how: 'called by FORMAT' as const }] : [];
   });
 }
 
@@ -91,14 +96,16 @@ function note(form: Form, elements: readonly Form[], state: Walk, data: boolean)
   const { start } = form;
   const { top } = state;
   if (state.setf) noteSetf(form, elements, state, data);
-  else if (isSoughtSymbol(first, state)) state.found.push({ start, top, ...callOf(elements.slice(1), data) });
+  else if (isSoughtSymbol(first, state))
+    state.found.push({ start, top, ...callOf(elements.slice(1), data), ...callIn(form, elements, data) });
   if (operatorOf(first) === 'FUNCTION' && isSoughtName(second, state)) {
     state.found.push({ start, top, how: 'as a function' });
   } else if (operatorOf(first) === 'QUOTE' && isSoughtName(second, state)) {
     state.found.push({ start, top, how: 'as a name' });
   } else if (bareName(first) === 'FUNCALL' && second && isReference(second, state)) {
     state.seen.add(second.resolved.firstToken);
-    state.found.push({ start, top, also: second.start, ...callOf(elements.slice(2), data) });
+    const call = { ...callOf(elements.slice(2), data), ...callIn(form, elements, data) };
+    state.found.push({ start, top, also: second.start, ...call });
   }
 }
 
@@ -117,8 +124,12 @@ function noteSetf(form: Form, elements: readonly Form[], state: Walk, data: bool
   }
 }
 
-function callOf(args: readonly Form[], data: boolean): { args?: Argument[]; how?: string } {
+function callOf(args: readonly Form[], data: boolean): { args?: Argument[]; how?: Mentioned } {
   return data ? { how: 'in a backquote or as data' } : { args: args.map(argumentOf) };
+}
+
+function callIn(form: Form, elements: readonly Form[], data: boolean): Pick<CallMention, 'call'> {
+  return data ? {} : { call: { form, elements } };
 }
 
 function isReference(form: Form | undefined, state: Walk): boolean {

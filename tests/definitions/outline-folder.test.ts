@@ -11,7 +11,7 @@ beforeAll(() => {
   write('none/README.md', 'Nothing.');
   write(
     'shop/shop.asd',
-    '(defsystem "shop" :depends-on ("alexandria" (:feature :sbcl (:version "cl-ppcre" "2")))',
+    '(defsystem "shop" :depends-on ("money" (:feature :sbcl (:version "clocks" "2")))',
     '  :components ((:file "package") (:module "src" :components ((:file "model") (:file "api")))))',
     '(defsystem "shop/tests" :depends-on ("shop") :components ((:file "tests")))',
   );
@@ -52,7 +52,7 @@ describe('the outline of a folder', () => {
       await outline('shop'),
     ).toBe(`shop has 4 Lisp files with 197 lines. What a file uses is found by names in the text.
 
-System shop (shop.asd, 3 files), needs alexandria cl-ppcre
+System shop (shop.asd, 3 files), needs money clocks
 System shop/tests (shop.asd, 1 file), needs shop
 
 package.lisp: 1 line

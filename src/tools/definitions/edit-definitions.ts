@@ -19,6 +19,7 @@ import {
 import { questionLine } from '../../question-line.ts';
 import { checkApproved } from '../approved.ts';
 import { PACKAGE, packageOf } from '../lookup.ts';
+import type { PlannedFile } from './edited-files.ts';
 import { editedData, editedText } from './edited-text.ts';
 import { EDIT, EDIT_REQUIRED, editsOf } from './edits.ts';
 import { type LoadedEdits, loadEdited } from './load-edited.ts';
@@ -106,16 +107,19 @@ async function carryOut(
   { load }: EditArguments,
   context: CallContext,
 ): Promise<Result> {
-  if (load) await nextSecond(plan);
-  const replacements = plan.map(({ path, bytes, present: { fingerprint } }) => ({
+  if (load) await nextSecond(plan.files);
+  const replacements = plan.files.map(({ path, bytes, present: { fingerprint } }) => ({
     path,
     bytes,
     confirm: (now: Present) => checkApproved(now, fingerprint),
   }));
   await replaceTogether(origins.workspace, intents, replacements, context.signal);
   const shown = context.changedByHuman ? [boundLines(previewOf(plan).text.join('\n'), DIFF_LINES)] : [];
-  return editedResult(plan, shown, load ? await loadEdited(origins, plan, context) : undefined);
+  return editedResult(plan, shown, load ? await loadEdited(origins, plan.files, context) : undefined);
 }
+
+/** Maximum number of calls to name that an edit of all calls leaves as they are. */
+const KEPT_LINES = 60;
 
 /** Maximum number of lines of the diff to show, when a human changed the edit. */
 const DIFF_LINES = 200;
@@ -124,17 +128,27 @@ const DIFF_LINES = 200;
 function editedResult(plan: Plan, shown: string[], load: LoadedEdits | undefined): Result {
   const { result, loaded = new Set() } = load ?? {};
   // What could not be read before the load was read during it.
-  const notes = plan.flatMap((file) => (loaded.has(file) ? [] : file.notes));
+  const notes = plan.files.flatMap((file) => (loaded.has(file) ? [] : file.notes));
+  const kept = plan.keptCalls.map(String);
   return {
-    data: { files: editedData(plan), ...(result && { loaded: result.data }) },
-    text: joinSections([...editedText(plan, notes), ...shown, result?.text]),
+    data: {
+      files: editedData(plan.files),
+      ...(kept.length > 0 && { keptCalls: kept }),
+      ...(result && { loaded: result.data }),
+    },
+    text: joinSections([
+      ...editedText(plan.files, notes),
+      boundLines(kept.join('\n'), KEPT_LINES),
+      ...shown,
+      result?.text,
+    ]),
     failed: result?.failed === true,
   };
 }
 
 /** Waits until no file of PLAN was written in the current second, because SBCL distinguishes versions of a
  *  file only by seconds. */
-async function nextSecond(files: Plan): Promise<void> {
+async function nextSecond(files: readonly PlannedFile[]): Promise<void> {
   for (const { real } of files) {
     const mtimeMs = (await stat(real).catch(() => undefined))?.mtimeMs ?? 0;
     const waitMs = 1000 * (Math.floor(mtimeMs / 1000) + 1) - Date.now();
@@ -143,7 +157,7 @@ async function nextSecond(files: Plan): Promise<void> {
 }
 
 /** Throws a CallError when a form of PLAN that would not be loaded sets how a changed form is read. */
-function checkLoadable(files: Plan): void {
+function checkLoadable({ files }: Plan): void {
   for (const file of files) {
     const line = lineOfReaderSetting(file);
     if (line !== undefined) {
@@ -155,7 +169,7 @@ function checkLoadable(files: Plan): void {
 }
 
 /** True when the files of PLAN have not changed since the plan was made. */
-async function isCurrent(files: Plan, { workspace }: Origins, { signal }: CallContext): Promise<boolean> {
+async function isCurrent({ files }: Plan, { workspace }: Origins, { signal }: CallContext): Promise<boolean> {
   for (const { path, present } of files) {
     const { fingerprint } = await presentFile(workspace, path, signal);
     if (fingerprint !== present.fingerprint) return false;
@@ -166,15 +180,15 @@ async function isCurrent(files: Plan, { workspace }: Origins, { signal }: CallCo
 /** Returns the preview of PLAN for a human. With LOAD, the preview says that the changed forms will then
  *  run. */
 function previewOf(plan: Plan, load = false) {
-  const changes = plan.map(({ present, before, after }) => {
+  const changes = plan.files.map(({ present, before, after }) => {
     const updated = { ...before, text: after };
     return present.size === undefined
       ? newFileDiff(present.name, updated)
       : fileDiffOf(present.name, before, updated);
   });
-  const names = plan.map(({ present }) => present.name);
+  const names = plan.files.map(({ present }) => present.name);
   const [place, ...otherPlaces] = names;
-  const notes = plan.flatMap((file) => file.notes);
+  const notes = [...plan.keptCalls, ...plan.files.flatMap((file) => file.notes)];
   const loadNote = load ? [questionLine`Then the changed forms are compiled and run in the image.`] : [];
   const several = otherPlaces.length > 0;
   const changed = several ? filesSummary(changes) : (changes[0]?.summary ?? questionLine``);
@@ -189,7 +203,7 @@ function previewOf(plan: Plan, load = false) {
 }
 
 /** Returns a digest of the files of PLAN, with their contents before and after the edit. */
-function fingerprintOf(files: Plan): string {
+function fingerprintOf({ files }: Plan): string {
   const hash = createHash('sha256');
   for (const { present, bytes } of files)
     hash.update(JSON.stringify([present.fingerprint, bytes.toString('base64')]));

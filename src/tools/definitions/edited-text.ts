@@ -8,7 +8,6 @@ import { definedAt } from '../../source/definitions.ts';
 import type { TopLevelForms } from '../../source/top-level.ts';
 import { groupBy } from '../grouping.ts';
 import type { PlannedFile } from './edited-files.ts';
-import type { Plan } from './plan.ts';
 
 /** Up to this many changed forms of a file are shown by their lines only. If there are more, their names are
  *  shown. */
@@ -22,12 +21,12 @@ const PLACE_LIMIT = 4;
 const NAME_LIMIT = 100;
 
 /** Returns sections that describe the changes of PLAN, followed by NOTES. */
-export function editedText(files: Plan, notes: readonly QuestionLine[]): string[] {
+export function editedText(files: readonly PlannedFile[], notes: readonly QuestionLine[]): string[] {
   return [files.map(fileText).join('\n'), ...(notes.length > 0 ? [notes.join('\n')] : [])];
 }
 
 /** Returns data that describe the changes of PLAN, for code. */
-export function editedData(files: Plan): object[] {
+export function editedData(files: readonly PlannedFile[]): object[] {
   return files.map((file) => ({
     path: file.present.name,
     bytes: file.bytes.length,

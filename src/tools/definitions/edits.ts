@@ -3,6 +3,7 @@
 import { CallError, messageOf } from '../../errors.ts';
 import type { ArgumentsOf, Parameter } from '../../kernel/parameter.ts';
 import { readArguments } from '../../kernel/schema.ts';
+import { type CallPattern, callPatternOf } from '../../source/call-rewriting.ts';
 import { type DefinitionQuery, parseQueries } from './asked-names.ts';
 
 /** The members of an edit, as parameters. */
@@ -18,8 +19,8 @@ export const EDIT = [
   {
     name: 'op',
     type: 'string',
-    enum: ['replace', 'before', 'after', 'delete'],
-    description: 'Default: replace by text',
+    enum: ['replace', 'before', 'after', 'delete', 'calls'],
+    description: 'Default: replace by text. calls: its calls, old (f a &key b), new (f b :a a)',
   },
   { name: 'text', type: 'string', description: 'Whole forms' },
   { name: 'old', type: 'string', description: 'Or an exact part to replace' },
@@ -35,6 +36,13 @@ export interface Part {
   old: string;
   replacement: string;
   all: boolean;
+}
+
+/** An edit that rewrites all calls of the function that QUERY names by PATTERN. */
+export interface CallsEdit {
+  label: string;
+  query: DefinitionQuery;
+  pattern: CallPattern;
 }
 
 /** A change of a definition. */
@@ -55,7 +63,7 @@ export type DefinitionEdit =
 const EDIT_LIMIT = 200;
 
 /** Parses VALUES, the argument `edits`. Throws a CallError that names the invalid edit. */
-export function editsOf(values: readonly unknown[]): DefinitionEdit[] {
+export function editsOf(values: readonly unknown[]): (DefinitionEdit | CallsEdit)[] {
   if (values.length === 0) throw new CallError('edits is empty. Give at least one edit.');
   if (values.length > EDIT_LIMIT) {
     throw new CallError(
@@ -75,13 +83,32 @@ export function editsOf(values: readonly unknown[]): DefinitionEdit[] {
   });
 }
 
-function editOf(label: string, args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>): DefinitionEdit {
+function editOf(
+  label: string,
+  args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>,
+): DefinitionEdit | CallsEdit {
   const { definition, path, line } = args;
   if (definition === undefined) return { label, ...fileChangeOf(args) };
   const [query, ...more] = parseQueries(definition, 'definition');
   if (query === undefined || more.length > 0)
     throw new CallError(`definition names ${more.length + 1} definitions. Give an edit for each.`);
+  if (args.op === 'calls') return { label, query, pattern: patternOf(query, args) };
   return { label, query, path, line, change: changeOf(args) };
+}
+
+/** Returns the pattern that ARGS, an edit of all calls of QUERY, give. */
+function patternOf(
+  { name, symbol, operator }: DefinitionQuery,
+  { path, line, text, old, new: replacement }: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>,
+): CallPattern {
+  if (old === undefined || replacement === undefined || (path ?? line ?? text) !== undefined)
+    throw new CallError('op calls takes definition, old and new alone.');
+  if (operator !== undefined || symbol.startsWith('SETF '))
+    throw new CallError(`op calls takes the name of a function or macro, not ${name}.`);
+  const pattern = callPatternOf(old, replacement);
+  if (typeof pattern === 'string') throw new CallError(`${pattern}.`);
+  if (pattern.operator !== symbol) throw new CallError(`old must be a call of ${name}.`);
+  return pattern;
 }
 
 /** Returns the change that ARGS, which name no definition, make to a file as a whole. */
@@ -104,7 +131,8 @@ function fileChangeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>) {
 }
 
 function changeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>): DefinitionChange {
-  const { op, text, old, new: replacement, all = false } = args;
+  const { text, old, new: replacement, all = false } = args;
+  const op = args.op === 'calls' ? 'replace' : args.op;
   if (old !== undefined || replacement !== undefined) {
     if ((op !== undefined && op !== 'replace') || text !== undefined)
       throw new CallError('old and new do not go with op or text. Give old and new, or text.');

@@ -25,7 +25,6 @@ import type { PlannedFile } from './edited-files.ts';
 import { systemsOf } from './in-workspace.ts';
 import type { Origins } from './origins.ts';
 import { contentOf } from './part-content.ts';
-import type { Plan } from './plan.ts';
 import { missingNow } from './readable.ts';
 
 /** The result of loading edited files, and the files whose changed forms were loaded. */
@@ -35,7 +34,11 @@ export interface LoadedEdits {
 }
 
 /** Compiles and loads the changed forms of PLAN. Its files must be written already. */
-export async function loadEdited(origins: Origins, plan: Plan, context: CallContext): Promise<LoadedEdits> {
+export async function loadEdited(
+  origins: Origins,
+  plan: readonly PlannedFile[],
+  context: CallContext,
+): Promise<LoadedEdits> {
   const { places } = origins;
   const sections: (string | undefined)[] = [];
   const data: object[] = [];
@@ -193,7 +196,11 @@ function formsOf({ name, changed }: PlannedFile): string {
 }
 
 /** Returns a section on the calls that no longer fit a function whose lambda list PLAN has changed. */
-async function unfitSection(origins: Origins, plan: Plan, context: CallContext): Promise<string> {
+async function unfitSection(
+  origins: Origins,
+  plan: readonly PlannedFile[],
+  context: CallContext,
+): Promise<string> {
   const texts: string[] = [];
   for (const file of plan) {
     const before = signaturesOf(file.forms, replacedForms(file));

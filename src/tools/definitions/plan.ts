@@ -4,29 +4,36 @@
 import { CallError } from '../../errors.ts';
 import { encode } from '../../files/text.ts';
 import type { CallContext } from '../../kernel/tool.ts';
+import type { QuestionLine } from '../../question-line.ts';
 import { applySplices, changedForms } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
 import { TopLevelForms } from '../../source/top-level.ts';
 import { visibleName } from '../../visible.ts';
 
 import { knowFeatures } from '../lookup.ts';
+import { planCallsEdit } from './call-edits.ts';
 import { partInFile, splicesAtEnd, splicesOf } from './edit-splices.ts';
 import { type EditedFile, EditedFiles, type PlannedFile } from './edited-files.ts';
-import type { DefinitionEdit } from './edits.ts';
+import type { CallsEdit, DefinitionEdit } from './edits.ts';
 import { type Located, Locator } from './locate.ts';
 import { movedWithComments, type Placed } from './moved.ts';
 import type { Origins } from './origins.ts';
 import { checkReadable } from './readable.ts';
 import { splicesOfWhole } from './whole-definitions.ts';
 
-/** The edited files with their planned content. */
-export type Plan = readonly PlannedFile[];
+/** What the edits of a call change. */
+export interface Plan {
+  /** The edited files with their planned content. */
+  files: readonly PlannedFile[];
+  /** A line for each call that an edit of all calls leaves as it is. */
+  keptCalls: readonly QuestionLine[];
+}
 
 /** Returns the plan for EDITS. HOME is the package of names without a prefix, if the caller gave one. Throws
  *  a CallError that says why the edits are impossible. */
 export async function planEdits(
   origins: Origins,
-  edits: readonly DefinitionEdit[],
+  edits: readonly (DefinitionEdit | CallsEdit)[],
   home: string | undefined,
   context: CallContext,
 ): Promise<Plan> {
@@ -35,6 +42,7 @@ export async function planEdits(
   const locator = new Locator(origins, files, home, context);
   const placed: Placed[] = [];
   for (const edit of edits) {
+    if ('pattern' in edit) continue;
     // Files are opened in this loop, in the order of EDITS, because answers name them in the order of
     // opening.
     if (edit.query === undefined) await files.open(edit.path, edit.part === undefined);
@@ -46,13 +54,16 @@ export async function planEdits(
     // arguments.
     for (const splice of splices) file.splices.push({ ...splice, label: edit.label });
   }
+  const keptCalls: QuestionLine[] = [];
+  for (const edit of edits)
+    if ('pattern' in edit) keptCalls.push(...(await planCallsEdit(origins, files, edit, home, context)));
   const plans = files.changed
     .map((file) => plannedFile(file))
     .filter(({ after, source }) => after !== source.text);
   if (plans.length === 0)
     throw new CallError('The files have this text already, so there is nothing to change.');
   for (const plan of plans) Object.assign(plan, await checkReadable(origins.image, plan, context));
-  return plans;
+  return { files: plans, keptCalls };
 }
 
 async function changesOf(edit: DefinitionEdit, located: Located | undefined, files: EditedFiles) {

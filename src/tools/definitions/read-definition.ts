@@ -50,7 +50,7 @@ const READ_DEFINITION = {
       description: 'Such as function or class',
     },
     { name: 'methods', type: 'boolean', description: 'Also all methods' },
-    { name: 'path', type: 'string', description: 'File or folder to outline' },
+    { name: 'path', type: 'string', description: 'File or folder' },
     LIMIT,
     OFFSET,
   ],

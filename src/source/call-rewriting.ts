@@ -1,0 +1,255 @@
+/** Rewrites the calls of a function in a source text by a pattern, as after a change of its lambda list. */
+
+import type { CallMention, Mentioned } from './calls.ts';
+import { bareName, elementsOf, type Form, formsWithin, readForm } from './form.ts';
+import { bareTokenName, PACKAGE_MARKER } from './lexer.ts';
+import type { Splice } from './splice.ts';
+import type { SourceText } from './text.ts';
+import type { Span } from './tree.ts';
+
+/** How to rewrite a call. The parameters stand for the arguments of a call; TO is the call that replaces it, with
+ *  parameters in place of arguments. */
+export interface CallPattern {
+  operator: string;
+  required: string[];
+  optional: string[];
+  /** The parameter of each keyword. */
+  keys: Map<string, string>;
+  rest?: string;
+  to: Form;
+}
+
+/** Returns the pattern that rewrites calls such as FROM, `(NAME PARAMETER ... &optional ... &key ...)`, to TO. Returns a
+ *  string that says what is wrong with FROM or TO. */
+export function callPatternOf(from: string, to: string): CallPattern | string {
+  const [old, replacement] = [wholeList(from), wholeList(to)];
+  if (old === undefined) return 'old must be one call with parameters, such as (area shape &key unit)';
+  if (replacement === undefined) return 'new must be one call, such as (area :of shape)';
+  const pattern: CallPattern = {
+    operator: bareName(old.first),
+    required: [],
+    optional: [],
+    keys: new Map(),
+    to: replacement,
+  };
+  let mode = '';
+  for (const part of elementsOf(old).slice(1)) {
+    const name = bareName(part);
+    if (name === '' || part.name?.startsWith(PACKAGE_MARKER) || !Number.isNaN(Number(name)))
+      return `old has ${part.line}, which is no parameter: give a symbol for each argument`;
+    if (name.startsWith('&')) mode = name;
+    else if (mode === '') pattern.required.push(name);
+    else if (mode === '&OPTIONAL') pattern.optional.push(name);
+    else if (mode === '&KEY') pattern.keys.set(name, name);
+    else if (mode === '&REST' && pattern.rest === undefined) pattern.rest = name;
+    else return `old has ${mode}, and takes only &optional, &rest and &key`;
+  }
+  return pattern;
+}
+
+/** Returns the list that TEXT consists of; undefined when it is anything else. */
+function wholeList(text: string): Form | undefined {
+  const form = readForm(text.trim(), 0, new Set());
+  return form?.kind === 'cons' && form.token === '(' && form.end === text.trim().length ? form : undefined;
+}
+
+/** Why a call cannot be rewritten. */
+type Obstacle =
+  | 'called by FUNCALL, and new calls another function'
+  | 'a comment, #+, #- or a dot stands between its arguments'
+  | 'it has fewer arguments than old'
+  | 'it has more arguments than old'
+  | 'its keywords are not written out'
+  | 'it has a keyword that old lacks'
+  | 'it lacks an argument that new needs';
+
+/** A mention of a function that stays as it is, and why. WHAT is the argument or keyword that WHY is about. */
+export interface KeptMention {
+  start: number;
+  why: Obstacle | Mentioned;
+  what?: string | undefined;
+}
+
+/** Returns the splices of SOURCE that rewrite those of MENTIONS that PATTERN fits and that are not within REPLACED, and
+ *  the mentions that stay. A call within an argument is rewritten too. */
+export function rewriteCalls(
+  source: SourceText,
+  mentions: readonly CallMention[],
+  pattern: CallPattern,
+  replaced: readonly Span[],
+): { splices: Splice[]; kept: KeptMention[] } {
+  return new Rewriting(source.text, pattern).rewrite(
+    mentions.filter(({ start }) => !replaced.some((span) => span.start <= start && start < span.end)),
+  );
+}
+
+/** What the parameters of a pattern stand for in a call. */
+type Bindings = Map<string, readonly Form[]>;
+
+/** Signals that a call cannot be rewritten. */
+class Unfit extends Error {
+  readonly why: Obstacle | Mentioned;
+  readonly what: string | undefined;
+
+  constructor(why: Obstacle | Mentioned, what?: string) {
+    super(why);
+    this.why = why;
+    this.what = what;
+  }
+}
+
+class Rewriting {
+  readonly #text: string;
+  readonly #pattern: CallPattern;
+  /** By where a call begins: its end, and the text that replaces it. */
+  readonly #rewritten = new Map<number, { end: number; text: string }>();
+
+  constructor(text: string, pattern: CallPattern) {
+    this.#text = text;
+    this.#pattern = pattern;
+  }
+
+  rewrite(mentions: readonly CallMention[]): { splices: Splice[]; kept: KeptMention[] } {
+    const kept: KeptMention[] = [];
+    // Inner calls first, so that the text of an argument is known when the call around it is rewritten.
+    for (const { start, how, call } of mentions.toSorted((one, other) => other.start - one.start)) {
+      if (call === undefined) {
+        kept.push({ start, why: how ?? 'in a backquote or as data' });
+        continue;
+      }
+      try {
+        this.#rewritten.set(start, { end: call.form.end, text: this.#newCall(call.form, call.elements) });
+      } catch (error) {
+        if (!(error instanceof Unfit)) throw error;
+        kept.push({ start, why: error.why, what: error.what });
+      }
+    }
+    return { splices: this.#outermost(), kept: kept.reverse() };
+  }
+
+  #outermost(): Splice[] {
+    const splices: Splice[] = [];
+    for (const [start, { end, text }] of [...this.#rewritten].sort(([one], [other]) => one - other))
+      if (start >= (splices.at(-1)?.end ?? 0)) splices.push({ start, end, text });
+    return splices;
+  }
+
+  /** Returns the text for the call FORM with ELEMENTS: the operator, or FUNCALL and #'NAME, and the arguments. */
+  #newCall(form: Form, elements: readonly Form[]): string {
+    this.#checkBlanks(form, elements);
+    const { operator, to } = this.#pattern;
+    const isOwn = bareName(to.first) === operator;
+    const isFuncall = bareName(elements[0]) !== operator;
+    if (isFuncall && !isOwn) throw new Unfit('called by FUNCALL, and new calls another function');
+    const named = elements.slice(0, isFuncall ? 2 : 1);
+    const begin = isOwn ? named.map((part) => this.#source(part)).join(' ') : (to.first?.text ?? '');
+    const bindings = this.#bindings(elements.slice(named.length));
+    return this.#laidOut(form, begin, this.#parts(bindings));
+  }
+
+  /** Throws an Unfit unless only white space stands between ELEMENTS, which a rewritten call would lose. */
+  #checkBlanks(form: Form, elements: readonly Form[]): void {
+    let at = form.start + 1;
+    for (const { start, end } of [...elements, { start: form.end - 1, end: form.end }]) {
+      if (/\S/.test(this.#text.slice(at, start)))
+        throw new Unfit('a comment, #+, #- or a dot stands between its arguments');
+      at = end;
+    }
+  }
+
+  #bindings(args: readonly Form[]): Bindings {
+    const { required, optional, rest, keys } = this.#pattern;
+    if (args.some(({ kind }) => kind === 'comma')) throw new Unfit('in a backquote or as data');
+    if (args.length < required.length) throw new Unfit('it has fewer arguments than old');
+    const bindings: Bindings = new Map();
+    const positional = [...required, ...optional];
+    positional.slice(0, args.length).forEach((name, index) => {
+      bindings.set(name, [args[index] as Form]);
+    });
+    const left = args.slice(positional.length);
+    if (rest !== undefined) bindings.set(rest, left);
+    if (keys.size > 0) this.#bindKeys(left, bindings);
+    else if (left.length > 0 && rest === undefined) throw new Unfit('it has more arguments than old');
+    return bindings;
+  }
+
+  #bindKeys(args: readonly Form[], bindings: Bindings): void {
+    for (let index = 0; index < args.length; index += 2) {
+      const [keyword, value] = [args[index], args[index + 1]];
+      const name = keyword?.name ?? '';
+      if (!name.startsWith(PACKAGE_MARKER) || value === undefined)
+        throw new Unfit('its keywords are not written out');
+      const parameter = this.#pattern.keys.get(bareTokenName(name));
+      if (parameter === undefined) throw new Unfit('it has a keyword that old lacks', keyword?.text);
+      if (!bindings.has(parameter)) bindings.set(parameter, [value]);
+    }
+  }
+
+  /** Returns the arguments of the new call. A parameter without argument is left out, with the keyword before it. */
+  #parts(bindings: Bindings): string[] {
+    const parts: string[] = [];
+    let [afterKeyword, gap]: [boolean, string | undefined] = [false, undefined];
+    for (const part of elementsOf(this.#pattern.to).slice(1)) {
+      const isKeyword = part.name?.startsWith(PACKAGE_MARKER) === true;
+      const parameter = this.#isParameter(part) ? bareName(part) : undefined;
+      if (parameter !== undefined && (bindings.get(parameter) ?? []).length === 0) {
+        if (afterKeyword) parts.pop();
+        else if (parameter !== this.#pattern.rest) gap = parameter;
+      } else {
+        if (gap !== undefined && !isKeyword) throw new Unfit('it lacks an argument that new needs', gap);
+        parts.push(...this.#argumentTexts(part, parameter, bindings));
+      }
+      afterKeyword = isKeyword;
+    }
+    return parts;
+  }
+
+  #argumentTexts(part: Form, parameter: string | undefined, bindings: Bindings): string[] {
+    if (parameter !== undefined) return (bindings.get(parameter) ?? []).map((form) => this.#source(form));
+    let [text, at] = ['', part.start];
+    for (const inner of formsWithin(part)) {
+      if (!this.#isParameter(inner)) continue;
+      const bound = bindings.get(bareName(inner));
+      if (bound === undefined) throw new Unfit('it lacks an argument that new needs', bareName(inner));
+      const { text: template } = part.tree;
+      text += template.slice(at, inner.start) + bound.map((form) => this.#source(form)).join(' ');
+      at = inner.end;
+    }
+    return [text + part.tree.text.slice(at, part.end)];
+  }
+
+  #isParameter(form: Form): boolean {
+    const { required, optional, rest, keys } = this.#pattern;
+    if (form.mark !== 'atom' || form.name?.startsWith(PACKAGE_MARKER)) return false;
+    return [...required, ...optional, rest, ...keys.values()].includes(bareName(form));
+  }
+
+  /** Returns the text of FORM with the calls in it rewritten. */
+  #source({ start, end }: Span): string {
+    let [text, at] = ['', start];
+    const inner = [...this.#rewritten].filter(([from]) => from >= start && from < end);
+    for (const [from, { end: to, text: rewritten }] of inner.sort(([one], [other]) => one - other)) {
+      if (from < at) continue;
+      text += this.#text.slice(at, from) + rewritten;
+      at = to;
+    }
+    return text + this.#text.slice(at, end);
+  }
+
+  /** Returns the call of BEGIN with ARGS in place of FORM: on one line if it fits, else each argument, behind its keyword,
+   *  on a line below the first. */
+  #laidOut({ start }: Form, begin: string, args: readonly string[]): string {
+    const oneLine = `(${[begin, ...args].join(' ')})`;
+    const column = start - (this.#text.lastIndexOf('\n', start - 1) + 1);
+    if (args.length === 0 || (column + oneLine.length <= LINE_WIDTH && !oneLine.includes('\n')))
+      return oneLine;
+    const rows: string[] = [];
+    for (const arg of args)
+      if (rows.at(-1)?.startsWith(':') && !rows.at(-1)?.includes(' ')) rows[rows.length - 1] += ` ${arg}`;
+      else rows.push(arg);
+    return `(${begin} ${rows.join(`\n${' '.repeat(column + begin.length + 2)}`)})`;
+  }
+}
+
+/** A call that would reach beyond this column is written on several lines. */
+const LINE_WIDTH = 100;

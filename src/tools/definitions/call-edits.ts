@@ -1,0 +1,67 @@
+// Plans the edits that rewrite all calls of a function by a pattern.
+
+import { CallError } from '../../errors.ts';
+import type { CallContext } from '../../kernel/tool.ts';
+import { ownWords, type QuestionLine, questionLine } from '../../question-line.ts';
+import { type KeptMention, rewriteCalls } from '../../source/call-rewriting.ts';
+import { callMentionsIn } from '../../source/calls.ts';
+import { mayContainPlainly } from '../../source/mentioning.ts';
+import { packagesUsing } from '../../source/packages.ts';
+import { callOptions } from '../calling.ts';
+import { foundValue, isLookupFailure } from '../lookup.ts';
+import { takingTurns } from '../turns.ts';
+import type { EditedFile, EditedFiles } from './edited-files.ts';
+import type { CallsEdit } from './edits.ts';
+import { lispFiles, lookupBudget } from './in-workspace.ts';
+import type { Origins } from './origins.ts';
+
+/** Adds to FILES the splices that rewrite the calls of EDIT in the Lisp files of the workspace, except in what other
+ *  edits replace already. HOME is the package of a name without prefix. Returns a line for each call or other mention
+ *  that stays as it is. Throws a CallError when the image does not have the function, or no file mentions it. */
+export async function planCallsEdit(
+  { image, places, workspace }: Origins,
+  files: EditedFiles,
+  { label, query, pattern }: CallsEdit,
+  home: string | undefined,
+  context: CallContext,
+): Promise<QuestionLine[]> {
+  const asked = { name: query.name, ...(home !== undefined && { package: home }), limit: 1 };
+  const facts = foundValue(await image.call('impact', asked, callOptions(context)));
+  if (isLookupFailure(facts) || facts.kind === undefined)
+    throw new CallError(
+      `${label}: ${query.name} is no function of the image, so its calls are not known. Load what defines it first.`,
+    );
+  const turn = takingTurns();
+  const mentioning: string[] = [];
+  const packages = new Set(facts.homes);
+  const budget = lookupBudget();
+  for await (const path of lispFiles(workspace, places, budget)) {
+    const text = places.sourceText(path)?.text ?? '';
+    if (mayContainPlainly(text, [query.symbol])) mentioning.push(path);
+    for (const name of packagesUsing(text, facts.homes ?? [])) packages.add(name);
+    await turn();
+  }
+  if (budget.exceeded)
+    throw new CallError(
+      `${label}: the workspace has more files than can be searched for calls. Nothing was changed.`,
+    );
+  const callee = { name: query.symbol, packages, macro: facts.kind === 'MACRO' };
+  const lines: QuestionLine[] = [];
+  let found = 0;
+  for (const path of mentioning) {
+    const file = await files.open(workspace.name(path));
+    const mentions = callMentionsIn(file.source, places.features, callee);
+    const { splices, kept } = rewriteCalls(file.source, mentions, pattern, file.splices);
+    for (const splice of splices) file.splices.push({ ...splice, label });
+    lines.push(...kept.map((mention) => keptLine(file, mention)));
+    found += mentions.length;
+    await turn();
+  }
+  if (found === 0) throw new CallError(`${label}: no file of the workspace calls ${query.name}.`);
+  return lines;
+}
+
+function keptLine({ present, source }: EditedFile, { start, why, what }: KeptMention): QuestionLine {
+  const place = questionLine`Not changed: ${present.name}:${source.lineAt(start)}: ${ownWords(why)}`;
+  return what === undefined ? questionLine`${place}.` : questionLine`${place}: ${what}.`;
+}

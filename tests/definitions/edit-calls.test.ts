@@ -1,0 +1,136 @@
+// Rewriting all calls of a function in one edit, as after a change of its lambda list.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { APPROVE, sharedWorkspace } from '../files/sessions.ts';
+
+const at = sharedWorkspace();
+
+const RATE = `(defpackage :ec (:use :cl) (:export #:rate))
+(in-package :ec)
+(defun rate (a b &optional c &key d) (list a b c d))
+`;
+
+const USES = `(in-package :ec)
+
+(defun plain () (rate 1 (list 2 3)))
+(defun full (x) (rate x 2 (rate 4 5 6) :d (first x)))
+(defun through () (funcall #'rate 1 2 3))
+(defun mapped (list) (mapcar #'rate list list))
+(defun applied (list) (apply 'rate list))
+(defmacro made (x) \`(rate ,x 1))
+(defun local () (flet ((rate (x) x)) (rate 1)))
+(defun commented () (rate 1 ; one
+  2))
+(defun computed (key) (rate 1 2 3 key 4))
+(defun few () (rate 1))
+(defun long-name-of-a-caller (first-argument second-argument)
+  (rate (concatenate 'string first-argument "and") (concatenate 'string second-argument "more") nil))
+`;
+
+const OTHER = `(defpackage :ec-other (:use :cl :ec))
+(in-package :ec-other)
+(defun far () (rate 1 2))
+(defun qualified () (ec:rate 3 4 5))
+`;
+
+const CALLS = {
+  definition: 'ec:rate',
+  op: 'calls',
+  old: '(rate a b &optional c &key d)',
+  new: '(rate c :tariff a :zone b :day d)',
+};
+const read = (path: string) => readFileSync(join(at.root, path), 'utf8');
+const edit = (...edits: object[]) => at.answer('edit_definitions', { edits });
+
+beforeAll(async () => {
+  at.human = () => APPROVE;
+  at.put('rate.lisp', RATE);
+  await at.answer('load_file', { path: 'rate.lisp' });
+});
+
+beforeEach(() => {
+  at.put('rate.lisp', RATE);
+  at.put('uses.lisp', USES);
+  at.put('other/far.lisp', OTHER);
+});
+
+describe('an edit of all calls', () => {
+  test('rewrites those that fit, in all files, and names the others', async () => {
+    at.human = () => APPROVE;
+    expect(await edit({ ...CALLS, new: '(rate :tariff a :zone b :place c :day d)' })).toBe(
+      `Changed uses.lisp: 4 forms, +6 −4. It has 12 top-level forms now.
+  3: (defun plain)
+  4: (defun full)
+  5: (defun through)
+  14-17: (defun long-name-of-a-caller)
+Changed other/far.lisp: lines 3, 4, +2 −2. It has 4 top-level forms now.
+
+Note: there is no package EC-OTHER in the image, so names in other/far.lisp were not looked up.
+
+Not changed: uses.lisp:6: as a function.
+Not changed: uses.lisp:7: as a name.
+Not changed: uses.lisp:8: in a backquote or as data.
+Not changed: uses.lisp:10: a comment, #+, #- or a dot stands between its arguments.
+Not changed: uses.lisp:12: its keywords are not written out.
+Not changed: uses.lisp:13: it has fewer arguments than old.`,
+    );
+    expect(read('uses.lisp').split('\n').slice(2, 5)).toEqual([
+      '(defun plain () (rate :tariff 1 :zone (list 2 3)))',
+      '(defun full (x) (rate :tariff x :zone 2 :place (rate :tariff 4 :zone 5 :place 6) :day (first x)))',
+      "(defun through () (funcall #'rate :tariff 1 :zone 2 :place 3))",
+    ]);
+    expect(read('uses.lisp')).toContain(`  (rate :tariff (concatenate 'string first-argument "and")
+        :zone (concatenate 'string second-argument "more")
+        :place nil))
+`);
+    expect(read('other/far.lisp')).toContain(
+      '(defun far () (rate :tariff 1 :zone 2))\n(defun qualified () (ec:rate :tariff 3 :zone 4 :place 5))\n',
+    );
+  });
+
+  test('leaves a call whose new form needs an argument that it does not give', async () => {
+    expect(await edit(CALLS)).toContain(
+      'Not changed: other/far.lisp:3: it lacks an argument that new needs: C.',
+    );
+    expect(read('other/far.lisp')).toContain('(ec:rate 5 :tariff 3 :zone 4)');
+  });
+
+  test('goes with the edit of the definition itself, in one question', async () => {
+    const questions = at.questions.length;
+    const definition = {
+      definition: 'ec:rate',
+      text: '(defun rate (&key tariff zone) (if (rate 1 2) (list tariff zone)))',
+    };
+    const answer = await edit(definition, { ...CALLS, old: '(rate a b)', new: '(rate :tariff a :zone b)' });
+    expect(answer).toMatch(/^Changed rate.lisp/);
+    expect(at.questions.length).toBe(questions + 1);
+    expect(read('rate.lisp')).toContain('(if (rate 1 2)');
+    expect(read('other/far.lisp')).toContain('(rate :tariff 1 :zone 2)');
+  });
+
+  test('takes &rest, forms around parameters, and another function', async () => {
+    await edit({ ...CALLS, old: '(rate a &rest more)', new: '(price (list a) more 7)' });
+    expect(read('uses.lisp')).toContain('(defun plain () (price (list 1) (list 2 3) 7))');
+    expect(read('other/far.lisp')).toContain('(price (list 3) 4 5 7)');
+  });
+});
+
+describe('an edit of all calls that is wrong says why', () => {
+  test.each([
+    [{ old: '(rate a' }, 'old must be one call with parameters, such as (area shape &key unit).'],
+    [{ new: 'x' }, 'new must be one call, such as (area :of shape).'],
+    [{ old: '(rate 5)' }, 'old has 5, which is no parameter: give a symbol for each argument.'],
+    [{ old: '(rate &aux b)' }, 'old has &AUX, and takes only &optional, &rest and &key.'],
+    [{ old: '(rite a)' }, 'old must be a call of ec:rate.'],
+    [{ text: '(x)' }, 'op calls takes definition, old and new alone.'],
+    [{ definition: '(setf rate)' }, 'op calls takes the name of a function or macro, not (setf rate).'],
+    [
+      { definition: 'ec::none', old: '(none a)' },
+      'ec::none is no function of the image, so its calls are not known. Load what defines it first.',
+    ],
+  ])('%j', async (wrong, why) => {
+    expect(await edit({ ...CALLS, ...wrong })).toBe(`failed: edits[0]: ${why}`);
+  });
+});
