@@ -4,9 +4,14 @@
 import { messageOf } from './errors.ts';
 import { visible } from './visible.ts';
 
+/** Writes TEXT, a part of a line or of several. */
+export function printPart(text: string): void {
+  process.stdout.write(process.stdout.isTTY ? visible(text) : text);
+}
+
 /** Prints TEXT. Returns the exit code for success. */
 export function print(text: string): 0 {
-  process.stdout.write(`${process.stdout.isTTY ? visible(text) : text}\n`);
+  printPart(`${text}\n`);
   return 0;
 }
 

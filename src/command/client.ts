@@ -1,7 +1,7 @@
 // Sends MCP requests to a session over its socket, and matches the answers to them.
 
 import type { Socket } from 'node:net';
-import { INTERRUPT } from '../door/outcome.ts';
+import { INTERRUPT, OUTPUT_KEY } from '../door/outcome.ts';
 import { membersOf } from '../json.ts';
 
 const PROTOCOL_VERSION = '2026-07-28';
@@ -17,25 +17,34 @@ export class SessionClient {
   readonly #meta: object;
   readonly #waiting = new Map<number, (reply: SessionReply) => void>();
   readonly #onProgress: (message: string) => void;
+  readonly #onOutput: ((text: string) => void) | undefined;
   #lastId = 0;
   #rest = '';
 
   /** VERSION is the version of this program, CAN_ASK whether its user can be asked. ON_PROGRESS receives texts on
-   *  what a call does while it runs. */
+   *  what a call does while it runs, ON_OUTPUT what the call writes, which its answer then leaves out. */
   constructor(
     socket: Socket,
     {
       version,
       canAsk,
       onProgress,
-    }: { version: string; canAsk: boolean; onProgress: (message: string) => void },
+      onOutput,
+    }: {
+      version: string;
+      canAsk: boolean;
+      onProgress: (message: string) => void;
+      onOutput?: ((text: string) => void) | undefined;
+    },
   ) {
     this.#socket = socket;
     this.#onProgress = onProgress;
+    this.#onOutput = onOutput;
     this.#meta = {
       'io.modelcontextprotocol/protocolVersion': PROTOCOL_VERSION,
       'io.modelcontextprotocol/clientInfo': { name: 'live-lisp-command', version },
       'io.modelcontextprotocol/clientCapabilities': canAsk ? { elicitation: { form: {} } } : {},
+      ...(onOutput && { [OUTPUT_KEY]: true }),
     };
     socket.setEncoding('utf8');
     socket.on('data', (chunk: string) => this.#read(chunk));
@@ -75,10 +84,16 @@ export class SessionClient {
     for (const line of lines) this.#receive(line);
   }
 
+  #receiveProgress({ message, _meta }: RequestResult): void {
+    const output = (_meta as RequestResult | undefined)?.[OUTPUT_KEY];
+    if (typeof output === 'string') this.#onOutput?.(output);
+    else this.#onProgress(String(message));
+  }
+
   #receive(line: string): void {
     const { id, method, params, result, error } = membersOf(line);
     if (id === undefined && method === undefined) this.#socket.destroy(); // The other side is no session.
-    if (method === 'notifications/progress') this.#onProgress(String((params as RequestResult)['message']));
+    if (method === 'notifications/progress') this.#receiveProgress(params as RequestResult);
     if (method !== undefined || typeof id !== 'number') return;
     const resolve = this.#waiting.get(id);
     this.#waiting.delete(id);

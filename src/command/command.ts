@@ -3,10 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { IDLE_MINUTES } from '../door/idle.ts';
-import { type EndKind, OUTCOME_KEY } from '../door/outcome.ts';
+import { type CallEnd, OUTCOME_KEY } from '../door/outcome.ts';
 import { type Session, sessionsIn } from '../door/sessions.ts';
 import { messageOf, SetupError, UsageError } from '../errors.ts';
-import { complain, print } from '../output.ts';
+import { complain, print, printPart } from '../output.ts';
 import { isTooWide, realPath, servingFolder, sessionsFolder } from '../paths.ts';
 import { type RequestResult, SessionClient, type SessionReply } from './client.ts';
 import { askOnTerminal, canAskOnTerminal } from './question.ts';
@@ -19,6 +19,7 @@ import {
   stopSession,
 } from './sessions.ts';
 import { inVerbs, isVerb, usageOf, VERBS, type Verb, type VerbCall } from './verbs.ts';
+import { keptText } from './whole-answers.ts';
 import { argumentsOf, type OptionTypes, optionsIn } from './words.ts';
 
 /** Exit codes. */
@@ -67,17 +68,19 @@ async function run([verb = '', ...words]: readonly string[], program: readonly s
   if (verb === 'sessions' || verb === 'stop') return manage(verb, options, rest);
   const planned = await planOf(verb, rest);
   const { session, socket } = await connection(options, program);
+  const written = new WrittenText();
   const client = new SessionClient(socket, {
     version: ownVersion(),
     canAsk: canAskOnTerminal(),
     onProgress: showProgress,
+    onOutput: options.json ? undefined : (text) => written.add(text),
   });
   try {
     await checkAnswers(session, client);
     const calls = Array.isArray(planned)
       ? planned
       : await planned.calls(await parametersOf(planned.tool, client));
-    return await performAll(calls, client, options);
+    return await performAll(calls, client, options, written);
   } finally {
     client.end();
   }
@@ -274,16 +277,22 @@ async function performAll(
   calls: readonly VerbCall[],
   client: SessionClient,
   options: Options,
+  written: WrittenText,
 ): Promise<number> {
   for (const call of calls) {
-    const code = await perform(call, client, options);
+    const code = await perform(call, client, options, written);
     if (code !== EXIT.good) return code;
   }
   return EXIT.good;
 }
 
 /** Performs CALL, prints its answer and returns the exit code. */
-async function perform({ tool, args }: VerbCall, client: SessionClient, options: Options): Promise<number> {
+async function perform(
+  { tool, args }: VerbCall,
+  client: SessionClient,
+  options: Options,
+  written: WrittenText,
+): Promise<number> {
   let more: object = {};
   for (;;) {
     const { reply, isInterrupted } = await interruptible(
@@ -296,6 +305,7 @@ async function perform({ tool, args }: VerbCall, client: SessionClient, options:
     const { result } = reply;
     const asks = result['resultType'] === 'input_required';
     if (!asks) {
+      written.end();
       const code = printResult(result, options);
       return isInterrupted && code !== EXIT.image ? EXIT.interrupted : code;
     }
@@ -331,14 +341,28 @@ function interruptible(reply: Promise<SessionReply>, client: SessionClient) {
 /** Prints the texts of RESULT: its own on standard output, notices on standard error. Returns the exit code. */
 function printResult(result: RequestResult, { json }: Options): number {
   const [own = '', ...notices] = (result['content'] as { text?: string }[]).map(({ text = '' }) => text);
-  const { ended, data } = Object((result['_meta'] as RequestResult | undefined)?.[OUTCOME_KEY]) as {
-    ended?: EndKind;
-    data?: unknown;
-  };
+  const { ended, data, whole } = Object(
+    (result['_meta'] as RequestResult | undefined)?.[OUTCOME_KEY],
+  ) as Partial<CallEnd>;
   if (json) print(JSON.stringify(data ?? { text: own }));
-  else print(inVerbs(own));
+  else print(inVerbs(own) + (whole === undefined ? '' : `\n\n${keptText(inVerbs(whole))}`));
   for (const notice of notices) complain(inVerbs(notice));
   return EXIT[ended ?? (result['isError'] === true ? 'failed' : 'good')];
+}
+
+/** Prints what a call writes while it runs, under a headline, and an empty line behind it. */
+class WrittenText {
+  #last = '';
+
+  add(text: string): void {
+    printPart(this.#last === '' ? `Output:\n${text}` : text);
+    this.#last = text;
+  }
+
+  end(): void {
+    if (this.#last !== '') print(this.#last.endsWith('\n') ? '' : '\n');
+    this.#last = '';
+  }
 }
 
 /** Shows what a call does while it runs, where a person can see it. */

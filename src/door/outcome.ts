@@ -3,9 +3,21 @@
 /** Key in a result's `_meta`. */
 export const OUTCOME_KEY = 'live-lisp/outcome';
 
+/** Key in the `_meta` of a request, with the value true: the command takes what the call writes as it comes. Then it is
+ *  the key of such a text in the `_meta` of a progress notification, and the answer at the end does not repeat it. */
+export const OUTPUT_KEY = 'live-lisp/output';
+
 /** The notification by which a shell command interrupts its call. The parameter `requestId` is the id of
  *  the call's request, which is still answered, unlike a request that MCP cancels. */
 export const INTERRUPT = 'live-lisp/interrupt';
 
 /** How a call ended: it succeeded, failed, had wrong arguments, needs a human's approval, or has no image. */
 export type EndKind = 'good' | 'failed' | 'usage' | 'human' | 'image';
+
+/** What a result tells a command besides its texts, under OUTCOME_KEY: the data for code, and the whole text when the one
+ *  in the result is cut. */
+export interface CallEnd {
+  ended: EndKind;
+  data?: unknown;
+  whole?: string;
+}

@@ -251,16 +251,10 @@ async function run({ tool, args, context }: Call): Promise<BareOutcome> {
     await withinLimit(tool, context, (limited) => tool.handler(withDefaults(tool, args), limited)),
   );
   const bounded = boundText(text);
-  if (failed || (absent && context.forData)) {
-    return {
-      success: false,
-      error: bounded,
-      data,
-      ...(result !== undefined && { result }),
-      ...(note && { note }),
-    };
-  }
-  return { success: true, text: bounded, data, ...(structured && { structured }), ...(note && { note }) };
+  const more = { data, ...(note && { note }), ...(context.command && bounded !== text && { whole: text }) };
+  if (failed || (absent && context.forData))
+    return { success: false, error: bounded, ...more, ...(result !== undefined && { result }) };
+  return { success: true, text: bounded, ...more, ...(structured && { structured }) };
 }
 
 async function previewOf({ tool, args, context }: Call): Promise<Preview> {

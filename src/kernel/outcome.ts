@@ -10,6 +10,8 @@ export type BareOutcome = {
   /** Advice that follows a denial. A client that runs without a human may have denied by itself. */
   hint?: string;
   note?: string;
+  /** For a command: the whole text, when the other one is cut. */
+  whole?: string;
 } & (
   | {
       success: true;

@@ -35,6 +35,8 @@ export interface CallContext {
   signal?: AbortSignal;
   /** Called about once a second with a text on what the call is doing. */
   onProgress?: (message: string) => void;
+  /** Called about once a second with what the call has written since. If it was called, the answer has no output. */
+  onOutput?: (text: string) => void;
   /** False when no human can be asked for an approval. */
   canAsk?: boolean;
   /** The command that made the call, if one did. Its calls have notices of their own, and approvals for the session

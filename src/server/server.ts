@@ -12,7 +12,7 @@ import {
 import { calledTool, isCallTool } from '../catalog/call-tool.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { type ListMode, listedTools } from '../catalog/list.ts';
-import { type EndKind, OUTCOME_KEY } from '../door/outcome.ts';
+import { type CallEnd, type EndKind, OUTCOME_KEY, OUTPUT_KEY } from '../door/outcome.ts';
 import { CallError, messageOf, NoHumanAnswerError } from '../errors.ts';
 import type { Verdict } from '../kernel/approval.ts';
 import type { Executor } from '../kernel/executor.ts';
@@ -228,8 +228,12 @@ function toResult(outcome: Outcome): CallToolResult {
 
 /** Returns RESULT with how the call with OUTCOME ended, and its data. */
 function withOutcome(result: CallToolResult, outcome: Outcome): CallToolResult {
-  const { data } = outcome;
-  return withEnd(result, { ended: endOf(outcome), ...(data !== undefined && { data }) });
+  const { data, whole } = outcome;
+  return withEnd(result, {
+    ended: endOf(outcome),
+    ...(data !== undefined && { data }),
+    ...(whole !== undefined && { whole }),
+  });
 }
 
 function endOf(outcome: Outcome): EndKind {
@@ -239,7 +243,7 @@ function endOf(outcome: Outcome): EndKind {
   return outcome.cause ?? (ending?.kind === 'lost' ? 'image' : 'failed');
 }
 
-function withEnd(result: CallToolResult, end: { ended: EndKind; data?: unknown }): CallToolResult {
+function withEnd(result: CallToolResult, end: CallEnd): CallToolResult {
   return { ...result, _meta: { ...result._meta, [OUTCOME_KEY]: end } };
 }
 
@@ -260,15 +264,20 @@ function callContext(
   const startedAt = performance.now();
   let last = 0;
   let isEnded = false;
-  const onProgress = (message: string) => {
+  const notify = (more: { message?: string; _meta?: { [key: string]: unknown } }) => {
     if (isEnded) return;
     const progress = Math.max(Math.round(performance.now() - startedAt), last + 1);
     last = progress;
-    const params = { progressToken, progress: progress / 1000, message };
+    const params = { progressToken, progress: progress / 1000, ...more };
     context.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };
+  const takesOutput = command !== undefined && _meta?.[OUTPUT_KEY] === true;
   return {
-    call: { ...call, onProgress },
+    call: {
+      ...call,
+      onProgress: (message) => notify({ message }),
+      ...(takesOutput && { onOutput: (text: string) => notify({ _meta: { [OUTPUT_KEY]: text } }) }),
+    },
     endCall: () => {
       forget();
       isEnded = true;

@@ -28,11 +28,12 @@ export function limitOption({ timeout }: { readonly timeout?: number }): { limit
   return timeout === undefined ? {} : { limitMs: timeout * 1000 };
 }
 
-/** Returns the call options for the cancellation signal and the progress callback of CONTEXT. */
-export function callOptions({ signal, onProgress, command }: CallContext): CallOptions {
+/** Returns the call options for the cancellation signal and the callbacks of CONTEXT. */
+export function callOptions({ signal, onProgress, onOutput, command }: CallContext): CallOptions {
   return {
     ...(command && { ofCommand: true }),
     ...(signal && { signal }),
+    ...(onOutput && { onOutput }),
     ...(onProgress && { onProgress: (progress) => onProgress(progressText(progress)) }),
   };
 }

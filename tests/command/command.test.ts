@@ -1,6 +1,6 @@
 // The verbs of the command line: what each prints, where, and with which exit code.
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inVerbs } from '../../src/command/verbs.ts';
@@ -69,6 +69,29 @@ describe('a verb', () => {
     expect((await shell.run(['apropos', 'pric', '--package=cl-user', '--limit', '5'])).stdout).toMatch(
       /PRICE/,
     );
+  });
+
+  test('prints what a form writes while it runs, and not again with its answer', async () => {
+    const form = '(progn (princ "one") (terpri) (finish-output) (sleep 3) (princ "two") :done)';
+    const first = await shell.line(`live-lisp eval '${form}' | head -2`);
+    expect(first.stdout).toBe('Output:\none\n');
+    expect((await shell.run(['eval', form])).stdout).toBe('Output:\none\ntwo\n\n:DONE\n');
+    expect((await shell.run(['eval', '(progn (princ "short") 1)'])).stdout).toBe('1\n\nOutput:\nshort\n');
+    expect(JSON.parse((await shell.run(['eval', '--json', form])).stdout)).toMatchObject({
+      output: { text: 'one\ntwo' },
+    });
+  });
+
+  test('keeps an answer that is too long in a file for a day', async () => {
+    const lines = Array.from({ length: 60 }, (_, n) => `(defun long-${n} ()\n  "${'x'.repeat(800)}")\n`);
+    writeFileSync(file('long.lisp'), lines.join(''));
+    await shell.run(['load', 'long.lisp']);
+    const { stdout } = await shell.run(['read', ...lines.map((_, n) => `long-${n}`)]);
+    const [, count, path = ''] =
+      /The whole answer, (\d+) characters, is in (\S+) for a day\.\n$/.exec(stdout) ?? [];
+    expect(stdout.length).toBeLessThan(41_000);
+    expect(readFileSync(path, 'utf8').length).toBe(Number(count) + 1);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
   test('the advice in an answer is a command', async () => {

@@ -12,8 +12,9 @@ import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import { type Job, Jobs } from './jobs.ts';
 import type { CallNotice } from './notices.ts';
-import { reportProgress } from './progress.ts';
+import { reportOutput, reportProgress } from './progress.ts';
 import { type Ahead, Queue } from './queue.ts';
+import { WrittenOutput } from './written.ts';
 
 /** The functions through which calls use their image. */
 export interface CallHost {
@@ -109,11 +110,16 @@ export class Calls {
     const performed = perform(job);
     const stopFollowing = options.signal && job.follow(options.signal);
     const stopTelling = options.onProgress && reportProgress(job, options.onProgress, this.#times.progress);
+    const { onOutput } = options;
+    const written = new WrittenOutput();
+    const stopPassing = onOutput && reportOutput(job, written, onOutput, this.#times.progress);
     let reply: Reply<Name> | undefined;
     try {
       reply = await performed;
-      return reply;
+      stopPassing?.();
+      return written.isBegun ? withoutOutput(reply, written, onOutput) : reply;
     } finally {
+      stopPassing?.();
       stopFollowing?.();
       stopTelling?.();
       this.jobs.end(job, reply ?? notStarted(job));
@@ -261,4 +267,15 @@ async function unlessAborted<Value>(promise: Promise<Value>, signal: EndSignal):
     signal.addEventListener('abort', onAbort, { once: true });
   });
   return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
+}
+
+/** Returns REPLY without its output, after the part of it that WRITTEN has not passed on was passed to PASS. */
+function withoutOutput<Name extends keyof Operations>(
+  { output, ...reply }: Reply<Name>,
+  written: WrittenOutput,
+  pass?: (text: string) => void,
+): Reply<Name> {
+  const rest = output === undefined ? '' : written.take(output);
+  if (rest !== '') pass?.(rest);
+  return reply;
 }

@@ -1,10 +1,11 @@
-// Reports the progress of a call to its caller at intervals.
+// Reports the progress and the output of a call to its caller at intervals.
 
 import type { Progress } from '../wire/call.ts';
-import { readJobProgress } from '../wire/messages.ts';
+import { readJobProgress, readOutput } from '../wire/messages.ts';
 import type { JobProgress } from '../wire/operations.ts';
 import { TIMES } from '../wire/times.ts';
 import type { Job } from './jobs.ts';
+import type { WrittenOutput } from './written.ts';
 
 /** Calls REPORT every EVERY_MS milliseconds with the progress of JOB, until the returned function is called.
  *  While a request for the progress is unanswered, no other request is sent, and REPORT gets the time for
@@ -38,6 +39,33 @@ export function reportProgress(
     });
   };
   const timer = setInterval(poll, everyMs);
+  return () => {
+    ended = true;
+    clearInterval(timer);
+  };
+}
+
+/** Calls PASS every EVERY_MS milliseconds with what JOB has written since, until the returned function is called. WRITTEN
+ *  records what was passed. */
+export function reportOutput(
+  job: Job,
+  written: WrittenOutput,
+  pass: (text: string) => void,
+  everyMs: number = TIMES.progress,
+): () => void {
+  let isAsking = false;
+  let ended = false;
+  const poll = async () => {
+    const { phase } = job;
+    if (phase.kind !== 'running' || isAsking) return;
+    isAsking = true;
+    const { data } = await phase.peer.request('written', { job: phase.id }).answer;
+    isAsking = false;
+    const output = readOutput(data.value);
+    const text = output === undefined || ended ? '' : written.take(output);
+    if (text !== '') pass(text);
+  };
+  const timer = setInterval(() => void poll(), everyMs);
   return () => {
     ended = true;
     clearInterval(timer);

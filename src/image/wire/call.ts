@@ -34,6 +34,8 @@ export interface CallOptions {
   /** True when a command calls: if it cancels the call, the next answer does not tell others of that. */
   ofCommand?: boolean;
   onProgress?: (progress: Progress) => void;
+  /** Called with what the call writes, about once a second. If it was called, the reply has no output. */
+  onOutput?: (text: string) => void;
   /** The earlier call, stopped by a held error, that this call continues. The reply to this call then answers
    *  the earlier call too; with `ifLeft`, only when the reply says that the evaluated code left the held
    *  error by a non-local exit. */

@@ -5,7 +5,12 @@ import type { Condition, Frame, InterruptedMember, Output, Reason } from './oper
 
 /** Returns OUTPUT as one text that says how many characters were left out. */
 export function wholeText({ text, omitted, tail }: Output): string {
-  return omitted === undefined ? text : `${text}\n[... ${omitted} characters left out ...]\n${tail ?? ''}`;
+  return omitted === undefined ? text : `${text}${leftOutLine(omitted)}${tail ?? ''}`;
+}
+
+/** Returns the line in place of OMITTED characters of an output, with the line breaks around it. */
+export function leftOutLine(omitted: number): string {
+  return `\n[... ${omitted} characters left out ...]\n`;
 }
 
 /** The agent's report on an interrupted call. */
