@@ -124,7 +124,7 @@ export function namedPaths(argv: readonly string[], environment: NodeJS.ProcessE
 function readCommand(first: string, operands: readonly string[]): (typeof COMMANDS)[number] {
   const command = COMMANDS.find((name) => name === first);
   if (command === undefined) {
-    throw new UsageError(`Unknown command ${first}; live-lisp --help lists the commands.`);
+    throw new UsageError(unknownCommand(first));
   }
   const takesAny = command === 'search' || command === 'help' || command === 'image';
   const most = command === 'dial' ? 1 : takesAny ? Number.POSITIVE_INFINITY : 0;
@@ -132,6 +132,15 @@ function readCommand(first: string, operands: readonly string[]): (typeof COMMAN
     throw new UsageError(`The command ${command} takes no ${operands[most]}; see live-lisp --help.`);
   }
   return command;
+}
+
+/** Returns the message for WORD, which names no command. A tool can be meant. */
+function unknownCommand(word: string): string {
+  const tool = /^[a-z]+(?:_[a-z]+)+$/.test(word);
+  const list = 'live-lisp --help lists the commands.';
+  return tool
+    ? `Unknown command ${word}; live-lisp call ${word} calls the tool of that name, and ${list}`
+    : `Unknown command ${word}; ${list}`;
 }
 
 /** Returns the paths of all records in the folder STATE. AUDIT is kept as the path of the audit log if the

@@ -66,7 +66,8 @@ export function deniedHint(
 ): string {
   const said = words === undefined ? [] : [`The user says: ${words}`];
   if (where !== undefined) return [`Nothing was done. The user denied it in ${where}.`, ...said].join(' ');
-  if (words !== undefined) return ['Nothing was done.', ...said].join(' ');
+  // A command asks in its terminal, where only a person can deny.
+  if (words !== undefined || question.caller === 'command') return ['Nothing was done.', ...said].join(' ');
   return `Nothing was done. If no person decided this, the client did by itself. ${allowanceText(question)}`;
 }
 

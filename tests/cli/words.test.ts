@@ -27,6 +27,10 @@ describe('what is wrong with the words is one sentence on stderr, exit 2', () =>
 
   test.each([
     [['bogus'], 'Unknown command bogus; live-lisp --help lists the commands.'],
+    [
+      ['load_system'],
+      'Unknown command load_system; live-lisp call load_system calls the tool of that name, and live-lisp --help lists the commands.',
+    ],
     [['--bogus'], 'Unknown flag --bogus; see live-lisp --help.'],
     [['--bogus=5'], 'Unknown flag --bogus; see live-lisp --help.'],
     [['-x'], 'Unknown flag -x; see live-lisp --help.'],
