@@ -12,15 +12,7 @@ import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import { type Batch, type JournalEntry, labelOf, nextBatch } from './entries.ts';
 import type { Journal } from './journal.ts';
-import {
-  addName,
-  type Cause,
-  causeOf,
-  nothingBuilt,
-  type Rebuilt,
-  type Remark,
-  remarksOf,
-} from './report.ts';
+import { addName, type Cause, causeOf, nothingBuilt, type Rebuilt, type Remark } from './report.ts';
 
 export class Rebuild {
   readonly #journal: Journal;
@@ -130,7 +122,7 @@ export class Rebuild {
         index = reached;
       },
     );
-    const remarks = remarksOf(data.failed);
+    const { failed: remarks = [] } = data;
     for (const remark of remarks) this.#remark(batch[remark.index], remark);
     const broken = remarks.some((remark) => remark.broken) || (brokeInProbe && ending.kind === 'interrupted');
     const ended = ending.kind === 'done' && !broken;

@@ -1,7 +1,6 @@
 // Defines the report of a loss: what the lost image held, what was rebuilt, and what was not.
 
 import type { Ending } from '../wire/endings.ts';
-import type { ReplayRemark } from '../wire/operations.ts';
 
 /** How many forms of a kind there are, and the beginnings of the first few of them. */
 export interface Beginnings {
@@ -155,19 +154,6 @@ export function addForm(forms: Beginnings, text: string): void {
 /** Adds NAME to NAMES, unless NAMES has it or is full. */
 export function addName(names: string[], name: string): void {
   if (names.length < NAME_LIMIT && !names.includes(name)) names.push(name);
-}
-
-/** Returns the remarks in FAILED, an unchecked value. */
-export function remarksOf(failed: unknown): ReplayRemark[] {
-  return (Array.isArray(failed) ? failed : []).map((remark: unknown) => {
-    const { index, why, missing, broken } = { ...Object(remark) } as { [member: string]: unknown };
-    return {
-      index: Number.isInteger(index) ? Number(index) : -1,
-      ...(typeof why === 'string' && { why }),
-      ...(Array.isArray(missing) && { missing: missing.map(String) }),
-      ...(broken === true && { broken }),
-    };
-  });
 }
 
 /** Returns the cause for an operation that ended with ENDING but did not do what it should: OTHERWISE when

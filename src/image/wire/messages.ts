@@ -1,9 +1,10 @@
 // Types of the agent's messages, and their parser. The program in the image can write anything to the
-// connection, so the type of each member is checked here, once. The data of an answer are not checked.
+// connection, so members that are used outside of the call that they answer are checked here. The ending and
+// the data of an answer are not checked: a forged one fails the call (tools/answer-checks.ts).
 
-import type { Interrupted, ReportedEnding } from './endings.ts';
+import type { ReportedEnding } from './endings.ts';
 import type { Message } from './frames.ts';
-import type { AgentOperations, Condition, Frame, JobProgress, Output, Place, Reason } from './operations.ts';
+import type { AgentOperations, Condition, InterruptedMember, JobProgress, Output } from './operations.ts';
 
 /** An ability for which this SBCL lacks internals. */
 export interface Fallback {
@@ -169,117 +170,17 @@ function readAnswer({ id: _, output, background, changes, moreChanges, ...rest }
     ...(ownOutput && { output: ownOutput }),
     ...(otherOutput && { background: otherOutput }),
     ...(others && { changes: others }),
-    // The data differ for each operation. docs/develop/wire-protocol.md documents them, and a test compares
-    // real answers with that page. A program that forges an answer only breaks its own call, as long as the
-    // server uses the data of an answer for that call only.
     data: rest,
   };
 }
 
 function readEnding({ condition, interrupted, aborted }: Message): ReportedEnding {
-  if (condition) return { kind: 'condition', condition: readCondition(condition) };
-  if (interrupted) return readInterrupted(membersOf(interrupted));
+  if (condition) return { kind: 'condition', condition: condition as Condition };
+  if (interrupted) {
+    const { frames = [], ...members } = interrupted as InterruptedMember;
+    return { ...members, kind: 'interrupted', frames };
+  }
   return { kind: aborted === true ? 'aborted' : 'done' };
-}
-
-/** Returns CONDITION, an unchecked member of a message, as a Condition. */
-export function readCondition(condition: unknown): Condition {
-  const {
-    type,
-    text,
-    variable,
-    near,
-    missing,
-    withoutManager,
-    initFile,
-    restarts,
-    moreRestarts,
-    frames,
-    moreFrames,
-  } = membersOf(condition);
-  const offered = Array.isArray(restarts) ? restarts.map(membersOf) : [];
-  return {
-    type: textOf(type),
-    text: textOf(text),
-    ...(typeof variable === 'string' && { variable }),
-    ...(Array.isArray(near) && { near: textsOf(near) }),
-    ...(missing === true && { missing }),
-    ...(withoutManager === true && { withoutManager }),
-    ...(typeof initFile === 'string' && { initFile }),
-    ...(offered.length > 0 && {
-      restarts: offered.map(({ name, report }) => ({ name: textOf(name), report: textOf(report) })),
-    }),
-    ...(typeof moreRestarts === 'number' && { moreRestarts }),
-    ...(Array.isArray(frames) && { frames: framesOf(frames) }),
-    ...(typeof moreFrames === 'number' && { moreFrames }),
-  };
-}
-
-function readPlace({
-  file,
-  offset,
-  form,
-  start,
-  end,
-  inside,
-  changed,
-  written,
-  mark,
-  latest,
-  definition,
-}: Message): Place & { definition?: string } {
-  return {
-    ...(typeof file === 'string' && { file }),
-    ...(typeof offset === 'number' && { offset }),
-    ...(typeof form === 'number' && { form }),
-    ...(typeof start === 'number' && { start }),
-    ...(typeof end === 'number' && { end }),
-    ...(inside === true && { inside }),
-    ...(changed === true && { changed }),
-    ...(typeof written === 'number' && { written }),
-    ...(typeof mark === 'string' && { mark }),
-    ...(typeof latest === 'string' && { latest }),
-    ...(typeof definition === 'string' && { definition }),
-  };
-}
-
-/** Returns FRAMES, an unchecked member of a message, as stack frames. */
-function framesOf(frames: unknown): Frame[] {
-  return (Array.isArray(frames) ? frames : []).map((frame) => {
-    const { call, folded, system, ...place } = membersOf(frame);
-    return typeof folded === 'number'
-      ? { folded }
-      : { call: textOf(call), ...readPlace(place), ...(system === true && { system }) };
-  });
-}
-
-const REASONS: readonly Reason[] = [
-  'timeout',
-  'cancelled',
-  'interrupt',
-  'ending',
-  'heap',
-  'terminated',
-  'ended',
-];
-
-function readInterrupted({
-  reason,
-  frames,
-  cutShort,
-  collectedMilliseconds,
-  notBegun,
-  endedBy,
-}: Message): Interrupted {
-  return {
-    kind: 'interrupted',
-    reason: REASONS.find((each) => each === reason) ?? 'ended',
-    frames: framesOf(frames),
-    ...(cutShort === true && { cutShort }),
-    ...(notBegun === true && { notBegun }),
-    ...(typeof endedBy === 'string' && { endedBy: endedBy.slice(0, 100) }),
-    ...(typeof collectedMilliseconds === 'number' && { collectedMilliseconds }),
-  };
 }
 
 /** Maximum number of characters to keep of the beginning, and of the end, of an output. The agent sends
