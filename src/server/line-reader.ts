@@ -6,11 +6,8 @@ export const LINE_OCTETS_LIMIT = 64 * 1024 * 1024;
 const NEWLINE = 10;
 const FIRST_SIZE = 4096;
 
-/** How many octets are kept of the beginning and of the end of a skipped line. */
-const END_SIZE = 500;
-
-/** A line; or, for a skipped line, its size and its two ends. */
-export type Line = { octets: Buffer } | { skippedOctets: number; ends: [string, string] };
+/** A line; or, for a skipped line, its size. */
+export type Line = { octets: Buffer } | { skippedOctets: number };
 
 export class LineReader {
   /** The beginning of the line that is being received. Only the first #fill octets are valid. */
@@ -18,8 +15,6 @@ export class LineReader {
   #fill = 0;
   /** How many octets of this line have arrived, including the octets that were not kept. */
   #size = 0;
-  /** The two ends of this line, once the line is too long. */
-  #ends: [Buffer, Buffer] | undefined;
 
   /** Adds CHUNK and returns the lines that are now complete. */
   push(chunk: Buffer): Line[] {
@@ -36,11 +31,10 @@ export class LineReader {
   #line(last: Buffer): Line {
     if (this.#size === 0 && last.length <= LINE_OCTETS_LIMIT) return { octets: last };
     this.#append(last);
-    const [octets, size, ends] = [this.#buffer.subarray(0, this.#fill), this.#size, this.#ends];
+    const [octets, size] = [this.#buffer.subarray(0, this.#fill), this.#size];
     this.#clearBuffer();
     this.#size = 0;
-    this.#ends = undefined;
-    return ends ? { skippedOctets: size, ends: [`${ends[0]}`, `${ends[1]}`] } : { octets };
+    return size > LINE_OCTETS_LIMIT ? { skippedOctets: size } : { octets };
   }
 
   /** Adds PART to the current line. Copies PART, because a reference would keep the whole chunk in memory.
@@ -48,7 +42,6 @@ export class LineReader {
   #append(part: Buffer): void {
     this.#size += part.length;
     if (this.#size > LINE_OCTETS_LIMIT) {
-      this.#appendEnds(part);
       this.#clearBuffer();
       return;
     }
@@ -59,18 +52,6 @@ export class LineReader {
     }
     part.copy(this.#buffer, this.#fill);
     this.#fill = this.#size;
-  }
-
-  #appendEnds(part: Buffer): void {
-    const before = this.#buffer.subarray(0, this.#fill);
-    const [first, last] = this.#ends ?? [
-      Buffer.concat([before.subarray(0, END_SIZE), part.subarray(0, END_SIZE)]),
-      before,
-    ];
-    this.#ends = [
-      Buffer.from(first.subarray(0, END_SIZE)),
-      Buffer.concat([last.subarray(-END_SIZE), part.subarray(-END_SIZE)]).subarray(-END_SIZE),
-    ];
   }
 
   #clearBuffer(): void {

@@ -151,9 +151,6 @@ export class StdioTransport implements Transport {
       this.#options.complain(
         `A line of ${line.skippedOctets} octets was passed over; the limit is ${LINE_OCTETS_LIMIT}.`,
       );
-      const id = idAtEnd(line.ends);
-      const why = `it has ${line.skippedOctets} octets, and the limit is ${LINE_OCTETS_LIMIT}, so nothing was done. Send less at a time.`;
-      if (id !== undefined && !this.#unanswered.has(id)) void this.send(refusal(id, why));
       return;
     }
     const text = line.octets.toString('utf8').trim();
@@ -221,19 +218,6 @@ function isPlainCall(message: unknown): message is JSONRPCRequest {
     Object(params)._meta === undefined &&
     Object.keys(more).length === 0
   );
-}
-
-/** Returns the id of a request of which only the FIRST and the LAST octets are known; undefined when the id
- *  is in neither. Clients write the id as one of the first members or as one of the last. */
-function idAtEnd([first, last]: readonly [string, string]): string | number | undefined {
-  if (!first.includes('"method"')) return undefined;
-  const id = '"id"\\s*:\\s*(-?\\d+|"(?:[^"\\\\]|\\\\.)*")\\s*';
-  const version = '"jsonrpc"\\s*:\\s*"2\\.0"\\s*';
-  const [, found] =
-    new RegExp(`^\\s*\\{\\s*(?:${version},\\s*)?${id}[,}]`).exec(first) ??
-    new RegExp(`,\\s*${id}(?:,\\s*${version})?\\}\\s*$`).exec(last) ??
-    [];
-  return found === undefined ? undefined : (JSON.parse(found) as string | number);
 }
 
 /** Returns the id of the request in LINE, which is no valid message; undefined if it has no valid id. */

@@ -44,30 +44,10 @@ describe('lines', () => {
     const block = Buffer.alloc(MEGA, 'x');
     for (let megabytes = 0; megabytes < 100; megabytes++) expect(reader.push(block)).toEqual([]);
     expect(reader.push(Buffer.from('\nnext\n'))).toEqual([
-      { skippedOctets: 100 * MEGA, ends: ['x'.repeat(500), 'x'.repeat(500)] },
+      { skippedOctets: 100 * MEGA },
       { octets: Buffer.from('next') },
     ]);
     expect(LINE_OCTETS_LIMIT).toBe(64 * MEGA);
-  });
-
-  test.each([1, 3, 7 * MEGA])('that are too long keep both ends, in chunks of %i octets', (size) => {
-    const reader = new LineReader();
-    const line = Buffer.concat([
-      Buffer.from('{"id":1,'),
-      Buffer.alloc(LINE_OCTETS_LIMIT, ' '),
-      Buffer.from(',"end":2}\n'),
-    ]);
-    const lines = [];
-    for (let start = 0; start < 1000; start += size)
-      lines.push(...reader.push(line.subarray(start, start + size)));
-    const begun = Math.ceil(1000 / size) * size;
-    lines.push(...reader.push(line.subarray(begun, -5)), ...reader.push(line.subarray(-5)));
-    expect(lines).toEqual([
-      {
-        skippedOctets: line.length - 1,
-        ends: [line.subarray(0, 500).toString(), line.subarray(-501, -1).toString()],
-      },
-    ]);
   });
 
   test('in pieces of one octet hold little more than their octets', () => {
