@@ -16,60 +16,35 @@ const SLICE = 4096;
 export function codeFinder(
   pattern: string,
 ): ((text: string) => Generator<Occurrence | undefined>) | undefined {
-  const wanted = [...tokensOf(pattern)];
+  const wanted = [...tokensOf(pattern)].map((token) => {
+    const kind = isWhole(token, pattern) ? 'whole' : 'bare';
+    return { kind, key: keyOf(token, pattern, kind === 'bare') } as const;
+  });
+  const [anyWhole, anyBare] = [
+    wanted.some(({ kind }) => kind === 'whole'),
+    wanted.some(({ kind }) => kind === 'bare'),
+  ];
   if (wanted.length === 0) return undefined;
-  const bitsOf = bitsIn(wanted, pattern);
   return function* (text) {
-    // Ring buffer with the starts of the tokens read last, as many as the pattern has tokens.
-    const starts = new Uint32Array(wanted.length);
-    // Shift-And state, BITS bits a word: bit N is set when pattern tokens 0 to N end at the last token read.
-    const words = new Int32Array(Math.ceil(wanted.length / BITS));
-    const last = 1 << ((wanted.length - 1) % BITS);
+    /** The matches that have begun: where each begins, and how many tokens of the pattern it has. */
+    let begun: { start: number; count: number }[] = [];
     let index = 0;
     for (const token of tokensOf(text)) {
-      starts[index % wanted.length] = token.start;
+      const keys = {
+        whole: anyWhole ? keyOf(token, text, false) : '',
+        bare: anyBare ? keyOf(token, text, true) : '',
+      };
+      begun.push({ start: token.start, count: 0 });
+      begun = begun.filter((match) => {
+        const next = wanted[match.count];
+        match.count += 1;
+        return next !== undefined && keys[next.kind] === next.key;
+      });
+      const [first] = begun;
+      if (first?.count === wanted.length) yield [first.start, token.end];
       index += 1;
-      const bits = bitsOf(token, text);
-      if (bits === undefined) words.fill(0);
-      else if (readOn(words, bits, last)) yield [starts[index % wanted.length] ?? token.start, token.end];
       if (index % SLICE === 0) yield undefined;
     }
-  };
-}
-
-/** Number of bits used in each word of a Shift-And state. */
-const BITS = 31;
-const MASK = 0x7fffffff;
-
-/** Advances the Shift-And state WORDS by one token. BITS has the pattern tokens that equal this token.
- *  Returns whether bit LAST is set, so that the whole pattern matches. */
-function readOn(words: Int32Array, bits: Int32Array, last: number): boolean {
-  let carried = 1;
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at] as number;
-    words[at] = ((word << 1) | carried) & MASK & (bits[at] as number);
-    carried = (word >> (BITS - 1)) & 1;
-  }
-  return ((words[words.length - 1] ?? 0) & last) !== 0;
-}
-
-/** Returns a function that compares a token with WANTED, the tokens of PATTERN. It returns words of BITS
- *  bits, with bit N set when the token equals token N of PATTERN; undefined when it equals none. */
-function bitsIn(wanted: readonly Token[], pattern: string) {
-  const [exact, bareOnes] = [new Map<string, Int32Array>(), new Map<string, Int32Array>()];
-  for (const [index, token] of wanted.entries()) {
-    const whole = isWhole(token, pattern);
-    const known = whole ? exact : bareOnes;
-    const key = keyOf(token, pattern, !whole);
-    const words = known.get(key) ?? new Int32Array(Math.ceil(wanted.length / BITS));
-    known.set(key, words);
-    const at = Math.floor(index / BITS);
-    words[at] = (words[at] ?? 0) | (1 << (index % BITS));
-  }
-  return (token: Token, text: string) => {
-    const loose = bareOnes.get(keyOf(token, text, true));
-    const whole = exact.size > 0 ? exact.get(keyOf(token, text, false)) : undefined;
-    return whole && loose ? whole.map((word, at) => word | (loose[at] ?? 0)) : (whole ?? loose);
   };
 }
 
