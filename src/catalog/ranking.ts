@@ -1,7 +1,7 @@
 // Ranks tools for a request in plain words: BM25 over weighted fields.
 
 import { FIELDS, type Field, fieldsOf, WITH_STOP_WORDS } from './fields.ts';
-import { type LiteralHits, literalScore, literalTexts, normalizedName } from './literal.ts';
+import { type LiteralHits, literalScore, normalizedName } from './literal.ts';
 import type { ToolMetadata } from './metadata.ts';
 import { readRequest } from './request.ts';
 import { stem, termsOf, words } from './terms.ts';
@@ -28,13 +28,11 @@ export interface Ranked {
 
 export class Ranking {
   readonly #tools: readonly ToolMetadata[];
-  readonly #texts: readonly ReturnType<typeof literalTexts>[];
   /** By term: the tools that have it, by index, with the weight of the term in each. */
   readonly #postings = new Map<string, Map<number, number>>();
 
   constructor(tools: Iterable<ToolMetadata>) {
     this.#tools = [...tools];
-    this.#texts = this.#tools.map(literalTexts);
     for (const [at, tool] of this.#tools.entries()) {
       for (const [term, weight] of termWeights(tool)) {
         const holders = this.#postings.get(term) ?? new Map<number, number>();
@@ -72,16 +70,12 @@ export class Ranking {
   /** Returns the tools with the name NAME (in any case, `-` equal to `_`), and the tool with the id NAME. */
   named(name: string): ToolMetadata[] {
     const normalized = normalizedName(name);
-    return this.#tools.filter((tool, at) => this.#texts[at]?.name === normalized || keyOf(tool) === name);
+    return this.#tools.filter((tool) => normalizedName(tool.name) === normalized || keyOf(tool) === name);
   }
 
   /** Returns the literal hits of QUERY (S1.2), the most points first, else in catalog order (S1.4). */
   literal(query: string): LiteralHits {
-    const normalized = { text: query.toLowerCase(), name: normalizedName(query) };
-    const hits = this.#tools.map((tool, at): [ToolMetadata, number] => [
-      tool,
-      literalScore(this.#texts[at] as ReturnType<typeof literalTexts>, normalized),
-    ]);
+    const hits = this.#tools.map((tool): [ToolMetadata, number] => [tool, literalScore(tool, query)]);
     return new Map(hits.filter(([, score]) => score > 0).sort(([, one], [, other]) => other - one));
   }
 }
