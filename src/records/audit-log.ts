@@ -13,7 +13,7 @@ import {
 import type { Arguments } from '../kernel/parameter.ts';
 import { SAFETY_LEVELS } from '../kernel/tool.ts';
 import { LineFile } from './lines.ts';
-import { digestText, isoTime, lineShapeOf, parseLine, truncate } from './shorten.ts';
+import { digestText, lineShapeOf, parseLine, truncate } from './shorten.ts';
 
 /** Size limit of the file in bytes, and number of full files kept. */
 const FILES = { limit: 5_000_000, kept: 4 };
@@ -65,7 +65,6 @@ export class AuditLog implements AuditTrail {
   readonly #lines: LineFile;
 
   readonly #root: string;
-  readonly #rootText: string;
   readonly #logsTexts: boolean;
   /** Ids of calls begin with this random text, followed by the number of the call. */
   readonly #series = randomUUID();
@@ -76,7 +75,6 @@ export class AuditLog implements AuditTrail {
     this.#logsTexts = texts;
     this.#lines = new LineFile(path, FILES);
     this.#root = root;
-    this.#rootText = JSON.stringify(root);
   }
 
   get path(): string {
@@ -84,14 +82,14 @@ export class AuditLog implements AuditTrail {
   }
 
   begin(call: AuditedCall, authority: Authority): (end: AuditedEnd) => void {
-    const { tool, level, caller, args } = call;
+    const { args, ...facts } = call;
     this.#count += 1;
     const id = `${this.#series}-${this.#count}`;
-    const when = `{"id":"${id}","time":"${isoTime(Date.now())}","root":${this.#rootText},"event":"begin"`;
-    const what = `"tool":${JSON.stringify(tool)},"level":"${level}","caller":"${caller}"`;
-    const line = `${when},${what},"authority":"${authority}","arguments":${argumentsJson(args, this.#logsTexts)}}`;
+    const time = new Date().toISOString();
+    const begin = { id, time, root: this.#root, event: 'begin', ...facts, authority } as const;
+    const line = beginLine(begin, args, this.#logsTexts);
     // A written line survives the end of the process, that of a dangerous call also a crash of the machine.
-    this.#lines.append(line, level === 'dangerous');
+    this.#lines.append(line, call.level === 'dangerous');
     return (end) => {
       try {
         this.#lines.append(endLine(id, end, this.#logsTexts));
@@ -122,16 +120,17 @@ export class AuditLog implements AuditTrail {
 function endLine(id: string, end: AuditedEnd, texts: boolean): string {
   const { error } = end;
   const kept = { ...end, ...(error !== undefined && { error: shortened(error, texts) }) };
-  return JSON.stringify({ id, time: isoTime(Date.now()), event: 'end', ...kept });
+  return JSON.stringify({ id, time: new Date().toISOString(), event: 'end', ...kept });
 }
 
-/** Returns ARGS as JSON for the log, with their strings (TEXTS) or with digests of them. Arguments that a
- *  program gives may not be JSON; then the result is a string that says so. */
-function argumentsJson(args: Arguments, texts: boolean): string {
+/** Returns BEGIN as a line with ARGS, with their strings (TEXTS) or with digests of them. Arguments that a
+ *  program gives may not be JSON; then the line has a sentence that says so. */
+function beginLine(begin: Omit<BeginLine, 'arguments'>, args: Arguments, texts: boolean): string {
   try {
-    return JSON.stringify(shortened(args, texts)) ?? 'null';
+    return JSON.stringify({ ...begin, arguments: shortened(args, texts) });
   } catch (error) {
-    return JSON.stringify(`These arguments cannot be written as JSON (${messageOf(error)}).`);
+    const why = `These arguments cannot be written as JSON (${messageOf(error)}).`;
+    return JSON.stringify({ ...begin, arguments: why });
   }
 }
 

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { removeOldest, workspaceDigest } from './folder.ts';
 import { LineFile } from './lines.ts';
-import { isoTime, lineShapeOf, parseLine, truncate } from './shorten.ts';
+import { lineShapeOf, parseLine, truncate } from './shorten.ts';
 
 /** Size limit of the file in bytes, and number of full files kept. */
 const FILES = { limit: 2_000_000, kept: 2 };
@@ -108,5 +108,5 @@ function lineOf(evaluation: NewEvaluation, server: string): string {
     key,
     typeof value === 'string' ? truncate(value, TEXT_LIMIT) : value,
   ]);
-  return JSON.stringify({ time: isoTime(Date.now()), server, ...Object.fromEntries(texts) });
+  return JSON.stringify({ time: new Date().toISOString(), server, ...Object.fromEntries(texts) });
 }

@@ -2,20 +2,6 @@
 
 import { digestOf } from '../files/digest.ts';
 
-/** Cache of the last second formatted, because many calls happen in one second. */
-let cachedSecond = Number.NaN;
-let cachedText = '';
-
-/** Returns the time AT, in whole milliseconds since 1970, as ISO text for records. */
-export function isoTime(at: number): string {
-  const milliseconds = at % 1000;
-  if (at - milliseconds !== cachedSecond) {
-    cachedSecond = at - milliseconds;
-    cachedText = new Date(cachedSecond).toISOString().slice(0, -4);
-  }
-  return `${cachedText}${String(milliseconds).padStart(3, '0')}Z`;
-}
-
 /** The fields of a line, with types or possible values. `?` is for optional. Others are ignored. */
 type Fields = Readonly<Record<string, 'string' | 'string?' | 'number' | 'boolean' | readonly string[]>>;
 
