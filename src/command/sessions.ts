@@ -4,7 +4,6 @@ import { spawn } from 'node:child_process';
 import {
   closeSync,
   existsSync,
-  linkSync,
   lstatSync,
   openSync,
   readFileSync,
@@ -17,6 +16,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Session, sessionsIn } from '../door/sessions.ts';
 import { messageOf, SetupError, UsageError } from '../errors.ts';
+import { withLock } from '../lock.ts';
 import { isRunning, makeOwnFolder } from '../own.ts';
 import { isInside, realPath } from '../paths.ts';
 
@@ -163,20 +163,17 @@ function unusable(folder: string, error: unknown): SetupError {
   );
 }
 
-/** Creates the file LOCK, with the id of this process. Returns false when another command has it, or takes it. */
+/** Creates the file LOCK, with the id of this process. Returns false when another command holds it. */
 function takeLock(lock: string): boolean {
-  const owner = readIfThere(lock);
-  if (owner === undefined) return hasCreated(lock);
-  if (isHeld(lock, Number(owner))) return false;
-  // Of all who see that OWNER is dead, only one may remove its lock, else the lock of a next owner goes, too.
-  const removing = `${lock}-after-${Number(owner)}`;
-  if (!takeLock(removing)) return false;
   try {
-    if (readIfThere(lock) === owner) rmSync(lock, { force: true });
-  } finally {
-    rmSync(removing, { force: true });
+    return withLock(`${lock}-change`, () => {
+      if (isHeld(lock, Number(readIfThere(lock)))) return false;
+      writeFileSync(lock, String(process.pid), { mode: 0o600 });
+      return true;
+    });
+  } catch (error) {
+    throw unusable(dirname(lock), error);
   }
-  return hasCreated(lock);
 }
 
 /** True when the process OWNER can still be starting a session under LOCK. An older file is of a process that was
@@ -184,22 +181,6 @@ function takeLock(lock: string): boolean {
 function isHeld(lock: string, owner: number): boolean {
   const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return owner > 0 && isRunning(owner) && Date.now() - made < 2 * START_MS;
-}
-
-/** Creates the file LOCK in one step, so that nobody reads it without the id of this process. Returns false when
- *  it exists. */
-function hasCreated(lock: string): boolean {
-  const own = `${lock}.${process.pid}`;
-  try {
-    writeFileSync(own, String(process.pid), { mode: 0o600 });
-    linkSync(own, lock);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw unusable(dirname(lock), error);
-  } finally {
-    rmSync(own, { force: true });
-  }
 }
 
 /** Returns the text of FILE; undefined when there is no such file. */

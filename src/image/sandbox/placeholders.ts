@@ -2,20 +2,17 @@
 // server needs them any more.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isThere, withFileTimeout } from '../../files/answering.ts';
 import { digestOf } from '../../files/digest.ts';
+import { withLock } from '../../lock.ts';
 import { isRunning } from '../../own.ts';
 import { makeFolder } from '../../paths.ts';
 
-/** A lock that is older than this was left by a server that was killed. */
-const STALE_LOCK_MS = 2000;
-/** Pause between two attempts to take the lock. */
-const PAUSE_MS = 2;
-/** When this process exits, it waits at most this long for the removal of its folders. The process holds the
- *  lock meanwhile, so the time must be shorter than STALE_LOCK_MS. */
+/** When this process exits, it waits at most this long for the removal of its folders. It holds the lock
+ *  meanwhile, so the time must be shorter than that after which a lock counts as left behind. */
 const REMOVING_MS = 1000;
 
 /** Empty folders in workspaces. Git neither shows them nor takes them for repositories. Several servers can
@@ -88,18 +85,10 @@ export class Placeholders {
   /** Runs CHANGE while this process holds the lock on the notes. Does nothing when the folder of notes cannot
    *  be used. */
   #withLock(change: () => void): void {
-    const lock = join(this.#notes, 'lock');
     try {
       makeFolder(this.#notes, 0o700);
-      acquireLock(lock);
-    } catch {
-      return;
-    }
-    try {
-      change();
-    } finally {
-      rmSync(lock, { recursive: true, force: true });
-    }
+      withLock(join(this.#notes, 'lock'), change);
+    } catch {}
   }
 
   #noteOf(path: string): string {
@@ -112,27 +101,6 @@ function removeEmptyFolder(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {}
-}
-
-/** Takes the lock by creating the folder LOCK. Waits while another process holds the lock. Throws when the
- *  lock is not free after twice STALE_LOCK_MS. */
-function acquireLock(lock: string): void {
-  const end = Date.now() + 2 * STALE_LOCK_MS;
-  while (Date.now() < end) {
-    try {
-      mkdirSync(lock);
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-    // The time of the lock can be in the future, when a clock was set back or a file server has another
-    // clock.
-    const lockedAt = lstatSync(lock, { throwIfNoEntry: false })?.mtimeMs;
-    if (lockedAt !== undefined && Math.abs(Date.now() - lockedAt) > STALE_LOCK_MS)
-      rmSync(lock, { recursive: true, force: true });
-    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
-  }
-  throw new Error(`${lock} stays locked`);
 }
 
 /** Removes those of FOLDERS that are empty. A folder with content now belongs to the user. A separate process
