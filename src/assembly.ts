@@ -190,7 +190,7 @@ export function assembleParts(
       ...(config.init !== undefined && { startFile: config.init }),
       ...dial?.options,
     },
-    findByWay: dial?.find ?? (config.swank && findThroughSwank(config.swank, config.serving, times)),
+    findByAddress: dial?.find ?? (config.swank && findThroughSwank(config.swank, config.serving, times)),
   });
   const editors = new Editors(config.root);
   const workspace = workspaceOf(config, image, sandbox, editors);

@@ -1,4 +1,13 @@
 // Replaces several files: all of them or none, even when the server is killed meanwhile.
+//
+// The steps, and what a kill after each of them leaves:
+// 1. Each new content is written to a temporary file, and each old content gets a second name (an `old`
+//    file). After a kill the files are unchanged; removeStale later removes the others.
+// 2. The files are checked again, and a record of all replacements (the intents) is written to the disk.
+//    After a kill the next server reads the record, and finds that nothing was renamed.
+// 3. The temporary files are renamed into place, one by one. After a kill some files are new. The next
+//    server renames the `old` files of these back (rollBack). If all files are new, it keeps them.
+// 4. The record is removed, and then the `old` files.
 
 import { constants } from 'node:fs';
 import { copyFile, link, rename, unlink } from 'node:fs/promises';
@@ -20,27 +29,31 @@ import {
   writeTemporary,
 } from './write.ts';
 
-/** A replacement of PATH by BYTES. CONFIRM checks the file right before, and throws to prevent it. */
+/** A file to replace, and its new content. */
 export interface Replacement {
   path: string;
   bytes: Uint8Array;
+  /** Checks the present state of the file right before the change. Throws to prevent the change. */
   confirm: (present: Present) => void;
 }
 
-/** A replacement, with the directory of its file held open. */
+/** A replacement whose directory is held open. */
 interface OpenReplacement extends Replacement, WriteTarget {
+  /** Name of the file in its directory. */
   base: string;
 }
 
-/** A replacement with the new content in a temporary file and, as OLD, a second name for the old one. */
+/** A replacement after step 1. The names are those of files in the directory of the file. */
 interface Prepared extends OpenReplacement {
+  /** Name of the file with the new content. */
   temporary: string;
+  /** Second name of the old content; '' for a new file. */
   old: string;
   intended: IntendedFile;
 }
 
-/** Replaces files in WORKSPACE by REPLACEMENTS. Replaces none when one fails, SIGNAL aborts, or a CONFIRM
- *  throws. INTENTS keeps the record that the next server needs for a rollback after a kill. */
+/** Makes REPLACEMENTS in WORKSPACE. Makes none when one fails, SIGNAL aborts, or one of their `confirm`
+ *  throws. INTENTS keeps the record by which the next server rolls back after a kill. */
 export async function replaceTogether(
   workspace: Workspace,
   intents: Intents,
@@ -58,6 +71,8 @@ export async function replaceTogether(
   );
 }
 
+/** Calls USE with OPENED and the further replacements, their directories held open. Recursive, because
+ *  withTarget holds a directory open only while its callback runs. */
 async function withTargets<Value>(
   workspace: Workspace,
   [first, ...others]: readonly Replacement[],
@@ -75,6 +90,7 @@ async function withTargets<Value>(
   });
 }
 
+/** Returns the value of USE. An error of the file system becomes an error that names the file to replace. */
 async function nameFileOnFailure<Value>({ path }: Replacement, use: () => Promise<Value>): Promise<Value> {
   try {
     return await use();
@@ -83,6 +99,7 @@ async function nameFileOnFailure<Value>({ path }: Replacement, use: () => Promis
   }
 }
 
+/** Performs the steps above with OPENED. */
 async function replaceOpened(
   workspace: Workspace,
   intents: Intents,
@@ -115,6 +132,7 @@ async function replaceOpened(
   }
 }
 
+/** Records PREPARED. Returns a function that removes the record. */
 async function recordIntents(intents: Intents, prepared: readonly Prepared[]): Promise<() => Promise<void>> {
   try {
     return await intents.begin(prepared.map(({ intended }) => intended));
@@ -125,6 +143,7 @@ async function recordIntents(intents: Intents, prepared: readonly Prepared[]): P
   }
 }
 
+/** Performs step 1 for a replacement. IS_NEW is true when there is no file at its path. */
 async function prepare(replacement: OpenReplacement, isNew: boolean): Promise<Prepared> {
   const { folder, base, bytes } = replacement;
   const temporary = await writeTemporary(folder, base, bytes);
@@ -132,7 +151,7 @@ async function prepare(replacement: OpenReplacement, isNew: boolean): Promise<Pr
   if (isNew) return { ...replacement, temporary, old: '', intended };
   const old = temporaryName('old');
   try {
-    // Copies the file if the file system has no hard links.
+    // Copies the file on a file system without hard links.
     await link(folder.at(base), folder.at(old)).catch(() =>
       copyFile(folder.at(base), folder.at(old), constants.COPYFILE_EXCL),
     );
@@ -145,7 +164,7 @@ async function prepare(replacement: OpenReplacement, isNew: boolean): Promise<Pr
   }
 }
 
-/** Renames the new contents of PREPARED into place. If one rename fails, restores all files. */
+/** Performs step 3. If one rename fails, undoes the others. */
 async function renameAll(prepared: readonly Prepared[]): Promise<void> {
   const renamed: Prepared[] = [];
   for (const replacement of prepared) {
@@ -160,13 +179,14 @@ async function renameAll(prepared: readonly Prepared[]): Promise<void> {
   }
 }
 
-/** Restores the file BASE in FOLDER from OLD. Removes BASE if OLD is '', because BASE was a new file. */
+/** Undoes the rename of the file BASE in FOLDER: renames OLD back or, if OLD is '' (BASE was a new file),
+ *  removes BASE. */
 async function restore(folder: Folder, base: string, old: string): Promise<void> {
   if (old === '') await unlink(folder.at(base));
   else await rename(folder.at(old), folder.at(base));
 }
 
-/** Returns the digest of the file NAME in the target's folder; undefined when NAME is no regular file. */
+/** Returns the digest of the file NAME in a folder; undefined when NAME is no regular file. */
 async function digestIn({ folder }: WriteTarget, name: string): Promise<string | undefined> {
   const file = await folder.openFile(name);
   if (file === undefined || !('handle' in file)) return undefined;
@@ -177,8 +197,9 @@ async function digestIn({ folder }: WriteTarget, name: string): Promise<string |
   }
 }
 
-/** Rolls back, in WORKSPACE, the replacements in INTENTS that killed servers left unfinished. Keeps a
- *  replacement whose files were all renamed. Returns sentences for the user about what was rolled back. */
+/** Rolls back the replacements in WORKSPACE that killed servers have left unfinished, by their records in
+ *  INTENTS. Keeps those whose files were all renamed. Returns sentences for the user on what was rolled
+ *  back. */
 export async function rollBackUnfinished(workspace: Workspace, intents: Intents): Promise<string[]> {
   const notes: string[] = [];
   for (const { files, remove } of await intents.unfinished()) {
@@ -193,8 +214,14 @@ export async function rollBackUnfinished(workspace: Workspace, intents: Intents)
   return notes;
 }
 
+/** The state of a file after a kill:
+ *  before: it has its old content;
+ *  after: it has its new content, and the old one was kept;
+ *  changed: it has another content, or the old one is lost, so it is left as it is. */
 type State = 'before' | 'after' | 'changed';
 
+/** Rolls back FILES, the files of one record. Returns a text on that; undefined when nothing was to do,
+ *  because all files had been renamed. */
 async function rollBack(workspace: Workspace, files: readonly IntendedFile[]): Promise<string | undefined> {
   const states: State[] = [];
   for (const file of files)
@@ -211,6 +238,7 @@ async function rollBack(workspace: Workspace, files: readonly IntendedFile[]): P
   return allReplaced ? undefined : rollBackText(workspace, files, states);
 }
 
+/** Returns the state of a file of a record. For a new file, BEFORE and OLD are ''. */
 async function stateOf(target: WriteTarget, { old, before, after }: IntendedFile): Promise<State> {
   const now = await digestIn(target, target.names[0] ?? '');
   if ((now ?? '') === before) return 'before';

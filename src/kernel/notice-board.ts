@@ -1,40 +1,41 @@
-// Tells each connection the notices that it has not told yet.
+// Keeps notices until each connection has delivered them in an answer: that of the client that started the
+// server, and those of commands.
 
 import { counted } from './reply.ts';
 
-/** A notice; one with OWN concerns the client that started the server alone. */
+/** A notice. One with OWN is only for the client that started the server. */
 export type Notice = string | { own: string };
 
-/** A connection that notices are told over. */
+/** The position of a connection in the sequence of all notices. */
 export interface NoticeReader {
-  /** How many of all notices it has passed. */
+  /** How many notices were delivered over the connection, or are not meant for it. */
   passed: number;
 }
 
-/** Maximum number of notices kept for a connection that makes no call. */
+/** Maximum number of notices to keep for a connection that makes no call. */
 const LIMIT = 50;
 
 export class NoticeBoard {
   readonly #take: () => Notice[];
   readonly #kept: Notice[] = [];
-  /** How many notices there have been. */
+  /** Number of all notices so far. */
   #count = 0;
   readonly #client: NoticeReader = { passed: 0 };
-  /** How many notices any command has passed. */
+  /** The position of the command that was the last to read notices. */
   #passedByCommands = 0;
 
-  /** TAKE returns the notices since it was called last. */
+  /** TAKE returns the notices since its previous call. */
   constructor(take: () => Notice[]) {
     this.#take = take;
   }
 
-  /** Returns the reader of a new command, which passes what earlier commands have told. */
+  /** Returns the position of a new command: after the notices that earlier commands have delivered. */
   command(): NoticeReader {
     return { passed: this.#passedByCommands };
   }
 
-  /** Returns the notices that COMMAND has not passed yet, oldest first; without COMMAND those for the client that
-   *  started the server. */
+  /** Returns the notices that COMMAND has not delivered yet, oldest first. Without COMMAND, returns those
+   *  for the client that started the server. */
   read(command?: NoticeReader): string[] {
     const news = this.#take();
     this.#kept.push(...news);

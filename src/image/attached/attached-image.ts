@@ -1,5 +1,6 @@
-// Implements Image for an image that somebody else runs. Finds it and connects to its agent on demand, and again
-// after the connection is lost. The server never starts, ends or rebuilds such an image.
+// Implements Image for an image that somebody else runs. At the first call, finds the image and connects to
+// its agent. After the connection is lost, the next call does so again. The server never starts, ends or
+// rebuilds such an image.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf, SetupError } from '../../errors.ts';
@@ -15,21 +16,21 @@ import type { Upcalls } from '../wire/upcalls.ts';
 import { type AgentConnection, AttachedPeer, socketConnection } from './attached-peer.ts';
 
 export interface AttachedOptions {
-  /** Returns the image to connect to. Throws a SetupError when there is none. */
+  /** Returns the image to connect to. Throws a SetupError when no image can be used. */
   find: () => Promise<Served>;
-  /** Returns the connection to the image that was found; by default, to its socket. */
+  /** Opens a connection to the image that was found; by default, to its socket. */
   connect?: (served: Served) => AgentConnection;
-  /** The form by which an image begins to serve, for the texts of errors. */
+  /** The form that makes an image serve, for error texts. */
   line: string;
   /** Time limit of a call in milliseconds. */
   limitMs: number;
-  /** The start file that images of the server load, if there is one. This one does not. */
+  /** The start file, if given, which only images of the server load. */
   startFile?: string;
   /** True when a signal has stopped the process PID. */
   isStopped?: (pid: number) => boolean;
   /** Timeouts of the image. */
   times?: Times;
-  /** Folders in and below which ASDF also finds systems while a call runs. */
+  /** Folders that ASDF also searches, with their subfolders, while a call runs. */
   trees?: readonly string[];
   /** Calls a tool for code in the image. */
   callTool?: Upcalls['callTool'];
@@ -39,10 +40,10 @@ export interface AttachedOptions {
   onReply?: CallHost['onReply'];
 }
 
-/** Why a connection was closed whose agent had not greeted in time. */
+/** The reason with which a connection is closed when the agent does not greet in time. */
 const NO_GREETING = 'it did not answer in time';
 
-/** Milliseconds between two attempts to connect to an image for which too many others wait. */
+/** Milliseconds between two attempts to connect to an image whose queue of connections is full. */
 const RETRY_MS = 50;
 
 export class AttachedImage implements Image {
@@ -52,19 +53,20 @@ export class AttachedImage implements Image {
   /** Performs the operation NAME with ARGS, as in Image. */
   readonly call: Calls['call'];
   readonly #notices = new Notices<ImageNotice>();
+  /** The connection that is being made or, once made, has not ended; undefined when there is none. */
   #connecting: Promise<AttachedPeer> | undefined;
-  /** The last connection, even if it has ended or its agent never greeted. */
+  /** The connection that was made last, even if it has ended or its agent never greeted. */
   #lastPeer: AttachedPeer | undefined;
-  /** The connection that calls use, if there is one. */
+  /** The connection that calls use: its agent has greeted, and it has not ended. */
   #peer: AttachedPeer | undefined;
   #pulse: Pulse | undefined;
   #failure: string | undefined;
   #closed = false;
-  /** The image that was found last, even if it has gone away. */
+  /** The image that was found last, even if it serves no more. */
   #served: Served | undefined;
   /** The image to which the last call was sent. */
   #used: Served | undefined;
-  /** Why connections were lost, as far as no notice has reported it yet, oldest first. */
+  /** The reasons why connections were lost that no notice has reported yet, oldest first. */
   readonly #losses: string[] = [];
 
   readonly isAttached = true;
@@ -101,12 +103,13 @@ export class AttachedImage implements Image {
     return this.#connecting !== undefined;
   }
 
-  /** The image to which the last call was sent, even if that image is gone by now; undefined before the first call. */
+  /** The image to which the last call was sent, even if it serves no more; undefined before the first
+   *  call. */
   get used(): Served | undefined {
     return this.#used;
   }
 
-  /** Does nothing: a server that is not used makes no connection to a person's image. */
+  /** Does nothing: a server connects to a person's image only when a call needs the image. */
   start(): void {}
 
   async whenStarted(): Promise<void> {
@@ -165,7 +168,8 @@ export class AttachedImage implements Image {
     return peer;
   }
 
-  /** Returns a connection to SERVED whose agent has greeted. Throws a SetupError when there is none in time. */
+  /** Connects to SERVED, and returns the connection when its agent has greeted. Throws a SetupError when
+   *  the agent cannot be reached or does not greet in time. */
   async #greetedPeer(served: Served): Promise<AttachedPeer> {
     const deadline = performance.now() + this.#times.greeting;
     for (;;) {
@@ -177,7 +181,7 @@ export class AttachedImage implements Image {
         return peer;
       } catch (error) {
         const why = messageOf(error);
-        const isFull = why.includes('EAGAIN'); // As many connections wait for the image as can.
+        const isFull = why.includes('EAGAIN'); // The image's queue of connections is full.
         if (why === NO_GREETING || (isFull && performance.now() >= deadline))
           throw new SetupError(busyText(served, this.#isStopped(served)));
         if (!isFull) throw new SetupError(this.#unreachableText(served, why));
@@ -216,8 +220,8 @@ export class AttachedImage implements Image {
     this.#options.tools?.clear();
   }
 
-  /** Adds a notice when a call is about to work in another image than the last call, or over another
-   *  connection. */
+  /** Adds a notice when a call is about to use another image, or another connection, than the previous
+   *  call. */
   #noticeImage(): void {
     const [served, before] = [this.#served, this.#used];
     const losses = this.#losses.splice(0);
@@ -239,7 +243,8 @@ export class AttachedImage implements Image {
   }
 }
 
-/** Returns the text for SERVED when it does not greet. IS_STOPPED says that a signal has stopped its process. */
+/** Returns the error text when the agent of SERVED does not greet. IS_STOPPED: a signal has stopped its
+ *  process. */
 function busyText(served: Served, isStopped: boolean): string {
   const head = `The image ${servedName(served)} did not answer in time, so nothing was run`;
   const own = 'With the flag --image own this server works in an image of its own.';

@@ -1,5 +1,6 @@
-// Lists the images that serve live-lisp: those in which their users have loaded lisp/attach.lisp. Each of them
-// has a file NAME.json, which describes it, beside its socket NAME.socket, in a folder of this user alone.
+// Lists the images that serve live-lisp: those to which servers can attach, because their users have loaded
+// lisp/attach.lisp. Each has a socket NAME.socket and a file NAME.json, which describes the image, in a
+// folder that only this user can access.
 
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -10,14 +11,14 @@ import { isRunning } from '../../own.ts';
 import { isInside, removeIfPossible } from '../../paths.ts';
 import type { Served } from '../wire/served.ts';
 
-/** The images that serve, and sentences that say why the folder is not used, if it is not. */
+/** The images that serve. REFUSAL says why their folder cannot be used, if so. */
 export interface ServedImageList {
   images: Served[];
   refusal?: string;
 }
 
-/** Returns the images in FOLDER whose process lives. Deletes the files of those whose process has ended, as
- *  after a kill. Ignores all files that are not as an image writes them. */
+/** Returns the images in FOLDER whose processes run. Deletes the files of images whose processes were
+ *  killed. Ignores files that no image has written. */
 export function servedImages(folder: string | undefined): ServedImageList {
   if (folder === undefined) return { images: [] };
   try {
@@ -36,7 +37,7 @@ export function servedImages(folder: string | undefined): ServedImageList {
 const unused = (folder: string, why: string) =>
   `The folder ${folder} of images that serve is not used: ${why}`;
 
-/** Sentences on why a folder is not used. */
+/** By fault of the folder: sentences that say why it is not used. */
 const FAULTS = {
   'no folder': (folder: string) =>
     unused(folder, 'it is no folder. Remove it, and give the line in your image again.'),
@@ -48,7 +49,8 @@ const FAULTS = {
   open: (folder: string) => unused(folder, `other users can reach it. Change that: chmod 700 ${folder}`),
 };
 
-/** Returns the image that FILE in FOLDER describes; undefined when there is none, or its process has ended. */
+/** Returns the image that FILE in FOLDER describes; undefined when FILE describes none, or its process has
+ *  ended. */
 function servedImage(folder: string, file: string): Served | undefined {
   const name = basename(file, '.json');
   if (name === file || !isImageName(name)) return undefined;
@@ -60,32 +62,31 @@ function servedImage(folder: string, file: string): Served | undefined {
   return undefined;
 }
 
-/** True when NAME can be the name of an image: it is a file name and one word of a command line. */
+/** True when NAME can be the name of an image: a file name that is one word on a command line. */
 export function isImageName(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/.test(name);
 }
 
-/** Returns the image that TEXT describes, which somebody told who can reach it: its name has PREFIX and a colon before
- *  it. Returns undefined when TEXT is not as an image writes it. */
+/** Returns the image elsewhere that TEXT describes, under its name with PREFIX and a colon before it.
+ *  Returns undefined when TEXT does not have the form that images write. */
 export function parseServedImage(text: string, prefix: string): Served | undefined {
   const served = parsedImage(text, '');
   return served && { ...served, name: `${prefix}:${served.name}` };
 }
 
-/** Returns the image with SOCKET that TEXT describes; undefined when a member is missing or not as an image writes
- *  it. */
+/** Returns the image with SOCKET that TEXT describes; undefined when TEXT does not have the form that
+ *  images write. */
 function parsedImage(text: string, socket: string): Served | undefined {
   const { members = {}, ...facts } = announcedIn(text) ?? {};
   const { name, lisp } = members;
   if (!('pid' in facts) || typeof name !== 'string' || !isImageName(name) || !isLine(lisp, 100))
     return undefined;
-  // Without slashes at its end, as Lisp writes folders.
+  // Lisp writes folders with a slash at the end.
   return { name, ...facts, lisp, socket, workspace: facts.workspace.replace(/(?<=.)\/+$/, '') };
 }
 
-/** Returns those of IMAGES that serve the folder ROOT: their workspace is ROOT, contains it, or is in it.
- *  IS_TOO_WIDE tells whether a real path is too wide for a workspace. Such an image can only be chosen by its
- *  name. */
+/** Returns those of IMAGES whose workspace is ROOT, contains ROOT, or is inside ROOT. Leaves out images whose
+ *  workspace is too wide by IS_TOO_WIDE; these can only be chosen by name. */
 export async function fittingImages(
   images: readonly Served[],
   root: string,
@@ -101,8 +102,8 @@ export async function fittingImages(
   return fits;
 }
 
-/** Returns those of IMAGES whose socket takes connections. The process of an entry can be another one, which
- *  has got the number of an image that was killed. */
+/** Returns those of IMAGES whose socket accepts connections. Needed because another process can have the
+ *  process id of an image that was killed. */
 export async function listeningImages(images: readonly Served[]): Promise<Served[]> {
   const listens = await Promise.all(images.map(({ socket }) => isListening(socket)));
   return images.filter((_, index) => listens[index]);
@@ -115,7 +116,7 @@ function isListening(path: string): Promise<boolean> {
       socket.destroy();
       resolve(true);
     });
-    // A socket with a full queue of connections fails too, and does listen.
+    // A socket whose queue of connections is full fails too, but its image listens.
     socket.on('error', ({ code }: NodeJS.ErrnoException) => {
       resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT');
     });

@@ -1,5 +1,5 @@
-// Speaks to a Swank or Slynk: has it evaluate forms. A message is six hexadecimal digits, which tell the number of its
-// octets, and a list that Lisp can read.
+// A client of Swank and Slynk, the servers of SLIME and SLY: connects, and has them evaluate forms. A message
+// is its length in octets, as six hexadecimal digits, and then a list in Lisp syntax.
 
 import { connect, type Socket } from 'node:net';
 
@@ -10,59 +10,70 @@ export interface SwankAddress {
   port: number;
 }
 
-/** A value as Swank writes it: a name or number as its characters, a string, or a list. */
+/** A value that Swank sends: a symbol or number as its text, a string, or a list. */
 export type Datum = string | { string: string } | Datum[];
 
-/** What listens is not what was looked for. */
+/** The error when Swank cannot be reached, does not answer, or answers with an error. */
 export class SwankError extends Error {
+  /** The kind of failure:
+   *  unreachable: no connection is possible;
+   *  closed: the other side closed the connection;
+   *  silent: no answer came in time;
+   *  foreign: the other side does not speak Swank's protocol;
+   *  unreadable: Swank could not read a form;
+   *  aborted: the evaluation of a form failed. */
   readonly why: 'unreachable' | 'closed' | 'silent' | 'foreign' | 'unreadable' | 'aborted';
 
-  /** WHY says what kind of failure it is, and DETAIL what was seen. */
+  /** DETAIL is the message of the error, such as what the other side sent. */
   constructor(why: SwankError['why'], detail = '') {
     super(detail);
     this.why = why;
   }
 }
 
-/** Maximum number of octets of one message. The greatest that is usual tells an editor how macros are indented. */
+/** Maximum number of octets of a message. The largest usual message has the indentation of all macros. */
 const MESSAGE_LIMIT = 4 * 1024 * 1024;
-/** Number of digits in front of a message. */
+/** Number of digits of the length before a message. */
 const HEAD = 6;
-/** Maximum depth of lists in an answer. */
+/** Maximum nesting of lists in a message. */
 const DEPTH_LIMIT = 100;
 
-/** Calls WORK with a function that has the Lisp at ADDRESS evaluate a FORM and returns its value. Closes the connection
- *  when WORK has ended. SECRET is what is said first, if it wants that. Rejects with a SwankError. LIMIT_MS is for all of
- *  it. */
+/** Connects to the Swank at an address, and calls WORK with a function that evaluates a form there. Closes
+ *  the connection when WORK has ended. SECRET is sent first, if given. Throws a SwankError, also when all
+ *  this takes longer than LIMIT_MS milliseconds. */
 export async function withSwank<Value>(
   { host, port }: SwankAddress,
   { secret, limitMs }: { secret: string | undefined; limitMs: number },
   work: (evaluate: (form: string) => Promise<Datum>) => Promise<Value>,
 ): Promise<Value> {
   const socket = connect({ host, port });
-  const dialogue = new Dialogue(socket);
-  const timer = setTimeout(() => dialogue.fail(new SwankError('silent')), limitMs);
+  const connection = new SwankConnection(socket);
+  const timer = setTimeout(() => connection.fail(new SwankError('silent')), limitMs);
   try {
-    await dialogue.connected;
-    if (secret !== undefined) dialogue.send(secret);
-    return await work((form) => dialogue.evaluate(form));
+    await connection.connected;
+    if (secret !== undefined) connection.send(secret);
+    return await work((form) => connection.evaluate(form));
   } finally {
     clearTimeout(timer);
     socket.destroy();
   }
 }
 
-class Dialogue {
+/** A connection, over which one form at a time is evaluated. */
+class SwankConnection {
   readonly #socket: Socket;
-  /** What was received of the message that is not complete yet: chunks, and how many octets they have. */
+  /** The received part of a message that is not complete yet: its chunks, and their number of octets. */
   #chunks: Buffer[] = [];
   #size = 0;
-  /** How many octets complete the head, or the message with its head once that is known. */
+  /** How many octets must have been received before they can be parsed: those of the length, and once the
+   *  length is known those of the whole message. */
   #needed = HEAD;
+  /** Number of the last form that was sent. */
   #number = 0;
+  /** Settles what the caller waits for now: the connection, or the value of the last form. */
   #settle: { resolve: (value: Datum) => void; reject: (error: Error) => void } | undefined;
   #failure: Error | undefined;
-  /** Resolves once the connection is there. */
+  /** Resolves when the connection is established. */
   readonly connected: Promise<void>;
 
   constructor(socket: Socket) {
@@ -75,7 +86,7 @@ class Dialogue {
         resolve();
       });
     });
-    socket.on('data', (chunk) => this.#take(chunk));
+    socket.on('data', (chunk) => this.#receive(chunk));
     socket.on('error', ({ message }) => {
       this.fail(new SwankError(isConnected ? 'closed' : 'unreachable', message));
     });
@@ -88,13 +99,14 @@ class Dialogue {
     this.#socket.write(octets);
   }
 
-  /** Ends what is waited for with ERROR, and all that is asked later. */
+  /** Closes the connection. ERROR rejects what the caller waits for, and each later evaluation. */
   fail(error: Error): void {
     this.#failure ??= error;
     this.#settle?.reject(this.#failure);
     this.#socket.destroy();
   }
 
+  /** Resolves with the value of FORM, which Swank evaluates in the package COMMON-LISP-USER. */
   evaluate(form: string): Promise<Datum> {
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
@@ -104,18 +116,18 @@ class Dialogue {
     });
   }
 
-  #take(chunk: Buffer): void {
+  #receive(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#size += chunk.length;
-    // A message can come in many chunks, which are joined only when it is complete.
+    // Joins the chunks only when they are complete: a long message comes in many chunks.
     while (this.#failure === undefined && this.#size >= this.#needed) {
       const [only = chunk] = this.#chunks;
-      this.#next(this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks));
+      this.#parse(this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks));
     }
   }
 
-  /** Heeds the head or the message with which RECEIVED begins, which is there as a whole. */
-  #next(received: Buffer): void {
+  /** Parses the length or, when the length is known, the complete message at the start of RECEIVED. */
+  #parse(received: Buffer): void {
     const end = this.#needed;
     if (end === HEAD) {
       this.#chunks = [received];
@@ -127,10 +139,11 @@ class Dialogue {
     this.#size = rest.length;
     this.#needed = HEAD;
     const text = received.toString('utf8', HEAD, end);
-    if (/^\((?::return|:ping|:reader-error|:debug) /.test(text)) this.#heed(readDatum(text), text);
+    if (/^\((?::return|:ping|:reader-error|:debug) /.test(text)) this.#dispatch(readDatum(text), text);
   }
 
-  /** Returns the number of octets behind the head of RECEIVED. */
+  /** Returns the length in the first octets of RECEIVED. Closes the connection, and returns Infinity, when
+   *  there is no valid length. */
   #lengthIn(received: Buffer): number {
     const head = received.toString('latin1', 0, HEAD);
     const length = /^[0-9a-f]{6}$/i.test(head) ? Number.parseInt(head, 16) : Number.NaN;
@@ -142,11 +155,11 @@ class Dialogue {
     return Number.POSITIVE_INFINITY;
   }
 
-  #heed(message: Datum | undefined, text: string): void {
+  #dispatch(message: Datum | undefined, text: string): void {
     const [kind, first, second, third] = Array.isArray(message) ? message : [];
     if (kind === ':ping') this.send(`(:emacs-pong ${String(first)} ${String(second)})`);
     else if (kind === ':reader-error') this.fail(new SwankError('unreadable', stringOf(second)));
-    // Its debugger, which ends with the connection.
+    // The form has entered SLIME's debugger, which ends with the connection.
     else if (kind === ':debug')
       this.fail(new SwankError('aborted', stringOf(Array.isArray(third) ? third[0] : undefined)));
     else if (kind !== ':return' || !Array.isArray(first))
@@ -160,7 +173,7 @@ class Dialogue {
   }
 }
 
-/** Returns the first characters of what was received, in quotes, for the text of an error. */
+/** Returns the first line of OCTETS, shortened and in quotes, for the text of an error. */
 function shownStart(octets: Buffer): string {
   const line = octets
     .toString('latin1', 0, 40)
@@ -169,19 +182,20 @@ function shownStart(octets: Buffer): string {
   return JSON.stringify(line.replace(/[^ -~]/g, '?'));
 }
 
-/** Returns the string that VALUE is, or '' when it is none. */
+/** Returns the characters of VALUE if it is a string, else ''. */
 export function stringOf(value: Datum | undefined): string {
   return typeof value === 'object' && !Array.isArray(value) ? value.string : '';
 }
 
-/** Returns what follows the name KEY in LIST, a list of names and values. */
+/** Returns the value of KEY in LIST, a property list; undefined when LIST does not have it. */
 export function memberOf(list: Datum | undefined, key: string): Datum | undefined {
   if (!Array.isArray(list)) return undefined;
   const index = list.findIndex((each, at) => at % 2 === 0 && each === key);
   return index < 0 ? undefined : list[index + 1];
 }
 
-/** Returns the value that TEXT is; undefined when it is none, or too deep. */
+/** Parses TEXT as one value. Returns undefined when TEXT is incomplete, or nested more than DEPTH_LIMIT
+ *  deep. */
 export function readDatum(text: string): Datum | undefined {
   const token = /\s*([()]|"|[^\s()"]+)/y;
   const open: Datum[][] = [[]];
@@ -204,7 +218,7 @@ export function readDatum(text: string): Datum | undefined {
   }
 }
 
-/** Returns where the string in TEXT ends whose first character is at START. */
+/** Returns the index of the quote that ends the string in TEXT whose first character is at START. */
 function stringEnd(text: string, start: number): number {
   let at = start;
   while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;

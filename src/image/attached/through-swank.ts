@@ -1,5 +1,6 @@
-// Finds the image behind a Swank or Slynk that stays open, and has it load the agent if it does not serve yet. That takes
-// one short connection: the agent is loaded by a thread of its own, which tells in a file how it went.
+// Finds the image behind a Swank or Slynk that stays open, and has it load the agent if it does not serve
+// yet. That takes one short connection: the agent is loaded by a thread of its own, which tells in a file
+// how it went.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -77,8 +78,8 @@ export class ThroughSwank {
     return image;
   }
 
-  /** Returns the image behind Swank, which loads the agent if it does not serve. It does not if it is BEFORE, since
-   *  somebody has taken the agent out of that. */
+  /** Returns the image behind Swank, which loads the agent if it does not serve. It does not if it is
+   *  BEFORE, since somebody has taken the agent out of that. */
   #attach(before: Served | undefined): Promise<Served> {
     return withTemporaryFolder(async (folder) => {
       const deadline = performance.now() + this.#times.compile;
@@ -92,8 +93,8 @@ export class ThroughSwank {
     });
   }
 
-  /** Asks Swank which Lisp it is, and has that load the agent if it does not serve. FOLDER is an empty folder. LOADS is
-   *  false when it does so already, for somebody else. */
+  /** Asks Swank which Lisp it is, and has that load the agent if it does not serve. FOLDER is an empty
+   *  folder. LOADS is false when it does so already, for somebody else. */
   async #ask(
     folder: string,
     before: Served | undefined,
@@ -127,8 +128,8 @@ export class ThroughSwank {
     }
   }
 
-  /** Returns the Lisp that INFO, an answer to connection-info, describes. Throws a SetupError when the agent cannot
-   *  run in that Lisp. */
+  /** Returns the Lisp that INFO, an answer to connection-info, describes. Throws a SetupError when the
+   *  agent cannot run in that Lisp. */
   #checked(info: Datum): Lisp {
     const implementation = memberOf(info, ':lisp-implementation');
     const features = memberOf(info, ':features');
@@ -255,8 +256,9 @@ function secretOf({ kind }: SwankAddress): Secret {
   };
 }
 
-/** Returns a form for a thread that evaluates LINE and writes into the file OUTPUT how that went. The value of the form
- *  is T, or NIL when such a thread runs already. It makes no symbols, and in the thread nothing asks anybody. */
+/** Returns a form for a thread that evaluates LINE and writes into the file OUTPUT how that went. The value
+ *  of the form is T, or NIL when such a thread runs already. It makes no symbols, and in the thread nothing
+ *  asks anybody. */
 function loadForm(line: string, output: string): string {
   return `(cl:unless (cl:find "${THREAD}" (sb-thread:list-all-threads)
                      :key (cl:function sb-thread:thread-name) :test (cl:function cl:equal))
@@ -280,8 +282,8 @@ function pathForm(path: string): string {
   return `(sb-ext:parse-native-namestring ${stringForm(path)})`;
 }
 
-/** Returns a form that evaluates FORM, which SBCL's reader reads: Slynk has one of its own, and Swank can be told to use
- *  one, which know neither # nor several lines. */
+/** Returns a form that evaluates FORM, which SBCL's reader reads: Slynk has one of its own, and Swank can
+ *  be told to use one, which know neither # nor several lines. */
 function plainForm(form: string): string {
   return `(cl:with-standard-io-syntax (cl:eval (cl:read-from-string ${stringForm(form)})))`;
 }

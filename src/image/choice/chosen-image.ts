@@ -1,5 +1,6 @@
-// Implements Image for the image that the flag --image chooses: the server's own image, or one that somebody else
-// runs and that serves live-lisp. Own images are made only when they are needed.
+// Implements Image by forwarding each call to one of two images: the server's own, which it starts on
+// demand, or one that somebody else runs and to which servers can attach. The flag --image chooses between
+// them. By default the choice is made at the first call, and then kept for the session.
 
 import { SetupError } from '../../errors.ts';
 import { AttachedImage, type AttachedOptions } from '../attached/attached-image.ts';
@@ -18,27 +19,29 @@ import { codeCaller } from '../wire/origin.ts';
 import { type Served, servedName, servedSince } from '../wire/served.ts';
 
 export interface ChoiceOptions {
-  /** `own`: an image that the server starts. `auto`: an image to which servers of this workspace can attach, else an
-   *  own one. Else the name of an image to which servers can attach. */
+  /** The value of --image. `own`: an image that the server starts. `auto`: an image to which servers of this
+   *  workspace can attach or, if there is none, an own image. Otherwise the name of an image to which servers
+   *  can attach. */
   choice: string;
-  /** Folder with the socket of each image to which servers can attach; undefined when this user has no home. */
+  /** Folder with the sockets of the images to which servers can attach; undefined when this user has no home
+   *  folder. */
   folder: string | undefined;
   /** Root of the workspace. */
   root: string;
   /** True when a real path is too wide for a workspace. */
   isTooWide: (real: string) => boolean;
-  /** The flag because of which `auto` takes only an own image, if it was given. */
+  /** The flag, if given, because of which `auto` means an own image. */
   keptOwnBy: string | undefined;
   /** Returns a new image that the server itself runs, as opposed to one that somebody else runs. */
   makeOwn: () => SbclImage;
   /** Options for an image that somebody else runs. */
   attached: Omit<AttachedOptions, 'find'>;
-  /** For a choice that is the way to an image that somebody else runs: finds that image. */
-  findByWay?: (() => Promise<Served>) | undefined;
+  /** Finds the image when the choice is not its name, but a Swank or a command that leads to it. */
+  findByAddress?: (() => Promise<Served>) | undefined;
 }
 
-/** Operations that the server performs for itself. They do not settle which image a session uses. */
-const NO_USE: ReadonlySet<string> = new Set<keyof Operations>([
+/** Operations that the server performs for itself. They do not decide which image the session uses. */
+const INTERNAL_OPERATIONS: ReadonlySet<string> = new Set<keyof Operations>([
   'system-sources',
   'source-text',
   'loaded-texts',
@@ -47,20 +50,26 @@ const NO_USE: ReadonlySet<string> = new Set<keyof Operations>([
 export class ChosenImage implements Image, RestartableImage {
   readonly #options: ChoiceOptions;
   readonly #attached: AttachedImage;
-  /** The server's own image, if one was made and not ended in favour of another. */
+  /** The own image; undefined until it is needed, and after calls have moved to an image of somebody else. */
   #own: SbclImage | undefined;
-  /** True when the flag names an image, or its command leads to one that somebody else runs. */
+  // The state of the choice. At first all three are false, for `auto`. Then #isAttached follows the images
+  // that serve, until a call uses one. After that the session stays where it is:
+  // in the own image, because #staysOwn is true;
+  // in an image of somebody else, because #attached.used is defined, or #isNamed is true.
+  /** True when --image names an image of somebody else, or has turned out to lead to one. Never becomes
+   *  false. */
   #isNamed: boolean;
-  /** True when calls work in an image that somebody else runs. */
+  /** True when calls go to an image of somebody else, false when they go to the own image. */
   #isAttached: boolean;
-  /** True when the session stays in the own image, because calls have used it or a flag says so. */
+  /** True when a call has used the own image, or a flag asks for it. Never becomes false. */
   #staysOwn: boolean;
+  /** The choice that `start` has begun. */
   #starting: Promise<void> | undefined;
   #closed = false;
   readonly #notices = new Notices<ImageNotice>();
-  /** True when a notice has named an image that serves and is not used. */
+  /** True when a notice has said that an image of somebody else serves this workspace and is not used. */
   #unusedNoticed = false;
-  /** True when a notice has said that the folder cannot be used. */
+  /** True when a notice has said that the folder of sockets cannot be used. */
   #refusalNoticed = false;
 
   constructor(options: ChoiceOptions) {
@@ -71,7 +80,7 @@ export class ChosenImage implements Image, RestartableImage {
     this.#staysOwn = options.choice === 'own' || options.keptOwnBy !== undefined;
   }
 
-  /** The image that calls use, as far as it is known. */
+  /** The image to which calls go now. */
   get #current(): SbclImage | AttachedImage {
     return this.#isAttached ? this.#attached : this.#ownImage;
   }
@@ -105,8 +114,9 @@ export class ChosenImage implements Image, RestartableImage {
     args: Operations[Name]['args'],
     options?: CallOptions,
   ): Promise<Reply<Name>> {
-    // Code in an image calls tools of that image.
-    if (codeCaller() !== undefined || NO_USE.has(name)) return this.#current.call(name, args, options);
+    // Code in an image calls tools for the image in which it runs.
+    if (codeCaller() !== undefined || INTERNAL_OPERATIONS.has(name))
+      return this.#current.call(name, args, options);
     if (!this.#isSettled) await this.#choose();
     if (this.#isAttached) return this.#attached.call(name, args, options);
     this.#staysOwn = true;
@@ -119,8 +129,8 @@ export class ChosenImage implements Image, RestartableImage {
     return reply;
   }
 
-  /** Works in the image that somebody else runs from now on, if ERROR says that the command leads to one. Else
-   *  rethrows ERROR. */
+  /** If ERROR says that the command of --image leads to an image of somebody else, lets all calls go there
+   *  from now on. Otherwise rethrows ERROR. */
   #attachIfDialled(error: unknown): void {
     if (!(error instanceof DialledError)) throw error;
     this.#isNamed = true;
@@ -167,7 +177,7 @@ export class ChosenImage implements Image, RestartableImage {
     this.#attached.close();
   }
 
-  /** Returns the greeting of the own image's agent. */
+  /** Returns the greeting of the agent in the own image. */
   greeting(): Promise<Hello> {
     return this.#ownImage.greeting();
   }
@@ -198,17 +208,17 @@ export class ChosenImage implements Image, RestartableImage {
     return this.#options.attached.line;
   }
 
-  /** True when calls go to the current image, without another look at the images that serve. */
+  /** True when the choice is made, so that no other image is looked for. */
   get #isSettled(): boolean {
     const attachedUsed = this.#attached.used !== undefined || this.#attached.jobs.list().length > 0;
     return this.#isNamed || this.#staysOwn || attachedUsed;
   }
 
-  /** Chooses the image that serves the workspace if there is one, else an own image. Throws a SetupError when
-   *  there are several. */
+  /** Chooses the image that serves the workspace or, if there is none, the own image. Throws a SetupError
+   *  when several serve it. */
   async #choose(): Promise<void> {
     const { images, refusal } = await this.#fitting();
-    // Another call can have used an image meanwhile.
+    // Another call can have made the choice meanwhile.
     if (this.#isSettled || this.#closed) return;
     if (images.length > 1) throw new SetupError(severalText(images));
     const [image] = images;
@@ -219,13 +229,13 @@ export class ChosenImage implements Image, RestartableImage {
     }
     this.#isAttached = true;
     if (this.#own === undefined) return;
-    // No call has used this image. Tools of its start file go with it.
+    // No call has used the own image. The tools that its start file has defined end with it.
     this.#own.close();
     this.#own = undefined;
     this.#options.attached.tools?.clear();
   }
 
-  /** Returns the images that serve the workspace and take connections. */
+  /** Returns the images that serve the workspace and accept connections. */
   async #fitting(): Promise<ServedImageList> {
     const { folder, root, isTooWide } = this.#options;
     const { images, ...refusal } = servedImages(folder);
@@ -233,10 +243,10 @@ export class ChosenImage implements Image, RestartableImage {
     return { images: await listeningImages(await fittingImages(images, root, isTooWide)) };
   }
 
-  /** Returns the image that calls use, if somebody else runs it. Throws a SetupError when there is none, and
-   *  when there are several. */
+  /** Returns the image of somebody else to connect to. Throws a SetupError when there is none or, for a
+   *  choice without a name, when there are several. */
   async #find(): Promise<Served> {
-    if (this.#options.findByWay !== undefined) return this.#options.findByWay();
+    if (this.#options.findByAddress !== undefined) return this.#options.findByAddress();
     if (this.#isNamed) return this.#named(servedImages(this.#options.folder));
     const { images, refusal } = await this.#fitting();
     const [image] = images;
@@ -245,6 +255,7 @@ export class ChosenImage implements Image, RestartableImage {
     throw new SetupError(this.#goneText(this.#attached.used, refusal));
   }
 
+  /** Returns the image of the list whose name is the choice. Throws a SetupError when none has that name. */
   async #named({ images, refusal }: ServedImageList): Promise<Served> {
     const { choice } = this.#options;
     const listening = await listeningImages(images);
@@ -265,7 +276,8 @@ export class ChosenImage implements Image, RestartableImage {
     );
   }
 
-  /** Returns the text for the case that no image serves the workspace, after calls have worked in USED. */
+  /** Returns the error text when no image serves the workspace any more. USED is the image in which calls
+   *  have worked, if any has. REFUSAL says why the folder of sockets cannot be used. */
   #goneText(used: Served | undefined, refusal: string | undefined): string {
     const head =
       used === undefined
@@ -279,7 +291,7 @@ export class ChosenImage implements Image, RestartableImage {
     ].join(' ');
   }
 
-  /** Adds the notice that an image serves the workspace and is not used, the first time that this is so. */
+  /** Adds the notice that an image of somebody else serves the workspace and is not used, once. */
   async #noticeUnused(): Promise<void> {
     const { choice, keptOwnBy } = this.#options;
     if (choice !== 'auto' || this.#unusedNoticed) return;
@@ -289,6 +301,7 @@ export class ChosenImage implements Image, RestartableImage {
     this.#notices.add({ kind: 'unused', served, keptOwnBy });
   }
 
+  /** Adds the notice that the folder of sockets cannot be used, once. WHY says why, if so. */
   #noticeRefusal(why: string | undefined): void {
     if (why === undefined || this.#refusalNoticed) return;
     this.#refusalNoticed = true;
@@ -296,7 +309,7 @@ export class ChosenImage implements Image, RestartableImage {
   }
 }
 
-/** Returns the text for several IMAGES that serve the workspace. */
+/** Returns the error text when several IMAGES serve the workspace. */
 function severalText(images: readonly Served[]): string {
   const rows = images.map(
     (image) =>

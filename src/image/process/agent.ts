@@ -225,8 +225,8 @@ function lispFolder(folder: string): string {
   return lispPath(`${folder}/`);
 }
 
-/** Returns the namestring of PATH as a Lisp string literal. In a namestring, a backslash escapes wildcards. In a
- *  string literal, it escapes backslashes and double quotes. */
+/** Returns the namestring of PATH as a Lisp string literal. In a namestring, a backslash escapes wildcards.
+ *  In a string literal, it escapes backslashes and double quotes. */
 export function lispPath(path: string): string {
   const namestring = path.replace(/[\\[*?]/g, '\\$&');
   return `"${namestring.replace(/[\\"]/g, '\\$&')}"`;

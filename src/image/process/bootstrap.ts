@@ -1,41 +1,44 @@
-// Speaks to a command on its stdin and stdout until these are a wire: to the REPL of a plain SBCL, which becomes
-// an image, or to `live-lisp dial`, which passes on the wire of an image that somebody else runs. What the
-// command writes before that, such as banners and prompts, is skipped.
+// Turns the stdin and stdout of a command into a wire. The command, such as ssh, starts either a plain
+// SBCL, which is made an image through its REPL, or `live-lisp dial`, which forwards the wire of an image
+// that somebody else runs. Skips what the command writes before that, such as banners and prompts.
 
 import type { ChildProcess } from 'node:child_process';
 import { Duplex } from 'node:stream';
 import type { Times } from '../wire/times.ts';
 import type { SbclFacts } from './sbcl-versions.ts';
 
-/** The form that is sent first. It is one line, and a shell that gets it does nothing. The upper case of what it
- *  writes tells the answer from an echo of the form. Then SBCL evaluates the forms that follow. */
+/** The form that is sent first. SBCL answers it with ANSWER, and then evaluates the forms that follow. It
+ *  is one line, on which a shell does nothing. The answer is in upper case, so that an echo of the form
+ *  does not match. */
 export const OPENING =
   '(cl:with-standard-io-syntax (cl:handler-case (cl:progn (cl:write-line (cl:symbol-name :live-lisp-speaks) sb-sys:*stdout*) (cl:finish-output sb-sys:*stdout*) (cl:loop (cl:eval (cl:read sb-sys:*stdin*)))) (cl:error (cl:condition) (cl:princ cl:condition sb-sys:*stderr*) (cl:terpri sb-sys:*stderr*) (cl:finish-output sb-sys:*stderr*) (sb-ext:exit :code 1 :abort cl:t))))';
 
-/** The line in which OPENING answers, and that of `live-lisp dial`, with the JSON of the image. */
+/** Matches the line that OPENING writes, and the line of `live-lisp dial`, which has the JSON of its
+ *  image. */
 const ANSWER = /LIVE-LISP-(?:SPEAKS|DIALS (\{.*\}))\r?\n/;
-/** The line in which SBCL tells its version, its bits, whether it has kept the agent, and its features. */
+/** Matches the line in which SBCL reports its version, its bits, whether the agent is in its cache, and its
+ *  features. */
 const READY = /LIVE-LISP-READY (\S+) (\d+) (kept|none) (.*)\n/;
 
-/** Octets of output after which a command that was not answered by Lisp is given up. */
+/** When a command has written this many octets and no Lisp has answered, the start fails. */
 const NOISE_LIMIT = 256 * 1024;
-/** Lines of its standard error that are told when a command ends. */
+/** Number of lines of the command's stderr that the text of a failure shows. */
 const LAST_LINES = 3;
-/** Maximum number of characters that are kept of its standard error. */
+/** Maximum number of characters of the command's stderr to keep. */
 const LAST_CHARACTERS = 1000;
 
-/** What is done with whoever answers. */
+/** What is sent to the SBCL that answers, and what is done when something else answers. */
 export interface BootstrapPlan {
-  /** Returns the forms that make an image of the SBCL. */
+  /** Returns the forms that make the SBCL an image. */
   forms(): string;
-  /** Returns why an SBCL with FACTS is not used, if it is not. */
+  /** Returns why an SBCL with FACTS cannot be used; undefined when it can. */
   refusal(facts: SbclFacts): string | undefined;
-  /** Returns the sources of the agent, which an SBCL gets that has not kept it. */
+  /** Returns the sources of the agent, for an SBCL that has no compiled agent in its cache. */
   sources(): Buffer;
   /** Called when `live-lisp dial` answers. ENTRY is the JSON of its image. */
   dialled(entry: string): void;
-  /** Called when the command does not become a wire. PROBLEM is part of a sentence whose subject is the
-   *  command. REMEDY says what to do, when more is known than what to do about any command. */
+  /** Called when no wire is possible. PROBLEM is the rest of a sentence whose subject is the command.
+   *  REMEDY says what to do, if it is not the usual advice. */
   failed(problem: string, remedy?: string): void;
 }
 
@@ -43,51 +46,55 @@ export class Bootstrap {
   readonly #process: ChildProcess;
   readonly #plan: BootstrapPlan;
   readonly #times: Times;
-  /** The wire; nothing comes from it before the command has become one. */
+  /** The wire. It carries no data until the command has become a wire. */
   readonly wire: Duplex;
+  /** unanswered: no Lisp has answered OPENING; answered: SBCL has, and evaluates the forms; wire: done. */
   #state: 'unanswered' | 'answered' | 'wire' = 'unanswered';
+  /** The output in which ANSWER or READY is searched. */
   #text = '';
+  /** Number of octets that the command has written before it became a wire. */
   #noise = 0;
-  #lastWords = '';
+  /** The end of what the command has written to stderr. */
+  #stderr = '';
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
-  /** True while the agent is compiled there. */
+  /** True while the SBCL compiles the agent. */
   compiling = false;
 
-  /** Speaks to PROCESS, whose three standard streams are pipes, by PLAN. */
+  /** Sends OPENING to PROCESS, whose three standard streams are pipes, and then follows PLAN. */
   constructor(process: ChildProcess, plan: BootstrapPlan, times: Times) {
     this.#process = process;
     this.#plan = plan;
     this.#times = times;
     const { stdin, stdout, stderr } = process;
     this.wire = new PipeWire(process);
-    // The end of the process tells what became of it.
+    // The end of the process reports the failure.
     stdin?.on('error', () => {});
     stdout?.on('data', (chunk: Buffer) => this.#receive(chunk));
     stdout?.on('end', () => this.wire.push(null));
-    stderr?.on('data', (text: Buffer | string) => this.#hear(String(text)));
+    stderr?.on('data', (text: Buffer | string) => this.#receiveStderr(String(text)));
     stdin?.write(`${OPENING}\n`);
-    this.#wait();
+    this.#restartTimer();
   }
 
-  /** The last lines that the command has written to its standard error. */
+  /** The last lines that the command has written to stderr. */
   get lastLines(): string[] {
-    const lines = this.#lastWords.split(/\r?\n|\r/).map((line) => line.trim());
+    const lines = this.#stderr.split(/\r?\n|\r/).map((line) => line.trim());
     return lines.filter((line) => line !== '').slice(-LAST_LINES);
   }
 
-  /** Stops the wait for an answer, since the agent has greeted or the process has ended. */
+  /** Stops the timer, because the agent has greeted or the process has ended. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
     this.compiling = false;
   }
 
-  #hear(text: string): void {
-    this.#lastWords = (this.#lastWords + text).slice(-LAST_CHARACTERS);
+  #receiveStderr(text: string): void {
+    this.#stderr = (this.#stderr + text).slice(-LAST_CHARACTERS);
     if (this.#state === 'wire') return;
     this.#noise += text.length;
-    this.#wait();
+    this.#restartTimer();
   }
 
   #receive(chunk: Buffer): void {
@@ -97,7 +104,7 @@ export class Bootstrap {
     }
     this.#text += chunk.toString('latin1');
     this.#noise += chunk.length;
-    this.#wait();
+    this.#restartTimer();
     if (this.#noise > NOISE_LIMIT) this.#fail(`wrote ${NOISE_LIMIT / 1024} kB, and no Lisp answered`);
     else {
       if (this.#state === 'unanswered') this.#findAnswer();
@@ -139,7 +146,7 @@ export class Bootstrap {
     this.compiling = kept === 'none';
     this.#process.stdin?.write(this.compiling ? this.#plan.sources() : '0\n');
     this.#becomeWire();
-    this.#wait();
+    this.#restartTimer();
   }
 
   #becomeWire(): void {
@@ -154,8 +161,8 @@ export class Bootstrap {
     this.#plan.failed(problem, remedy);
   }
 
-  /** Waits anew for the command to say something. */
-  #wait(): void {
+  /** Starts the time limit for the next output of the command. */
+  #restartTimer(): void {
     clearTimeout(this.#timer);
     if (this.#stopped) return;
     const limit = this.compiling ? this.#times.compile : this.#times.start;
@@ -165,7 +172,8 @@ export class Bootstrap {
   }
 }
 
-/** A stream over the stdin and stdout of a process. Whoever reads the stdout pushes what comes. */
+/** A stream over the stdin and stdout of a process. Bootstrap reads stdout, and pushes the data of the
+ *  wire. */
 class PipeWire extends Duplex {
   readonly #process: ChildProcess;
 

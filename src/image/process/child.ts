@@ -1,4 +1,5 @@
-// Runs one SBCL process: its spawn, greeting and end.
+// Runs one process with an image: starts it, waits for the agent's greeting, reports its end. The process
+// is SBCL, the sandbox around SBCL, or a command that leads to an SBCL elsewhere.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -31,16 +32,16 @@ export class Child implements Peer {
   readonly #process: ChildProcess;
   readonly #channel: Channel;
   readonly #mark = randomUUID();
-  /** Undefined for an image elsewhere, which shares no memory with the server. */
+  /** Undefined for an image elsewhere, with which the server cannot share memory. */
   readonly #startedRequests: StartedRequests | undefined;
-  /** Speaks to the command of an image elsewhere until that greets. */
+  /** Turns the command of an image elsewhere into a wire; undefined for other images. */
   readonly #bootstrap: Bootstrap | undefined;
   /** True when the server can read SBCL's memory. */
   #memoryReadable = false;
-  /** Process id of SBCL itself; undefined when it can be on another machine. In the sandbox, SBCL is a descendant
-   *  of the process that we spawned, whose id this is until SBCL has greeted. */
+  /** Process id of SBCL; undefined for an image elsewhere. In the sandbox, SBCL is a descendant of the
+   *  process that was spawned. Until the greeting, this is then the id of the spawned process. */
   #lispPid: number | undefined;
-  /** True while #lispPid is not the id of SBCL itself, but of the process around it. */
+  /** True while #lispPid is the id of the sandbox's process, not of SBCL. */
   #isWrapped: boolean;
   readonly #raw = new RawOutput();
   #killReason = '';
@@ -63,21 +64,21 @@ export class Child implements Peer {
   /** Resolves when the process has ended, with the reason as part of a sentence. */
   readonly ended: Promise<string>;
 
-  /** Why the command of an image elsewhere does not lead to an image, as part of a sentence whose subject is the
-   *  command, and what to do about that; undefined while that is not known. */
+  /** For an image elsewhere: why its command leads to no image, as the rest of a sentence whose subject is
+   *  the command, and what to do. Undefined unless this is known. */
   problem: string | undefined;
   remedy: string | undefined;
   /** Why the process could not be started, if it could not. */
   spawnError: string | undefined;
   /** The code with which the process exited, if it did. */
   exitCode: number | undefined;
-  /** The JSON of the image that somebody else runs, to which the command of an image elsewhere leads, if it
-   *  does. */
+  /** For an image elsewhere: the JSON of an image that somebody else runs, if the command leads to such an
+   *  image. */
   dialled: string | undefined;
 
-  /** Starts COMMAND in the folder CWD. UPCALLS returns the handlers of what code in the image asks. If ELSEWHERE is
-   *  given, the wire is the standard input and output of the command; it returns the plan by which these become
-   *  one, with the two functions that it is given, and PATHS translates the paths in messages. */
+  /** Starts COMMAND in the folder CWD. UPCALLS returns the handlers of requests from code in the image. For
+   *  an image elsewhere, stdin and stdout of the command become the wire: ELSEWHERE returns the plan for
+   *  that, which contains the two functions that it receives. PATHS translates the paths in its messages. */
   constructor(
     command: ProcessCommand,
     cwd: string,
@@ -101,7 +102,7 @@ export class Child implements Peer {
     const wire = this.#bootstrap?.wire ?? (this.#process.stdio[3] as Duplex);
     const callbacks: ChannelCallbacks = {
       hello: (hello) => {
-        // The agent of an image that somebody else runs greets, too, before its way is closed.
+        // An image that somebody else runs greets too, before the connection to it is closed here.
         if (this.dialled === undefined) this.#greeted(hello);
       },
       exiting: () => {
@@ -154,12 +155,12 @@ export class Child implements Peer {
     return new Bootstrap(this.#process, plan, times);
   }
 
-  /** The streams of the process that are only ever text. */
+  /** The streams that carry only text, and no wire. */
   get #rawStreams(): readonly ('stdout' | 'stderr')[] {
     return this.#bootstrap === undefined ? ['stdout', 'stderr'] : ['stderr'];
   }
 
-  /** The last lines that the command of an image elsewhere has written to its standard error. */
+  /** The last lines that the command of an image elsewhere has written to stderr; [] for other images. */
   get lastLines(): readonly string[] {
     return this.#bootstrap?.lastLines ?? [];
   }

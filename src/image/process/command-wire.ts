@@ -1,4 +1,4 @@
-// Connects to an image that somebody else runs by a command that passes its wire on, such as
+// Connects to an image that somebody else runs through a command that forwards its wire, such as
 // `ssh -T host live-lisp dial`.
 
 import { spawn } from 'node:child_process';
@@ -10,14 +10,15 @@ import { commandOf, type ImageCommand, notStartedText } from './image-command.ts
 
 /** A wire to an image that somebody else runs. */
 export interface CommandWire {
-  /** The JSON in which the other side tells which image it is. */
+  /** The JSON by which the other side describes its image. */
   entry: string;
   stream: Duplex;
-  /** Returns why the command has ended, as part of a sentence; undefined while it runs. */
+  /** Returns why the command has ended, as part of a sentence; undefined while the command runs. */
   ended(): string | undefined;
 }
 
-/** Starts the command of IMAGE in the folder CWD. Throws a SetupError when it does not lead to an image that serves. */
+/** Starts the command of IMAGE in the folder CWD. Throws a SetupError when no image answers to which
+ *  servers can attach. */
 export function openCommandWire(image: ImageCommand, cwd: string, times: Times): Promise<CommandWire> {
   const { program, args, env } = commandOf(image);
   const process = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
@@ -49,7 +50,7 @@ export function openCommandWire(image: ImageCommand, cwd: string, times: Times):
     process.on('error', ({ message }) => fail({ spawnError: message }));
     process.on('exit', (exitCode, signal) => {
       const how = exitCode === null ? `was ended by ${signal}` : `exited with code ${exitCode}`;
-      // What it wrote last is read first.
+      // Reads the last output before the failure is reported.
       setTimeout(() => {
         const said = bootstrap.lastLines.join(' / ');
         end = `its command ${how}${said === '' ? '' : `, and wrote last: ${said}`}`;
@@ -60,7 +61,7 @@ export function openCommandWire(image: ImageCommand, cwd: string, times: Times):
     });
     const killSoon = () => setTimeout(() => process.kill('SIGKILL'), times.outputEnded).unref();
     process.stdout.on('end', killSoon);
-    // The end of its input ends the command, if it is as it should be.
+    // A well-behaved command ends when its stdin or stdout is closed. Others are killed.
     bootstrap.wire.on('close', killSoon);
   });
 }

@@ -1,4 +1,5 @@
-// Says how an image is made of a command that starts an SBCL elsewhere, such as ssh or docker.
+// Makes images from a command that starts an SBCL elsewhere, such as ssh or docker: how the command is
+// started, what is sent to it, and what to do when it fails.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,15 +11,18 @@ import type { BootstrapPlan } from './bootstrap.ts';
 import type { ProcessCommand } from './command.ts';
 import { whyUnsupported } from './sbcl-versions.ts';
 
-/** A command whose stdin and stdout lead to a Lisp, and the name by which the image is known. */
+/** A command whose stdin and stdout lead to a Lisp. */
 export interface ImageCommand {
+  /** Name of the image in texts and in --map. */
   name: string;
+  /** The program and its arguments. */
   words: readonly string[];
-  /** Folders of this machine and the names that they have where the image is. */
+  /** Folders of this machine, and the names of the same folders where the image runs. */
   maps: readonly PathMap[];
 }
 
-/** Folder for temporary files of an image elsewhere. It makes those itself that the server names. */
+/** Folder for temporary files where the image runs. The image creates the files that the server names
+ *  there. */
 const TEMPORARY = '/tmp';
 /** Size limit, in octets, of a file whose text is sent to the image together with its name. Of a larger
  *  file only the name is sent. */
@@ -32,21 +36,22 @@ export function farPaths({ name, maps }: ImageCommand): FarPaths {
   });
 }
 
-/** Returns how the process of IMAGE is started. */
+/** Returns the command that starts the process of an image. */
 export function commandOf({ words: [program = '', ...args] }: ImageCommand): ProcessCommand {
   return { program, args, env: process.env, encodesSignals: true };
 }
 
-/** Returns IMAGE's command as one line, for people. */
+/** Returns the command of an image as one line, for people. */
 export function commandText({ words }: ImageCommand): string {
   return words.map((word) => (/^[\w@%+=:,./~-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
 }
 
-/** Files that are sent to an SBCL elsewhere before its agent. */
+/** Lisp files that are sent first: they take the agent from the cache there, or load the sources that
+ *  follow. */
 const FORMS = ['kept-agent.lisp', 'command.lisp'];
 
-/** Returns the plan by which an SBCL elsewhere becomes an image with the agent of OPTIONS. SILENCE_MS is how long
- *  the server may say nothing to the image before that ends. */
+/** Returns the plan that makes an SBCL elsewhere an image with the agent of OPTIONS. The image ends when
+ *  the server has sent nothing for SILENCE_MS milliseconds. THEN has the other functions of the plan. */
 export function imagePlan(
   options: Pick<AgentOptions, 'lispFolder' | 'cacheFolder' | 'without' | 'root' | 'trees'>,
   image: ImageCommand,
@@ -69,8 +74,8 @@ export function imagePlan(
   };
 }
 
-/** Returns the arguments that tell IMAGE its folder, and where ASDF looks for systems, as far as its maps have the
- *  folders of OPTIONS. */
+/** Returns the arguments of become-image for the working directory and the folders that ASDF searches.
+ *  Leaves out folders that the maps of IMAGE do not have. */
 function placeOf({ root, trees }: Pick<AgentOptions, 'root' | 'trees'>, image: ImageCommand): string[] {
   const paths = new FarPaths(image.name, image.maps, () => undefined);
   const mapped = [root, ...trees].filter((folder) => paths.there(folder) !== folder);
@@ -81,8 +86,8 @@ function placeOf({ root, trees }: Pick<AgentOptions, 'root' | 'trees'>, image: I
   return [...(mapped.includes(root) ? [`:folder ${text(folder)}`] : []), `:registry ${text(registry)}`];
 }
 
-/** Returns the Lisp files in FOLDER and below as command.lisp reads them: their count, and then for each its
- *  length, name and content. */
+/** Returns the Lisp files in FOLDER and below in the form that command.lisp reads: their number, and then
+ *  the length, name and content of each. */
 function sourcesIn(folder: string): Buffer {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     /\.(?:lisp|asd)$/.test(name),
@@ -94,26 +99,28 @@ function sourcesIn(folder: string): Buffer {
   return Buffer.concat([Buffer.from(`${names.length}\n`), ...files]);
 }
 
-/** Code with which a shell, docker and others exit when there is no such program. */
+/** Exit code of a shell, docker and others when the program does not exist. */
 const NO_PROGRAM = 127;
 
-/** What is known of a command that did not become an image. */
+/** How a command failed to become an image. */
 interface FailedCommand {
-  /** Why, as in Child. */
+  /** The reason, and what to do about it, as in Child. */
   problem: string | undefined;
   remedy: string | undefined;
   exitCode: number | undefined;
+  /** The last lines of its stderr. */
   lastLines: readonly string[];
   /** Why its program could not be started, if it could not. */
   spawnError: string | undefined;
 }
 
-/** True when live-lisp itself wrote the last of LINES, as `live-lisp dial` does: it says why. */
-function saysItself(lines: readonly string[]): boolean {
+/** True when live-lisp, as in `live-lisp dial`, wrote the last of LINES, which then is the reason of the
+ *  failure. */
+function isFromLiveLisp(lines: readonly string[]): boolean {
   return lines.at(-1)?.startsWith('live-lisp: ') === true;
 }
 
-/** Returns the text for IMAGE, whose command FAILED. */
+/** Returns the error text for an image whose command FAILED. */
 export function notStartedText(image: ImageCommand, failed: FailedCommand): string {
   const { problem, remedy, exitCode, lastLines, spawnError } = failed;
   const [program = ''] = image.words;
@@ -121,7 +128,7 @@ export function notStartedText(image: ImageCommand, failed: FailedCommand): stri
     return `The image ${image.name} did not start: ${program} cannot be run here (${spawnError}). Install ${program}, or correct --image ${image.name}=..., and call again.`;
   }
   const why = problem ?? (exitCode === undefined ? 'was ended' : `exited with code ${exitCode}`);
-  const usual = saysItself(lastLines)
+  const usual = isFromLiveLisp(lastLines)
     ? `live-lisp runs there and says why: have the user mend that, or correct --image ${image.name}=...`
     : exitCode === NO_PROGRAM
       ? `There is no program of that name there: install SBCL there, or give its path in --image ${image.name}=...`

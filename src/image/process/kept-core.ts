@@ -55,9 +55,9 @@ export class KeptCore {
     return file !== undefined && isCore(file) ? coreCommand(sbcl, this.#options, file) : undefined;
   }
 
-  /** Makes a core for the program SBCL from the compiled agent, with which an image has already started. Does
-   *  nothing if there is a core, unless FAILED: then no image starts from that core, and it is replaced. Never
-   *  throws, because without a core a start only takes longer. */
+  /** Makes a core for the program SBCL from the compiled agent, with which an image has already started.
+   *  Does nothing if there is a core, unless FAILED: then no image starts from that core, and it is
+   *  replaced. Never throws, because without a core a start only takes longer. */
   async make(sbcl: string, failed: boolean): Promise<void> {
     const file = coreFile(sbcl, this.#options);
     if (this.#closed || this.#partial !== undefined || file === undefined) return;

@@ -277,8 +277,8 @@ export class Lifetime {
     return this.#spawnAgent(sbcl).catch((error: unknown) => this.#spawnPlain(sbcl, error));
   }
 
-  /** Starts the command of IMAGE, and makes the SBCL that it starts an image. Throws a DialledError when there is
-   *  an image of somebody else in its place. */
+  /** Starts the command of IMAGE, and makes the SBCL that it starts an image. Throws a DialledError when
+   *  there is an image of somebody else in its place. */
   async #spawnElsewhere(image: ImageCommand): Promise<Child> {
     if (this.#closed) throw new SetupError('The server is ending.');
     const options = { ...this.#options, without: this.#startPolicy.without };

@@ -18,8 +18,8 @@ export const TESTED_VERSIONS = VERSIONS.tested.join(', ');
 const WHAT_TO_DO =
   'Ask the user to install another (https://www.sbcl.org/platform-table.html), or to name one with --sbcl PATH.';
 
-/** Returns why live-lisp does not support an SBCL with these facts, and REMEDY, what the user can do; undefined
- *  when live-lisp supports it. */
+/** Returns why live-lisp does not support an SBCL with these facts, and REMEDY, what the user can do;
+ *  undefined when live-lisp supports it. */
 export function whyUnsupported(
   { version, bits, features }: SbclFacts,
   remedy: string = WHAT_TO_DO,

@@ -1,14 +1,15 @@
-// Translates the paths in messages to and from an image elsewhere, which has another file system. This is the one
-// place that does so: all else has names of this machine, and names such as `build:/srv/x.lisp`, which no file of
-// this machine has.
+// Translates the paths in messages to and from an image elsewhere, whose file system is another. All other
+// code uses paths of this machine. A file that exists only there has a name such as `build:/srv/x.lisp`, in
+// which `build` is the name of the image.
 
-/** A folder of this machine, and the name that it has elsewhere. Both without a slash at the end. */
+/** A folder of this machine, and the path of the same folder where the image runs. Neither ends with a
+ *  slash. */
 export interface PathMap {
   here: string;
   there: string;
 }
 
-/** Members of messages whose strings are paths, also within lists. */
+/** Names of members whose value is a path or a list of paths. */
 const PATH_MEMBERS: ReadonlySet<string> = new Set([
   'file',
   'files',
@@ -28,38 +29,39 @@ const PATH_MEMBERS: ReadonlySet<string> = new Set([
   'testFiles',
   'maker',
 ]);
-/** A member that is a list of paths in some answers, and in others one text or object. */
+/** Name of a member that is a list of paths in some answers, and one text or object in others. */
 const LIST_MEMBER = 'value';
 
-/** Members that have data of the program. */
+/** Names of members with data of the program, in which nothing is translated. */
 const DATA_MEMBERS: ReadonlySet<string> = new Set(['data', 'arguments', 'values', 'output']);
 
-/** Operations that load a file, with the argument that gives the image the text of it. */
+/** By operation that loads a file: the argument that has the text of the file. */
 const TEXT_ARGUMENTS: ReadonlyMap<string, string> = new Map([
   ['load-file', 'content'],
   ['load-forms', 'text'],
 ]);
 
-/** Maximum number of names of this machine that are remembered. */
+/** Maximum number of paths of this machine to remember. */
 const MAX_SENT = 10_000;
 
 export class FarPaths {
   readonly #name: string;
   readonly #maps: readonly PathMap[];
   readonly #textOf: (file: string) => string | undefined;
-  /** Names of this machine that no map has, and that were sent as they are. The image says them in return. */
+  /** Paths of this machine that were sent unchanged, because no map contains them. In answers they are
+   *  paths of this machine too. */
   readonly #sent = new Set<string>();
 
-  /** Translates for the image NAME by MAPS, of which the first that fits is used. TEXT_OF returns the text of a file
-   *  of this machine, with a character for each octet, or undefined when it cannot be read. */
+  /** Translates the paths of the image NAME by the first of MAPS that fits. TEXT_OF returns the content of
+   *  a file of this machine, one character for each octet; undefined when the file cannot be read. */
   constructor(name: string, maps: readonly PathMap[], textOf: (file: string) => string | undefined) {
     this.#name = name;
     this.#maps = maps;
     this.#textOf = textOf;
   }
 
-  /** Returns ARGS of the operation NAME as the image gets them. A file to load goes with its text, because the
-   *  image can see another file of that name, or none. */
+  /** Returns ARGS of the operation NAME in the form for the image: with its paths, and with the text of a
+   *  file to load, because the file with this path there can be another, or be absent. */
   request(name: string, args: object): object {
     const { file } = args as { file?: unknown };
     const argument = TEXT_ARGUMENTS.get(name);
@@ -69,12 +71,12 @@ export class FarPaths {
     return text === undefined ? translated : { ...translated, [argument ?? '']: text };
   }
 
-  /** Returns MESSAGE of the image with paths as this machine names them. */
+  /** Returns MESSAGE, which the image sent, with paths of this machine. */
   message<Message extends object>(message: Message): Message {
     return translate(message, (path) => this.here(path)) as Message;
   }
 
-  /** Returns PATH of this machine as the image names it. */
+  /** Returns the path in the image for PATH, a path of this machine. */
   there(path: string): string {
     const prefix = `${this.#name}:`;
     if (path.startsWith(`${prefix}/`)) return path.slice(prefix.length);
@@ -87,10 +89,11 @@ export class FarPaths {
     return path;
   }
 
-  /** Returns PATH of the image as this machine names it. */
+  /** Returns the path on this machine for PATH, a path in the image. */
   here(path: string): string {
     if (!/^\/./.test(path)) return path;
-    // Code there could name files of this machine by such a path, and be sent what they have.
+    // A path with `..` could leave the folder of the map, so that code there would be sent files of this
+    // machine.
     const leavesFolder = path.split('/').includes('..');
     const mapped = leavesFolder ? undefined : moved(path, this.#maps, 'there', 'here');
     return mapped ?? (this.#sent.has(path) ? path : `${this.#name}:${path}`);
@@ -109,7 +112,7 @@ function moved(
   return map && map[to] + path.slice(map[from].length);
 }
 
-/** Returns VALUE, the value of the member NAME, with all paths in it as CHANGE returns them. */
+/** Returns VALUE, the value of the member NAME, with each path in it replaced by the result of CHANGE. */
 function translate(value: unknown, change: (path: string) => string, name = ''): unknown {
   if (typeof value === 'string') return PATH_MEMBERS.has(name) ? change(value) : value;
   if (Array.isArray(value)) {
