@@ -9,7 +9,8 @@ const PROTOCOL_VERSION = '2026-07-28';
 /** The result of a request, with unchecked members. */
 export type RequestResult = { readonly [member: string]: unknown };
 
-/** What a session answered: a result, or the text of an error. Undefined when the connection ended before. */
+/** The answer of a session: a result, or the text of an error. Undefined when the connection has ended
+ *  before the answer. */
 export type SessionReply = { result: RequestResult } | { error: string } | undefined;
 
 export class SessionClient {
@@ -21,8 +22,9 @@ export class SessionClient {
   #lastId = 0;
   #rest = '';
 
-  /** VERSION is the version of this program, CAN_ASK whether its user can be asked. ON_PROGRESS receives texts on
-   *  what a call does while it runs, ON_OUTPUT what the call writes, which its answer then leaves out. */
+  /** VERSION is the version of this program. CAN_ASK says whether its user can answer questions. ON_PROGRESS
+   *  receives texts on the progress of a running call, ON_OUTPUT what the call writes, which its answer then
+   *  leaves out. */
   constructor(
     socket: Socket,
     {
@@ -66,13 +68,14 @@ export class SessionClient {
     });
   }
 
-  /** Has the call of the last request interrupted. Its answer says how it ended. */
+  /** Asks the session to interrupt the call of the last request. The answer to that request says how the
+   *  call ended. */
   interrupt(): void {
     const params = { requestId: this.#lastId };
     this.#socket.write(`${JSON.stringify({ jsonrpc: '2.0', method: INTERRUPT, params })}\n`);
   }
 
-  /** Ends the connection. Does not wait for the session, which may hang. */
+  /** Closes the connection without waiting for the session, which may hang. */
   end(): void {
     this.#socket.end();
     this.#socket.unref();

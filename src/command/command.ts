@@ -1,4 +1,5 @@
-// Runs a verb of the command line: finds the session of the workspace, calls its tools and prints the answers.
+// Runs a verb of the command line: finds the session of the workspace, calls its tools and prints the
+// answers.
 
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -30,15 +31,16 @@ const ANSWER_MS = 5000;
 /** Milliseconds within which a session must say how an interrupted call ended. */
 const INTERRUPT_MS = 15_000;
 
-/** The parsed options of all verbs. */
+/** The options that all verbs take. */
 interface Options {
   json: boolean;
   root?: string;
   session?: number;
 }
 
-/** Runs the words of a command line. PROGRAM is the command line that starts this program. Resolves with the exit
- *  code; with undefined when the first word is no verb, or help is asked for. Never throws. */
+/** Runs the command line WORDS and resolves with its exit code. Resolves with undefined when the first word
+ *  is no verb, or when the user asks for help. PROGRAM is the command line that starts this program, for a
+ *  new session. Never throws. */
 export async function runVerb(
   words: readonly string[],
   program: readonly string[],
@@ -54,7 +56,8 @@ export async function runVerb(
   }
 }
 
-/** Reports that the output could not be written, unless its reader, such as `head -1`, has ended. */
+/** Handles an error of stdout: reports that the output was not written, unless its reader, such as `head
+ *  -1`, has just ended. */
 function reportOutput({ code, message }: NodeJS.ErrnoException): void {
   if (code === 'EPIPE') return;
   complain(`The call has run, but its output could not be written (${message}).`);
@@ -86,7 +89,7 @@ async function run([verb = '', ...words]: readonly string[], program: readonly s
   }
 }
 
-/** Removes the options that all verbs take from WORDS. */
+/** Separates the options that all verbs take from the other WORDS. */
 function takeOptions(words: readonly string[]): { options: Options; rest: string[] } {
   const end = words.indexOf('--');
   const [own, behind] = end === -1 ? [words, []] : [words.slice(0, end), words.slice(end)];
@@ -114,7 +117,7 @@ function onlyOnce(name: string, earlier: unknown, value: string): string {
   return value;
 }
 
-/** Lists the sessions, or stops the one of the workspace. */
+/** Performs the verbs `sessions`, which lists the sessions, and `stop`, which stops that of the workspace. */
 async function manage(verb: 'sessions' | 'stop', options: Options, rest: readonly string[]): Promise<number> {
   if (rest.length > 0) throw new UsageError(`The command ${verb} takes no ${rest[0]}.`);
   const search = searchOf(options);
@@ -133,7 +136,7 @@ async function manage(verb: 'sessions' | 'stop', options: Options, rest: readonl
   return EXIT.good;
 }
 
-/** Connects to the session of the workspace, and starts one when there is none. */
+/** Connects to the session of the workspace. Starts a session when there is none. */
 async function connection(options: Options, program: readonly string[]) {
   const search = searchOf(options);
   const found = await findSession(search);
@@ -147,7 +150,7 @@ async function connection(options: Options, program: readonly string[]) {
   return { session, socket };
 }
 
-/** Throws a SetupError unless SESSION, behind CLIENT, answers in time. */
+/** Throws a SetupError unless the session behind CLIENT answers a request in time. */
 async function checkAnswers({ pid, workspace }: Session, client: SessionClient): Promise<void> {
   const late = new Promise<'late'>((resolve) => setTimeout(resolve, ANSWER_MS, 'late').unref());
   const reply = await Promise.race([client.request('server/discover'), late]);
@@ -177,11 +180,12 @@ function ownVersion(): string {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
-/** The calls of a command line; or a function to them from the parameters of TOOL, which the session knows. */
+/** The calls that a command line asks for; or the tool whose parameters are needed to tell options from
+ *  operands, and a function that then returns the calls. */
 type Plan = VerbCall[] | { tool: string; calls: (parameters: OptionTypes) => Promise<VerbCall[]> };
 
-/** Returns the calls that VERB with WORDS stands for. Throws a UsageError for what is wrong without a look at the
- *  parameters of the tool, so that such words start no session. */
+/** Returns the plan for VERB with WORDS. Throws a UsageError for mistakes that can be found without the
+ *  parameters of the tool, so that these start no session. */
 async function planOf(verb: string, words: readonly string[]): Promise<Plan> {
   if (verb === 'call') return namedCall(words);
   const { tool } = VERBS[verb] as Verb;
@@ -204,7 +208,7 @@ async function verbCalls(
   return calls.map((call) => ({ ...call, args: withResolvedPaths({ ...call.args, ...args }) }));
 }
 
-/** Returns the call that WORDS of the verb `call` stand for: a tool, and one JSON object or pairs. */
+/** Returns the plan for the verb `call`: WORDS are a tool, and then one JSON object or pairs NAME=VALUE. */
 function namedCall(words: readonly string[]): Plan {
   const [name, first, ...more] = words;
   if (name === undefined) throw new UsageError("Usage: live-lisp call TOOL NAME=VALUE ... | '{JSON}'");
@@ -224,7 +228,8 @@ function objectOf(json: string): { [name: string]: unknown } {
   }
 }
 
-/** Returns ARGS with the argument `path` relative to this process's folder, not to the workspace. */
+/** Returns ARGS in which `path` is absolute. The user means paths from this process's folder, and the
+ *  session would resolve them from the workspace. */
 function withResolvedPaths(args: VerbCall['args']): VerbCall['args'] {
   const { path, edits } = args;
   if (typeof path === 'string') return { ...args, path: resolve(path) };
@@ -248,7 +253,7 @@ async function standardInput(verb: string): Promise<string> {
   }
 }
 
-/** A tool in the answer to tools/list, as far as it is used here. */
+/** The used part of a tool in the answer to tools/list. */
 interface ListedTool {
   name: string;
   inputSchema: { properties?: { [name: string]: { type?: string; items?: { type?: string } } } };
@@ -286,7 +291,7 @@ async function performAll(
   return EXIT.good;
 }
 
-/** Performs CALL, prints its answer and returns the exit code. */
+/** Performs a call, asks the user when it needs an approval, prints its answer and returns the exit code. */
 async function perform(
   { tool, args }: VerbCall,
   client: SessionClient,
@@ -320,8 +325,9 @@ function interrupted(text: string): number {
   return EXIT.interrupted;
 }
 
-/** Resolves with what REPLY resolves with. Ctrl-C has the session interrupt the call; then the answer says how the
- *  call ended, and REPLY is `late` when it does not come in time. A second Ctrl-C ends this process. */
+/** Waits for REPLY. On Ctrl-C, asks the session to interrupt the call, and goes on waiting, because the
+ *  answer says how the call ended. If it does not come in time, resolves with `late`. A second Ctrl-C ends
+ *  this process. */
 function interruptible(reply: Promise<SessionReply>, client: SessionClient) {
   let isInterrupted = false;
   return new Promise<{ reply: SessionReply | 'late'; isInterrupted: boolean }>((resolve) => {
@@ -338,7 +344,7 @@ function interruptible(reply: Promise<SessionReply>, client: SessionClient) {
   });
 }
 
-/** Prints the texts of RESULT: its own on standard output, notices on standard error. Returns the exit code. */
+/** Prints the text of RESULT to stdout and its notices to stderr. Returns the exit code. */
 function printResult(result: RequestResult, { json }: Options): number {
   const [own = '', ...notices] = (result['content'] as { text?: string }[]).map(({ text = '' }) => text);
   const { ended, data, whole } = Object(
@@ -365,7 +371,7 @@ class WrittenText {
   }
 }
 
-/** Shows what a call does while it runs, where a person can see it. */
+/** Shows the progress of a call, if stderr is a terminal. */
 function showProgress(message: string): void {
   if (process.stderr.isTTY) complain(message);
 }

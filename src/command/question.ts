@@ -6,16 +6,16 @@ import { ReadStream } from 'node:tty';
 import { visible } from '../visible.ts';
 import type { RequestResult } from './client.ts';
 
-/** The form of a question, as far as it is used here. */
+/** The used part of the form that asks a question. */
 interface Form {
   message: string;
   requestedSchema: { properties: { decision: { enum: string[]; description?: string } } };
 }
 
-/** The terminal of this process. Standard input can be a file with the text of a call. */
+/** The terminal of this process. Stdin cannot serve for answers: it can be a file with the text of a call. */
 const TERMINAL = '/dev/tty';
 
-/** True when a person sees what this process prints on standard error, and can answer on the terminal. */
+/** True when this process has a terminal, on which a person sees stderr and can answer. */
 export function canAskOnTerminal(): boolean {
   if (process.stderr.isTTY !== true) return false;
   try {
@@ -26,8 +26,8 @@ export function canAskOnTerminal(): boolean {
   }
 }
 
-/** Asks the question in RESULT on the terminal. Returns the parameters that answer it, for the same request; or
- *  `interrupted` after Ctrl-C. */
+/** Asks the question in RESULT on the terminal. Returns the parameters to add when the request is repeated
+ *  with the answer; `interrupted` after Ctrl-C. */
 export async function askOnTerminal(result: RequestResult): Promise<object | 'interrupted'> {
   const { approval } = result['inputRequests'] as { approval: { params: Form } };
   const { message, requestedSchema } = approval.params;
@@ -43,10 +43,11 @@ export async function askOnTerminal(result: RequestResult): Promise<object | 'in
   return { inputResponses: { approval: response }, requestState: result['requestState'] };
 }
 
-/** Resolves with the line that the person types behind PROMPT; with an empty one after Ctrl-D. */
+/** Shows PROMPT and resolves with the line that the person types; with an empty line after Ctrl-D, with
+ *  `interrupted` after Ctrl-C. */
 async function typedAnswer(prompt: string): Promise<{ text: string } | 'interrupted'> {
   const input = new ReadStream(openSync(TERMINAL, 'r'));
-  input.setRawMode(true); // Else a line that is not finished stays.
+  input.setRawMode(true); // Otherwise an unfinished line would stay in the terminal's buffer.
   dropTypedAhead();
   const terminal = createInterface({ input, output: process.stderr });
   const ended = new Promise<{ text: string } | 'interrupted'>((resolve) => {
@@ -66,7 +67,7 @@ async function typedAnswer(prompt: string): Promise<{ text: string } | 'interrup
   }
 }
 
-/** Drops what was typed on the terminal before the question was shown, since it does not answer it. */
+/** Discards what was typed before the question was shown, because it cannot be meant as the answer. */
 function dropTypedAhead(): void {
   const terminal = openSync(TERMINAL, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

@@ -1,4 +1,5 @@
-// Finds the session of a workspace, and starts one when there is none.
+// Finds the session that serves a directory, starts one when there is none, and stops one. A session is a
+// server that commands can connect to.
 
 import { spawn } from 'node:child_process';
 import {
@@ -20,17 +21,17 @@ import { withLock } from '../lock.ts';
 import { isRunning, makeOwnFolder } from '../own.ts';
 import { isInside, realPath } from '../paths.ts';
 
-/** Milliseconds within which a session must take a connection. */
+/** Time limit, in milliseconds, for a session to accept a connection. */
 const CONNECT_MS = 2000;
-/** Milliseconds within which a new session must listen. */
+/** Time limit, in milliseconds, for a new session to listen. */
 const START_MS = 60_000;
-/** Milliseconds within which a session must end. */
+/** Time limit, in milliseconds, for a session to end. */
 const STOP_MS = 10_000;
 const POLL_MS = 20;
 
-/** How the session of a command is found. */
+/** Which session a command looks for. */
 export interface Search {
-  /** Folder of the files that describe sessions. */
+  /** Folder of the files by which sessions announce themselves. */
   folder: string;
   /** The directory in which the command works, a real path. */
   directory: string;
@@ -39,8 +40,9 @@ export interface Search {
   isTooWide: (folder: string) => boolean;
 }
 
-/** Returns the sessions that serve the directory of SEARCH: those of the innermost workspace that contains it.
- *  A workspace that is too wide counts only for its own folder. */
+/** Returns the sessions for the directory of a search: those whose workspace contains it, and of these the
+ *  ones with the innermost workspace. A workspace that is too wide, such as a home folder, counts only for
+ *  exactly its own directory. */
 export function fittingSessions({ folder, directory, isTooWide }: Search): Session[] {
   const fits = sessionsIn(folder)
     .map((session) => ({ session, workspace: realPath(session.workspace) }))
@@ -50,8 +52,8 @@ export function fittingSessions({ folder, directory, isTooWide }: Search): Sessi
   return fits.filter(({ workspace }) => workspace.length === longest).map(({ session }) => session);
 }
 
-/** Resolves with a connection to the session that SEARCH finds, and with undefined when there is none. Throws a
- *  UsageError when several fit, or when the session that the user named is gone. */
+/** Connects to the session that SEARCH finds. Resolves with undefined when there is none. Throws a
+ *  UsageError when there are several, or when the session that the user named is gone. */
 export async function findSession(search: Search): Promise<{ session: Session; socket: Socket } | undefined> {
   const { folder, pid } = search;
   const fits =
@@ -78,8 +80,7 @@ export function sessionLine({ pid, started, version, workspace }: Session): stri
   return `${pid}  since ${new Date(started * 1000).toLocaleString('sv')}  ${version}  ${workspace}`;
 }
 
-/** Connects to SESSION. Resolves with undefined when it does not listen any more, or does not take the
- *  connection in time. */
+/** Connects to SESSION. Resolves with undefined when it does not accept the connection in time. */
 export function connectTo(session: Session): Promise<Socket | undefined> {
   return new Promise((resolve) => {
     const socket = connect(session.socket);
@@ -96,8 +97,8 @@ export function connectTo(session: Session): Promise<Socket | undefined> {
   });
 }
 
-/** Returns the workspace of a new session for DIRECTORY: the innermost folder around it with a repository, else
- *  DIRECTORY. Throws a UsageError when this is too wide. */
+/** Returns the workspace for a new session: the nearest folder around the directory that has a repository,
+ *  else the directory. Throws a UsageError when that is too wide. */
 export function newWorkspace({ directory, isTooWide }: Search): string {
   const found = ancestors(directory).find((folder) => existsSync(join(folder, '.git')));
   const workspace = found === undefined || isTooWide(found) ? directory : found;
@@ -112,8 +113,9 @@ function ancestors(folder: string): string[] {
   return parent === folder ? [folder] : [folder, ...ancestors(parent)];
 }
 
-/** Starts a session for WORKSPACE in the background by PROGRAM, unless another command is starting one, and
- *  resolves with the connection to it. Throws a SetupError when it does not start. */
+/** Starts a session for WORKSPACE by running PROGRAM in the background, and resolves with a connection to
+ *  it. When another command is already starting one, waits for that one instead; IS_NEW is then false.
+ *  Throws a SetupError when no session starts in time. */
 export async function startSession(
   search: Search,
   workspace: string,
@@ -130,7 +132,8 @@ export async function startSession(
       if (found !== undefined) return { ...found, isNew: child !== undefined };
       if (child?.hasEnded())
         throw new SetupError(`The session for ${workspace} did not start: ${child.log()}`);
-      // With the lock it looks once more, since the command that had the lock before can have started one.
+      // Spawns only in the round after this process took the lock, because the previous owner of the lock
+      // can have started a session after findSession looked.
       if (isLocked) child ??= spawnSession(search.folder, workspace, program);
       isLocked ||= takeLock(lock);
       await delay(POLL_MS);
@@ -142,7 +145,7 @@ export async function startSession(
   }
 }
 
-/** Throws an error that says what to change when no session can start for WORKSPACE or be found in FOLDER. */
+/** Throws an error with advice when WORKSPACE does not exist, or FOLDER cannot hold the files of sessions. */
 function checkStart(folder: string, workspace: string): void {
   if (!statSync(workspace, { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`There is no folder ${workspace}. Name the folder of a project: --root DIR.`);
@@ -163,7 +166,8 @@ function unusable(folder: string, error: unknown): SetupError {
   );
 }
 
-/** Creates the file LOCK, with the id of this process. Returns false when another command holds it. */
+/** Makes this process the one that starts the session: writes its id to the file LOCK. Returns false when
+ *  another command is the one. */
 function takeLock(lock: string): boolean {
   try {
     return withLock(`${lock}-change`, () => {
@@ -176,8 +180,8 @@ function takeLock(lock: string): boolean {
   }
 }
 
-/** True when the process OWNER can still be starting a session under LOCK. An older file is of a process that was
- *  killed, and whose id another one has now. */
+/** True when the process OWNER, named in the file LOCK, may still be starting a session. If the file is
+ *  older, its command was killed, and another process has its id now. */
 function isHeld(lock: string, owner: number): boolean {
   const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return owner > 0 && isRunning(owner) && Date.now() - made < 2 * START_MS;
@@ -192,6 +196,8 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
+/** Runs PROGRAM as a session for WORKSPACE, detached from this process, with its stderr in a log file in
+ *  FOLDER. */
 function spawnSession(folder: string, workspace: string, [program = '', ...args]: readonly string[]) {
   const file = join(folder, `log-${process.pid}`);
   const log = openSync(file, 'w', 0o600);
@@ -210,8 +216,8 @@ function spawnSession(folder: string, workspace: string, [program = '', ...args]
   };
 }
 
-/** Has the session behind SOCKET end. Resolves when it has ended; with the reason when it refuses, or does not end
- *  in time. */
+/** Asks the session behind SOCKET to end. Resolves when it has ended, or with the reason when it refuses or
+ *  does not end in time. */
 export function stopSession(socket: Socket): Promise<string | undefined> {
   socket.setEncoding('utf8');
   let text = '';
@@ -231,7 +237,7 @@ export function stopSession(socket: Socket): Promise<string | undefined> {
   });
 }
 
-/** Returns the message of the error in TEXT, an answer of JSON-RPC; undefined when there is none. */
+/** Returns the message of the error in TEXT, a JSON-RPC answer; undefined when it has no error. */
 function refusalIn(text: string): string | undefined {
   try {
     const { error } = Object(JSON.parse(text || '{}')) as { error?: { message: string } };

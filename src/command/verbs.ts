@@ -7,19 +7,19 @@ export interface VerbCall {
 }
 
 export interface Verb {
-  /** What stands behind the verb, for help texts. */
+  /** The operands of the verb, for help texts. */
   usage: string;
   help: string;
   /** The tool that the verb calls; options of the command line are parameters of this tool. */
   tool: string;
   /** Options that are not parameters of the tool, with the arguments that each stands for. */
   options?: { readonly [name: string]: VerbCall['args'] };
-  /** True when the verb reads its text from standard input if no operand gives it. */
+  /** True when the verb reads its text from stdin if there are no operands. */
   readsInput?: boolean;
-  /** True when the verb reads standard input whatever its operands are. */
+  /** True when the verb reads stdin even if there are operands. */
   alwaysReads?: boolean;
-  /** Returns the calls for OPERANDS; undefined when the number of operands is wrong. INPUT is the text on
-   *  standard input, when READS_INPUT and no operand gives the text. */
+  /** Returns the calls for OPERANDS; undefined when their number is wrong. INPUT is the text of stdin, if
+   *  that was read. */
   calls: (operands: readonly string[], input: string | undefined) => VerbCall[] | undefined;
 }
 
@@ -146,8 +146,9 @@ export const VERBS: { readonly [name: string]: Verb } = {
   restart: optionsVerb('restart_image', 'replace the image by a fresh one'),
 };
 
-/** Returns TEXT, of the server, with the verb and its option where it advises a tool and an argument of it, as in
- *  `load_file with forget: true`. A tool without a verb is left as it is. */
+/** Returns TEXT, an answer of the server, in which advice to call a tool with an argument, such as
+ *  `load_file with forget: true`, is replaced by the command for that. Advice on tools without a verb
+ *  stays. */
 export function inVerbs(text: string): string {
   return text.replace(ADVICE, (advice, tool, name, flag, value) => {
     const [verb] = Object.entries(VERBS).find(([, each]) => each.tool === tool) ?? [];
@@ -156,23 +157,22 @@ export function inVerbs(text: string): string {
   });
 }
 
-/** Matches a tool and an argument whose value is true, a word in quotes, or a number. */
+/** Matches a tool and an argument whose value is true, a number, or a word in quotes. */
 const ADVICE = /\b([a-z]+(?:_[a-z]+)*) with ([a-z_]+): (?:(true)\b|"?([\w:/-]+)"?)/g;
 
-/** True when OPERAND of `load` means a file rather than a system. */
+/** True when OPERAND of `load` is a file, not a system. */
 function isFile(operand: string): boolean {
   return /\.(?:lisp|lsp|cl|asd|fasl)$/i.test(operand) || operand.startsWith('/') || operand.startsWith('.');
 }
 
-/** True when WORD is a verb: it calls tools in the session of the workspace, or is about
- *  sessions. */
+/** True when WORD is a verb: one of VERBS, `call`, or one that manages sessions. */
 export function isVerb(word: string | undefined): boolean {
   return (
     word !== undefined && (Object.keys(VERBS).includes(word) || ['call', 'sessions', 'stop'].includes(word))
   );
 }
 
-/** Returns the verb NAME with what stands behind it. */
+/** Returns the verb NAME and its operands. */
 export function usageOf(name: string): string {
   return `${name} ${VERBS[name]?.usage ?? ''}`.trim();
 }

@@ -2,7 +2,7 @@
 
 import { UsageError } from '../errors.ts';
 
-/** The type of a parameter, as far as the command line needs it. */
+/** The type of a tool's parameter, as an option. */
 export interface OptionType {
   type: string;
   /** The type of the elements of an array. */
@@ -11,9 +11,10 @@ export interface OptionType {
 
 export type OptionTypes = { readonly [name: string]: OptionType };
 
-/** Returns the arguments that the options in WORDS give, and the other words. PARAMETERS are those of the tool
- *  of VERB, SHORT the options that stand for several arguments. Throws a UsageError for an unknown option, one
- *  without value, or one that is given twice. */
+/** Splits WORDS into options and operands, and returns the arguments that the options give. PARAMETERS are
+ *  those of the tool that VERB calls. SHORT has options that are no parameters, with the arguments that
+ *  each stands for. Throws a UsageError for an unknown option, one without a value, or one that is given
+ *  twice. */
 export function argumentsOf(
   words: readonly string[],
   parameters: OptionTypes,
@@ -48,7 +49,8 @@ export function argumentsOf(
   return { operands, args };
 }
 
-/** Returns PAIRS, words of the form `name=value`, as options. Throws a UsageError when a word has another form. */
+/** Converts PAIRS, words of the form NAME=VALUE, to options. Throws a UsageError when a word has another
+ *  form. */
 export function optionsIn(pairs: readonly string[]): string[] {
   const wrong = pairs.find((pair) => !/^[a-z][a-z0-9_-]*=/i.test(pair));
   if (wrong === undefined) return pairs.map((pair) => `--${pair}`);
@@ -63,7 +65,7 @@ function unknownOption(word: string, verb: string, parameters: OptionTypes, shor
   return new UsageError(`The command ${verb} has no option ${word.replace(/=.*/s, '')}; ${known}.`);
 }
 
-/** Returns the value that TEXT means for PARAMETER; for an array the list of its new elements. */
+/** Converts TEXT to a value of the type of a parameter; for an array, to the list of its further elements. */
 function parsedValue(option: string, text: string, { type, items = 'string' }: OptionType): unknown {
   switch (type) {
     case 'boolean':

@@ -1,6 +1,6 @@
-// Finds the image behind a Swank or Slynk that stays open, and has it load the agent if it does not serve
-// yet. That takes one short connection: the agent is loaded by a thread of its own, which tells in a file
-// how it went.
+// Finds the image behind a Swank or Slynk, and makes it load the agent if it does not serve yet. Swank
+// starts a thread that loads the agent, so that the connection to Swank can be closed at once. The thread
+// writes the outcome to a file.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ export interface ThroughSwankOptions {
   folder: string | undefined;
   /** The form by which an image begins to serve, for the texts of errors. */
   line: string;
-  /** The same with names that are read alike in each package. */
+  /** The same form with package prefixes, so that it can be read in any package. */
   qualifiedLine: string;
   /** Returns why live-lisp does not support an SBCL with FACTS, and REMEDY; undefined when it does. */
   whyUnsupported: (
@@ -31,7 +31,7 @@ export interface ThroughSwankOptions {
   times?: Times;
 }
 
-/** A Lisp that Swank tells of. */
+/** What Swank reports about its Lisp. */
 interface Lisp {
   pid: number;
   kind: string;
@@ -39,15 +39,16 @@ interface Lisp {
   features: string[];
 }
 
-/** Name of the thread that loads the agent. Of two servers that ask for it at once, one starts it. */
+/** Name of the thread that loads the agent. If two servers ask at once, only one of them starts the
+ *  thread. */
 const THREAD = 'live-lisp line';
-/** How the last line of what that thread writes begins. */
+/** The beginnings of the last line that the thread writes, by outcome. */
 const [SERVES, FAILED] = ['LIVE-LISP SERVES', 'LIVE-LISP FAILED'] as const;
-/** Maximum number of octets that are read of what it writes. */
+/** Maximum number of octets to read of the thread's output. */
 const OUTPUT_LIMIT = 1024 * 1024;
-/** Milliseconds between two looks at what it has written. */
+/** Milliseconds between two polls of the thread's output. */
 const LOOK_MS = 20;
-/** Milliseconds between two looks at an image that loads the agent for another server. */
+/** Milliseconds between two polls of an image that loads the agent for another server. */
 const OTHER_MS = 1000;
 /** Maximum number of octets of a file with a secret. */
 const SECRET_LIMIT = 4096;
@@ -63,7 +64,7 @@ export class ThroughSwank {
     this.#times = options.times ?? TIMES;
   }
 
-  /** Returns the image behind Swank once it serves. Throws a SetupError when there is none. */
+  /** Resolves with the image behind Swank when it serves. Throws a SetupError when it cannot. */
   async find(): Promise<Served> {
     const before = this.#found && isRunning(this.#found.pid) ? this.#found : undefined;
     const served = (before && (await this.#servedBy(before.pid))) ?? (await this.#attach(before));
@@ -71,15 +72,16 @@ export class ThroughSwank {
     return this.#found;
   }
 
-  /** Returns the image of the process PID, if it serves. */
+  /** Returns the image of the process PID; undefined when it does not serve. */
   async #servedBy(pid: number): Promise<Served | undefined> {
     const { images } = servedImages(this.#options.folder);
     const [image] = await listeningImages(images.filter((each) => each.pid === pid));
     return image;
   }
 
-  /** Returns the image behind Swank, which loads the agent if it does not serve. It does not if it is
-   *  BEFORE, since somebody has taken the agent out of that. */
+  /** Makes the Lisp behind Swank load the agent, unless it serves already, and resolves with its image.
+   *  Throws a SetupError if the Lisp is that of BEFORE, an image that served: its user has removed the
+   *  agent. */
   #attach(before: Served | undefined): Promise<Served> {
     return withTemporaryFolder(async (folder) => {
       const deadline = performance.now() + this.#times.compile;
@@ -93,8 +95,8 @@ export class ThroughSwank {
     });
   }
 
-  /** Asks Swank which Lisp it is, and has that load the agent if it does not serve. FOLDER is an empty
-   *  folder. LOADS is false when it does so already, for somebody else. */
+  /** Asks Swank for its Lisp, and starts the loading thread there, unless the Lisp serves already. FOLDER
+   *  is an empty folder. LOADS is false when another server has started such a thread. */
   async #ask(
     folder: string,
     before: Served | undefined,
@@ -109,7 +111,7 @@ export class ThroughSwank {
         { secret: secret.text, limitMs: this.#times.greeting },
         async (evaluate) => {
           const lisp = this.#checked(await evaluate(`(${address.kind}:connection-info)`));
-          // Behind a tunnel the number can be that of another process here.
+          // Behind a tunnel, the process id can be that of an unrelated process on this machine.
           if (
             (await evaluate(
               plainForm(`(cl:and (cl:ignore-errors (cl:probe-file ${pathForm(sign)})) cl:t)`),
@@ -129,7 +131,7 @@ export class ThroughSwank {
   }
 
   /** Returns the Lisp that INFO, an answer to connection-info, describes. Throws a SetupError when the
-   *  agent cannot run in that Lisp. */
+   *  agent cannot run in it. */
   #checked(info: Datum): Lisp {
     const implementation = memberOf(info, ':lisp-implementation');
     const features = memberOf(info, ':features');
@@ -151,7 +153,8 @@ export class ThroughSwank {
     return lisp;
   }
 
-  /** Returns the image of LISP once it serves. OUTPUT is the file in which it tells how that went. */
+  /** Resolves with the image of LISP when it serves. OUTPUT is the file to which the loading thread
+   *  writes. */
   async #loaded(lisp: Lisp, output: string, deadline: number): Promise<Served> {
     for (;;) {
       const ended = !isRunning(lisp.pid);
@@ -221,29 +224,30 @@ export class ThroughSwank {
   }
 }
 
-/** How the thread that loads the agent ended: the last line that it writes. */
+/** Matches the last line that the loading thread writes. */
 const OUTCOME = new RegExp(`^(${SERVES}|${FAILED}) ?([\\s\\S]*)\\n$`, 'm');
 
-/** What people call what listens. */
+/** The names of the two servers, for people. */
 const NAMES = { swank: 'Swank', slynk: 'Slynk' } as const;
 
-/** Returns ADDRESS as people give it. */
+/** Returns the address in the form that --image takes. */
 export function swankUrl({ kind, host, port }: SwankAddress): string {
   return `${kind}://${host}:${port}`;
 }
 
-/** Returns what listens at ADDRESS, as a phrase. */
+/** Returns the server and its address as a phrase. */
 export function swankName({ kind, host, port }: SwankAddress): string {
   return `${NAMES[kind]} at ${host}:${port}`;
 }
 
-/** What is known of a secret, and DOUBT, how it can be why nothing is answered. */
+/** The user's secret for a Swank, and DOUBT, a clause that says how a wrong or missing secret can be the
+ *  reason for no answer. */
 interface Secret {
   text: string | undefined;
   doubt: string;
 }
 
-/** Returns the secret of the user that those who connect to ADDRESS have to say, if there is one. */
+/** Returns the secret that a client must send to the server at an address, if the user has one. */
 function secretOf({ kind }: SwankAddress): Secret {
   const file = join(homeFolder() ?? '/', kind === 'swank' ? '.slime-secret' : '.sly-secret');
   const found = readIfRegular(file, { limit: SECRET_LIMIT });
@@ -256,9 +260,9 @@ function secretOf({ kind }: SwankAddress): Secret {
   };
 }
 
-/** Returns a form for a thread that evaluates LINE and writes into the file OUTPUT how that went. The value
- *  of the form is T, or NIL when such a thread runs already. It makes no symbols, and in the thread nothing
- *  asks anybody. */
+/** Returns a form that starts the loading thread, which evaluates LINE and writes the outcome to the file
+ *  OUTPUT. The value of the form is NIL when such a thread runs already, else T. The form interns no
+ *  symbols, and the thread enters no debugger. */
 function loadForm(line: string, output: string): string {
   return `(cl:unless (cl:find "${THREAD}" (sb-thread:list-all-threads)
                      :key (cl:function sb-thread:thread-name) :test (cl:function cl:equal))
@@ -282,18 +286,18 @@ function pathForm(path: string): string {
   return `(sb-ext:parse-native-namestring ${stringForm(path)})`;
 }
 
-/** Returns a form that evaluates FORM, which SBCL's reader reads: Slynk has one of its own, and Swank can
- *  be told to use one, which know neither # nor several lines. */
+/** Returns a form that evaluates FORM after SBCL's own reader has read it. Needed because Slynk has a
+ *  reader of its own, and Swank can be set to use one: these do not know # and forms of several lines. */
 function plainForm(form: string): string {
   return `(cl:with-standard-io-syntax (cl:eval (cl:read-from-string ${stringForm(form)})))`;
 }
 
-/** Returns TEXT as a string of Lisp. */
+/** Returns TEXT as a Lisp string literal. */
 function stringForm(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&')}"`;
 }
 
-/** Returns TEXT, which comes from outside, as one short line. */
+/** Returns TEXT, which the other side sent, as one short line. */
 function shown(text: string): string {
   const line = text.replace(/[\s\p{C}\p{Z}]+/gu, ' ').trim();
   return line.length > 300 ? `${line.slice(0, 300)} ...` : line;
