@@ -131,8 +131,8 @@ function rankedHit({ tool, coverage }: Ranked): Hit {
 
 /** Matches a word that can only be a name: it has a punctuation mark or digit inside, or is in camelCase. */
 const LOOKS_LIKE_NAME = /[\w-][-_.:/\d][\w-]|\p{Ll}\p{Lu}/u;
-/** Three ways to split a query into names: not at all, at list punctuation, and at each character that is in no
- *  name. The names that any of them finds count. */
+/** Three ways to split a query into names: not at all, at list punctuation, and at each character that is
+ *  in no name. The names that any of them finds count. */
 const NAME_SEPARATORS = [/(?!)/, /[,;\n]/, /[^\p{L}\p{M}\p{N}_.:/-]+/u];
 
 /** Returns the tools that QUERY names (C27). Among other words, only words that look like names count. */

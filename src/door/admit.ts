@@ -1,17 +1,18 @@
-// Serves the connections to the session's socket: editors of the human, and commands, which speak MCP.
+// Accepts the connections to a session's socket, and passes each to what serves it: an editor of the human,
+// or a command, which speaks MCP.
 
 import type { Socket } from 'node:net';
 import { membersOf } from '../json.ts';
 
-/** What serves the connections of each kind. */
+/** Functions that serve the connections of each kind. */
 export interface Doors {
   editor: (socket: Socket) => void;
   client: (socket: Socket) => void;
-  /** Ends the server; undefined when it serves a client of its own, which alone ends it. */
+  /** Ends the server. Undefined for a server with a client of its own, which only that client ends. */
   stop?: (() => void) | undefined;
 }
 
-/** Passes SOCKET to the one of DOORS that its first message is for. */
+/** Reads the first message on SOCKET, and passes SOCKET to the function that serves such connections. */
 export function admit(socket: Socket, { editor, client, stop }: Doors): void {
   socket.on('error', () => {}); // The event 'close' follows.
   let begin = Buffer.alloc(0);
@@ -29,7 +30,8 @@ export function admit(socket: Socket, { editor, client, stop }: Doors): void {
   });
 }
 
-/** A first message of more octets is none of an editor, and is not waited for to its end. */
+/** A first message that is longer than this, in octets, is not an editor's, so that its end is not waited
+ *  for. */
 const BEGIN_LIMIT = 64 * 1024;
 
 /** Returns the method of the first message in OCTETS; '' when there is none. */
@@ -38,7 +40,7 @@ function methodOf(octets: Buffer): string {
   return String(membersOf(line)['method'] ?? '');
 }
 
-/** Answers a command that asks for the end of the server, and ends it if STOP is there. */
+/** Answers the request of a command to end the server, and ends it, if STOP is defined. */
 function answerStop(socket: Socket, stop: (() => void) | undefined): void {
   const answer =
     stop === undefined

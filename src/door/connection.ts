@@ -1,4 +1,4 @@
-// Speaks JSON-RPC over a connection, one message a line, as MCP does over stdio.
+// A JSON-RPC connection to an editor, with one message per line, as in MCP over stdio.
 
 import type { Socket } from 'node:net';
 import { messageOf } from '../errors.ts';
@@ -7,13 +7,13 @@ import { membersOf } from '../json.ts';
 /** The parameters of a message, with unchecked values. */
 export type Params = { readonly [name: string]: unknown };
 
-/** Performs a request of the other side, and returns its result. Throws an error with a text for the other
- *  side. */
+/** Performs a request of the editor, and returns its result. Throws an error whose message is sent to the
+ *  editor. */
 export type Handler = (method: string, params: Params) => unknown;
 
-/** Maximum number of characters of a line. */
+/** Maximum number of characters of a line. A connection with a longer one is closed. */
 const LINE_LIMIT = 1024 * 1024;
-/** A connection ends while the other side has more octets than this to read. */
+/** A connection is closed when the editor has more unread octets than this. */
 const UNREAD_LIMIT = 16 * 1024 * 1024;
 
 /** The error codes of JSON-RPC for a line that is no message, and for a request that failed. */
@@ -48,8 +48,8 @@ export class EditorConnection {
     this.#send({ method, params });
   }
 
-  /** Resolves with the result of the request METHOD; with undefined when the other side fails, ends, or does
-   *  not answer within MS milliseconds. */
+  /** Resolves with the result of the request METHOD. Resolves with undefined when the editor reports an
+   *  error, disconnects, or does not answer within MS milliseconds. */
   request(method: string, params: Params, ms: number): Promise<unknown> {
     const id = ++this.#lastId;
     return new Promise((resolve) => {

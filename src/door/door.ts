@@ -1,6 +1,6 @@
-// Lets other programs of this user find the running server and connect to it. Each server listens on a Unix
-// socket session-PID.socket in a folder of this user alone. The file session-PID.json beside it describes the
-// server.
+// Lets other programs of this user connect to the running server. The server listens on a Unix socket
+// session-PID.socket, in a folder that only this user can access. The file session-PID.json beside it
+// describes the server.
 
 import { readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
@@ -10,12 +10,13 @@ import { isRunning, makeOwnFolder } from '../own.ts';
 import { removeIfPossible } from '../paths.ts';
 import type { Session } from './sessions.ts';
 
-/** Maximum number of octets of the path of a Unix socket. Node cuts a longer one off, and listens elsewhere. */
+/** Maximum number of octets of the path of a Unix socket. Node cuts a longer path off, and so listens
+ *  elsewhere. */
 const PATH_LIMIT = process.platform === 'linux' ? 107 : 103;
 
-/** Publishes SESSION in FOLDER until this process ends, and calls ON_CONNECTION with each connection. Removes
- *  the files of servers that were killed. Resolves when other programs can connect; with the reason when they
- *  cannot. Does not keep the process alive. */
+/** Listens for connections until this process ends, calls ON_CONNECTION with each, and writes the
+ *  description of SESSION to FOLDER. Removes the files of servers that were killed. Resolves when other
+ *  programs can connect, or with the reason when they cannot. Does not keep the process alive. */
 export async function publishSession(
   folder: string,
   session: Omit<Session, 'socket'>,
@@ -41,7 +42,7 @@ export async function publishSession(
       server.listen(socket, resolve);
     });
     server.unref();
-    // In one step, because a reader must not find half a file.
+    // Renamed into place, so that no reader finds an incomplete file.
     writeFileSync(`${file}.part`, `${JSON.stringify(session)}\n`, { mode: 0o600 });
     renameSync(`${file}.part`, file);
   } catch (error) {

@@ -1,5 +1,5 @@
-// The human's editors that are connected to this server. They show calls, ask questions, and know which files
-// have unsaved changes.
+// The human's editors that are connected to this server. The server shows them calls, asks them questions,
+// and asks them which files have unsaved changes.
 
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
@@ -22,21 +22,21 @@ type Shown =
       params: { id: number; isError: boolean; milliseconds: number; line: string };
     };
 
-/** An editor that watches. */
+/** A connected editor. */
 interface Editor {
   connection: EditorConnection;
   /** The name of the program. */
   name: string;
 }
 
-/** A question that is open in the editors. */
+/** An open question, and the function that answers or closes it in all editors. */
 interface Open {
   params: Params & { id: string };
   fingerprint: string;
   finish: (verdict: Verdict | undefined, why: string) => void;
 }
 
-/** How many messages on calls a new editor gets. */
+/** Number of messages about earlier calls that a new editor receives. */
 const RECENT = 100;
 /** Maximum number of characters shown of each argument. */
 const VALUE_LIMIT = 4000;
@@ -44,8 +44,8 @@ const VALUE_LIMIT = 4000;
 const ANSWER_LIMIT = 300;
 /** Maximum number of characters of the human's words to the model. */
 const WORDS_LIMIT = 2000;
-/** Time that an editor has to say which files have unsaved changes. An editor that is busy for longer is not
- *  waited for. */
+/** Time limit, in milliseconds, for an editor to say whether a file has unsaved changes. A busy editor
+ *  counts as one without. */
 const UNSAVED_MS = 1000;
 
 export class Editors implements HumanEditors {
@@ -64,7 +64,7 @@ export class Editors implements HumanEditors {
     return this.#editors.size > 0;
   }
 
-  /** Serves an editor over SOCKET. The editor has to send the request live-lisp/watch first. */
+  /** Serves the editor behind SOCKET. Its first request must be live-lisp/watch. */
   connect(socket: Socket): void {
     let editor: Editor | undefined;
     const connection = new EditorConnection(socket, (method, params) => {
@@ -86,7 +86,7 @@ export class Editors implements HumanEditors {
     });
   }
 
-  /** Shows CONNECTION the recent calls and the open questions. */
+  /** Sends the recent calls and the open questions over CONNECTION. */
   #showAll(connection: EditorConnection): void {
     for (const { method, params } of this.#recent) connection.notify(method, params);
     for (const { params } of this.#questions.values()) connection.notify('live-lisp/asked', params);
@@ -153,7 +153,8 @@ export class Editors implements HumanEditors {
     };
   }
 
-  /** Takes the answer to a question that EDITOR gives in PARAMS. Returns what became of it, for the human. */
+  /** Handles the answer of an editor to a question. Returns whether the answer counts, and a text for the
+   *  human. */
   #answer({ name }: Editor, { id, approve, words }: Params): { counts: boolean; text: string } {
     const open = this.#questions.get(String(id));
     if (open === undefined) {
@@ -169,8 +170,8 @@ export class Editors implements HumanEditors {
     return { counts: true, text: 'Denied.' };
   }
 
-  /** Resolves with the name of an editor in which the file at REAL has unsaved changes; with undefined when no
-   *  editor says so in time. */
+  /** Resolves with the name of an editor in which the file at REAL has unsaved changes; with undefined when
+   *  no editor says so in time. */
   async unsavedIn(real: string): Promise<string | undefined> {
     const asked = [...this.#editors].map(async ({ connection, name }) => {
       const result = await connection.request('live-lisp/unsaved', { file: real }, UNSAVED_MS);
@@ -179,18 +180,18 @@ export class Editors implements HumanEditors {
     return (await Promise.all(asked)).find((name) => name !== undefined);
   }
 
-  /** Tells the editors that the file at REAL was changed by a tool. */
+  /** Tells the editors that a tool has changed the file at REAL. */
   changed(real: string): void {
     this.#notifyAll('live-lisp/changed', { file: real });
   }
 }
 
-/** Returns the name of the program that GIVEN, from an editor, says. */
+/** Returns the name that an editor has GIVEN, if it is a plain name. */
 function editorName(given: unknown): string {
   return typeof given === 'string' && /^[A-Za-z][A-Za-z ]{0,19}$/.test(given) ? given : 'an editor';
 }
 
-/** Returns ARGS, which are not validated, as an object with short values. */
+/** Returns ARGS, which are not validated, with their values as short texts. */
 function shortened(args: unknown): Arguments {
   return Object.fromEntries(
     Object.entries(Object(args)).map(([name, value]) => {

@@ -1,10 +1,10 @@
-// Ends a session of commands some time after its last connection.
+// Ends a session of commands when it has had no connection for some time.
 
-/** Minutes after its last connection when such a session ends. */
+/** A session of commands ends after this many minutes without a connection. */
 export const IDLE_MINUTES = 30;
 
-/** Returns a function to call with each connection. It returns a function to call when the connection has
- *  ended. END is called when there was no connection for MS milliseconds. */
+/** Calls END when there was no connection for MS milliseconds. Returns a function that the caller calls
+ *  when a connection begins. That function returns another one, to call when the connection ends. */
 export function whenIdle(ms: number, end: () => void): () => () => void {
   let connections = 0;
   let timer = setTimeout(end, ms);

@@ -1,6 +1,6 @@
-// Names what commands and sessions tell each other besides MCP.
+// Defines what sessions and commands exchange besides MCP.
 
-/** Key in a result's `_meta`. */
+/** Key of the outcome of a call in the `_meta` of its result. */
 export const OUTCOME_KEY = 'live-lisp/outcome';
 
 /** Key in the `_meta` of a request, with the value true: the command takes what the call writes as it comes. Then it is

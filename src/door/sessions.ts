@@ -21,8 +21,8 @@ export interface Session extends Announced {
   socket: string;
 }
 
-/** Returns the sessions in FOLDER whose process lives. Returns none when other users can reach FOLDER. Ignores all
- *  files that are not as a session writes them. */
+/** Returns the sessions in FOLDER whose processes run; none when other users can access FOLDER. Ignores
+ *  files that no session has written. */
 export function sessionsIn(folder: string): Session[] {
   const stats = statsOf(folder);
   if (stats === undefined || folderFault(stats) !== undefined) return [];

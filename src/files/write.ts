@@ -170,8 +170,8 @@ async function contentOf(
   return { digest: hash.digest('hex'), size };
 }
 
-/** Walks the path whose parts are NAME and MORE from FOLDER on, and creates missing directories. Calls USE with the
- *  directory and the name of its last part. Removes the directories it created if USE fails. */
+/** Walks the path whose parts are NAME and MORE from FOLDER on, and creates missing directories. Calls USE
+ *  with the directory and the name of its last part. Removes the directories it created if USE fails. */
 async function inParent(
   folder: Folder,
   [name = '', ...more]: readonly string[],

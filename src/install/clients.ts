@@ -25,7 +25,8 @@ export interface Client {
   scopes: readonly Scope[];
   /** Returns the settings to write in a scope. The first is the entry for the server. */
   settings: (context: InstallContext, scope: Scope) => Setting[];
-  /** Returns the entry that the client's own program, never install, writes for a user and project. */
+  /** Returns the entry that only the client's own program writes: for one user in one project. Install
+   *  never writes it. */
   local?: (context: InstallContext) => Setting;
   /** Paths of which one shows that the client is installed. Finding PROGRAM on PATH shows it too. */
   traces: (context: InstallContext) => string[];
@@ -36,10 +37,11 @@ export interface Client {
   asks?: boolean;
   /** True when the server cannot ask the user anything through the client. */
   mute?: boolean;
-  /** True when the client's program writes an incomplete entry. Install then completes it. */
+  /** True when the entry that the client's program writes is incomplete. Install then completes it. */
   addsLess?: boolean;
-  /** Returns the arguments with which the client's program removes the entry, for a file that the client
-   *  often writes. Other files are edited here, because the programs leave empty tables. */
+  /** Returns the arguments with which the client's program removes the entry. Only for a file that the
+   *  client itself often writes; entries in other files are removed here, because the programs leave empty
+   *  tables behind. */
   removes?: (scope: Scope) => string[] | undefined;
 }
 

@@ -25,7 +25,8 @@ export function insistsOnSandbox(line: readonly string[]): boolean {
   return /(?:^| )--sandbox[ =](?:on|strict)(?: |$)/.test(line.join(' ')) && !line.includes('--no-sandbox');
 }
 
-/** Returns the flags about the sandbox in LINE, with their values, separated by spaces; '' when it has none. */
+/** Returns the flags in LINE that concern the sandbox, with their values, separated by spaces; '' when
+ *  there are none. */
 export function sandboxFlags(line: readonly string[]): string {
   const flags = line.flatMap((word, index) => {
     if (word === '--sandbox') return [word, ...line.slice(index + 1, index + 2)];
@@ -39,9 +40,9 @@ export function trustedLaunch({ node, args: [script = ''] }: Launch): Launch {
   return { node, args: [script, '--sandbox', 'on'] };
 }
 
-/** Compares FOUND, the entry in a client's configuration, with the entry that ENTRY makes for LAUNCH. Returns
- *  the state of FOUND, and the entry that should be there. That entry keeps the flags that FOUND has after
- *  the path of our script, and all members of FOUND that ENTRY does not make. */
+/** Compares FOUND, the entry in a client's configuration, with the entry that ENTRY makes for LAUNCH.
+ *  Returns the state of FOUND, and the entry that should be there: it keeps the flags that FOUND has behind
+ *  the path of our script, and the members of FOUND that ENTRY does not make. */
 export function compareEntry(
   found: unknown,
   entry: (launch: Launch) => Data,

@@ -1,4 +1,4 @@
-// Installs and uninstalls live-lisp in the configuration of a client, and prints what it did.
+// Installs and uninstalls live-lisp in the configuration of a client, and prints what was changed.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -32,12 +32,14 @@ export interface Request {
 
 type Print = (text: string) => void;
 
+/** Returns the restrictions for the files that REQUEST changes. */
 function boundsOf({ scope, place: context }: Request): ConfigFileRules {
   return { state: context.state, ...(scope === 'project' && { project: context.project }) };
 }
 
-/** A setting of a client as the request asks for it, without --trust (PLAIN) and with it (TRUSTED), the text of its
- *  file BEFORE any change, and the state of the setting there. */
+/** One setting in the configuration of a client: as REQUEST asks for it, and as it is without --trust
+ *  (PLAIN) and with it (TRUSTED). BEFORE is the text of its file before any change. STATE compares the
+ *  setting with that text. */
 interface Part {
   setting: Setting;
   plain: Setting;
@@ -46,8 +48,9 @@ interface Part {
   state: Applied;
 }
 
-/** Returns the parts of CLIENT's configuration that REQUEST is about. ENTRY is the one of PARTS that starts the server.
- *  Throws a SetupError when a file is unreadable or may not be used, or when install did not write its entry. */
+/** Reads the settings of CLIENT that REQUEST concerns. ENTRY is the part that starts the server; it is in
+ *  PARTS too. Throws a SetupError when a file cannot be read or may not be changed, or when somebody else
+ *  wrote the entry. */
 async function partsOf(request: Request, client: Client): Promise<{ entry: Part; parts: Part[] }> {
   const { place: context, launch, scope } = request;
   const settings = client.settings(context, scope);
@@ -65,7 +68,7 @@ async function partsOf(request: Request, client: Client): Promise<{ entry: Part;
       state: await apply(setting, texts[index], launch),
     })),
   );
-  const entry = parts.find(({ setting }) => setting.kind === 'entry') as Part; // Each client has one.
+  const entry = parts.find(({ setting }) => setting.kind === 'entry') as Part; // Every client has an entry.
   checkOurs(entry);
   return { entry, parts };
 }
@@ -89,8 +92,8 @@ function checkStays({ args: [script = ''] }: Launch): void {
   );
 }
 
-/** Puts the settings of REQUEST into the configuration of its client, and prints what was done. Throws a
- *  SetupError when a file cannot be read or written; where possible, before changing anything. */
+/** Writes the settings of REQUEST to the configuration of its client, and prints what was done. Checks all
+ *  files before it changes one. Throws a SetupError when a file cannot be read or written. */
 export async function install(request: Request, print: Print): Promise<void> {
   const { place: context, launch, scope, dryRun } = request;
   if (request.client === 'emacs') return print(emacsText(launch));
@@ -120,6 +123,7 @@ export async function install(request: Request, print: Print): Promise<void> {
     isNew &&
     (await runClient(client, client.adds?.(scope, launch, context.trust), request, print, () => keep(entry)));
   for (const part of parts) {
+    // In a dry run the client's program did not write the entry. The loop would print the same change again.
     if (dryRun && added && part === entry && client.addsLess !== true) continue;
     const { file } = part.setting;
     const text = readConfigFile(file);
@@ -180,8 +184,8 @@ export async function uninstall(request: Request, print: Print): Promise<void> {
   }
 }
 
-/** Returns the text of a file without SETTING and TRUSTED, since it can have either. EXACT is true when the text is
- *  exactly the text from before install. */
+/** Returns the text of a setting's file after uninstall: without the setting, whether it was written with
+ *  --trust or without. EXACT is true when this is the very text from before install. */
 async function restoredText(
   { setting, trusted }: Part,
   launch: Launch,
@@ -197,8 +201,8 @@ async function restoredText(
   return { text: rest === undefined ? rest : await withdraw(trusted, rest, backup), exact };
 }
 
-/** Throws a SetupError when PLACE would let all tools run without a question, although the entry lets code run
- *  without a sandbox. */
+/** Throws a SetupError when the request would let all tools run without a question, although the existing
+ *  entry allows code to run outside a sandbox. */
 function checkTrust({ setting, state }: Part, { trust }: InstallContext): void {
   const line = commandLine(state.found);
   const flags = sandboxFlags(line);
@@ -208,8 +212,7 @@ function checkTrust({ setting, state }: Part, { trust }: InstallContext): void {
   );
 }
 
-/** Returns the notes to print before REQUEST is carried out: one when the project's folder is inside a larger
- *  project, else none. */
+/** Returns the notes to print before install: that the project's folder is inside a larger project, if so. */
 function remarksBefore({ scope, place: context }: Request): string[] {
   const root = scope === 'project' ? rootAbove(context) : undefined;
   if (root === undefined) return [];
@@ -218,15 +221,16 @@ function remarksBefore({ scope, place: context }: Request): string[] {
   ];
 }
 
-/** Returns the folder in which the project of PLACE begins: the nearest with a repository, else with an .asd
- *  file; undefined if that is the project's folder itself, or there is none. */
+/** Returns the folder of the larger project that contains the project's folder: the nearest with a
+ *  repository or, if there is none, with an .asd file. Returns undefined when there is no larger project. */
 function rootAbove({ project, home }: InstallContext): string | undefined {
   const folders = [project, ...foldersAbove(project, home)];
   const root = folders.find(hasRepository) ?? folders.find(hasSystem);
   return root === project ? undefined : root;
 }
 
-/** Returns the folders that contain FOLDER, nearest first, up to but without HOME or the root folder. */
+/** Returns the folders that contain FOLDER, the nearest first, up to HOME or the root folder, which are
+ *  left out. */
 function foldersAbove(folder: string, home: string): string[] {
   const parent = dirname(folder);
   return parent === home || parent === dirname(parent) ? [] : [parent, ...foldersAbove(parent, home)];
@@ -244,14 +248,15 @@ function hasSystem(folder: string): boolean {
   }
 }
 
-/** Returns a note that CLIENT still runs all tools without a question, by GRANT. BOXED: code is sandboxed. */
+/** Returns a note that CLIENT still runs all tools without a question, because of GRANT, an earlier
+ *  permission. BOXED: its code runs in a sandbox only. */
 function keptText({ title }: Client, { what, file }: Grant, boxed: boolean): string {
   const where = boxed ? 'code runs in a sandbox only' : 'code can run without a sandbox';
   return `${title} runs every tool of live-lisp without asking you, as before, and ${where}. To be asked before code runs, take ${what} out of ${file}.`;
 }
 
-/** Returns notes on when CLIENT asks its user. With TRUST, the client runs all tools without a question. KEPT
- *  is a note that an earlier permission still holds, if there is one. */
+/** Returns notes on when CLIENT asks its user, after an install with or without TRUST. KEPT is a note that
+ *  an earlier permission still holds, if so. */
 function remarksAfter({ title, asks, mute }: Client, trust: boolean, kept: string | undefined): string[] {
   const asking = trust
     ? `${title} runs every tool of live-lisp without asking you. Code runs in a sandbox or not at all (--sandbox on).`
@@ -261,8 +266,9 @@ function remarksAfter({ title, asks, mute }: Client, trust: boolean, kept: strin
   return [...(asks === true ? [asking] : []), ...(mute === true ? [refusing] : [])];
 }
 
-/** Calls FIRST, runs CLIENT's program with ARGS, and prints the command. A dry run only prints. Returns true
- *  when the program ran, or would have run; false when there is no program or ARGS is undefined. */
+/** Calls FIRST, then runs CLIENT's program with ARGS and prints the command. In a dry run, only prints.
+ *  Returns whether the program ran or would have run; it does not when it is not installed, or ARGS is
+ *  undefined. */
 async function runClient(
   client: Client,
   args: readonly string[] | undefined,
@@ -281,7 +287,8 @@ async function runClient(
   return true;
 }
 
-/** Calls FIRST, replaces the text BEFORE of FILE by AFTER, and prints that. A dry run prints the diff. */
+/** Calls FIRST, then replaces the text BEFORE of FILE by AFTER and prints that. In a dry run, only prints
+ *  the diff. */
 function change(
   file: string,
   before: string | undefined,

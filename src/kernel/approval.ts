@@ -30,10 +30,10 @@ interface QuestionSubject extends PlacesOf {
   caller: ToolCaller;
 }
 
-/** What a human answered (S2.12), or that there was no answer (C29). A void answer is ignored, for the reason
- *  WHY. FINGERPRINT is the fingerprint of the approved preview. With SESSION, the approval also covers later
- *  calls of this kind. WHERE is the editor in which the human answered, if it was one. WORDS are what the human
- *  says to the model. */
+/** What a human answered (S2.12), or that there was no answer (C29). A `void` answer does not count, for
+ *  the reason WHY. FINGERPRINT is that of the approved preview. With SESSION, the approval also covers
+ *  later calls of this kind. WHERE is the editor, if any, in which the human answered. WORDS are a message
+ *  from the human to the model. */
 export type Verdict =
   | { kind: 'approved'; fingerprint?: string; session?: boolean; where?: string }
   | { kind: 'modified'; args: unknown; fingerprint?: string }
@@ -41,7 +41,8 @@ export type Verdict =
   | { kind: 'unanswered' }
   | { kind: 'void'; why: string };
 
-/** Returns the refusal if no human can be asked (C20). It advises code to call the tool directly. */
+/** Returns the refusal of a call for which no human can be asked (C20). Tells code to call the tool
+ *  directly. */
 export function refusalText(question: QuestionSubject): string {
   const { tool, caller } = question;
   const needs = `Tool ${tool.name} is ${tool.safetyLevel} and needs a human's approval`;
@@ -51,15 +52,17 @@ export function refusalText(question: QuestionSubject): string {
   return `${needs}, and here nobody can be asked. Nothing was done. ${allowanceText(question)}`;
 }
 
-/** Returns the refusal when a human was asked but did not answer (C29). LATE: the time to answer ran out. */
+/** Returns the refusal of a call about which a human was asked and did not answer (C29). LATE: not in
+ *  time. */
 export function unansweredText(question: QuestionSubject, late = false): string {
   const { name, safetyLevel } = question.tool;
   const nobody = late ? 'Nobody answered in time' : 'Nobody answered the question';
   return `Tool ${name} is ${safetyLevel} and needs a human's approval. ${nobody}, so nothing was done. ${allowanceText(question)}`;
 }
 
-/** Returns the text to add to a denial: what the human says to the model, and how to allow such calls. This is
- *  needed because a client that runs without a person denies by itself. In an editor a person denied it. */
+/** Returns the text that follows a denial: the human's words to the model, and how to allow such calls. The
+ *  second is needed because a client that runs without a person denies by itself; in an editor, a person
+ *  has denied. */
 export function deniedHint(
   question: QuestionSubject,
   { where, words }: Extract<Verdict, { kind: 'denied' }>,
@@ -77,8 +80,8 @@ const MAX_NAMED_FILES = 3;
 const BY_COMMAND =
   'A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs.';
 
-/** Returns a sentence on how a person allows such calls in advance, with a rule for each file; for a command how
- *  they approve it. */
+/** Returns a sentence on how a person can allow such calls when the server starts, with a rule for each
+ *  file. For a command, says how a person can approve the call. */
 function allowanceText({ tool, requiredTools, caller, ...about }: QuestionSubject): string {
   if (caller === 'command') return BY_COMMAND;
   if (tool.approvedAs !== undefined) {

@@ -3,10 +3,10 @@
 import type { Arguments } from './parameter.ts';
 import type { SafetyLevel } from './tool.ts';
 
-/** The authorities that can decide on a call. 'level' to 'human, in an editor': the call ran because of its
- *  level, because nothing could be lost, by a standing approval, or because a human allowed it: in the client,
- *  perhaps with changed arguments, or in an editor or terminal that watches. 'denied' to 'cannot ask': a human
- *  denied it, no human answered (in time), or no human could be asked (C29). */
+/** What decided on a call. It ran: because of its level; because it could lose nothing; by a standing
+ *  approval; or because a human approved it in the client, approved it with changed arguments, or approved
+ *  it in an editor or terminal that watches. It did not run: a human denied it, no human answered, none
+ *  answered in time, or none could be asked (C29). */
 export const AUTHORITIES = [
   'level',
   'nothing at stake',
@@ -21,8 +21,8 @@ export const AUTHORITIES = [
 ] as const;
 export type Authority = (typeof AUTHORITIES)[number];
 
-/** Who can make a call: the client that started the server, a command over the session's socket, or code in the
- *  image. */
+/** Who can call a tool: the client that started the server, a command that is connected to the session's
+ *  socket, or code in the image. */
 export const TOOL_CALLERS = ['client', 'command', 'code'] as const;
 export type ToolCaller = (typeof TOOL_CALLERS)[number];
 

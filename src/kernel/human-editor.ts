@@ -1,4 +1,4 @@
-// Defines what the editors of the human, such as Emacs, are told and asked besides their MCP client.
+// Defines how the server shows calls to the human's editors, such as Emacs, and asks questions there.
 
 import type { OpenQuestion, Verdict } from './approval.ts';
 
@@ -19,23 +19,24 @@ export interface ShownAnswer {
 
 /** A question that is open in the human's editors. */
 export interface EditorQuestion {
-  /** The name of an editor that shows the question, such as `Emacs`. */
+  /** The name of the editor that shows the question, such as `Emacs`. */
   where: string;
   /** Resolves with the human's verdict; with undefined when the question is closed, or no editor is left. */
   answer: Promise<Verdict | undefined>;
   /** The verdict, once an editor has given it. */
   readonly given: Verdict | undefined;
-  /** Takes the question away from the editors, and tells them WHY, as the rest of a sentence. Has no effect
-   *  once the question is answered or closed. */
+  /** Removes the question from the editors, and shows WHY there, as the rest of a sentence. Has no effect
+   *  when the question is answered or closed. */
   close: (why: string) => void;
 }
 
-/** The editors that the human watches calls in. */
+/** The editors of the human that are connected. */
 export interface HumanEditors {
-  /** True while an editor is connected that can be asked. */
+  /** True while an editor is connected. */
   readonly watching: boolean;
-  /** Shows that CALL begins. Returns a function that shows how it ended. */
+  /** Shows that CALL has begun. Returns a function that shows how it ended. */
   callBegan: (call: ShownCall) => (answer: ShownAnswer) => void;
-  /** Asks QUESTION, whose first line is HEADLINE; undefined when no editor is connected. */
+  /** Shows QUESTION in the editors, with HEADLINE as its first line. Returns undefined when no editor is
+   *  connected. */
   ask: (question: OpenQuestion, headline: string) => EditorQuestion | undefined;
 }

@@ -66,9 +66,9 @@ export function toolsToSchema(tools: readonly Tool[]): FunctionSchema[] {
   return tools.map(toolToSchema);
 }
 
-/** Returns the arguments in ARGS, validated for TOOL. null is taken as absent (S2.21), and so is an empty
- *  string for a parameter with an enum. Throws an ArgumentError with the contract's text when ARGS are invalid
- *  (S2.18). */
+/** Returns the arguments in ARGS that are present. A null counts as absent (S2.21), and so does an empty
+ *  string for a parameter with an enum. Throws an ArgumentError with the contract's text when ARGS are not
+ *  valid for TOOL (S2.18). */
 export function validateArguments(tool: Signature, args: unknown): Arguments {
   if (args !== undefined && args !== null && (typeof args !== 'object' || Array.isArray(args))) {
     throw new ArgumentError(`The arguments of ${tool.name} must be an object, not ${kindOf(args)}.`);
@@ -102,8 +102,8 @@ export function withDefaults({ parameters }: Pick<Signature, 'parameters'>, args
   return { ...Object.fromEntries(defaulted.map((each) => [each.name, each.default])), ...args };
 }
 
-/** Returns ARGS after validation and with defaults, as a handler takes them. Throws an ArgumentError when they are
- *  invalid (S2.18). */
+/** Returns ARGS validated and completed with defaults, in the form that handlers get. Throws an
+ *  ArgumentError when they are invalid (S2.18). */
 export function readArguments<
   const List extends readonly Parameter[],
   const Needed extends readonly string[],
@@ -111,7 +111,8 @@ export function readArguments<
   return withDefaults(signature, validateArguments(signature, args)) as ArgumentsOf<List, Needed>;
 }
 
-/** Throws an ArgumentError unless VALUE is valid for PARAMETER, which can also describe an item of an array. */
+/** Throws an ArgumentError unless VALUE is valid for PARAMETER. PARAMETER can also describe an item of an
+ *  array. */
 function checkValue(parameter: Parameter, value: unknown): void {
   const { name, type, minimum, maximum, items } = parameter;
   const isValid =

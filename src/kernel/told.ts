@@ -1,29 +1,30 @@
-// Remembers what the answers of a session have said, so that a later answer says it in fewer words.
+// Remembers what the answers of a session have said, so that later answers can be shorter.
 
-/** What one reader, such as the client of a server, was told. */
+/** What the answers to one reader, such as the client of a server, have said. */
 export class Told {
-  /** By subject: the text that the reader was told last. */
+  /** The last text about each subject. */
   readonly #texts = new Map<string, string>();
   #lastAnswer = '';
 
-  /** Records TEXT as told about SUBJECT. Returns true if the text told before about SUBJECT is the same. */
+  /** Returns true when TEXT is the same as the last text about SUBJECT. Otherwise records it as the last
+   *  one. */
   repeats(subject: string, text = ''): boolean {
     if (this.#texts.get(subject) === text) return true;
     this.#texts.set(subject, text);
     return false;
   }
 
-  /** Forgets what was told about SUBJECT. */
+  /** Forgets the last text about SUBJECT. */
   forget(subject: string): void {
     this.#texts.delete(subject);
   }
 
-  /** Records TEXT, an answer that the reader gets. */
+  /** Records TEXT as the last answer to the reader. */
   answered(text: string): void {
     this.#lastAnswer = text;
   }
 
-  /** True when the answer before this one has TEXT. */
+  /** True when the previous answer contains TEXT. */
   hadBefore(text: string): boolean {
     return this.#lastAnswer.includes(text);
   }

@@ -39,15 +39,16 @@ export interface CallContext {
   onOutput?: (text: string) => void;
   /** False when no human can be asked for an approval. */
   canAsk?: boolean;
-  /** The command that made the call, if one did. Its calls have notices of their own, and approvals for the session
-   *  do not cover them. */
+  /** Set when a command made the call. A command gets notices of its own, and no approval for the session
+   *  covers its calls. */
   command?: NoticeReader;
-  /** What the reader of the answer was told before; absent when the answer is not read, or by nobody that was told. */
+  /** What earlier answers have said to the reader of this answer. Absent when no model reads the answer. */
   told?: Told;
   /** The caller is code that reads only the data: lists are complete unless the arguments set a limit. */
   forData?: boolean;
   /** The fingerprint of the approved preview. The handler does nothing if the current preview has another. */
   fingerprint?: string;
+  /** True when a human has changed the arguments. */
   changedByHuman?: boolean;
 }
 
@@ -65,7 +66,7 @@ export interface Preview {
   /** The file that the call concerns, as named in the workspace and matched by standing approvals. */
   place?: string;
   otherPlaces?: readonly string[];
-  /** True when no question is needed, because everything that the call could lose is lost already. */
+  /** True when no approval is needed, because everything that the call could lose is lost already. */
   free?: boolean;
   /** Changes whenever the call would no longer do what was shown, such as a digest of the file. */
   fingerprint: string;

@@ -28,7 +28,7 @@ import { fits, messageIn, type Room, surelySeen } from './room.ts';
 export interface ApprovalOptions {
   questions: OpenQuestions;
   files: PreviewFiles;
-  /** The human's editors, where the first answer to a question counts as one in the client does. */
+  /** The human's editors. If an editor answers a question before the client does, its answer counts. */
   editors: HumanEditors;
   /** True when the connection belongs to one person, so that an approval can also cover later calls of the
    *  session. */
@@ -38,7 +38,7 @@ export interface ApprovalOptions {
 /** A client's answer, with unchecked values. */
 type ClientAnswer = { action: ElicitResult['action']; content?: Record<string, unknown> };
 
-/** The next form to show, and the id of its question. */
+/** The next form to show, the id under which its question is open, and the question. */
 interface Next {
   kind: 'next';
   form: ElicitRequestFormParams;
@@ -49,8 +49,8 @@ interface Next {
 /** The human's verdict, or the next form to show. */
 type Answer = Verdict | Next;
 
-/** Sends a form to the client and resolves with the client's answer; undefined when no answer came in time.
- *  Takes the form back from the client when SIGNAL aborts. Never throws. */
+/** Sends a form to the client. Resolves with the client's answer; with undefined when none came in time.
+ *  When SIGNAL aborts, withdraws the form. Never throws. */
 export type Send = (
   form: ElicitRequestFormParams,
   milliseconds: number,
@@ -74,15 +74,16 @@ export class Approvals {
     this.#codec = createRequestStateCodec<{ id: string }>({ key: randomBytes(32), ttlSeconds });
   }
 
-  /** Returns the MCP result with which a client of the modern era of MCP asks its human QUESTION, about
-   *  the call of the tool NAME with ARGS. ROOM is how much of a question the client shows. */
+  /** Returns the MCP result that asks the human QUESTION, about the call of the tool NAME with ARGS. For
+   *  clients of the modern era of MCP, which send the answer with a new request. ROOM is how much of a
+   *  question the client shows. */
   async ask(question: OpenQuestion, name: string, args: unknown, room: Room): Promise<InputRequiredResult> {
     return this.#request(this.#openFirst(question, subjectOf(name, args), room));
   }
 
-  /** Asks a human QUESTION, about the call of the tool NAME with ARGS, through SEND, and resolves with the
-   *  verdict. Clients of the legacy era of MCP are asked this way. ROOM is how much of a question the client
-   *  shows. SIGNAL aborts when the call is cancelled. Throws a CallError when no answer comes in time. */
+  /** Asks the human QUESTION, about the call of the tool NAME with ARGS, through SEND, and resolves with
+   *  the verdict. For clients of the legacy era of MCP. ROOM is how much of a question the client shows.
+   *  SIGNAL aborts when the call is cancelled. Throws a NoHumanAnswerError when no answer comes in time. */
   async askBySending(
     question: OpenQuestion,
     name: string,
@@ -111,9 +112,10 @@ export class Approvals {
     return answer.kind === 'unanswered' ? this.#fromEditor(asked, subject, signal) : answer;
   }
 
-  /** Asks a human QUESTION, about the call of the tool NAME with ARGS, in their editors alone, and resolves with
-   *  the verdict. Resolves with undefined when no editor is connected, or none is any more. Throws a CallError
-   *  when no answer comes in time. SIGNAL aborts when the call is cancelled, and ON_PROGRESS is told where the call waits. */
+  /** Asks QUESTION, about the call of the tool NAME with ARGS, only in the human's editors, and resolves
+   *  with the verdict; with undefined when no editor is connected. SIGNAL aborts when the call is
+   *  cancelled. ON_PROGRESS receives a text on where the call waits. Throws a NoHumanAnswerError when no
+   *  answer comes in time. */
   async askInEditor(
     question: OpenQuestion,
     name: string,
@@ -128,8 +130,8 @@ export class Approvals {
     return verdict.kind === 'unanswered' ? undefined : verdict;
   }
 
-  /** Resolves with the verdict that an editor gives on QUESTION, about the call with the digest SUBJECT. The
-   *  verdict is `unanswered` when no editor can give one, or SIGNAL aborts. Throws a CallError when no answer
+  /** Waits for the verdict of an editor on QUESTION, about the call with the digest SUBJECT. The verdict is
+   *  `unanswered` when no editor is left, or SIGNAL aborts. Throws a NoHumanAnswerError when no verdict
    *  comes in time. */
   async #fromEditor(question: PendingQuestion, subject: string, signal: AbortSignal): Promise<Verdict> {
     const { editor } = question;
@@ -148,8 +150,9 @@ export class Approvals {
     return verdict ?? { kind: 'unanswered' };
   }
 
-  /** Returns the human's verdict on the call of NAME with ARGS, or the request for the next form; undefined
-   *  when the human was not asked yet. Throws a CallError when the answer in CONTEXT is invalid. */
+  /** Reads the answer that the client sends with a call of the tool NAME with ARGS. Returns the human's
+   *  verdict, or the request for the next form; undefined when the call has no answer, because nobody was
+   *  asked yet. Throws a CallError when the answer is invalid. */
   async verdict(
     name: string,
     args: unknown,
@@ -191,9 +194,9 @@ export class Approvals {
     });
   }
 
-  /** Opens QUESTION about the call with the digest SUBJECT, and returns its first form. A file keeps the
-   *  whole preview until the question is answered. An approval for the session is only offered when ROOM
-   *  shows the whole preview. */
+  /** Opens QUESTION, about the call with the digest SUBJECT, and returns its first form. Writes the whole
+   *  preview to a file, which exists until the question is answered. Offers an approval for the session
+   *  only when ROOM shows the whole preview. */
   #openFirst(question: OpenQuestion, subject: string, room: Room): Next {
     const file = this.#options.files.write(question.preview.whole());
     const editor = this.#options.editors.ask(question, String(questionHeadline(question)));
@@ -213,15 +216,15 @@ export class Approvals {
     return this.#next(pending, subject, decisionForm(pending, message, seenWhole && more.length === 0));
   }
 
-  /** Opens QUESTION about the call with the digest SUBJECT under a new id. Returns this id with FORM, which
-   *  asks the question. */
+  /** Opens QUESTION, about the call with the digest SUBJECT, under a new id. Returns this id with FORM. */
   #next(question: PendingQuestion, subject: string, form: ElicitRequestFormParams): Next {
     const id = randomUUID();
     this.#options.questions.add(id, question, subject);
     return { kind: 'next', form, id, question };
   }
 
-  /** Returns the verdict in a client's answer to QUESTION, about the call SUBJECT, or the next form. */
+  /** Returns the verdict in a client's answer to QUESTION, about the call with the digest SUBJECT, or the
+   *  next form. */
   #read(question: PendingQuestion, subject: string, { action, content = {} }: ClientAnswer): Answer {
     const decisions: unknown[] = choices(question);
     const { decision } = content;
@@ -243,11 +246,12 @@ export class Approvals {
   }
 }
 
-/** The client's answer, or the verdict of an editor. */
+/** The first answer to a question: the client's, or an editor's verdict. */
 type FirstAnswer = { result: ElicitResult } | { verdict: Verdict };
 
-/** Calls SEND, and resolves with the client's answer, or with the verdict on QUESTION that an editor gives
- *  before it. Then SEND's signal aborts. Resolves with undefined when no answer comes in time. */
+/** Sends a form by SEND, and resolves with the client's answer or the verdict of an editor on the question,
+ *  whichever comes first. Withdraws the form after a verdict. Resolves with undefined when neither comes in
+ *  time. */
 async function firstAnswer(
   send: (signal: AbortSignal) => Promise<ElicitResult | undefined>,
   { editor }: PendingQuestion,
@@ -263,8 +267,8 @@ async function firstAnswer(
   return first;
 }
 
-/** True when the client of CONTEXT, which is connected to SERVER, can show a form to its human. A client of the legacy
- *  era needs no CONTEXT. */
+/** True when the client can show forms to its human. SERVER is the connection to the client. CONTEXT is
+ *  that of a request; clients of the legacy era send their capabilities only when they connect. */
 export function canAsk(server: Server, context?: ServerContext): boolean {
   const envelope = context?.mcpReq.envelope as Record<string, ClientCapabilities> | undefined;
   const { elicitation } = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
@@ -276,8 +280,9 @@ export function isModern(context: ServerContext): boolean {
   return context.mcpReq.envelope !== undefined;
 }
 
-/** Returns a function that sends a form to the client of SERVER, until SIGNAL aborts; as part of the client's request
- *  RELATED_REQUEST_ID, if it is given. An error from the client counts as a cancelled form. */
+/** Returns a function that sends forms to the client of SERVER until SIGNAL aborts. If RELATED_REQUEST_ID
+ *  is given, the forms belong to that request of the client. An error from the client counts as a cancelled
+ *  form. */
 export function sender(server: Server, signal: AbortSignal, relatedRequestId?: RequestId): Send {
   return async (form, timeout, taken) => {
     const options = {
@@ -298,7 +303,8 @@ export function sender(server: Server, signal: AbortSignal, relatedRequestId?: R
   };
 }
 
-/** Returns a digest of the call of NAME with ARGS, so that an answer counts for this call only. */
+/** Returns a digest of the call of NAME with ARGS. An answer is valid only for a call with the same
+ *  digest. */
 function subjectOf(name: string, args: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify([name, args ?? {}]))

@@ -1,4 +1,4 @@
-// Serves the session's socket: MCP for commands, and the editors of the human.
+// Serves the socket of a session: commands, which speak MCP, and the human's editors.
 
 import { admit } from '../door/admit.ts';
 import { publishSession } from '../door/door.ts';
@@ -10,19 +10,21 @@ import { serveSocket } from './socket.ts';
 
 export interface DoorOptions extends ServerOptions {
   editors: Editors;
-  /** The folder of the images that serve; undefined when this user has no home. */
+  /** The folder of the images that serve, in which sessions have a folder too; undefined when this user has
+   *  no home folder. */
   folder: string | undefined;
   workspace: string;
   /** True while calls wait for an image to start. */
   starting: () => boolean;
-  /** Ends the image. Given when no client but those on the socket uses this server, which then exits when it is
-   *  idle, or when a command or a signal ends it. */
+  /** Ends the image. Given when this server has no client of its own. It then exits when it is idle, or
+   *  when a command or a signal ends it. */
   onEnd?: () => Promise<void>;
-  /** Milliseconds after the last connection when such a server ends, instead of the default. */
+  /** How many milliseconds after its last connection such a server exits, instead of the default. */
   idleMs?: number | undefined;
 }
 
-/** Serves the session's socket. Resolves when other programs can connect; with the reason when they cannot. */
+/** Opens the socket of this session. Resolves when other programs can connect, or with the reason when they
+ *  cannot. */
 export async function serveSessionSocket(options: DoorOptions): Promise<string | undefined> {
   const { folder, workspace, editors, starting, onEnd, idleMs, version } = options;
   if (folder === undefined) return 'there is no home folder';

@@ -18,8 +18,8 @@ export interface Pages {
   whole: boolean;
 }
 
-/** Returns QUESTION as pages that fit into ROOM. FILE has the whole preview. ALSO_IN is the name of the editor
- *  that shows the question too. */
+/** Returns QUESTION as pages that fit into ROOM. FILE has the whole preview. ALSO_IN is the name of the
+ *  editor, if any, that shows the question too. */
 export function pagesOf(question: OpenQuestion, file: PreviewFile, room: Room, alsoIn?: string): Pages {
   const head = questionHeadline(question, alsoIn);
   const { length } = question.preview.lines;
@@ -71,8 +71,8 @@ function page(
   return { message: messageIn(shown, room), count };
 }
 
-/** Returns the first line of a question, which the editor ALSO_IN shows too. What live-lisp itself knows comes
- *  before text from outside. */
+/** Returns the first line of a question. ALSO_IN is the name of the editor, if any, that shows the question
+ *  too. Text from outside comes last, so that it cannot be mistaken for words of live-lisp. */
 export function questionHeadline({ tool, preview }: OpenQuestion, alsoIn?: string): QuestionLine {
   const author =
     tool.approvedAs === undefined

@@ -54,8 +54,8 @@ export function adaptedTo(server: Server, context: ServerContext, result: CallTo
   return quirkOf(server, context)?.adapt?.(result) ?? result;
 }
 
-/** Returns how much of a question the client of CONTEXT, which is connected to SERVER, shows. A client of the legacy era
- *  needs no CONTEXT. */
+/** Returns how much of a question the client shows. SERVER is the connection to the client. CONTEXT is that
+ *  of a request; clients of the legacy era send their name only when they connect. */
 export function roomOf(server: Server, context?: ServerContext): Room {
   return quirkOf(server, context)?.room ?? DEFAULT_ROOM;
 }

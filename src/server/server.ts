@@ -44,11 +44,11 @@ export interface ServerOptions {
   homepage?: string;
   /** Mode of tools/list. */
   list: ListMode;
-  /** Returns the connection to the client that started the server, if its human can be asked at any time. Their
-   *  approval counts for the calls of clients that cannot ask. */
+  /** Returns the connection to the client that started the server, if the server can ask its human at any
+   *  time. That human then approves also the calls of clients that cannot ask. */
   sessionClient?: () => Server | undefined;
-  /** The command on the other side, if it is one. Results then say how the call ended, and have its data, beside
-   *  the text. */
+  /** Set when the client is a command. Results then have, besides the text, how the call ended, and its
+   *  data. */
   command?: CommandConnection;
   /** Resolves when the image's start files, if there are any, have registered their tools. */
   started: () => Promise<void>;
@@ -226,7 +226,7 @@ function toResult(outcome: Outcome): CallToolResult {
   };
 }
 
-/** Returns RESULT with how the call with OUTCOME ended, and its data. */
+/** Returns RESULT with the outcome of its call for a command: how the call ended, and its data. */
 function withOutcome(result: CallToolResult, outcome: Outcome): CallToolResult {
   const { data, whole } = outcome;
   return withEnd(result, {
@@ -247,8 +247,9 @@ function withEnd(result: CallToolResult, end: CallEnd): CallToolResult {
   return { ...result, _meta: { ...result._meta, [OUTCOME_KEY]: end } };
 }
 
-/** Returns the context of the call, of COMMAND if it is one's, and a function to call when the call has ended. Until
- *  then COMMAND can interrupt it, and the client gets progress notifications. Their values only grow, as MCP demands. */
+/** Returns the context of a call, and a function to call when it has ended. Until then COMMAND, if given,
+ *  can interrupt the call, and the client gets progress notifications. Their values only grow, as MCP
+ *  demands. */
 function callContext(
   context: ServerContext,
   command?: CommandConnection,

@@ -5,7 +5,8 @@ import { nextToken } from './lexer.ts';
 
 /** What is wrong with a text. Line numbers are 1-based. */
 export interface Imbalance {
-  /** 'open': a list is not closed. 'string': a string or |symbol| is not closed. 'closed': a `)` closes nothing. */
+  /** 'open': a list is not closed. 'string': a string or |symbol| is not closed. 'closed': a `)` closes
+   *  nothing. */
   kind: 'open' | 'string' | 'closed';
   /** The line in which the top-level form or the string begins. */
   began: number;

@@ -46,8 +46,9 @@ function specializerOf(parameter: Form): string {
   return specializer === undefined ? 'T' : methodKey(specializer.text);
 }
 
-/** Returns a string of the names, without packages, and the literals in METHOD: the qualifiers and specializers of a
- *  method as SBCL prints them or as a file has them. Methods with different results are different methods. */
+/** Returns a key of METHOD, the qualifiers and specializers of a method as SBCL prints them or as a file
+ *  has them. The key has the names without packages, and the literals. Methods with different keys are
+ *  different methods. */
 export function methodKey(method: string): string {
   const names: string[] = [];
   for (const token of tokensOf(method)) if (!/^[()']$/.test(token.kind)) names.push(wordOf(token, method));

@@ -96,8 +96,8 @@ function endOfBlank(source: string, from: number): number {
   return endOfRun(BLANKS, source, shebang ? endOfLine(source, 0) : from);
 }
 
-/** Returns the end of the comment that begins at index AT of SOURCE, without the line break behind it; undefined
- *  when none begins there. */
+/** Returns the end of the comment that begins at index AT of SOURCE, before its line break. Returns
+ *  undefined when no comment begins there. */
 function endOfComment(source: string, at: number): number | undefined {
   const char = source.charAt(at);
   if (char === ';') return endOfLine(source, at);

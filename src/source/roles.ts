@@ -1,5 +1,5 @@
-// Finds the places at which a source text names a symbol that is no function, and the role of the symbol there:
-// class, type, handler and so on.
+// Finds the places where a source text names a symbol that is not a function there, and the role of the
+// symbol at each place, such as class or type.
 
 import { bareName, type Features, type Form, formsWithin, operatorOf } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
@@ -37,19 +37,21 @@ export interface NamedAs {
   role: Role;
 }
 
-/** A step from a form outwards: a LIST around it, with the operator of the list, and the INDEX in the list. */
+/** A list that contains a symbol, directly or through other lists: its operator, and the index of the
+ *  element in which the symbol is. */
 interface Step {
   list: Form;
   operator: string;
   index: number;
 }
 
-/** What a mention can be besides a Role: the name that a form defines, a call of a function, and a binding
- *  or declaration of a lexical variable. */
+/** What a mention of a symbol can be besides a Role: the name that a form defines, the operator of a call,
+ *  or a lexical variable where it is bound or declared. */
 type Place = Role | 'definition' | 'call' | 'variable';
 
-/** Returns where SOURCE, read under FEATURES, names SOUGHT. `current` of SOUGHT is the package at the start
- *  of SOURCE. Leaves out definitions, calls of a function of that name, and lexical variables of that name. */
+/** Returns where SOURCE, read under FEATURES, names the symbol SOUGHT; its `current` is the package at the
+ *  start of SOURCE. Leaves out definitions of the symbol, calls of a function of that name, and lexical
+ *  variables of that name. */
 export function namedIn(source: SourceText, features: Features, sought: SoughtName): NamedAs[] {
   if (!mayContain(source.text, [sought.name])) return [];
   return [...new TopLevelForms(source, features).mentioning([sought.name])].flatMap(({ form, current }) =>
@@ -72,7 +74,7 @@ function namedInForm(top: Form, sought: SoughtName): NamedAs[] {
   });
 }
 
-/** Returns where code in SOURCE, read under FEATURES, makes an instance of a class that it computes. */
+/** Returns where SOURCE, read under FEATURES, makes an instance of a class that is computed at run time. */
 export function computedIn(
   source: SourceText,
   features: Features,
@@ -88,12 +90,14 @@ export function computedIn(
   return found;
 }
 
-/** Clauses of a DEFPACKAGE whose elements are names of symbols of the package itself, or of the package that is
- *  named first in the clause. */
+/** Clauses of a DEFPACKAGE whose elements are names of symbols of the package that it defines. */
 const OWN_CLAUSES: ReadonlySet<string> = new Set(['EXPORT', 'INTERN', 'SHADOW']);
+/** Clauses of a DEFPACKAGE whose first element is another package, and whose other elements are names of
+ *  symbols of that package. */
 const FROM_CLAUSES: ReadonlySet<string> = new Set(['IMPORT-FROM', 'SHADOWING-IMPORT-FROM']);
 
-/** True when PART, such as #:NAME or "NAME" in a clause of a DEFPACKAGE, stands for the symbol of USED. */
+/** True when PART, in a clause of a DEFPACKAGE, is a string or symbol such as #:NAME that stands for the
+ *  sought symbol. */
 function isDesignator(part: Form, { name, packages }: SoughtName): boolean {
   if (part.designated !== name) return false;
   const [clause, definition] = stepsFrom(part);
@@ -108,10 +112,11 @@ function isDesignator(part: Form, { name, packages }: SoughtName): boolean {
   return home !== undefined && (packages === undefined || packages.has(home.designated ?? ''));
 }
 
-/** How many of the lists around a symbol count. */
+/** Maximum number of steps to look at. */
 const STEPS = 50;
 
-/** Returns the innermost lists around PART, from inside outwards. A quoted form counts as the list (QUOTE FORM). */
+/** Returns the lists that contain PART, the innermost first. A quoted form counts as the list (QUOTE
+ *  FORM). */
 function stepsFrom(part: Form): Step[] {
   const steps: Step[] = [];
   for (
@@ -170,15 +175,16 @@ function placeOf(part: Form): Place {
   for (let at = 0; at < steps.length; at++) {
     const found = roleAt(steps, at, at === 0 ? part : (steps[at - 1] as Step).list);
     if (found !== undefined) return found;
-    // Only the parts of a type specifier, such as NAME in (or null NAME) or (NAME 10), have the role of the whole.
+    // In a type specifier, as (or null NAME) or (NAME 10), NAME has the role of the whole. In other lists
+    // it has not.
     const step = steps[at] as Step;
     if (step.index > 0 && step.operator !== '' && !COMPOUNDS.has(bare(step.operator))) break;
   }
   return placeInCode(steps);
 }
 
-/** True when the list at the end of a symbol's STEPS defines the symbol: (OPERATOR NAME), also with options
- *  behind the name, or for (setf NAME). */
+/** True when a symbol is the name that a form defines: in (OPERATOR NAME), in (OPERATOR (NAME options)), or
+ *  in (OPERATOR (setf NAME)). The two steps are those of the symbol. */
 function isDefined([list, outer]: readonly Step[]): boolean {
   if (list === undefined) return false;
   if (list.index === 1 && DEFINERS.has(bare(list.operator))) return true;
@@ -186,8 +192,8 @@ function isDefined([list, outer]: readonly Step[]): boolean {
   return isName && outer !== undefined && outer.index === 1 && DEFINERS.has(bare(outer.operator));
 }
 
-/** Returns the role that INNER, the form inside STEPS[AT], has by the lists around it; undefined when they give
- *  none. */
+/** Returns the role that STEPS[AT] and the lists around it give to INNER, its element in which the symbol
+ *  is; undefined when they give it no role. */
 function roleAt(steps: readonly Step[], at: number, inner: Form): Place | undefined {
   const list = steps[at] as Step;
   const [outer, third, fourth] = [steps[at + 1], steps[at + 2], steps[at + 3]];
@@ -219,12 +225,13 @@ function isKeyword(operator: string): boolean {
   return operator.startsWith(PACKAGE_MARKER);
 }
 
-/** True when INNER follows one of the symbols WORDS in LIST, as in (:type INNER) or (of-type INNER). */
+/** True when the element before INNER in LIST is one of the symbols WORDS, as in (:type INNER) or (of-type
+ *  INNER). */
 function isBehind(inner: Form, list: Form, words: readonly string[]): boolean {
   return inner.index > 0 && words.includes(bareName(list.elements[inner.index - 1]));
 }
 
-/** True when LIST, in a list in the form METHOD, is a parameter (VARIABLE CLASS) of a method. */
+/** True when LIST is a parameter (VARIABLE CLASS) in the lambda list of METHOD. */
 function isSpecializer(list: Step, method: Step | undefined): boolean {
   if (list.index !== 1 || list.list.elements.length !== 2 || method === undefined) return false;
   const operator = bare(method.operator);
@@ -232,16 +239,16 @@ function isSpecializer(list: Step, method: Step | undefined): boolean {
   return method.index === parametersIn(method.list, operator === 'DEFMETHOD' ? 2 : 1);
 }
 
-/** Maximum number of elements before the list of parameters in a method. */
+/** The lambda list of a method is searched among this many elements. */
 const QUALIFIERS = 12;
 
-/** Returns the index of the list of parameters in METHOD, a DEFMETHOD; other lists come before index FROM. */
+/** Returns the index of the lambda list in METHOD: of the first list at or after index FROM. */
 function parametersIn(method: Form, from = 2): number {
   return method.elements.slice(0, QUALIFIERS).findIndex((each, index) => index >= from && each.isList);
 }
 
-/** Returns the role of a symbol in a declaration, around which are LIST and the further lists; undefined when it
- *  is in none. */
+/** Returns the role of a symbol in a declaration; undefined when it is in none. LIST and OTHERS are its
+ *  steps. */
 function declaredRole(list: Step, ...others: (Step | undefined)[]): Place | undefined {
   const [outer, third] = others;
   const declares = (step: Step | undefined) =>
@@ -253,7 +260,7 @@ function declaredRole(list: Step, ...others: (Step | undefined)[]): Place | unde
   return 'variable';
 }
 
-/** Returns the role of QUOTED, a form in a list (QUOTE FORM), by the list OUTER that it is an argument of. */
+/** Returns the role of QUOTED, the form in a list (QUOTE FORM), as an argument in the list OUTER. */
 function quotedRole(outer: Step | undefined, quoted: Form): Place {
   const operator = bare(outer?.operator ?? '');
   if (outer === undefined) return 'data';
@@ -275,10 +282,11 @@ const BINDERS: ReadonlyMap<string, number> = new Map([
     .map((operator) => [operator, 2] as const),
 ]);
 
-/** Operators such as DOLIST and WITH-OPEN-FILE, with a list that begins with the variable they bind. */
+/** Matches operators, such as DOLIST and WITH-OPEN-FILE, whose first argument is a list that begins with
+ *  the variable they bind. */
 const BINDS_FIRST = /^(?:WITH-|DO-|DOLIST$|DOTIMES$)/;
 
-/** Returns what a symbol is that has no role by the lists around it, which are STEPS. */
+/** Returns what a symbol with these STEPS is, when the lists around it give it no role. */
 function placeInCode(steps: readonly Step[]): Place {
   const [list, outer, third] = steps;
   if (list === undefined) return 'code';
@@ -290,7 +298,7 @@ function placeInCode(steps: readonly Step[]): Place {
   return first || list.operator === 'FUNCTION' ? 'call' : 'code';
 }
 
-/** True when the list inside FORM is one of variables, parameters or bindings. */
+/** True when FORM, a step of a list, binds variables in that list: in bindings or in a lambda list. */
 function bindsIn(form: Step | undefined): boolean {
   if (form === undefined) return false;
   const operator = bare(form.operator);

@@ -9,8 +9,9 @@ export interface Splice extends Span {
   text: string;
 }
 
-/** Returns how many line breaks, 1 or 2, to put between a form and a new one beside it: as in the first of
- *  BLANKS with any, else 2. BLANKS are the runs of white space around the form, the preferred one first. */
+/** Returns the number of line breaks, 1 or 2, to put between a form and a new form beside it. Takes it from
+ *  the first of BLANKS that has line breaks; otherwise it is 2. BLANKS are the white space on both sides of
+ *  the form. */
 function breaksBetween(...blanks: string[]): number {
   const counts = blanks.map((blank) => blank.split('\n').length - 1);
   return Math.min(2, counts.find((count) => count > 0) ?? 2);
@@ -37,8 +38,8 @@ export function spliceBefore(forms: TopLevelForms, extent: Extent, added: string
   return { start: at, end: at, text: `${added}${eol.repeat(breaks)}${alone ? indentation : ''}` };
 }
 
-/** Returns the start of the comment right above the form at EXTENT of FORMS, or before it on its line; its LEAD
- *  when there is none. */
+/** Returns where the comment begins that belongs to the form at EXTENT of FORMS: right above the form, or
+ *  before it on its line. Returns the LEAD of EXTENT when there is no such comment. */
 export function commentedStart(forms: TopLevelForms, extent: Extent): number {
   const { text } = forms.source;
   let [below, start] = [extent.lead, extent.lead];
@@ -77,7 +78,8 @@ export function spliceOver(text: string, { start, end }: Extent, added: string, 
   return { start, end, text: added + commentBreak(text, end, added, eol) };
 }
 
-/** Returns EOL if ADDED may end in a comment that would swallow code behind AT of TEXT, else ''. */
+/** Returns EOL if ADDED may end in a comment, and code follows behind AT of TEXT on the same line; else
+ *  ''. */
 function commentBreak(text: string, at: number, added: string, eol: string): string {
   const follows = /^[ \t]*[^ \t\r\n]/.test(text.slice(at));
   const lastLine = added.slice(added.lastIndexOf('\n') + 1);

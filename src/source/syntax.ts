@@ -4,13 +4,14 @@
 import { bareName, elementsOf, type Form, operatorOf } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 
-/** Lists that are not forms, each with the forms in it that are evaluated. */
+/** Lists that are not evaluated as forms, each with the evaluated forms inside it. */
 type Parts = Map<Form, Form[]>;
 
-/** Does the work of `nonForms` for the forms of one operator. */
+/** Returns, for the elements of a form with a certain operator, the lists among them that are no forms. */
 type Syntax = (elements: readonly Form[]) => Parts;
 
-/** Returns those of a form's ELEMENTS that are lists but no forms, each with the evaluated forms in it. */
+/** Returns the lists among ELEMENTS, the elements of a form, that are not evaluated as forms, each with the
+ *  evaluated forms inside it. */
 export function nonForms(elements: readonly Form[]): Parts {
   const name = operatorOf(elements[0]);
   // A method in a DEFGENERIC has no name.
@@ -50,19 +51,19 @@ const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
   ...each('LOOP', behindWords),
 ]);
 
-/** Returns the entries for OPERATORS, names separated by spaces, to each of which all SYNTAXES apply. */
+/** Returns an entry for each of OPERATORS, names separated by spaces. All SYNTAXES apply to them. */
 function each(operators: string, ...syntaxes: Syntax[]): [string, Syntax][] {
   const syntax: Syntax = (elements) => new Map(syntaxes.flatMap((one) => [...one(elements)]));
   return operators.split(' ').map((operator) => [operator, syntax]);
 }
 
-/** Returns a Syntax by which the element at INDEX is not evaluated itself; FORMS returns the forms inside that element
- *  that are. */
+/** Returns the Syntax for an element at INDEX that is no form. FORMS returns the evaluated forms inside the
+ *  element. */
 function at(index: number, forms: (part: Form) => Form[]): Syntax {
   return (elements) => parts(elements.slice(index, index + 1), forms);
 }
 
-/** Returns a Syntax by which no element from INDEX on is evaluated itself; FORMS is as for `at`. */
+/** Returns the Syntax for elements from INDEX on that are no forms. FORMS is as in `at`. */
 function from(index: number, forms: (part: Form) => Form[]): Syntax {
   return (elements) => parts(elements.slice(index), forms);
 }
@@ -133,7 +134,7 @@ function structureOption(option: Form): Form[] {
 /** Words of LOOP after which a list is a pattern of variables or a type, not a form. */
 const BEFORE_NAMES: readonly string[] = ['FOR', 'AS', 'WITH', 'AND', 'OF-TYPE'];
 
-/** Returns the lists among ELEMENTS of a LOOP form that are not forms. */
+/** Returns the lists among ELEMENTS of a LOOP that are variables or types, not forms. */
 function behindWords(elements: readonly Form[]): Parts {
   const behind = elements.filter((_, index) => BEFORE_NAMES.includes(bareName(elements[index - 1])));
   return parts(behind, nothing);

@@ -1,4 +1,5 @@
-/** Finds the systems that an .asd file defines, and those to which a file belongs, as far as the text shows. */
+// Finds the systems that an .asd file defines, and those to which a file belongs. Sees only what the text
+// shows, not what the file computes.
 
 import { bareName, elementsOf, type Form } from './form.ts';
 import { type TopLevelForms, topLevelFormsIn } from './top-level.ts';
@@ -8,9 +9,9 @@ export function systemsIn(forms: TopLevelForms): string[] {
   return definedSystems(forms).map(({ name }) => name);
 }
 
-/** Returns the names of those systems in FORMS, the forms of an .asd file, to which the file at PATH belongs.
- *  PATH is relative to the folder of the .asd file, with slashes. Where each file is a system of its own, returns
- *  its name. */
+/** Returns the names of those systems in FORMS, the forms of an .asd file, to which the file at PATH
+ *  belongs. PATH is relative to the folder of the .asd file, and has slashes. For a package-inferred
+ *  system, returns the name of the system that consists of this file. */
 export function systemsWith(forms: TopLevelForms, path: string): string[] {
   return definedSystems(forms).flatMap(({ name, form }) => {
     const folder = folderOf(form, '');
@@ -59,8 +60,8 @@ function definedSystems(forms: TopLevelForms): { name: string; form: Form }[] {
     });
 }
 
-/** Returns the paths of the components in the system or module FORM, whose files are in FOLDER. A path can lack
- *  its type. Leaves out components whose paths are computed. */
+/** Returns the paths of the components in FORM, a system or module whose files are in FOLDER. A path may
+ *  lack its type. Leaves out components whose paths are computed. */
 function filesIn(form: Form, folder: string): string[] {
   return elementsOf(optionOf(form, 'COMPONENTS')).flatMap((component) => {
     const name = nameOf(elementsOf(component)[1]);
@@ -71,7 +72,8 @@ function filesIn(form: Form, folder: string): string[] {
   });
 }
 
-/** Returns the literal :pathname of COMPONENT, or USUAL when it has none; undefined when it is computed. */
+/** Returns the :pathname of COMPONENT if it is a literal, USUAL when it has none, undefined when it is
+ *  computed. */
 function folderOf(component: Form, usual: string): string | undefined {
   const given = optionOf(component, 'PATHNAME');
   if (given === undefined) return usual;
@@ -86,12 +88,13 @@ function optionOf(component: Form, name: string): Form | undefined {
   return at === -1 ? undefined : parts[at + 1];
 }
 
-/** Returns the name that FORM, a literal string or symbol, is for ASDF; undefined for other forms. */
+/** Returns the name of the system or component that FORM, a string or symbol, designates; undefined for
+ *  other forms. */
 function nameOf(form: Form | undefined): string | undefined {
   return form?.isString ? form.designated : form?.designated?.toLowerCase();
 }
 
-/** True when FILE, the path of a component that can lack its type, means PATH. */
+/** True when PATH is the file of a component whose path, perhaps without its type, is FILE. */
 export function isSameFile(path: string, file: string): boolean {
   return path === file || withoutType(path) === file;
 }
@@ -100,7 +103,7 @@ function withoutType(path: string): string {
   return path.replace(/(?<=[^/])\.[^./]*$/, '');
 }
 
-/** Returns the relative path that PARTS, relative paths, are together. */
+/** Joins PARTS, relative paths, and resolves `.` and `..` in the result. */
 function joined(...parts: string[]): string {
   const steps: string[] = [];
   for (const step of parts.join('/').split('/')) {

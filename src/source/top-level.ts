@@ -118,7 +118,8 @@ export class TopLevelForms {
     return same;
   }
 
-  /** Returns the first form that begins at or after INDEX, an index in the text. It can be inside another form. */
+  /** Returns the first form that begins at or after INDEX, an index in the text. It can be inside another
+   *  form. */
   formFrom(index: number): Form | undefined {
     return readForm(this.source.text, index, this.#features);
   }

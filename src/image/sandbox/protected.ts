@@ -52,9 +52,9 @@ const MAX_DEPTH = 6;
 /** Folder of installed packages, which is not searched, because nobody works in repositories there. */
 const PACKAGES = 'node_modules';
 
-/** Returns the paths that code in the sandbox may not write: the settings files in the workspace ROOT, and all
- *  repositories below ROOT. ROOT and the results have no symbolic links. Throws an UnresponsiveFolderError
- *  when a file system does not answer. */
+/** Returns the paths that code in the sandbox may not write: the settings files in the workspace ROOT, and
+ *  all repositories below ROOT. ROOT and the results have no symbolic links. Throws an
+ *  UnresponsiveFolderError when a file system does not answer. */
 export async function protectedPaths(root: string): Promise<string[]> {
   const settings = [...new Set(READ_ONLY)].map((name) => join(root, name));
   return withRepositories([...settings, ...(await repositoriesIn(root))]);

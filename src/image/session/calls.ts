@@ -138,7 +138,8 @@ export class Calls {
     if (job.signal.aborted || (queue !== undefined && !(await this.#enter(queue, job))))
       return notStarted(job);
     try {
-      // Only a wait for a place in the queue counts, not a delay because the server is busy or the image starts.
+      // Only a wait for a place in the queue counts, not a delay because the server is busy or the image
+      // starts.
       const waited = isUp && job.phase.kind === 'queued' && queue !== this.#lookupQueue;
       const waitedMs = waited ? job.milliseconds : undefined;
       const reply =

@@ -8,8 +8,8 @@ import type { Peer } from '../wire/peer.ts';
 
 /** The phase of a call. */
 export type Phase =
-  /** The call waits in a queue. `ahead` returns how many calls of the queue run, and how many wait before this
-   *  call. */
+  /** The call waits in a queue. `ahead` returns how many calls of the queue run, and how many wait before
+   *  this call. */
   | { kind: 'queued'; ahead: () => { running: number; waiting: number } }
   /** The call waits for the image to start. `compiling` returns whether the agent is being compiled,
    *  `building` the progress of a rebuild as a phrase. */

@@ -59,8 +59,8 @@ export class Channel {
   #closeReason: string | undefined;
 
   /** Serves STREAM, the connection to PEER. UPCALLS answers the requests that code in the image sends.
-   *  CALLBACKS are called at events such as the agent's greeting. Request ids begin at FIRST_ID. PATHS translates
-   *  the paths in messages, if the image has another file system. */
+   *  CALLBACKS are called at events such as the agent's greeting. Request ids begin at FIRST_ID. PATHS
+   *  translates the paths in messages, if the image has another file system. */
   constructor(
     stream: Duplex,
     peer: Peer,

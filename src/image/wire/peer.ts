@@ -1,5 +1,5 @@
-// Defines Peer, the other end of the wire protocol: the agent, our Lisp code in an image, whether the server or
-// somebody else runs that image.
+// Defines Peer, the other end of the wire protocol: the agent, our Lisp code in an image, whether the
+// server or somebody else runs that image.
 
 import type { Endable } from './ending-steps.ts';
 import type { Answer } from './messages.ts';

@@ -32,10 +32,11 @@ export const TIMES = {
   compile: 300_000,
   /** How long an image elsewhere may be silent while calls wait: the way to it can stand still, too. */
   frozenElsewhere: 60_000,
-  /** Interval between two pings of an image elsewhere while nothing is said, so that the way to it stays open. */
+  /** Interval between two pings of an image elsewhere while nothing is said, so that the way to it stays
+   *  open. */
   idle: 30_000,
-  /** After so long without a word of the server an image elsewhere ends: the server, or the way to it, is gone. A
-   *  computer that sleeps says nothing either. */
+  /** After so long without a word of the server an image elsewhere ends: the server, or the way to it, is
+   *  gone. A computer that sleeps says nothing either. */
   silence: 3_600_000,
   /** Time for a command to end after its output has. */
   outputEnded: 1000,
