@@ -6,7 +6,6 @@
 import type { Readable, Writable } from 'node:stream';
 import {
   type JSONRPCMessage,
-  type JSONRPCRequest,
   ProtocolErrorCode,
   parseJSONRPCMessage,
   serializeMessage,
@@ -160,8 +159,7 @@ export class StdioTransport implements Transport {
   #handleMessage(line: string): void {
     let message: JSONRPCMessage;
     try {
-      const parsed: unknown = JSON.parse(line);
-      message = isPlainCall(parsed) ? parsed : parseJSONRPCMessage(parsed);
+      message = parseJSONRPCMessage(JSON.parse(line));
     } catch (error) {
       const problem =
         error instanceof SyntaxError ? `is no JSON (${messageOf(error)})` : 'is no JSON-RPC message';
@@ -204,20 +202,6 @@ function refusal(id: string | number, why: string): JSONRPCMessage {
     id,
     error: { code: ProtocolErrorCode.InvalidRequest, message: `Invalid request: ${why}` },
   };
-}
-
-/** True when MESSAGE is a tool call without optional members, as nearly all are. It skips
- *  parseJSONRPCMessage, which is slower and would find no error. The SDK repeats this check later. */
-function isPlainCall(message: unknown): message is JSONRPCRequest {
-  const { jsonrpc, id, method, params, ...more } = Object(message) as { [member: string]: unknown };
-  return (
-    jsonrpc === '2.0' &&
-    method === 'tools/call' &&
-    (typeof id === 'string' || Number.isSafeInteger(id)) &&
-    Object.getPrototypeOf(params ?? '') === Object.prototype &&
-    Object(params)._meta === undefined &&
-    Object.keys(more).length === 0
-  );
 }
 
 /** Returns the id of the request in LINE, which is no valid message; undefined if it has no valid id. */
