@@ -24,7 +24,7 @@ export interface InstanceUse {
 }
 
 /** Common Lisp operators that take a class and then initargs, with the index of the class in the form. */
-const MAKERS: ReadonlyMap<string, number> = new Map([
+export const MAKERS: ReadonlyMap<string, number> = new Map([
   ...['MAKE-INSTANCE', 'MAKE-CONDITION', 'ERROR', 'SIGNAL', 'WARN'].map((name) => [name, 1] as const),
   ...['CHANGE-CLASS', 'CERROR'].map((name) => [name, 2] as const),
 ]);

@@ -2,6 +2,7 @@
 // symbol at each place, such as class or type.
 
 import { bareName, type Features, type Form, formsWithin, operatorOf } from './form.ts';
+import { MAKERS } from './instances.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 import { mayContain } from './mentioning.ts';
 import type { SourceText } from './text.ts';
@@ -145,10 +146,8 @@ const DEFINERS: ReadonlySet<string> = new Set(
 
 /** By operator: the index of the argument that is the quoted name of a class. */
 const CLASS_ARGUMENTS: ReadonlyMap<string, number> = new Map([
-  ...'MAKE-INSTANCE MAKE-CONDITION ERROR SIGNAL WARN FIND-CLASS ALLOCATE-INSTANCE'
-    .split(' ')
-    .map((operator) => [operator, 1] as const),
-  ...['CHANGE-CLASS', 'CERROR'].map((operator) => [operator, 2] as const),
+  ...MAKERS,
+  ...['FIND-CLASS', 'ALLOCATE-INSTANCE'].map((operator) => [operator, 1] as const),
 ]);
 
 /** Functions that take a quoted type. */
