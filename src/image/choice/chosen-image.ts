@@ -52,17 +52,12 @@ export class ChosenImage implements Image, RestartableImage {
   readonly #attached: AttachedImage;
   /** The own image; undefined until it is needed, and after calls have moved to an image of somebody else. */
   #own: SbclImage | undefined;
-  // The state of the choice. At first all three are false, for `auto`. Then #isAttached follows the images
-  // that serve, until a call uses one. After that the session stays where it is:
-  // in the own image, because #staysOwn is true;
-  // in an image of somebody else, because #attached.used is defined, or #isNamed is true.
-  /** True when --image names an image of somebody else, or has turned out to lead to one. Never becomes
-   *  false. */
-  #isNamed: boolean;
-  /** True when calls go to an image of somebody else, false when they go to the own image. */
+  /** True when calls go to an image of somebody else, false when they go to the own image. For `auto` this
+   *  follows the images that serve, until the choice is settled. */
   #isAttached: boolean;
-  /** True when a call has used the own image, or a flag asks for it. Never becomes false. */
-  #staysOwn: boolean;
+  /** True when the choice is settled because a flag made it, or a call has used the own image. (A use of an
+   *  image of somebody else settles it too; see #isSettled.) Never becomes false. */
+  #isDecided: boolean;
   /** The choice that `start` has begun. */
   #starting: Promise<void> | undefined;
   #closed = false;
@@ -75,9 +70,14 @@ export class ChosenImage implements Image, RestartableImage {
   constructor(options: ChoiceOptions) {
     this.#options = options;
     this.#attached = new AttachedImage({ ...options.attached, find: () => this.#find() });
-    this.#isNamed = options.choice !== 'auto' && options.choice !== 'own';
-    this.#isAttached = this.#isNamed;
-    this.#staysOwn = options.choice === 'own' || options.keptOwnBy !== undefined;
+    this.#isAttached = this.#isByName;
+    this.#isDecided = options.choice !== 'auto' || options.keptOwnBy !== undefined;
+  }
+
+  /** True when the choice is the name of an image. */
+  get #isByName(): boolean {
+    const { choice } = this.#options;
+    return choice !== 'auto' && choice !== 'own';
   }
 
   /** The image to which calls go now. */
@@ -119,7 +119,7 @@ export class ChosenImage implements Image, RestartableImage {
       return this.#current.call(name, args, options);
     if (!this.#isSettled) await this.#choose();
     if (this.#isAttached) return this.#attached.call(name, args, options);
-    this.#staysOwn = true;
+    this.#isDecided = true;
     const noticing = this.#noticeUnused();
     const reply = await this.#ownImage.call(name, args, options).catch((error: unknown) => {
       this.#attachIfDialled(error);
@@ -133,7 +133,6 @@ export class ChosenImage implements Image, RestartableImage {
    *  from now on. Otherwise rethrows ERROR. */
   #attachIfDialled(error: unknown): void {
     if (!(error instanceof DialledError)) throw error;
-    this.#isNamed = true;
     this.#isAttached = true;
     this.#own?.close();
     this.#own = undefined;
@@ -188,7 +187,7 @@ export class ChosenImage implements Image, RestartableImage {
   }
 
   async restart(rebuild: RebuildFrom): Promise<LossReport | undefined> {
-    this.#staysOwn = true;
+    this.#isDecided = true;
     return this.#ownImage.restart(rebuild);
   }
 
@@ -211,7 +210,7 @@ export class ChosenImage implements Image, RestartableImage {
   /** True when the choice is made, so that no other image is looked for. */
   get #isSettled(): boolean {
     const attachedUsed = this.#attached.used !== undefined || this.#attached.jobs.list().length > 0;
-    return this.#isNamed || this.#staysOwn || attachedUsed;
+    return this.#isDecided || attachedUsed;
   }
 
   /** Chooses the image that serves the workspace or, if there is none, the own image. Throws a SetupError
@@ -247,7 +246,7 @@ export class ChosenImage implements Image, RestartableImage {
    *  choice without a name, when there are several. */
   async #find(): Promise<Served> {
     if (this.#options.findByAddress !== undefined) return this.#options.findByAddress();
-    if (this.#isNamed) return this.#named(servedImages(this.#options.folder));
+    if (this.#isByName) return this.#named(servedImages(this.#options.folder));
     const { images, refusal } = await this.#fitting();
     const [image] = images;
     if (images.length > 1) throw new SetupError(severalText(images));
