@@ -92,8 +92,8 @@ export function checkLibraries(config: Config): Finding[] {
   ];
 }
 
-/** Returns a finding on the images that serve CONFIG's workspace: not ok when a server would have to choose
- *  between several, because then it runs no call. */
+/** Returns a finding on the images that serve CONFIG's workspace. It is not ok when there are several,
+ *  because the server then runs no call until one is chosen. */
 export async function checkServing(config: Config): Promise<Finding> {
   if (config.swank !== undefined) return checkSwank(config.swank, config);
   const { fitting, refusal } = await servingNow(config);
@@ -107,7 +107,7 @@ export async function checkServing(config: Config): Promise<Finding> {
   return { ok: fitting.length < 2, text: `your own images: ${text}` };
 }
 
-/** Returns a finding on the image behind the Swank at ADDRESS, which serves from then on. */
+/** Returns a finding on the image at the Swank at ADDRESS. The check makes that image serve. */
 async function checkSwank(address: NonNullable<Config['swank']>, { serving }: Config): Promise<Finding> {
   try {
     const served = await findThroughSwank(address, serving)();

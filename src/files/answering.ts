@@ -1,5 +1,5 @@
-// Times out operations on file systems that do not answer, such as network file systems. Only files on local
-// disks are accessed synchronously, which blocks the main thread.
+// Limits the time of operations on file systems that may not answer, such as network file systems. Files on
+// local disks are accessed synchronously, which blocks the main thread; others are not.
 
 import { lstatSync, type Stats } from 'node:fs';
 import { access, lstat, realpath, stat } from 'node:fs/promises';
@@ -15,16 +15,18 @@ export class UnreadableFile extends Error {
 
 /** Milliseconds between two polls of a pending file operation. */
 const POLL_MS = 100;
-/** Polls until an operation is given up. Time is not counted: a busy main thread cannot see the answer. */
+/** An operation is given up after this many polls. The time is not measured, because a blocked main thread
+ *  could not have received the answer. */
 const POLL_LIMIT = 30;
 
-/** At this many given-up operations no other begins: each blocks one of Node's four file threads. */
+/** When this many operations are given up and still pending, no other begins, because each blocks one of
+ *  Node's four file threads. */
 const GIVEN_UP_LIMIT = 2;
 
-/** The folders of operations that are given up but pending, once for each operation. */
+/** The folders of the operations that were given up and are still pending, one element for each operation. */
 const givenUp: string[] = [];
 
-/** All pending operations: those being awaited and those given up. */
+/** All operations that are pending, including those that were given up. */
 const pending = new Set<Promise<unknown>>();
 
 /** What a person can do when a file system does not answer. */
@@ -93,7 +95,7 @@ export async function orSetupError<Value>(step: () => Promise<Value>): Promise<V
   }
 }
 
-/** Throws a SetupError unless the file systems of PATHS answer. "File not found" is an answer too. */
+/** Throws a SetupError unless the file systems of PATHS answer. The paths need not exist. */
 export async function checkAnswering(paths: Iterable<string>): Promise<void> {
   await orSetupError(async () => {
     for (const path of new Set(paths)) {

@@ -30,19 +30,21 @@ export interface WorkspaceFolders {
   readRoots?: readonly string[];
   /** Returns the real paths of further readable directories. Called only for paths outside all roots. */
   sources?: () => Promise<string[]>;
-  /** True when the sandbox hides the file at REAL from the image. */
+  /** Returns whether the sandbox hides the file at REAL from the image. */
   hides?: (real: string) => boolean;
   /** Resolves when `hides` knows what the sandbox hides. */
   secretsKnown?: Promise<void>;
-  /** The name of the image, when its files are elsewhere: with this name and a colon before them. */
+  /** The name of the image when it runs on another machine. Names of files there begin with it and a
+   *  colon. */
   elsewhere?: string | undefined;
   /** The editors of the user. */
   editors?: FileEditors;
 }
 
-/** What the editors of the user say of files, and are told. */
+/** What the server asks the user's editors about files, and tells them. */
 export interface FileEditors {
-  /** Resolves with the name of an editor in which the file at REAL has unsaved changes, if there is one. */
+  /** Resolves with the name of an editor in which the file at REAL has unsaved changes; undefined when
+   *  there is none. */
   unsavedIn: (real: string) => Promise<string | undefined>;
   /** Tells the editors that a tool has changed the file at REAL. */
   changed: (real: string) => void;
@@ -135,7 +137,7 @@ export class Workspace {
     return location;
   }
 
-  /** Throws a CallError when PATH stands for a file where the image is, on another machine. */
+  /** Throws a CallError when PATH is the name of a file on another machine, where the image runs. */
   checkHere(path: string): void {
     const image = this.#elsewhere;
     if (image === undefined || !path.startsWith(`${image}:/`)) return;
@@ -160,7 +162,8 @@ export class Workspace {
     }
   }
 
-  /** Throws a CallError when `forbids` forbids REAL, the real path to which PATH led. */
+  /** Throws a CallError when tools may not read the file at REAL, the real path to which PATH led; see
+   *  `forbids`. */
   async checkSeen(real: string, path: string): Promise<void> {
     await this.secretsKnown;
     const why = this.forbids(real);
@@ -174,8 +177,8 @@ export class Workspace {
     return new CallError(`${visibleName(path)} is not ${done}: ${why}. ${remedy}`);
   }
 
-  /** Returns why the file at REAL, a real path that the image named, may not be read, as a clause; undefined
-   *  when it may be read. Code in a sandbox must not learn from our answers what it cannot read itself. */
+  /** Returns why tools may not read the file at REAL, a real path that the image named, as a clause;
+   *  undefined when they may. Code in a sandbox must not learn from answers what it cannot read itself. */
   forbids(real: string): string | undefined {
     const named = [...this.#realRoots, ...this.#realReadRoots].filter((root) => isInside(root, real));
     if (isSystemFile(real) && !named.some(isSystemFile)) return 'it is in /proc, /sys or /dev, not on a disk';
@@ -189,6 +192,7 @@ export class Workspace {
     return this.#realRoots.some((root) => isInside(root, real));
   }
 
+  /** True when REAL may be read and not written: in a read root, or in the sources of a loaded system. */
   async #isReadOnly(real: string): Promise<boolean> {
     const isInOne = (folders: readonly string[]) => folders.some((root) => isInside(root, real));
     if (isInOne(this.#realReadRoots)) return true;
@@ -265,14 +269,16 @@ export class Workspace {
     }
   }
 
-  /** Calls CHANGE while no other change runs: none may come between its last check and its rename. */
+  /** Runs CHANGE when no other change runs, so that none comes between its last check of a file and its
+   *  rename. */
   async exclusively<Value>(change: () => Promise<Value>): Promise<Value> {
     const result = this.#changes.then(change);
     this.#changes = result.catch(() => {});
     return result;
   }
 
-  /** Resolves with the name of an editor in which the file at REAL has unsaved changes, if there is one. */
+  /** Resolves with the name of an editor in which the file at REAL has unsaved changes; undefined when
+   *  there is none. */
   async unsavedIn(real: string): Promise<string | undefined> {
     return this.#editors?.unsavedIn(real);
   }
@@ -318,8 +324,8 @@ export function kindError(path: string, stats: Stats): CallError {
   return new CallError(`${shown} is ${kind}. File tools read and write regular files only.`);
 }
 
-/** Returns the real path of the existing part of PATH, and the names after it. LINK is a link on the way that
- *  leads nowhere. ERROR is the reason why a part that may exist could not be examined. */
+/** Returns the real path of the part of PATH that exists, and the names after it. LINK is a link on the way
+ *  whose target does not exist. ERROR is an error of the file system, other than that a part is absent. */
 async function existingPart(path: string): Promise<Location & { link?: string; error?: unknown }> {
   const missing: string[] = [];
   const found: { link?: string; error?: unknown } = {};

@@ -41,7 +41,7 @@ export function trustedLaunch({ node, args: [script = ''] }: Launch): Launch {
 }
 
 /** Compares FOUND, the entry in a client's configuration, with the entry that ENTRY makes for LAUNCH.
- *  Returns the state of FOUND, and the entry that should be there: it keeps the flags that FOUND has behind
+ *  Returns the state of FOUND, and the entry that should be there: it keeps the flags that FOUND has after
  *  the path of our script, and the members of FOUND that ENTRY does not make. */
 export function compareEntry(
   found: unknown,

@@ -54,7 +54,7 @@ export class Executor {
   readonly #registry: ToolRegistry;
   readonly #options: ExecutorOptions;
   readonly #notices: NoticeBoard;
-  /** What the client, and what any command, was told. */
+  /** What answers have said to the client, and to commands. */
   readonly #told = { client: new Told(), command: new Told() };
 
   constructor(registry: ToolRegistry, options: ExecutorOptions = {}) {
@@ -63,7 +63,7 @@ export class Executor {
     this.#notices = new NoticeBoard(options.takeNotices ?? (() => []));
   }
 
-  /** Returns what the context of the calls of a new command has. */
+  /** Returns the position of a new command in the sequence of notices, for the context of its calls. */
   command(): NoticeReader {
     return this.#notices.command();
   }

@@ -17,7 +17,7 @@ export function boundText(text: string, limit = TEXT_LIMIT): string {
   return `${wellFormed(text.slice(0, half))}\n[... ${omitted} characters left out ...]\n${wellFormed(text.slice(-half))}`;
 }
 
-/** Returns TEXT. If it is longer than LIMIT characters, returns its beginning, with `...` behind it. */
+/** Returns TEXT. If it is longer than LIMIT characters, returns its beginning, with `...` after it. */
 export function cutText(text: string, limit: number): string {
   return text.length > limit ? `${wellFormed(text.slice(0, limit))}...` : text;
 }
@@ -101,7 +101,7 @@ export function hasMore({ offset, shown, total }: Page): boolean {
   return offset + shown < total;
 }
 
-/** Returns a note, to follow the header, if PAGE begins behind the end of a list of WHAT, or false (C13). */
+/** Returns a note, to follow the header, if PAGE begins after the end of a list of WHAT, or false (C13). */
 export function beyondNote({ offset, shown, total }: Page, what: string): string | false {
   if (shown > 0 || total === 0) return false;
   const all = total === 1 ? 'there is only one' : `there are ${total} ${what}`;

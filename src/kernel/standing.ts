@@ -44,8 +44,8 @@ export class StandingApprovals {
     }
   }
 
-  /** True when an approval for PLACES can hold for the session. It cannot for files that programs run or
-   *  follow without being asked. Only Lisp sources are known not to be such files. */
+  /** True when an approval for PLACES can also cover later calls of the session. It cannot for files that
+   *  programs execute or obey without asking. Only Lisp sources are known to be no such files. */
   canHoldForSession(...places: (string | undefined)[]): boolean {
     return places.every(
       (place) =>

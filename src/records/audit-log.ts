@@ -88,7 +88,8 @@ export class AuditLog implements AuditTrail {
     const time = new Date().toISOString();
     const begin = { id, time, root: this.#root, event: 'begin', ...facts, authority } as const;
     const line = beginLine(begin, args, this.#logsTexts);
-    // A written line survives the end of the process, that of a dangerous call also a crash of the machine.
+    // A written line survives the end of the process. That of a dangerous call also survives a crash of the
+    // machine.
     this.#lines.append(line, call.level === 'dangerous');
     return (end) => {
       try {

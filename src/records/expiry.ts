@@ -62,7 +62,8 @@ export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   ];
 }
 
-/** Removes the lines of FILE that KEEP refuses; returns their number. Keeps lines added meanwhile. */
+/** Removes the lines of FILE for which KEEP returns false, and returns their number. Keeps lines that
+ *  another server appends meanwhile. */
 function keepLines(file: string, keep: (line: string) => boolean): number {
   const lines = linesOf(file);
   const kept = lines.filter(keep);
@@ -118,7 +119,8 @@ function auditFiles(audit: string): string[] {
   return filesIn(dirname(audit)).filter((file) => isAuditFile(basename(file)));
 }
 
-/** Folders in that of the journals which have those of servers with a sandbox, and of images elsewhere. */
+/** Folders, in the folder of journals, for the journals of servers with a sandbox, and of images on other
+ *  machines. */
 const KINDS: readonly string[] = ['sandboxed', 'elsewhere'];
 
 /** Returns the folders of all workspaces in JOURNALS, including those in KINDS. */

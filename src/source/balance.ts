@@ -300,7 +300,7 @@ function closedAfter(index: number, part: Element, count: number): Candidate {
 }
 
 /** Returns the repair that removes COUNT parentheses from PART, at INDEX, on. If PART begins its line, the
- *  element behind them then begins the line, in PART's column. */
+ *  element after them then begins the line, in PART's column. */
 function without(index: number, part: Element, count: number): Candidate {
   const opens = part.sort === 'open';
   return {

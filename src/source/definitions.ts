@@ -9,7 +9,7 @@ import type { Span } from './tree.ts';
 /** How deep definitions are searched for in nameless forms, as in (eval-when (...) (defun ...)). */
 const DEPTH = 3;
 
-/** Yields FORM, with its DEPTH, when it is a list with an operator and a name behind the operator. When a
+/** Yields FORM, with its DEPTH, when it is a list with an operator and a name after the operator. When a
  *  list stands in place of the name, as in (let (...) (defun name ...)), also yields such forms inside FORM.
  *  This is a generator because a form that is a table of data can look like very many definitions. */
 function* namedForms(form: Form, depth = 0): Generator<{ form: Form; depth: number }, void> {
@@ -30,7 +30,7 @@ function* namedForms(form: Form, depth = 0): Generator<{ form: Form; depth: numb
   yield* found;
 }
 
-/** True when PART, the element behind an operator, can be a name: it is no list, or it is (setf NAME). */
+/** True when PART, the element after an operator, can be a name: it is no list, or it is (setf NAME). */
 function isName(part: Form): boolean {
   return part.mark !== '(' || namedBy(part).setf;
 }
@@ -49,7 +49,7 @@ export interface Defined {
   /** The operator, in lower case, and the name as written. The name can be a list or a string. */
   operator: string;
   name: string;
-  /** The first list behind the name, such as a lambda list, preceded by any qualifiers. */
+  /** The first list after the name, such as a lambda list, preceded by any qualifiers. */
   list?: string;
   /** The first line of the docstring. */
   documentation?: string;
@@ -75,14 +75,14 @@ function definedBy(form: Form, depth: number): Defined {
   return { start, end, depth, ...written, list, documentation };
 }
 
-/** Returns the first list in REST, behind a name, with up to two qualifiers before it; undefined if none. */
+/** Returns the first list in REST, after a name, with up to two qualifiers before it; undefined if none. */
 function listAfter(rest: Form[]): string | undefined {
   const at = rest.findIndex(({ kind, mark }) => kind === 'cons' || mark === '(');
   const parts = at === -1 || at > 2 ? [] : rest.slice(0, at + 1).map((part) => part.line);
   return parts.length > 0 && parts.every((part) => !part.startsWith('"')) ? parts.join(' ') : undefined;
 }
 
-/** Returns the first line of the docstring in REST, the elements behind the name: the string in
+/** Returns the first line of the docstring in REST, the elements after the name: the string in
  *  (:documentation ...), or the first string unless it is the only element, and so a value. */
 function documentationIn(rest: Form[]): string | undefined {
   const strings = rest.slice(0, 3).filter(({ isString }) => isString);

@@ -13,7 +13,7 @@ const OPERATORS = new Map([
   ['`', ''],
 ]);
 
-/** Prefixes that leave no trace in the form behind them. */
+/** Prefixes that leave no trace in the form after them. */
 const TRANSPARENT = new Set(['#=', '::']);
 
 /** Tokens that begin a form that has no prefix. */
@@ -35,9 +35,9 @@ export class Form {
   readonly mark: string;
   readonly start: number;
   readonly end: number;
-  /** Number of the token behind the form. */
+  /** Number of the token after the form. */
   readonly behind: number;
-  /** The form behind a prefix. */
+  /** The form after a prefix. */
   readonly inner: Form | undefined;
   /** Offset of the first #+ or #- directly before it, if any. */
   lead: number | undefined;
@@ -62,7 +62,7 @@ export class Form {
   }
 
   /** 'cons': a list with elements, also the (QUOTE X) that 'X stands for. 'comma' and 'made' (#.): a
-   *  prefix, with the form behind it as `inner`. 'label': a reference such as #1#. 'atom': anything else. */
+   *  prefix, with the form after it as `inner`. 'label': a reference such as #1#. 'atom': anything else. */
   get kind(): 'atom' | 'cons' | 'comma' | 'label' | 'made' {
     if (this.mark === '(') return this.#reading.isEmpty(this) ? 'atom' : 'cons';
     if (OPERATORS.has(this.mark)) return 'cons';
@@ -71,7 +71,7 @@ export class Form {
     return this.resolved === this ? 'atom' : 'label';
   }
 
-  /** The name of a symbol or number, as `nameOf` returns it; for #. the name of the form behind it. Undefined
+  /** The name of a symbol or number, as `nameOf` returns it; for #. the name of the form after it. Undefined
    *  for lists, commas and labels; '' for all other forms, such as strings. */
   get name(): string | undefined {
     if (this.mark === 'atom') return this.#nameOfAtom();
@@ -139,7 +139,7 @@ export class Form {
     return this.#read().elements;
   }
 
-  /** The form behind the dot of a dotted list. */
+  /** The form after the dot of a dotted list. */
   get tail(): Form | undefined {
     return this.#read().tail;
   }
@@ -192,7 +192,7 @@ export class FormReader {
   }
 
   /** Yields all top-level forms. A reading under features stops at a surplus `)`; a reading of everything
-   *  goes on behind it. A generator, so that the memory of one form can be freed before the next is read. */
+   *  goes on after it. A generator, so that the memory of one form can be freed before the next is read. */
   *forms(): Generator<Form, void> {
     for (let at = 0; this.tree.kind(at) !== 'end'; ) {
       const form = this.form(at);
@@ -264,8 +264,8 @@ export class FormReader {
     }
   }
 
-  /** Evaluates the feature expression behind the token AT, which is #+ or #-. Returns whether the form behind
-   *  the expression is read, and the number of the token behind the expression; undefined when there is no
+  /** Evaluates the feature expression after the token AT, which is #+ or #-. Returns whether the form after
+   *  the expression is read, and the number of the token after the expression; undefined when there is no
    *  expression or it is nested too deeply. */
   #test(at: number): { holds: boolean; behind: number } | undefined {
     if (this.#depth > MAX_DEPTH) return undefined;
@@ -292,7 +292,7 @@ export class FormReader {
     return name === 'AND';
   }
 
-  /** Returns the number of the token behind the excluded form at the token FROM; undefined when there is
+  /** Returns the number of the token after the excluded form at the token FROM; undefined when there is
    *  none. When SBCL skips a form, a radix or package prefix counts as a whole form. */
   #skipped(from: number): number | undefined {
     let at: number | undefined = from;
@@ -405,7 +405,7 @@ export function elementsOf(form: Form | undefined): Form[] {
   return spineOf(form).elements.map((element) => element.resolved);
 }
 
-/** Returns the elements of the list FORM; a list behind a dot continues it. TAIL is the object behind the
+/** Returns the elements of the list FORM; a list after a dot continues it. TAIL is the object after the
  *  last dot, or FORM itself when FORM is no list. For a circular list, TAIL is a list inside FORM. */
 export function spineOf(form: Form | undefined): { elements: readonly Form[]; tail: Form | undefined } {
   let tail = form?.resolved;

@@ -9,7 +9,7 @@ export interface Element {
   /** The line in which the token ends: a string can span lines. */
   endLine: number;
   column: number;
-  /** Column of the token's parenthesis, which in #( stands behind the #. */
+  /** Column of the token's parenthesis, which in #( stands after the #. */
   paren: number;
   /** Whether the token is the first in its line. */
   leads: boolean;
@@ -40,7 +40,7 @@ export interface Indented {
   readonly open: Open | undefined;
   /** Number of open lists. */
   readonly depth: number;
-  /** Whether the last element was a prefix, such as '. It counts as one with the element behind it. */
+  /** Whether the last element was a prefix, such as '. It counts as one with the element after it. */
   readonly prefixed: boolean;
 }
 

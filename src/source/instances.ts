@@ -84,7 +84,7 @@ function makingIn(
   return { keys, how: 'its class is computed' };
 }
 
-/** Returns the class that the form with ELEMENTS quotes and the initargs behind it, if the form seems to pass
+/** Returns the class that the form with ELEMENTS quotes and the initargs after it, if the form seems to pass
  *  them on to make an instance, as in (apply #'make-instance 'name ...); else undefined. */
 function passedIn(
   elements: readonly Form[],

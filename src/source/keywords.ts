@@ -32,7 +32,7 @@ function lambdaListOf(part: Form): Form | undefined {
   return part.index === 0 && parent !== undefined && isParameter(parent) ? parent.parent : undefined;
 }
 
-/** True when PART is an element behind &KEY in a lambda list, such as (X 1), not a form inside one. */
+/** True when PART is an element after &KEY in a lambda list, such as (X 1), not a form inside one. */
 export function isParameter(part: Form): boolean {
   return sectionOf(part) === '&KEY';
 }

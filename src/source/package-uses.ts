@@ -8,7 +8,7 @@ import { TopLevelForms } from './top-level.ts';
 
 /** As what a text names a package:
  *  definition: in the definition of another package, which uses it or imports from it;
- *  current: in IN-PACKAGE, so that the forms behind it are read in the package;
+ *  current: in IN-PACKAGE, so that the forms after it are read in the package;
  *  prefix: before a symbol;
  *  name: anywhere else, as in (find-package :name). */
 export type PackageRole = 'definition' | 'current' | 'prefix' | 'name';

@@ -89,14 +89,14 @@ export class Packages {
   }
 }
 
-/** Returns the list that contains PART. A list behind a dot belongs to the list with the dot. */
+/** Returns the list that contains PART. A list after a dot belongs to the list with the dot. */
 function listAround({ parent }: Form): Form | undefined {
   let list = parent;
   while (list !== undefined && isRest(list)) list = list.parent;
   return list;
 }
 
-/** True when LIST stands behind a dot and is not computed by `#.`. */
+/** True when LIST stands after a dot and is not computed by `#.`. */
 function isRest(list: Form): boolean {
   if (!list.isList || list.marks.includes('#.')) return false;
   return list.parent?.elements[list.index - 1]?.mark === '.';

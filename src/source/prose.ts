@@ -2,7 +2,7 @@
 
 import { lowerCase, upperCase } from './lexer.ts';
 
-/** Matches a character of a symbol's name, but no period: behind a word it usually ends a sentence. */
+/** Matches a character of a symbol's name, but no period: after a word it usually ends a sentence. */
 const BESIDE = String.raw`[\p{L}\p{N}*+\-%$&!?<>=/_~^@\\|]`;
 
 /** A mention in prose, by UTF-16 indices. */
@@ -18,7 +18,7 @@ export function spokenOf(text: string, name: string, start = 0, end = text.lengt
   const pattern = patternOf(name);
   const plainWord = /^\p{L}+$/u.test(name);
   const found: Spoken[] = [];
-  // The pattern looks at two characters behind a match, perhaps behind END. Searching all of TEXT is slow.
+  // The pattern looks at two characters after a match, perhaps after END. Searching all of TEXT is slow.
   const area = text.slice(0, end + 2);
   pattern.lastIndex = start;
   for (let match = pattern.exec(area); match !== null; match = pattern.exec(area)) {

@@ -48,7 +48,7 @@ export function commentedStart(forms: TopLevelForms, extent: Extent): number {
     if (breaks > 1 || text.startsWith(SECTION, comment.start)) return start;
     below = comment.start;
     const lineStart = text.lastIndexOf('\n', below - 1) + 1;
-    // A comment behind a form on its line belongs to that form.
+    // A comment after a form on its line belongs to that form.
     if (/^\ufeff?[ \t]*$/.test(text.slice(lineStart, below))) start = below;
   }
   return start;
@@ -64,7 +64,7 @@ function endAbove(text: string, index: number): number {
   return number === 0 ? 0 : tree.end(number - 1);
 }
 
-/** Returns the splice that inserts ADDED behind the form at EXTENT, and behind a comment on its line. */
+/** Returns the splice that inserts ADDED after the form at EXTENT, and after a comment on its line. */
 export function spliceAfter(text: string, { lead, end }: Extent, added: string, eol: string): Splice {
   const lineStart = text.lastIndexOf('\n', lead - 1) + 1;
   const indentation = /^[ \t]*/.exec(text.slice(lineStart, lead))?.[0] ?? '';
@@ -78,7 +78,7 @@ export function spliceOver(text: string, { start, end }: Extent, added: string, 
   return { start, end, text: added + commentBreak(text, end, added, eol) };
 }
 
-/** Returns EOL if ADDED may end in a comment, and code follows behind AT of TEXT on the same line; else
+/** Returns EOL if ADDED may end in a comment, and code follows after AT of TEXT on the same line; else
  *  ''. */
 function commentBreak(text: string, at: number, added: string, eol: string): string {
   const follows = /^[ \t]*[^ \t\r\n]/.test(text.slice(at));

@@ -36,7 +36,7 @@ const FORMS = 50;
 export class TopLevelForms {
   readonly source: SourceText;
   #features: Features;
-  /** The number of the token behind the last form read. */
+  /** The number of the token after the last form read. */
   #at = 0;
   #done = false;
   readonly #read: Extent[] = [];

@@ -17,7 +17,7 @@ export class Tree {
   readonly #kinds = new Numbers();
   readonly #starts = new Numbers();
   readonly #ends = new Numbers();
-  /** By number of an opening parenthesis: the number of the token behind the closing one; else 0. */
+  /** By number of an opening parenthesis: the number of the token after the closing one; else 0. */
   readonly #behind = new Numbers();
   /** Tokens that open the lists still open where reading stopped. */
   readonly #open: number[] = [];
@@ -58,7 +58,7 @@ export class Tree {
     if (kind === '(' || kind === '#(') this.#open.push(number);
   }
 
-  /** Returns the number of the first token that begins at or behind INDEX. */
+  /** Returns the number of the first token that begins at or after INDEX. */
   tokenAt(index: number): number {
     while (this.#at < index && this.read(1));
     return firstFrom(this.#starts, index);
@@ -82,7 +82,7 @@ export class Tree {
     return this.kind(number) === 'end' ? this.#at : (this.#ends.at(number) as number);
   }
 
-  /** Returns the name of the token; '' for a number behind a radix prefix, as in #x FF. */
+  /** Returns the name of the token; '' for a number after a radix prefix, as in #x FF. */
   name(number: number): string {
     if (RADIX.test(this.#kindRead(number - 1) ?? '')) return '';
     return nameOf(this.kind(number), this.text.slice(this.start(number), this.end(number)));
@@ -198,7 +198,7 @@ export function isFeature(kind: string): boolean {
 
 const FORMS = new Set(['atom', '(', '#(', ')', '.', '##', '#+', '#-', 'end']);
 
-/** Whether a token of KIND belongs to the form behind it, as `'` does. */
+/** Whether a token of KIND belongs to the form after it, as `'` does. */
 export function isPrefix(kind: string): boolean {
   return !FORMS.has(kind);
 }

@@ -65,7 +65,7 @@ export function usesIn(form: Form, sought: SoughtName): number[] {
         found[depth > 0 ? 'templates' : 'code'].add(start);
     const quoted = data || operatorOf(elements[0]) === 'QUOTE';
     const inner = list.isBackquote ? depth + 1 : depth;
-    // Of what is quoted, only the forms behind commas are evaluated.
+    // Of what is quoted, only the forms after commas are evaluated.
     if (quoted && inner === 0) continue;
     // A binding, clause or parameter that begins with the name of a function is no call of it.
     const lists = sought.variable || inner > 0 ? new Map<Form, Form[]>() : nonForms(elements);
@@ -193,7 +193,7 @@ function isAccessorOption(part: Form): boolean {
   return ACCESSOR_OPTIONS.has(elementBefore(name)?.name ?? '');
 }
 
-/** Returns the element before PART in its list; undefined if PART is the first or behind a prefix. */
+/** Returns the element before PART in its list; undefined if PART is the first or after a prefix. */
 function elementBefore({ parent, index }: Form): Form | undefined {
   return parent?.inner === undefined ? parent?.elements[index - 1] : undefined;
 }

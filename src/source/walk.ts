@@ -68,7 +68,7 @@ function partsToWalk({ form, depth, quoted }: Left, visitor: Visitor): Left[] {
   const inner = form.isBackquote ? depth + 1 : depth;
   const lists = quoted || inner > 0 ? new Map<Form, Form[]>() : nonForms(elements);
   const parts = (visitor.within?.(elements, data) ?? elements).flatMap((each) => lists.get(each) ?? [each]);
-  // A quote in a backquote is part of the template: forms behind commas in it are evaluated.
+  // A quote in a backquote is part of the template: forms after commas in it are evaluated.
   const isQuoted = quoted || (inner === 0 && operatorOf(elements[0]) === 'QUOTE');
   return [
     ...parts.map((part) => ({ form: part, depth: inner, quoted: isQuoted })),

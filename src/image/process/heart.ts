@@ -28,7 +28,7 @@ const SILENT_BEATS = 5;
  *  SILENT_BEATS beats without garbage collection, or for FROZEN_MS milliseconds. FROZEN_MS is long, because
  *  the collection of a large heap stops all threads for long. Time without CPU, up to another FROZEN_MS,
  *  counts towards neither limit. If IDLE_MS is given, TARGET is also pinged at this interval while no calls
- *  wait, and nothing is expected of that. Returns a function that stops the pings. */
+ *  wait; these pings need no answer. Returns a function that stops the pings. */
 export function startHeartbeat(
   target: HeartbeatTarget,
   frozenMs: number,

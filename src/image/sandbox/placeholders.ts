@@ -12,7 +12,7 @@ import { isRunning } from '../../own.ts';
 import { makeFolder } from '../../paths.ts';
 
 /** When this process exits, it waits at most this long for the removal of its folders. It holds the lock
- *  meanwhile, so the time must be shorter than that after which a lock counts as left behind. */
+ *  meanwhile, so this must be shorter than the time after which other processes take the lock (lock.ts). */
 const REMOVING_MS = 1000;
 
 /** Empty folders in workspaces. Git neither shows them nor takes them for repositories. Several servers can

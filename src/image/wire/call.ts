@@ -32,7 +32,8 @@ export interface CallOptions {
   /** Time limit of the call in milliseconds; by default the image's own limit. */
   limitMs?: number;
   signal?: AbortSignal;
-  /** True when a command calls: if it cancels the call, the next answer does not tell others of that. */
+  /** True when a command makes the call. If the command cancels the call, other readers get no notice of
+   *  that. */
   ofCommand?: boolean;
   onProgress?: (progress: Progress) => void;
   /** Called with what the call writes, about once a second. If it was called, the reply has no output. */

@@ -43,7 +43,7 @@ export type JobReport =
    *  form. */
   | { kind: 'reached'; job: number; index: number; probing: boolean };
 
-/** A request from code in the image. `call` is the number of the request. */
+/** A request from code in the image. CALL is the number of the request. */
 export type Upcall =
   /** Call a tool. `job` is the job whose code calls it; undefined for a thread that works for no job.
    *  `asText` is true when the code wants the text for a model instead of data. */
@@ -62,7 +62,7 @@ export type Upcall =
   /** Abort a call, because the code no longer waits for it. */
   | { kind: 'left'; call: number };
 
-/** What others than this server's calls have defined or loaded in an image that they share. */
+/** What was defined or loaded in an image that this server shares, and not by its own calls. */
 export interface Changes {
   /** Names of definitions, or texts for loaded files; the oldest first. */
   texts: string[];

@@ -30,13 +30,14 @@ export const TIMES = {
   start: 60_000,
   /** Time for an SBCL elsewhere to compile the agent, which it does once. */
   compile: 300_000,
-  /** How long an image elsewhere may be silent while calls wait: the way to it can stand still, too. */
+  /** How long an image elsewhere may be silent while calls wait. It is long, because the connection can be
+   *  interrupted for a while. */
   frozenElsewhere: 60_000,
-  /** Interval between two pings of an image elsewhere while nothing is said, so that the way to it stays
+  /** Interval between two pings of an image elsewhere while no calls wait, so that the connection stays
    *  open. */
   idle: 30_000,
-  /** After so long without a word of the server an image elsewhere ends: the server, or the way to it, is
-   *  gone. A computer that sleeps says nothing either. */
+  /** An image elsewhere ends when the server has sent nothing for this long, because the server or the
+   *  connection is gone. It is long, since a sleeping computer sends nothing either. */
   silence: 3_600_000,
   /** Time for a command to end after its output has. */
   outputEnded: 1000,
