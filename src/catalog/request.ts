@@ -5,7 +5,7 @@ import { isContentWord, stem, words } from './terms.ts';
 /** Maximum number of characters of a request that are read. */
 export const QUERY_LIMIT = 1000;
 
-export interface RequestTerm {
+interface RequestTerm {
   term: string;
   /** How much the term counts in the ranking: 1 for a plain word, less for a part of a name, a word from
    *  PATTERNS, or a stop word beside known terms. */

@@ -43,7 +43,7 @@ export interface Search {
 /** Returns the sessions for the directory of a search: those whose workspace contains it, and of these the
  *  ones with the innermost workspace. A workspace that is too wide, such as a home folder, counts only for
  *  exactly its own directory. */
-export function fittingSessions({ folder, directory, isTooWide }: Search): Session[] {
+function fittingSessions({ folder, directory, isTooWide }: Search): Session[] {
   const fits = sessionsIn(folder)
     .map((session) => ({ session, workspace: realPath(session.workspace) }))
     .filter(({ workspace }) => isInside(workspace, directory))

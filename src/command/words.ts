@@ -3,7 +3,7 @@
 import { UsageError } from '../errors.ts';
 
 /** The type of a tool's parameter, as an option. */
-export interface OptionType {
+interface OptionType {
   type: string;
   /** The type of the elements of an array. */
   items?: string;

@@ -5,7 +5,7 @@
 export const ONLY_CORE: readonly string[] = ['nothing'];
 
 /** What must be left out so that an image works: its saved core, or PARTS of the agent. */
-export type Culprit = { kind: 'core' } | { kind: 'parts'; parts: readonly string[] };
+type Culprit = { kind: 'core' } | { kind: 'parts'; parts: readonly string[] };
 
 /** Returns what must be left out so that an image works. WORKS resolves to whether an image works without a
  *  list of parts, true for ALL. Takes about log2(ALL.length) tests for each part at fault. */

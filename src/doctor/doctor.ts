@@ -24,7 +24,7 @@ import { failureOf, type StepResult, type Trial, tryImage } from './trial.ts';
 const WHAT_TO_DO = `Do what the answer above says, if it names a step. Else please file the report below as an issue. Until that is mended, name another SBCL with --sbcl PATH, such as one of ${TESTED_VERSIONS}.`;
 
 /** Inputs of the doctor besides the configuration. */
-export interface Surroundings {
+interface Surroundings {
   version: string;
   /** The web page where issues are filed. */
   issues: string;

@@ -6,7 +6,7 @@ import type { Lacking } from '../image/wire/messages.ts';
 import { homeFolder } from '../paths.ts';
 import type { StepResult } from './trial.ts';
 
-export interface Trouble {
+interface Trouble {
   version: string;
   /** The web page where issues are filed. */
   issues: string;

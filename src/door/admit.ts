@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { membersOf } from '../json.ts';
 
 /** Functions that serve the connections of each kind. */
-export interface Doors {
+interface Doors {
   editor: (socket: Socket) => void;
   client: (socket: Socket) => void;
   /** Ends the server. Undefined for a server with a client of its own, which only that client ends. */

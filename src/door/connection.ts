@@ -9,7 +9,7 @@ export type Params = { readonly [name: string]: unknown };
 
 /** Performs a request of the editor, and returns its result. Throws an error whose message is sent to the
  *  editor. */
-export type Handler = (method: string, params: Params) => unknown;
+type Handler = (method: string, params: Params) => unknown;
 
 /** Maximum number of characters of a line. A connection with a longer one is closed. */
 const LINE_LIMIT = 1024 * 1024;

@@ -30,7 +30,7 @@ import {
 } from './write.ts';
 
 /** A file to replace, and its new content. */
-export interface Replacement {
+interface Replacement {
   path: string;
   bytes: Uint8Array;
   /** Checks the present state of the file right before the change. Throws to prevent the change. */

@@ -11,17 +11,17 @@ import { fileFailure } from './failure.ts';
 import { Folder, type OpenFile } from './folder.ts';
 import { isSystemFile } from './regular.ts';
 
-export type Access = 'read' | 'write';
+type Access = 'read' | 'write';
 
 /** Where a path leads. */
-export interface Location {
+interface Location {
   /** The real path of the part that exists. */
   real: string;
   /** The names after this part, which do not exist. */
   missing: string[];
 }
 
-export interface WorkspaceFolders {
+interface WorkspaceFolders {
   /** Directories that may be read and written. Relative paths start at the first. */
   roots: readonly string[];
   /** Where relative paths start when there are no roots. */
@@ -42,7 +42,7 @@ export interface WorkspaceFolders {
 }
 
 /** What the server asks the user's editors about files, and tells them. */
-export interface FileEditors {
+interface FileEditors {
   /** Resolves with the name of an editor in which the file at REAL has unsaved changes; undefined when
    *  there is none. */
   unsavedIn: (real: string) => Promise<string | undefined>;

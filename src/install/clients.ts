@@ -62,7 +62,7 @@ function entryIn(file: string, keys: string, entry = plain, format: 'jsonc' | 't
 }
 
 /** Returns the folder in the environment variable NAME of PLACE, or OTHER if it has no absolute path. */
-export function clientFolder({ environment }: InstallContext, name: string, other: string): string {
+function clientFolder({ environment }: InstallContext, name: string, other: string): string {
   const named = environment[name];
   return named !== undefined && isAbsolute(named) ? named : other;
 }

@@ -13,7 +13,7 @@ const END_MS = 5000;
 const STDERR_LIMIT = 500;
 
 /** A phrase with the server's name, version and number of tools, or the reason why it failed. */
-export type Greeting = { said: string } | { failure: string };
+type Greeting = { said: string } | { failure: string };
 
 const INITIALIZE = {
   jsonrpc: '2.0',

@@ -74,7 +74,7 @@ async function partsOf(request: Request, client: Client): Promise<{ entry: Part;
 }
 
 /** Returns the client NAMED. Throws a UsageError when the client has no configuration in SCOPE. */
-export function clientFor(named: ClientName, scope: Scope): Client {
+function clientFor(named: ClientName, scope: Scope): Client {
   const client = clientNamed(named);
   if (client?.scopes.includes(scope) === true) return client;
   throw new UsageError(

@@ -9,7 +9,7 @@ import type { Tool } from './tool.ts';
 
 /** The answer to a call by code: data with the text for a model, a text alone, or a failure. RESULT is the
  *  text that a failed call still returned. */
-export type CodeAnswer =
+type CodeAnswer =
   | { value: unknown; text?: string }
   | { failure: string; result?: string; needsApproval?: boolean };
 

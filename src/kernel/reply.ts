@@ -90,7 +90,7 @@ export function listText(rows: string[], more: boolean): string {
 }
 
 /** A page of a list: SHOWN rows of TOTAL, beginning at the 0-based OFFSET. */
-export interface Page {
+interface Page {
   offset: number;
   shown: number;
   total: number;

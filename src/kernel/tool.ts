@@ -130,7 +130,7 @@ export interface Tool {
 }
 
 /** For a call that does more than other calls of its tool: its level, and how it is approved. */
-export type Raised = Required<Pick<Tool, 'safetyLevel' | 'allowedAs' | 'preview'>>;
+type Raised = Required<Pick<Tool, 'safetyLevel' | 'allowedAs' | 'preview'>>;
 
 /** Returns TOOL for a call with ARGS: changed by its `raisedBy` if the result has a higher level. */
 export function withRaisedLevel(tool: Tool, args: Arguments): Tool {

@@ -8,7 +8,7 @@ import { namesInFolder } from '../leftovers.ts';
 import { workspaceDigest } from './folder.ts';
 
 /** Paths of the records: the file of the audit log, and the folders of all histories and journals. */
-export interface RecordPlaces {
+interface RecordPlaces {
   audit: string;
   histories: string;
   journals: string;

@@ -17,7 +17,7 @@ import {
 import { basename, dirname, join, parse } from 'node:path';
 import { namesInFolder } from '../leftovers.ts';
 
-export interface LineFileOptions {
+interface LineFileOptions {
   /** Size, in bytes, at which a new file is begun. */
   limit: number;
   /** Number of full files kept besides the current one. */

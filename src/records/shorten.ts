@@ -6,7 +6,7 @@ import { digestOf } from '../files/digest.ts';
 type Fields = Readonly<Record<string, 'string' | 'string?' | 'number' | 'boolean' | readonly string[]>>;
 
 /** Returns whether a line has the right fields. Built once, because a log has many lines. */
-export type LineShape = (value: Record<string, unknown>) => boolean;
+type LineShape = (value: Record<string, unknown>) => boolean;
 
 /** Returns the LineShape that accepts lines with FIELDS. */
 export function lineShapeOf(fields: Fields): LineShape {

@@ -25,7 +25,7 @@ import type { PreviewFiles } from './preview-files.ts';
 import { pagesOf, questionHeadline } from './question-text.ts';
 import { fits, messageIn, type Room, surelySeen } from './room.ts';
 
-export interface ApprovalOptions {
+interface ApprovalOptions {
   questions: OpenQuestions;
   files: PreviewFiles;
   /** The human's editors. If an editor answers a question before the client does, its answer counts. */

@@ -8,7 +8,7 @@ import { sessionsFolder } from '../paths.ts';
 import type { ServerOptions } from './server.ts';
 import { serveSocket } from './socket.ts';
 
-export interface DoorOptions extends ServerOptions {
+interface DoorOptions extends ServerOptions {
   editors: Editors;
   /** The folder of the images that serve, in which sessions have a folder too; undefined when this user has
    *  no home folder. */

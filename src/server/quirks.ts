@@ -10,7 +10,7 @@ import {
 import type { Room } from './room.ts';
 
 /** What the server does differently for one client. */
-export interface Quirk {
+interface Quirk {
   /** The beginning of the name by which the client identifies itself. */
   client: string;
   /** Version of the client in which the reason was observed. */

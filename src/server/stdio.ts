@@ -5,7 +5,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createServer, type ServerOptions } from './server.ts';
 import { StdioTransport } from './transport.ts';
 
-export interface StdioLife extends ServerOptions {
+interface StdioLife extends ServerOptions {
   /** Called with each server that is made for the client. */
   onConnected?: (server: Server) => void;
   /** Called once, when the client has its first answer. */

@@ -27,7 +27,7 @@ const STARTING_ROUNDS = 8;
 /** Time to write the answers of the calls that were ended because LAST_ANSWERS_MS were over. */
 const WRITTEN_MS = 100;
 
-export interface StdioOptions {
+interface StdioOptions {
   stdin: Readable;
   stdout: Writable;
   /** Reports a problem with a message, in one line. */

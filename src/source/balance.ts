@@ -19,7 +19,7 @@ export interface Imbalance {
 }
 
 /** An edit at INDEX: removes REMOVED parentheses, all of them SIGN, or inserts TEXT if REMOVED is 0. */
-export interface Repair {
+interface Repair {
   index: number;
   removed: number;
   sign: '(' | ')';

@@ -5,7 +5,7 @@ import { bareTokenName, nameOf, PACKAGE_MARKER, type Token, tokensOf } from './l
 import { treeOf } from './tree.ts';
 
 /** A match: UTF-16 indices where it begins and ends. */
-export type Occurrence = [start: number, end: number];
+type Occurrence = [start: number, end: number];
 
 /** Number of tokens after which a search pauses, so that other requests can run. */
 const SLICE = 4096;

@@ -4,7 +4,7 @@ import { upperCase } from './lexer.ts';
 
 /** A directive ~/NAME/ that begins at index START. WRITTEN is NAME as written, beginning at index AT. HOME is
  *  the package in which FORMAT looks the name up. */
-export interface FormatCall {
+interface FormatCall {
   start: number;
   at: number;
   written: string;

@@ -7,7 +7,7 @@ import { isSoughtSymbol, type SoughtName } from './uses.ts';
 import { walkSource } from './walk.ts';
 
 /** What to look for, by bare names: classes that change, and the initargs and slots that they lose. */
-export interface Sought {
+interface Sought {
   classes: readonly SoughtName[];
   initargs: readonly string[];
   slots: readonly string[];

@@ -101,7 +101,7 @@ export function argumentOf(form: Form): Argument {
 }
 
 /** Whether a call fits: true, the reason why not, or undefined when that cannot be determined. */
-export type FitResult = string | true | undefined;
+type FitResult = string | true | undefined;
 
 /** Returns whether ARGS fit LIST, see FitResult. */
 export function checkFit(list: LambdaList, args: readonly Argument[]): FitResult {

@@ -6,7 +6,7 @@ import { lowerCase, upperCase } from './lexer.ts';
 const BESIDE = String.raw`[\p{L}\p{N}*+\-%$&!?<>=/_~^@\\|]`;
 
 /** A mention in prose, by UTF-16 indices. */
-export interface Spoken {
+interface Spoken {
   start: number;
   end: number;
 }

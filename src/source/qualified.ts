@@ -4,7 +4,7 @@ import { bareTokenName, PACKAGE_MARKER } from './lexer.ts';
 import { inBars, spelled } from './symbol-text.ts';
 
 /** A name in parts: its package HOME ('' for none), and SYMBOL. SETF is true for a setf function. */
-export interface QualifiedName {
+interface QualifiedName {
   home: string;
   symbol: string;
   setf: boolean;

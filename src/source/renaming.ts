@@ -37,7 +37,7 @@ export interface RenameEdit {
 
 /** A place that keeps the old name, and why. 'package definition' means a list within an option of a
  *  package definition, where the meaning of the name is unknown. */
-export interface KeptName {
+interface KeptName {
   start: number;
   why: 'prose' | 'string' | 'keyword' | 'word of LOOP' | 'unknown package' | 'package definition';
 }

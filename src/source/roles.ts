@@ -32,7 +32,7 @@ export type Role =
   | 'code';
 
 /** A place in a text that names the symbol. TOP is the start of its top-level form. */
-export interface NamedAs {
+interface NamedAs {
   start: number;
   top: number;
   role: Role;

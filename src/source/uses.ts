@@ -110,7 +110,7 @@ export interface UsePosition {
 
 /** The known uses of a name in a form. AT: start offsets of the lists with a use. WHOLE: whether the macro
  *  expansion of the form itself contains a use. INSIDE: number of uses at unknown positions in the form. */
-export interface KnownUses {
+interface KnownUses {
   at: readonly number[];
   whole: boolean;
   inside: number;

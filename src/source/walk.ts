@@ -7,7 +7,7 @@ import type { SourceText } from './text.ts';
 import { TopLevelForms } from './top-level.ts';
 
 /** Callbacks for the forms of one top-level form. */
-export interface Visitor {
+interface Visitor {
   /** Called with each FORM and its ELEMENTS. DATA is true when the form is quoted or in a backquote. */
   visit: (form: Form, elements: readonly Form[], data: boolean) => void;
   /** Returns the parts of a form with ELEMENTS to walk; by default all elements. DATA is as for `visit`. */

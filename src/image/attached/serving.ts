@@ -63,7 +63,7 @@ function servedImage(folder: string, file: string): Served | undefined {
 }
 
 /** True when NAME can be the name of an image: a file name that is one word on a command line. */
-export function isImageName(name: string): boolean {
+function isImageName(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/.test(name);
 }
 

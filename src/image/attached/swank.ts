@@ -196,7 +196,7 @@ export function memberOf(list: Datum | undefined, key: string): Datum | undefine
 
 /** Parses TEXT as one value. Returns undefined when TEXT is incomplete, or nested more than DEPTH_LIMIT
  *  deep. */
-export function readDatum(text: string): Datum | undefined {
+function readDatum(text: string): Datum | undefined {
   const token = /\s*([()]|"|[^\s()"]+)/y;
   const open: Datum[][] = [[]];
   for (;;) {

@@ -15,7 +15,7 @@ import { TIMES, type Times } from '../wire/times.ts';
 import { listeningImages, servedImages } from './serving.ts';
 import { type Datum, memberOf, type SwankAddress, SwankError, stringOf, withSwank } from './swank.ts';
 
-export interface ThroughSwankOptions {
+interface ThroughSwankOptions {
   address: SwankAddress;
   /** Folder of the images that serve. */
   folder: string | undefined;
@@ -231,12 +231,12 @@ const OUTCOME = new RegExp(`^(${SERVES}|${FAILED}) ?([\\s\\S]*)\\n$`, 'm');
 const NAMES = { swank: 'Swank', slynk: 'Slynk' } as const;
 
 /** Returns the address in the form that --image takes. */
-export function swankUrl({ kind, host, port }: SwankAddress): string {
+function swankUrl({ kind, host, port }: SwankAddress): string {
   return `${kind}://${host}:${port}`;
 }
 
 /** Returns the server and its address as a phrase. */
-export function swankName({ kind, host, port }: SwankAddress): string {
+function swankName({ kind, host, port }: SwankAddress): string {
   return `${NAMES[kind]} at ${host}:${port}`;
 }
 

@@ -18,7 +18,7 @@ import type { Operations } from '../wire/operations.ts';
 import { codeCaller } from '../wire/origin.ts';
 import { type Served, servedName, servedSince } from '../wire/served.ts';
 
-export interface ChoiceOptions {
+interface ChoiceOptions {
   /** The value of --image. `own`: an image that the server starts. `auto`: an image to which servers of this
    *  workspace can attach or, if there is none, an own image. Otherwise the name of an image to which servers
    *  can attach. */

@@ -108,7 +108,7 @@ const LEAST_MEMORY_MB = 4096;
 
 /** Returns how many megabytes of address space the image may use besides its heap: half of the machine's
  *  memory, or of the limit set for this process. */
-export function besidesHeapMb(): number {
+function besidesHeapMb(): number {
   const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   return Math.max(LEAST_MEMORY_MB, Math.floor(Math.min(totalmem(), constrained) / 2 ** 21));
 }

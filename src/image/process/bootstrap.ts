@@ -10,7 +10,7 @@ import type { SbclFacts } from './sbcl-versions.ts';
 /** The form that is sent first. SBCL answers it with ANSWER, and then evaluates the forms that follow. It
  *  is one line, on which a shell does nothing. The answer is in upper case, so that an echo of the form
  *  does not match. */
-export const OPENING =
+const OPENING =
   '(cl:with-standard-io-syntax (cl:handler-case (cl:progn (cl:write-line (cl:symbol-name :live-lisp-speaks) sb-sys:*stdout*) (cl:finish-output sb-sys:*stdout*) (cl:loop (cl:eval (cl:read sb-sys:*stdin*)))) (cl:error (cl:condition) (cl:princ cl:condition sb-sys:*stderr*) (cl:terpri sb-sys:*stderr*) (cl:finish-output sb-sys:*stderr*) (sb-ext:exit :code 1 :abort cl:t))))';
 
 /** Matches the line that OPENING writes, and the line of `live-lisp dial`, which has the JSON of its

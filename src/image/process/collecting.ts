@@ -3,7 +3,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
 /** Addresses of two words in SBCL's runtime. */
-export interface CollectorAddresses {
+interface CollectorAddresses {
   /** Address of the flag that is set during a collection. */
   active: number;
   /** Address of the heap use at which the next collection begins. Each collection changes this word. */

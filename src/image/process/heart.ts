@@ -3,7 +3,7 @@
 import { TIMES, type Times } from '../wire/times.ts';
 
 /** The functions by which the heartbeat observes an image and kills it. */
-export interface HeartbeatTarget {
+interface HeartbeatTarget {
   /** True when calls wait for an answer. */
   busy(): boolean;
   ping(): Promise<unknown>;

@@ -1,7 +1,7 @@
 // Filters what the image's process writes to its standard streams, and finds in it the reason when SBCL's
 // runtime gives up.
 
-export type RawStream = 'stdout' | 'stderr';
+type RawStream = 'stdout' | 'stderr';
 
 /** Maximum number of characters to keep of the output that was not taken yet, and also of each unfinished
  *  line. */

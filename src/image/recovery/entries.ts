@@ -33,7 +33,7 @@ export interface FileEntry {
 }
 
 /** Some forms of a file, which were loaded. */
-export interface FormsEntry {
+interface FormsEntry {
   kind: 'forms';
   path: string;
   /** Digest of the loaded text: the text of the file, in which a number replaces each form that was not

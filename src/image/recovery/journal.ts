@@ -35,7 +35,7 @@ const TEXT_LIMIT = 32 * 1024 * 1024;
 const JOB_LIMIT = 1000;
 
 /** Receives the answer of an operation, and the id of its job. */
-export type AnswerRecorder = (job: number, answer: Answer) => void;
+type AnswerRecorder = (job: number, answer: Answer) => void;
 
 export class Journal {
   readonly #store: JournalStore | undefined;

@@ -42,7 +42,7 @@ import {
 import { secretPaths } from './secrets.ts';
 import { filterFile, systemCallFilter } from './system-calls.ts';
 
-export interface SandboxOptions {
+interface SandboxOptions {
   /** Working directory of the image. */
   root: string;
   /** The roots of the workspace, in which code can write. */

@@ -7,7 +7,7 @@ import { callingJob } from '../wire/origin.ts';
 import type { Peer } from '../wire/peer.ts';
 
 /** The phase of a call. */
-export type Phase =
+type Phase =
   /** The call waits in a queue. `ahead` returns how many calls of the queue run, and how many wait before
    *  this call. */
   | { kind: 'queued'; ahead: () => { running: number; waiting: number } }

@@ -18,7 +18,7 @@ const POLL_FACTOR = 4;
 const BROKEN = 'it was broken: it could not read, evaluate and print a constant form any more';
 
 /** Actions against an image that does not work. */
-export interface Remedies {
+interface Remedies {
   /** Ends PEER for the reason HOW; resolves when it has ended. */
   replace(peer: Peer, how: string): Promise<void>;
   notify(notice: CallNotice): void;

@@ -25,14 +25,7 @@ export interface JobStatus extends Partial<Omit<AgentJob, 'id'>> {
   stopping?: { reason: Reason; milliseconds: number };
 }
 
-export type ImageState =
-  | 'not started'
-  | 'starting'
-  | 'rebuilding'
-  | 'ready'
-  | 'busy'
-  | 'not reacting'
-  | 'lost';
+type ImageState = 'not started' | 'starting' | 'rebuilding' | 'ready' | 'busy' | 'not reacting' | 'lost';
 
 export interface ImageStatus {
   state: ImageState;
@@ -73,7 +66,7 @@ export interface ImageStatus {
 }
 
 /** What is known of an image's process and its start. */
-export interface Life {
+interface Life {
   /** True when the image runs or is being started. */
   readonly running: boolean;
   /** True when the image is ready for calls. */
@@ -106,7 +99,7 @@ export interface Life {
 }
 
 /** The losses of images, and the rebuild of the last one. */
-export interface Losses {
+interface Losses {
   /** How each image was lost whose loss no answer has reported yet, oldest first. */
   readonly unreported: readonly string[];
   /** Progress of the running rebuild, as a phrase. */

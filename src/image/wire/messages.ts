@@ -7,7 +7,7 @@ import type { Message } from './frames.ts';
 import type { AgentOperations, Condition, InterruptedMember, JobProgress, Output } from './operations.ts';
 
 /** An ability for which this SBCL lacks internals. */
-export interface Fallback {
+interface Fallback {
   /** Name of the ability. */
   ability: string;
   /** What the agent does instead. */
