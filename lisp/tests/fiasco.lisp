@@ -1,10 +1,10 @@
-;;;; Support for the test framework Fiasco, the successor of Stefil. A Fiasco test is a function. A
-;;;; test with child tests is a suite.
+;;;; Support for the test framework Fiasco. A Fiasco test is a function. A test with child tests is a
+;;;; suite.
 
 (in-package "LIVE-LISP.TESTS")
 
 (defun fiasco-suite-p (package test)
-  "Return true if TEST has child tests. PACKAGE is the package of Fiasco or Stefil."
+  "Return true if TEST has child tests. PACKAGE is the package of Fiasco."
   (plusp (hash-table-count (home-call package "CHILDREN-OF" test))))
 
 (defun fiasco-count (package slot)
@@ -51,7 +51,7 @@ For other calls, they are CALL and OUTCOME, followed by NUMBER, PART and VALUE f
 
 (defun fiasco-note (package type arguments)
   "Record a failure in the result of the current test. TYPE is the class name of the condition that
-stands for the failure, and ARGUMENTS are its initargs. PACKAGE is the package of Fiasco or Stefil."
+stands for the failure, and ARGUMENTS are its initargs. PACKAGE is the package of Fiasco."
   (destructuring-bind (&key (form nil form-given) error format-control format-arguments expected
                             expected-condition-type observed-condition &allow-other-keys)
       arguments
@@ -69,24 +69,19 @@ stands for the failure, and ARGUMENTS are its initargs. PACKAGE is the package o
                                         (value-text expected-condition-type))))
                      (fiasco-failure-arguments form format-control format-arguments))))))
 
-(defun fiasco-note-failure (framework package type arguments)
-  "Record a failure that FRAMEWORK, \"fiasco\" or \"stefil\", reports. TYPE is the class name of its
-condition, and ARGUMENTS are the initargs. In a suite outside a test, record the suite as a test
+(defun fiasco-record (package original arguments)
+  "Wrapper around Fiasco's RECORD-FAILURE: record the failure, and call ORIGINAL with ARGUMENTS, the
+class name of a condition and its initargs. In a suite outside a test, record the suite as a test
 with this failure. If the debugger is going to hold an error, record nothing. PACKAGE is the package
-of the framework."
-  (let ((context (home-value package "*CONTEXT*")))
-    (flet ((note () (fiasco-note package type arguments)))
+of Fiasco."
+  (let ((type (first arguments)) (context (home-value package "*CONTEXT*")))
+    (flet ((note () (fiasco-note package type (rest arguments))))
       (cond ((and *hold-seconds* (eq type (home-symbol package "UNEXPECTED-ERROR"))))
             (*result* (note))
             ((and *run* context)
-             (call-as-test framework
+             (call-as-test "fiasco"
                            (home-call package "NAME-OF" (home-call package "TEST-OF" context))
-                           #'note))))))
-
-(defun fiasco-record (package original arguments)
-  "Wrapper around Fiasco's RECORD-FAILURE: record the failure, and call ORIGINAL with ARGUMENTS, the
-class name of a condition and its initargs. PACKAGE is the package of Fiasco."
-  (fiasco-note-failure "fiasco" package (first arguments) (rest arguments))
+                           #'note)))))
   (apply original arguments))
 
 (defun fiasco-entries (package)

@@ -4,7 +4,7 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defstruct (framework (:constructor make-framework
-                                    (name packages probes entries holding finish protocol)))
+                                    (name packages probes entries holding protocol)))
   "A test framework.
 NAME: a string.
 PACKAGES: a list of the names that its package can have.
@@ -13,11 +13,9 @@ function. It takes the package, the original function and the list of arguments.
 ENTRIES: a function that takes the package, and returns a list of ENTRY structures for its tests and
 suites.
 HOLDING: a list of (VARIABLE-NAME VALUE) lists. With these values, errors reach the debugger.
-FINISH: NIL, or a function that takes the output of a run. It records results that only the output
-shows.
 PROTOCOL: a list of names of functions and variables. A package that has all of them counts as a
 copy of the framework."
-  name packages probes entries holding finish protocol)
+  name packages probes entries holding protocol)
 
 (defstruct (entry (:constructor make-entry (name suite runner)))
   "A test, or a suite of tests if SUITE is true. NAME is its name in the test framework. RUNNER is a
@@ -27,10 +25,10 @@ function without arguments that runs it without a report."
 (sb-ext:defglobal **frameworks** '()
   "A list of the FRAMEWORK structures of all supported test frameworks, the last defined first.")
 
-(defun define-framework (name packages &key probes entries holding finish protocol)
+(defun define-framework (name packages &key probes entries holding protocol)
   "Define the test framework NAME. The other parameters are slots of the FRAMEWORK structure. If
 PROTOCOL is given, add the names of the wrapped functions to it."
-  (push (make-framework name packages probes entries holding finish
+  (push (make-framework name packages probes entries holding
                         (and protocol (append (mapcar #'first probes) protocol)))
         **frameworks**))
 

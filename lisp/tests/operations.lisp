@@ -97,14 +97,6 @@ return the list about it from NEEDED-SYSTEM."
         (call-telling-needed (lambda ()
                                (asdf-call "OPERATE" (contrib-symbol "ASDF" "TEST-OP") name))))))))
 
-(defun finish-run ()
-  "Call the FINISH function of each loaded framework that has one, with the output of the run. It
-records results that only the output shows."
-  (let ((output (output-text (job-output *job*))))
-    (dolist (framework **frameworks**)
-      (when (and output (framework-finish framework) (framework-homes framework))
-        (funcall (framework-finish framework) output)))))
-
 (defun run-chosen (systems entries root)
   "Test SYSTEMS, a list of names of ASDF systems, and run ENTRIES, a list of ENTRY structures, with
 the wrappers of the test frameworks installed. Return a plist for a JSON object: \"needs\" lists the
@@ -121,7 +113,6 @@ systems that could not be tested because another system is missing. If no tests 
                               when needed
                                 collect (missing-data (first needed) name (second needed)))))
              (run-entries entries)
-             (finish-run)
              (list "needs" needs
                    "unloaded" (and root
                                    systems

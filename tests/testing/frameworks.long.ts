@@ -76,31 +76,6 @@ const DIALECTS: readonly Dialect[] = [
     suites: ['cart'],
   },
   {
-    name: 'stefil',
-    needs: 'hu.dwim.stefil',
-    text: `(defpackage checks (:use cl hu.dwim.stefil shop))
-(in-package checks)
-(defsuite all)
-(in-suite all)
-(deftest one () (is (= 1 (total '((a . 1))))))
-(deftest two ()
-  (is (= 3 (total '((a . 1) (b . 2)))))
-  (is (= 4 (total '((a . 1) (b . 2))))))
-(deftest bad () (princ "Looking.") (is (= 1 (total '((a . "x"))))))
-`,
-    run: '(uiop:symbol-call :checks :all)',
-    failure: "(= 4 (total '((a . 1) (b . 2)))): got 3",
-    long: {
-      text: '(deftest long () (is (equalp (basket 3) (basket 4))))',
-      told: '(equalp (basket 3) (basket 4)): got 3 and 4 at [1].cdr',
-    },
-    line: 8,
-    home: 'HU.DWIM.STEFIL',
-    test: upper,
-    suites: ['all'],
-    checks: 4,
-  },
-  {
     name: 'clunit2',
     needs: 'clunit2',
     text: `(defpackage checks (:use cl clunit shop))

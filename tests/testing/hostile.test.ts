@@ -8,7 +8,7 @@ import { libraries } from '../libraries.ts';
 import { sharedFolder, sharedSession } from '../shared.ts';
 import { write } from './workspaces.ts';
 
-libraries('fiveam', 'ptester', 'fiasco', 'rt');
+libraries('fiveam', 'fiasco', 'rt');
 
 const root = sharedFolder();
 beforeAll(() => {
@@ -21,8 +21,6 @@ beforeAll(() => {
 (defsystem "behind" :depends-on ("sb-rt") :components ((:file "behind"))
   :perform (test-op (o c) (uiop:symbol-call :sb-rt :do-tests) (error "Tests failed.")))
 (defsystem "unread" :components ((:file "unread")) :perform (test-op (o c)))
-(defsystem "groups" :depends-on ("ptester") :components ((:file "groups"))
-  :perform (test-op (o c) (uiop:symbol-call :groups :run)))
 (defsystem "callers" :depends-on ("fiasco") :components ((:file "callers")))
 (defsystem "stops" :depends-on ("fiveam") :components ((:file "stops")))
 (defsystem "mixed" :in-order-to ((test-op (test-op "late/inner") (test-op "own"))))
@@ -68,17 +66,6 @@ beforeAll(() => {
 (test behind (is (= 1 2)))
 `,
     'unread.lisp': '(defun unread (',
-    'groups.lisp': `(defpackage groups (:use cl ptester))
-(in-package groups)
-(defun run ()
-  (with-tests (:name "sums")
-    (test 3 (+ 1 2))
-    (test 4 (+ 1 2))
-    (test 4 (+ 1 2) :known-failure t)
-    (test-error (error "Good."))
-    (error "Bad.")
-    (test 5 (+ 2 3))))
-`,
     'random.lisp':
       '(in-package :sb-rt)\n(defun most () 1000000)\n(deftest before (random (most)) :none)\n(deftest chance (random (most)) :none)\n',
   });
@@ -172,18 +159,6 @@ test('no test runs when what they test cannot be loaded', async () => {
   expect(isError).toBe(true);
   expect(text).toMatch(/^No tests ran\. System unread was not loaded to its end\./);
   expect(text).toContain('unread.lisp');
-});
-
-test('checks without tests are told by their forms, and a group that an error ends', async () => {
-  expect(await run({ system: 'groups' })).toEqual({
-    text: [
-      'groups: 2 of 3 tests fail (4 checks, 1 failed as expected, N s).',
-      '  (+ 1 2): = 3, wanted 4, at groups.lisp:6',
-      '  Test sums: an error ended it: Bad.',
-    ].join('\n'),
-    notices: [],
-    isError: true,
-  });
 });
 
 test('random numbers repeat with the same seed', async () => {

@@ -18,14 +18,11 @@ libraries(
   'esrap',
   'split-sequence',
   'xmls',
-  'cl-base64',
-  'puri',
   'rt',
   'fiveam',
-  'ptester',
 );
 
-/** The systems, and how their frameworks report: FiveAM checks, RT pending tests, PTester checks. Not bordeaux-threads,
+/** The systems, and how their frameworks report: FiveAM checks, RT pending tests. Not bordeaux-threads,
  *  whose test of condition variables hangs by itself. Nor kmrcl and ieee-floats, whose tests Debian leaves out. That
  *  of named-readtables has a copy of RT in a package of its own. */
 const LIBRARIES: readonly [system: string, framework: keyof typeof REPORTS][] = [
@@ -40,8 +37,6 @@ const LIBRARIES: readonly [system: string, framework: keyof typeof REPORTS][] = 
   ['esrap', 'fiveam'],
   ['split-sequence', 'fiveam'],
   ['xmls', 'fiveam'],
-  ['cl-base64', 'ptester'],
-  ['puri', 'ptester'],
 ];
 
 /** How many checks there were, and how many of them failed. */
@@ -61,10 +56,6 @@ const REPORTS = {
   rt: (text: string): Counts => ({
     checks: sum(text, /Doing (\d+) pending tests?/g),
     failed: sum(text, /^(\d+) out of \d+/gm),
-  }),
-  ptester: (text: string): Counts => ({
-    checks: sum(text, /Errors detected in this test: (\d+)/g) + sum(text, /Successes this test:\s*(\d+)/g),
-    failed: sum(text, /Errors detected in this test: (\d+)/g),
   }),
 };
 

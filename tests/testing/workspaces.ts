@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { libraries } from '../libraries.ts';
 
-libraries('fiveam', 'rt', 'fiasco', 'xlunit');
+libraries('fiveam', 'rt', 'fiasco');
 
 /** A framework: the systems that it is in, how it says that the four tests are, and how they are run. */
 export interface Dialect {
@@ -117,27 +117,6 @@ export const DIALECTS: readonly Dialect[] = [
     test: upper,
     suites: ['fiasco-suites::checks'],
     checks: 4,
-  },
-  {
-    name: 'xlunit',
-    needs: 'xlunit',
-    text: `(defpackage checks (:use cl xlunit shop))
-(in-package checks)
-(defclass cart (test-case) ())
-(def-test-method one ((test cart) :run nil) (assert-equal 1 (total '((a . 1)))))
-(def-test-method two ((test cart) :run nil) (assert-equal 4 (total '((a . 1) (b . 2)))))
-(def-test-method bad ((test cart) :run nil) (princ "Looking.") (assert-equal 1 (total '((a . "x")))))
-(defun run-all () (textui-test-run (get-suite cart)))
-`,
-    run: '(uiop:symbol-call :checks :run-all)',
-    failure: 'Assert equal: 4 3',
-    long: {
-      text: '(def-test-method long ((test cart) :run nil) (assert-equal (basket 4) (basket 3)))',
-      told: 'Assert equal: 4 3 at [1].cdr',
-    },
-    home: 'XLUNIT',
-    test: (name) => `CART.${upper(name)}`,
-    suites: ['cart'],
   },
 ];
 
