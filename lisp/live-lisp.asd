@@ -24,7 +24,7 @@
      (:file "hold") (:file "features") (:file "changes") (:file "jobs") (:file "threads")
      (:file "main-thread") (:file "operations")
      (:file "spent") (:file "styles") (:file "warnings") (:file "ids") (:file "locals")
-     (:file "status")))
+     (:file "difference") (:file "status")))
    (:module "guard"
     :serial t
     :components
@@ -68,7 +68,7 @@
     :serial t
     :components
     ((:file "package") (:file "recording") (:file "probes") (:file "calls") (:file "types")
-     (:file "previous") (:file "samples") (:file "timing") (:file "operation")))
+     (:file "samples") (:file "timing") (:file "operation")))
    (:module "tests"
     :serial t
     :components

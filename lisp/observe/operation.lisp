@@ -19,16 +19,12 @@
    "True when few calls were kept, because more would have filled the heap.")
   (milliseconds real)
   (slower real :optional "Factor by which the recording slowed the program.")
-  (rows (list recorded-call) :optional) (types (list seen-types) :optional)
-  (compared compared-calls :optional))
+  (rows (list recorded-call) :optional) (types (list seen-types) :optional))
 
 (defparameter *value-characters* 300
   "The approximate number of characters shown of the values of an observed form.")
 (defparameter *measured-characters* 100
   "The approximate number of characters shown of the values of a measured form.")
-
-(defparameter *value-parts* 1000000
-  "The maximum number of parts compared in the values of two forms.")
 
 (defun prepared-form (code)
   "Evaluate all forms of the text CODE except the last, and return the last one compiled as a
@@ -53,11 +49,10 @@ CODE."
                   (call-observed observation (lambda () (call-user-code function))))))
     (and code (list "values" (list (shown-values values *value-characters*))))))
 
-(defun calls-members (observation types limit compare)
+(defun calls-members (observation types limit)
   "Return a plist for a JSON object about the calls that OBSERVATION has recorded: the last LIMIT
 calls or, if TYPES is true, the types of the arguments and values of the LIMIT functions with the
-most calls. If COMPARE is true, add the first difference from the last observation of the same
-functions."
+most calls."
   (let* ((calls (kept-calls observation)) (*gone-stacks* (call-stacks calls)))
     (list "kept" (length calls)
           "rows" (and (not types) (call-rows (last calls limit) (observation-job observation)))
@@ -65,8 +60,7 @@ functions."
                        (loop for probe in (page (most-called observation) 0 limit)
                              collect (types-of probe
                                                (remove probe calls :key #'call-probe
-                                                       :test-not #'eq))))
-          "compared" (compared-data observation compare))))
+                                                       :test-not #'eq)))))))
 
 (define-shape observe-calls-data (observed-base)
   "What came of a recording of calls."
@@ -81,9 +75,7 @@ functions."
       "The text of a form over the parameters, which is true for the calls to record.")
      (types boolean :optional
       "True to report the types of arguments and values instead of the calls.")
-     (limit integer "The maximum number of calls to show.")
-     (compare boolean :optional
-      "True to report the first call that differs from those recorded before."))
+     (limit integer "The maximum number of calls to show."))
   "Record the calls of FUNCTIONS while CODE runs, or for some SECONDS."
   (let* ((home (and package (named-package package)))
          (observation (make-observation *job*))
@@ -93,8 +85,7 @@ functions."
     (let ((members (call-as-job-part home (lambda () (observe-calls observation code seconds)))))
       (if (observation-ended observation)
           (list* "observed" (make-json-object (append (observation-members observation)
-                                                      (calls-members observation types limit
-                                                                     compare)))
+                                                      (calls-members observation types limit)))
                  members)
           members))))
 
@@ -157,7 +148,7 @@ before, to get its values."
   (compared compared-times :optional)
   (firsts (tuple real real) :optional
    "How many milliseconds the first calls of both forms took, which `compared` leaves out.")
-  (same boolean :optional "True when the values of both forms print the same.")
+  (same boolean :optional "True when no difference was found in the values of both forms.")
   (at (member "form" "against") :optional "Which form was prepared or run last."))
 
 (define-operation ("observe-times" :members t :gives observe-times-data)
@@ -184,10 +175,6 @@ before, to get its values."
                                             (lambda ()
                                               (call-quietly
                                                (lambda () (compare-forms one other seconds)))))
-                                "same" (and (apply #'equal (mapcar #'objects-texts values))
-                                            (apply #'=
-                                                   (mapcar (lambda (each)
-                                                             (mark-of each *value-parts*))
-                                                           values)))
+                                "same" (null (apply #'difference values))
                                 "values" (mapcar #'shown-values values)))))))
         (list* "at" at members)))))

@@ -158,22 +158,6 @@ test('of a form that allocates nothing no profile tells what the agent allocates
   expect(text).not.toMatch(/TWO-ARG|FLOAT|STREAM|OPEN/);
 });
 
-test('calls differ in what is not shown of them, and in their number', async () => {
-  await session.eval('(defun long-list (last) (append (make-list 50) (list last)))');
-  const run = (form: string) => observe({ form, functions: ['keep'], compare: 'previous', limit: 1 });
-  const with_ = (last: string) => `(keep (coerce (long-list ${last}) 'vector))`;
-  await run(with_('1'));
-  expect(await run(with_('1'))).toContain('All 1 call are as before.');
-  expect(await run(with_('2'))).toMatch(
-    /\nThe first call differs, in what is not shown:\n {2}before: (.*)\n {2}now: {4}\1\n/,
-  );
-  await run('(dotimes (i 600) (keep #(1)))');
-  expect(await run('(dotimes (i 600) (keep #(1)))')).toContain('The first 500 of 600 calls are as before.');
-  expect(await run('(dotimes (i 700) (keep #(1)))')).toContain(
-    'The first 500 are as before; there were 600 calls, and now 700.',
-  );
-});
-
 test('a throw behind a warning is not told as caused by it', async () => {
   const form =
     '(catch :out (handler-bind ((warning (function muffle-warning))) (call-one (lambda (x) (warn "w") (throw :out x)) 3)))';

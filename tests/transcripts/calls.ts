@@ -41,11 +41,6 @@ export const CALLS: Record<string, Calls> = {
       { form: '(shop:total (list :lamp :chair))', functions: ['shop:total', 'shop:price'] },
       { form: '(shop:total (list :lamp :chair))', functions: ['shop:price'], mode: 'types' },
       { form: '(shop:total (list :lamp 1))', functions: ['shop:price'], where: '(symbolp thing)' },
-      {
-        form: '(shop:total (list :lamp 1))',
-        functions: ['shop:total', 'shop:price'],
-        compare: 'previous',
-      },
     ],
     empty: [{ form: '1', functions: ['shop:price'] }],
     'over-long': [{ form: "(mapcar #'shop:price (list :a :bb :ccc))", functions: ['shop:price'], limit: 1 }],

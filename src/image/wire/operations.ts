@@ -1507,23 +1507,6 @@ export interface SeenTypes {
   proposed?: string;
 }
 
-/** How the recorded calls differ from the calls of the previous recording. */
-export interface ComparedCalls {
-  /** True when there is no previous recording. */
-  none?: boolean;
-  /** How many calls, from the first on, are equal in both recordings. */
-  same?: number;
-  /** Number of calls in this recording. */
-  calls?: number;
-  /** Number of calls in the previous recording. */
-  callsBefore?: number;
-  differs?: boolean;
-  /** The first call that differs, as the previous recording has it. */
-  before?: string;
-  /** The first call that differs, as this recording has it. */
-  now?: string;
-}
-
 /** A function in a profile. */
 export interface Spot {
   name: string;
@@ -1609,7 +1592,6 @@ export interface ObservedCalls {
   slower?: number;
   rows?: RecordedCall[];
   types?: SeenTypes[];
-  compared?: ComparedCalls;
 }
 
 /** What came of a recording of calls. */
@@ -1627,7 +1609,7 @@ export interface ObserveTimesData extends ObservedBase {
   compared?: ComparedTimes;
   /** How many milliseconds the first calls of both forms took, which `compared` leaves out. */
   firsts?: [number, number];
-  /** True when the values of both forms print the same. */
+  /** True when no difference was found in the values of both forms. */
   same?: boolean;
   /** Which form was prepared or run last. */
   at?: 'form' | 'against';
@@ -2355,8 +2337,6 @@ export interface Operations {
       types?: boolean;
       /** The maximum number of calls to show. */
       limit: number;
-      /** True to report the first call that differs from those recorded before. */
-      compare?: boolean;
     };
     data: ObserveCallsData;
   };

@@ -1,12 +1,6 @@
-// Records calls of functions, and renders their tree, notes, and what differs from the last recording.
+// Records calls of functions, and renders their tree and notes.
 
-import type {
-  ComparedCalls,
-  ObservedCalls,
-  ObservedFunction,
-  Place,
-  RecordedCall,
-} from '../../image/wire/operations.ts';
+import type { ObservedCalls, ObservedFunction, Place, RecordedCall } from '../../image/wire/operations.ts';
 import { fewOf, joinSections, lastFittingRows } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { callMentionsIn } from '../../source/calls.ts';
@@ -33,7 +27,7 @@ export async function observeCalls(
   types: boolean,
 ): Promise<Result> {
   const { image, args, places } = observing;
-  const { form, seconds, where, compare, limit = CALLS } = args;
+  const { form, seconds, where, limit = CALLS } = args;
   const asked = functions.map(functionAsked);
   const missing = await missingMethod(observing, asked);
   if (missing !== undefined) return missing;
@@ -46,14 +40,13 @@ export async function observeCalls(
       ...(form === undefined ? { seconds: seconds ?? 0 } : { code: form }),
       ...(where !== undefined && { where }),
       ...(types && { types }),
-      ...(compare !== undefined && { compare: true }),
     },
     observeCallOptions(observing),
   );
   const { value } = reply.data;
   const observed = reply.data.observed && withOwnCalls(reply.data.observed, places);
   const text = observed && (types ? typesText(observed) : callsText(observed));
-  const told = joinSections([text, observed && notesText(observed), comparedText(observed?.compared)]);
+  const told = joinSections([text, observed && notesText(observed)]);
   return observeRefusalResult(value, places) ?? observedResult(reply, places, { seen: observed, text: told });
 }
 
@@ -216,25 +209,4 @@ function notesText(observed: ObservedCalls): string {
     slower >= SLOWER && milliseconds >= 1 && `Recording made this about ${slower.toFixed(1)} times as slow.`,
   ].filter(Boolean);
   return notes.map((note) => `Note: ${note}`).join('\n');
-}
-
-function comparedText(compared: ComparedCalls | undefined): string | undefined {
-  if (compared === undefined) return undefined;
-  const { none, same = 0, differs, before = 'no call', now = 'no call' } = compared;
-  if (none)
-    return 'Nothing was recorded of these functions before. This run is kept: change them, then observe again.';
-  if (!differs) return sameText(compared);
-  const first = same === 0 ? 'The first call differs' : `The first ${same} are as before, then it differs`;
-  const hidden = before === now ? ', in what is not shown' : '';
-  return `${first}${hidden}:\n  before: ${before}\n  now:    ${now}`;
-}
-
-/** Returns the sentence for a recording in which no compared call differs from the previous recording. Only
- *  calls that both recordings have were compared, and perhaps not all of those. */
-function sameText({ same = 0, calls = 0, callsBefore = 0 }: ComparedCalls): string {
-  if (calls !== callsBefore)
-    return `The first ${same} are as before; there were ${countText(callsBefore, 'call')}, and now ${calls.toLocaleString('en-US')}.`;
-  return same === calls
-    ? `All ${countText(calls, 'call')} are as before.`
-    : `The first ${same} of ${countText(calls, 'call')} are as before.`;
 }

@@ -41,12 +41,6 @@ const OBSERVE = {
       type: 'string',
       description: 'Only calls whose parameters make this true: (> n 3)',
     },
-    {
-      name: 'compare',
-      type: 'string',
-      description: 'First difference from the last recording',
-      enum: ['previous'],
-    },
     { name: 'against', type: 'string', description: 'Form to compare with' },
     {
       name: 'limit',
@@ -99,7 +93,7 @@ async function perform(observing: Observing, mode: Mode): Promise<Result> {
 }
 
 function checkArguments({ args }: Observing, mode: Mode): void {
-  const { form, seconds, functions, against, where, compare } = args;
+  const { form, seconds, functions, against, where } = args;
   const records = mode === 'calls' || mode === 'types';
   const refuse = (text: string) => {
     throw new CallError(`${text} Nothing was done.`);
@@ -117,6 +111,5 @@ function checkArguments({ args }: Observing, mode: Mode): void {
     );
   if (records && form !== undefined && seconds !== undefined)
     refuse('Calls are recorded while form runs, or for some seconds; give one of form and seconds.');
-  if (!records && (where ?? compare) !== undefined)
-    refuse('where and compare are about recorded calls; give functions too.');
+  if (!records && where !== undefined) refuse('where is about recorded calls; give functions too.');
 }

@@ -30,7 +30,6 @@ export interface Observing {
     readonly functions?: readonly string[];
     readonly mode?: string;
     readonly where?: string;
-    readonly compare?: 'previous';
     readonly against?: string;
     readonly limit?: number;
     readonly package?: string;

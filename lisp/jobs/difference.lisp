@@ -1,0 +1,164 @@
+;;;; Finds the first difference of two values. This is for values whose texts do not show the
+;;;; difference, because they are too long or do not show the contents.
+
+(in-package "LIVE-LISP.JOBS")
+
+(defparameter *compared-parts* 100000 "The maximum number of pairs of parts compared in two
+values.")
+(defparameter *characters-of-part* 20
+  "The number of characters of a string that count as one part towards *COMPARED-PARTS*.")
+(defparameter *compared-depth* 50 "The nesting depth below which objects are not compared.")
+
+(defun nothing-p (part)
+  "Return true if PART is %NOTHING, which stands for a part that one of two values lacks."
+  (eq part '%nothing))
+
+;;; Visiting the parts of two values in pairs
+
+(defun call-with-elements (function one other)
+  "For each position in the lists ONE and OTHER, call FUNCTION with the position and the elements of
+both. A position is an index, or :CDR for the tails of dotted lists. If a list is shorter, its
+element is the symbol %NOTHING. In circular lists, stop after one or two rounds."
+  (loop with mark = nil and other-mark = nil
+        for index from 0
+        while (and (consp one) (consp other) (not (and (eq one mark) (eq other other-mark))))
+        do (when (= 1 (logcount index)) (setf mark one other-mark other))
+           (funcall function index (pop one) (pop other))
+        finally (cond ((and (consp one) (consp other)))
+                      ((and (consp one) (null other)) (funcall function index (car one) '%nothing))
+                      ((and (null one) (consp other))
+                       (funcall function index '%nothing (car other)))
+                      (t (funcall function :cdr one other)))))
+
+(defun call-with-places (function one other)
+  "For each position in the arrays ONE and OTHER, call FUNCTION with the position and the two
+elements there. Two vectors may differ in length, and the position is an index. Other arrays must
+have the same dimensions, and the position is (:SUBSCRIPTS subscript...)."
+  (flet ((part (array index)
+           (if (< index (array-total-size array)) (row-major-aref array index) '%nothing))
+         (subscripts (index)
+           (loop for (nil . inner) on (array-dimensions one)
+                 collect (multiple-value-bind (subscript rest) (floor index (reduce #'* inner))
+                           (setf index rest)
+                           subscript))))
+    (if (and (vectorp one) (vectorp other))
+        (loop for index below (max (length one) (length other))
+              do (funcall function index
+                          (if (< index (length one)) (aref one index) '%nothing)
+                          (if (< index (length other)) (aref other index) '%nothing)))
+        (dotimes (index (array-total-size one))
+          (funcall function (cons :subscripts (subscripts index)) (part one index)
+                   (part other index))))))
+
+(defparameter *parts-of-key* 1000
+  "A hash table key with more parts than this is not compared, since looking it up takes too long.")
+
+(defun finite-p (key)
+  "Return true if KEY is not circular and has at most *PARTS-OF-KEY* parts. Hashing another key
+could take forever."
+  (let ((left *parts-of-key*))
+    (labels ((look (part)
+               (when (minusp (decf left)) (return-from finite-p nil))
+               (when (consp part) (look (car part)) (look (cdr part)))))
+      (look key)
+      t)))
+
+(defun call-with-entries (function one other)
+  "For each key in the hash tables ONE or OTHER, call FUNCTION with the position (:KEY key) and the
+values in both. If a table lacks the key, its value is the symbol %NOTHING."
+  (loop for key being the hash-keys of one using (hash-value value)
+        when (finite-p key)
+          do (funcall function (cons :key key) value (gethash key other '%nothing)))
+  (loop for key being the hash-keys of other using (hash-value value)
+        when (and (finite-p key) (nothing-p (gethash key one '%nothing)))
+          do (funcall function (cons :key key) '%nothing value)))
+
+(defun call-with-slots (function one other)
+  "For each slot of ONE and OTHER, two instances of the same class, call FUNCTION with the
+position (:SLOT name) and the values in both. For an unbound slot, the value is the symbol
+%NOTHING."
+  (let ((slots (inner-slots one)) (others (inner-slots other)))
+    (loop for (name . value) in (union slots others :key #'car)
+          for (one other) = (loop for known in (list slots others)
+                                  collect (let ((pair (assoc name known)))
+                                            (if pair (cdr pair) '%nothing)))
+          do (funcall function (cons :slot name) one other))))
+
+(defun caller-of-places (one other)
+  "Return the function that visits the parts of ONE and OTHER in pairs, such as CALL-WITH-SLOTS.
+Return NIL if they have no parts, or parts of different kinds."
+  (flet ((both-p (type) (and (typep one type) (typep other type))))
+    (cond ((both-p 'cons) #'call-with-elements)
+          ((both-p 'string) nil)
+          ((both-p 'array)
+           (and (or (both-p 'vector) (equal (array-dimensions one) (array-dimensions other)))
+                #'call-with-places))
+          ((both-p 'hash-table) #'call-with-entries)
+          ((and (both-p '(or standard-object structure-object condition))
+                (eq (class-of one) (class-of other)))
+           #'call-with-slots))))
+
+(defun alike-p (exactly one other)
+  "Return true if ONE and OTHER are equal symbols, numbers, characters or pathnames, or if both are
+other objects and have the same class. If EXACTLY is false, letter case and the types of numbers do
+not matter."
+  (flet ((plain-p (object) (typep object '(or symbol number character pathname))))
+    (if (or (plain-p one) (plain-p other))
+        (if exactly (equal one other) (equalp one other))
+        (eq (class-of one) (class-of other)))))
+
+(defun other-character (exactly one other limit)
+  "Return the first index below LIMIT at which the strings ONE and OTHER differ, or NIL. If EXACTLY
+is false, letter case does not matter."
+  (loop for index below (min limit (max (length one) (length other)))
+        unless (and (< index (length one))
+                    (< index (length other))
+                    (let ((char (char one index)) (other (char other index)))
+                      (if exactly (char= char other) (char-equal char other))))
+          return index))
+
+(defparameter *others-of-part* 8
+  "The maximum number of comparisons with other objects that COMPARED-P remembers for one object.")
+
+(defun compared-p (seen depth one other)
+  "SEEN is a hash table from objects to alists from other objects to depths. Return true if it says
+that ONE and OTHER were compared before, at nesting depth DEPTH or less. Else return NIL, and add
+this comparison, unless SEEN already has *OTHERS-OF-PART* comparisons of ONE."
+  (let* ((known (gethash one seen)) (pair (assoc other known :test #'eq)))
+    (cond (pair (or (<= (cdr pair) depth) (progn (setf (cdr pair) depth) nil)))
+          ((< (length known) *others-of-part*) (push (cons other depth) (gethash one seen)) nil))))
+
+(defun first-difference (exactly one other)
+  "Return a list of three elements: the path to the first difference of ONE and OTHER, and the two
+parts there. The path lists positions such as 3, :CDR or (:SLOT name), the outermost first. Return
+NIL if no difference is found. If EXACTLY is false, letter case and the types of numbers do not
+matter."
+  ;; Objects can refer to each other, as child and parent do. SEEN prevents endless loops.
+  (let ((left *compared-parts*) (seen (make-hash-table :test 'eq)))
+    (labels ((found (path one other) (return-from first-difference (list (reverse path) one other)))
+             (look-strings (path one other)
+               (let ((place (other-character exactly one other (* left *characters-of-part*))))
+                 (when place (found (cons place path) one other))
+                 (decf left (floor (length one) *characters-of-part*))))
+             (look (path one other depth)
+               (when (minusp (decf left)) (return-from first-difference nil))
+               (let ((caller (and (not (eq one other))
+                                  (< depth *compared-depth*)
+                                  (caller-of-places one other))))
+                 (cond ((eq one other))
+                       (caller (unless (compared-p seen depth one other)
+                                 (funcall caller
+                                          (lambda (place one other)
+                                            (look (cons place path) one other (1+ depth)))
+                                          one other)))
+                       ((and (stringp one) (stringp other)) (look-strings path one other))
+                       ((not (alike-p exactly one other)) (found path one other))))))
+      (look '() one other 0)
+      nil)))
+
+(defun difference (one other)
+  "Return the first difference of ONE and OTHER as a list (PATH PART OTHER-PART), or NIL. Since
+predicates such as EQUALP ignore letter case and the types of numbers, first look for another
+difference. If there is none, look for one of these."
+  ;; Another thread can change the values during the comparison, which may signal an error.
+  (ignore-errors (or (first-difference nil one other) (first-difference t one other))))
