@@ -1,19 +1,61 @@
-;;;; Reports each form that changed the image to the server, when the form has ended normally. The
-;;;; server keeps these forms to rebuild a lost image. A report is a message such as
+;;;; Reports each form that changed the image to the server, which keeps these forms to rebuild a
+;;;; lost image. A report is a message such as
 ;;;; {"built": {"text": "(defun f () *x*)", "package": "CL-USER", "reads": [...]}, "job": 52};
 ;;;; docs/develop/wire-protocol.md has all members.
+;;;;
+;;;; EVALUATE-REPORTING is the entry. It evaluates the parts of a form, such as those of a PROGN, one
+;;;; by one. EVALUATE-NOTING (settings.lisp) evaluates a part and records its EFFECTS (effects.lisp),
+;;;; which an ACCOUNT sums up. The report follows when the form has ended. If a part has changed the
+;;;; image and the form goes on, an earlier message says so, because the form may never end.
 
 (in-package "LIVE-LISP.JOURNAL")
 
-;;; The parts of a form
+(defstruct (account (:constructor make-account (text)))
+  "A form that is evaluated, and the effects of all its parts together.
+TEXT: a function that returns the source text of the form.
+PACKAGE, HOME, MARK, POLICY, RESTARTS: the current package, its name, MARK-BEFORE of the readtable,
+the compiler's policy and *WENT-ON-BY* before the form was evaluated.
+BUILDS, DAMAGES, RESTYLES: true if they are true in the EFFECTS of a part.
+NAMES: the defined names as texts. Names that a part such as a DEFUN defines are left out, since the
+text of the part shows them.
+WITHOUT: the paths, lists of indexes, of parts that a rebuilt image does not need.
+OPENED: NIL, or the number in the message that the form has changed the image and still runs."
+  text
+  (package *package*) (home (package-name *package*)) (mark (ignore-errors (mark-before *readtable*)))
+  (policy compiler-policy) (restarts *went-on-by*)
+  (builds nil) (damages nil) (restyles nil) (names '()) (without '()) (opened nil))
 
-(defstruct (account (:constructor make-account ()))
-  "The effects of all parts of a form together. BUILDS, DAMAGES and RESTYLES are true if they are
-true in the EFFECTS of a part. NAMES are the defined names as texts. It leaves out names that a part
-such as a DEFUN defines, since the text of the part shows them. WITHOUT has the paths, lists of
-indexes, of parts that a rebuilt image does not need. ON-BUILT is a function without parameters.
-Once BUILDS is true, it is called before each further part."
-  (builds nil) (damages nil) (restyles nil) (names '()) (without '()) (on-built #'list))
+;;; Messages to the server
+
+(defun beginning-of (text)
+  "Return the first 200 characters of TEXT, on one line, to name a form in a report."
+  (on-one-line (shortened 200 text)))
+
+(defun report-built (function)
+  "Send the server a message \"built\", which reports what a form changed. FUNCTION returns its
+members as a property list. Send nothing when FUNCTION returns NIL or signals an error."
+  (let ((members (let ((*print-pretty* nil)) (ignore-errors (funcall function)))))
+    (when members
+      (send (object "built" (make-json-object members) "job" (job-id *job*))))))
+
+(sb-ext:defglobal **opened** (list 0)
+  "A list of one number, for atomic increments: the number of forms that REPORT-OPEN has reported.")
+
+(defun report-open (account)
+  "Report to the server, unless that was done before, that the form of ACCOUNT has changed the image
+and still runs. The report of the end of the form refers to this message by CLOSING-MEMBERS."
+  (unless (account-opened account)
+    (let ((number (1+ (sb-ext:atomic-incf (car **opened**)))))
+      (report-built (lambda ()
+                      (list "opens" number
+                            "unfinished" (beginning-of (funcall (account-text account))))))
+      (setf (account-opened account) number))))
+
+(defun closing-members (account)
+  "Return a property list with the number of the message from REPORT-OPEN for ACCOUNT, or NIL."
+  (and (account-opened account) (list "closes" (account-opened account))))
+
+;;; The parts of a form
 
 (defun parts-of (form)
   "If FORM is a PROGN, a LOCALLY or an EVAL-WHEN with :EXECUTE, return three values: a list of the
@@ -60,7 +102,7 @@ innermost first, that leads from the outermost form to FORM."
               for part in parts
               for index from first
               for place = (cons index path)
-              do (when (account-builds account) (funcall (account-on-built account)))
+              do (when (account-builds account) (report-open account))
                  (setf values (if declarations
                                   (evaluate-part part place account `(locally ,@declarations ,part))
                                   (evaluate-parts part place account)))
@@ -81,85 +123,56 @@ innermost first, that leads from the outermost form to FORM."
                           (inner (without-parts part inner))
                           (t part)))))
 
-;;; Reporting
+;;; Reports of the end of a form
 
-(defun beginning-of (text)
-  "Return the first 200 characters of TEXT, on one line, to name a form in a report."
-  (on-one-line (shortened 200 text)))
-
-(defun built-members (form text account package home mark policy restarts)
-  "Return a property list for a JSON message that reports how evaluating FORM changed the image.
-Return NIL if there is nothing to report. ACCOUNT has the effects of FORM. TEXT is a function that
-returns the source text of FORM. PACKAGE, its name HOME, and the compiler's POLICY were current
-before FORM was evaluated, and MARK is the result of MARK-BEFORE for the readtable at that time.
-RESTARTS are the names of the restarts that were invoked while FORM ran."
-  (let ((builds (account-builds account)) (without (reverse (account-without account))))
+(defun built-members (form account)
+  "FORM has ended normally. Return a property list of JSON members that report how it changed the
+image, or NIL if there is nothing to report."
+  (let ((builds (account-builds account)) (without (reverse (account-without account)))
+        (text (account-text account)))
     (append (when builds
               (list "text" (funcall text)
-                    "package" home
+                    "package" (account-home account)
                     "without" without
-                    "readtable" (mark-text mark)
-                    "policy" (policy-data policy)
-                    "restarts" restarts
+                    "readtable" (mark-text (account-mark account))
+                    "policy" (policy-data (account-policy account))
+                    "restarts" (restarts-until (account-restarts account))
                     "defines" (account-names account)
                     "reads" (read-texts (without-parts form without))))
             (when (account-damages account) (list "damages" (beginning-of (funcall text))))
-            (unless (eq package *package*) (list "inPackage" (package-name *package*)))
+            (unless (eq (account-package account) *package*)
+              (list "inPackage" (package-name *package*)))
             (set-members (if builds (mapcar (lambda (path) (part-at form path)) without) form)))))
 
-(defun unfinished-members (form text account)
+(defun unfinished-members (form account)
   "FORM was left before its end. Return a property list of JSON members that report this: the
 variables that FORM can have set, and the beginning of its text if a part of it must run again to
-rebuild a lost image, or damaged SBCL or the agent. ACCOUNT has the effects of the parts that ran.
-TEXT is a function that returns the source text."
+rebuild a lost image, or damaged SBCL or the agent."
   (append (when (or (account-builds account) (account-damages account))
-            (list "unfinished" (beginning-of (funcall text))))
+            (list "unfinished" (beginning-of (funcall (account-text account)))))
           (set-members form)))
-
-(defun report-built (function)
-  "Send the server a message \"built\", which reports what a form changed. FUNCTION returns its
-members as a property list. Send nothing when FUNCTION returns NIL or signals an error."
-  (let ((members (let ((*print-pretty* nil)) (ignore-errors (funcall function)))))
-    (when members
-      (send (object "built" (make-json-object members) "job" (job-id *job*))))))
-
-(sb-ext:defglobal **opened** (list 0)
-  "A list of one number: the number of forms that REPORT-OPEN has reported.")
-
-(defun report-open (text)
-  "Report to the server that a form has changed the image and is still running, because the form may
-never end. TEXT is a function that returns the source text of the form. Return a number, which the
-report of the end of the form must have as the member \"closes\"."
-  (let ((number (1+ (sb-ext:atomic-incf (car **opened**)))))
-    (report-built (lambda () (list "opens" number "unfinished" (beginning-of (funcall text)))))
-    number))
 
 (defun evaluate-reporting (form text show)
   "Evaluate FORM, call SHOW with the list of its values, and return the values of SHOW. Report to
 the server how FORM changed the image, or that FORM was left before its end. If FORM can have
 changed how values are printed, report this only after SHOW has printed the values. TEXT is a
 function that returns the source text of FORM."
-  (let* ((package *package*) (home (package-name *package*)) (policy compiler-policy)
-         (mark (ignore-errors (mark-before *readtable*))) (before *went-on-by*)
-         (account (make-account)) (*seen* (ignore-errors (thread-settings))) (ended nil) (open nil))
-    (labels ((end ()
-               (unless (shiftf ended t)
-                 (report-built (lambda ()
-                                 (append (built-members form text account package home mark policy
-                                                        (restarts-until before))
-                                         (closes))))))
-             (closes () (and open (list "closes" open)))
-             (open-it () (unless open (setf open (report-open text))))
-             (when-held ()
-               (when (or (account-builds account) (and *effects* (effects-builds *effects*)))
-                 (open-it))
-               '()))
-      (setf (account-on-built account) #'open-it)
+  (let ((account (make-account text)) (reported nil)
+        ;; Settings that changed before FORM are not effects of FORM.
+        (*seen* (ignore-errors (thread-settings))))
+    (flet ((report (members)
+             (unless (shiftf reported t)
+               (report-built (lambda () (append (funcall members form account)
+                                                (closing-members account))))))
+           ;; An error in FORM is held for debugging, and FORM may never go on.
+           (report-if-changed ()
+             (when (or (account-builds account) (and *effects* (effects-builds *effects*)))
+               (report-open account))
+             '()))
       (unwind-protect
-           (let* ((*progress-functions* (cons #'when-held *progress-functions*))
+           (let* ((*progress-functions* (cons #'report-if-changed *progress-functions*))
                   (values (evaluate-parts form '() account)))
-             (unless (account-restyles account) (end))
+             (unless (account-restyles account) (report #'built-members))
              (multiple-value-prog1 (funcall show values)
-               (end)))
-        (unless ended
-          (report-built (lambda () (append (unfinished-members form text account) (closes)))))))))
+               (report #'built-members)))
+        (report #'unfinished-members)))))

@@ -1,6 +1,8 @@
-;;;; Rebuilds a lost image from the forms that built it. The server sends these forms. The answer
-;;;; reports forms that could not be evaluated, forms that defined less than before, and a form
-;;;; after which the image does not work.
+;;;; Rebuilds a lost image from the forms that built it. The server keeps the reports of journal.lisp
+;;;; in a file, and sends them to the next image by the operation "replay". For each form, this calls
+;;;; REPLAY-MEMBERS, which calls REPLAY-FORM, which evaluates the form by EVALUATE-NOTING
+;;;; (settings.lisp). The answer reports forms that could not be evaluated, forms that defined less
+;;;; than before, and a form after which the image does not work.
 
 (in-package "LIVE-LISP.JOURNAL")
 
@@ -11,12 +13,14 @@ normally."
   (let* ((tag (list nil))
          (condition
           (catch tag
-            (flet ((fail (condition &optional hook)
+            (flet ((fail (condition hook)
                      (declare (ignore hook))
                      (retry-replaced condition)
                      (retry-with-libraries condition)
                      (take-chosen-restart condition)
                      (throw tag condition)))
+              ;; A restart of the program is invoked with *PROGRAM-HOOK* as the debugger hook, so an
+              ;; error in a restart fails in the same way.
               (let ((*debugger-hook* nil)
                     (sb-ext:*invoke-debugger-hook* #'fail)
                     (*program-hook* #'fail))
@@ -40,6 +44,11 @@ normally."
   (restarts (list string) :optional
    "Names of the restarts by which the evaluation went on from errors."))
 
+(defun form-read (text)
+  "Read a form from TEXT as code of the user, which reader macros can be, and return the form. Load
+ASDF or the library manager if TEXT names one of their packages."
+  (call-user-code (lambda () (call-reading (lambda () (read-from-string text))))))
+
 (defun replay-form (table effects)
   "Evaluate the form in TABLE, a hash table from a message, as the lost image evaluated it, and
 record its effects in EFFECTS. Return NIL, or a text that says why it could not be evaluated."
@@ -48,22 +57,19 @@ record its effects in EFFECTS. Return NIL, or a text that says why it could not 
          (*chosen-restarts* (names-among (gethash "restarts" table)))
          (*restarts-taken* (make-hash-table :test 'equal))
          (*went-on-by* '()))
-    (cond ((null package) (format nil "There is no package ~A." name))
-          ((not (equal (gethash "readtable" table) (mark-text (readtable-mark *readtable*))))
-           "The readtable that it was read with is not there.")
-          (t (failure-of
-              (lambda ()
-                (let ((*package* package) (*seen* (thread-settings)))
-                  (proclaim-policy (gethash "policy" table))
-                  (call-noting
-                   (lambda ()
-                     (evaluate-noting (without-parts (call-user-code
-                                                      (lambda ()
-                                                        (call-reading (lambda ()
-                                                                        (read-from-string text)))))
-                                                     (gethash "without" table))
-                                      effects))
-                   :by (lambda () (shortened 80 (on-one-line text)))))))))))
+    (flet ((evaluate ()
+             (let ((*package* package) (*seen* (thread-settings)))
+               (proclaim-policy (gethash "policy" table))
+               ;; CALL-NOTING records what the form defines as made by this text and not by a file.
+               (call-noting (lambda ()
+                              (evaluate-noting (without-parts (form-read text)
+                                                              (gethash "without" table))
+                                               effects))
+                            :by (lambda () (shortened 80 (on-one-line text)))))))
+      (cond ((null package) (format nil "There is no package ~A." name))
+            ((not (equal (gethash "readtable" table) (mark-text (readtable-mark *readtable*))))
+             "The readtable that it was read with is not there.")
+            (t (failure-of #'evaluate))))))
 
 (defun works-p ()
   "Return true if a form can be read, evaluated and printed with the current variables of the
@@ -115,7 +121,8 @@ the streams that it finds, and write to them later."
   (failed (list replay-remark) :optional "Problems with forms."))
 
 (define-operation ("replay" :members t :gives replay-data)
-    ;; They are kept in a file that can be damaged, so only the code that evaluates them checks them.
+    ;; The server keeps FORMS in a file, which can be damaged. So the wire checks only that each is an
+    ;; object, and REPLAY-FORM reports a bad one.
     ((forms (list (map anything))
       "Each a FormEntry, or with only `inPackage` a change of the session's package."))
   "Evaluate FORMS, which built the lost image, and report those that failed, with the reasons.
