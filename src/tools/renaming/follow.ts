@@ -44,18 +44,20 @@ export async function follow(
   plan: RenamePlan,
   context: CallContext,
 ): Promise<Followed> {
-  const following = new Following(image, places, facts, plan, context);
-  return following.run();
+  return new ImageUpdate(image, places, facts, plan, context).run();
 }
 
-class Following {
+/** The update of the image after a rename. `run` does its steps in order. */
+class ImageUpdate {
   readonly #image: Image;
   readonly #places: Places;
   readonly #facts: RenameFacts;
   readonly #context: CallContext;
+  /** Real paths of the files that the image has loaded. */
   readonly #inImage = new Set<string>();
+  /** Real paths of the Lisp files in which code was changed. */
   readonly #changed: string[];
-  readonly #followed: Followed = {
+  readonly #outcome: Followed = {
     loaded: [],
     problems: [],
     failed: false,
@@ -75,6 +77,13 @@ class Following {
       .map(({ real }) => real);
   }
 
+  /** Does these steps, and stops after one that fails:
+   *  1. `rename-prepare` makes the new symbols and gives them what the old ones have. It returns the old names
+   *     that still name the old symbols.
+   *  2. The changed files that the image has loaded are loaded again.
+   *  3. So are files that use one of these names only through a macro: their text did not change, but their
+   *     code does.
+   *  4. Unless other code still uses an old name, `rename-finish` removes what the old symbols name. */
   async run(): Promise<Followed> {
     for (const file of this.#facts.files ?? []) this.#inImage.add(await realPathOf(file));
     const files = this.#changed.filter((file) => this.#inImage.has(file));
@@ -86,16 +95,16 @@ class Following {
       .map(({ name }) => name);
     const prepared = await this.#image.call('rename-prepare', { home, names, structures }, this.#options());
     this.#recordProblems(prepared);
-    if (!this.#followed.failed) await this.#load(files);
+    if (!this.#outcome.failed) await this.#load(files);
     const old = prepared.data.value ?? [];
-    if (!this.#followed.failed) await this.#load(await this.#compiledWith(old, new Set(files)));
-    if (this.#followed.failed || this.#followed.users.length > 0) return this.#followed;
+    if (!this.#outcome.failed) await this.#load(await this.#compiledWith(old, new Set(files)));
+    if (this.#outcome.failed || this.#outcome.users.length > 0) return this.#outcome;
     const {
       gone = [],
       goneTotal = gone.length,
       left = [],
     } = foundValue(await this.#image.call('rename-finish', {}, this.#options()));
-    return { ...this.#followed, gone, goneTotal, left };
+    return { ...this.#outcome, gone, goneTotal, left };
   }
 
   #options() {
@@ -109,15 +118,15 @@ class Following {
     );
     const done = reply.data.value ?? [];
     const loaded = done.filter(({ notLoaded }) => !notLoaded).map(({ file }) => file);
-    this.#followed.loaded.push(...loaded.map((file) => this.#places.fileName(file)));
+    this.#outcome.loaded.push(...loaded.map((file) => this.#places.fileName(file)));
     this.#recordProblems(reply);
-    if (done.some(({ notLoaded }) => notLoaded === true)) this.#followed.failed = true;
+    if (done.some(({ notLoaded }) => notLoaded === true)) this.#outcome.failed = true;
   }
 
   #recordProblems(reply: Reply<'load-files'> | Reply<'rename-prepare'>): void {
-    if (reply.ending.kind !== 'done') this.#followed.failed = true;
+    if (reply.ending.kind !== 'done') this.#outcome.failed = true;
     const text = problemText(reply, this.#places);
-    if (text !== '') this.#followed.problems.push(text);
+    if (text !== '') this.#outcome.problems.push(text);
   }
 
   /** Returns the files, except LOADED, whose code contains one of the OLD names through a macro. Records as
@@ -130,7 +139,7 @@ class Following {
         const again =
           real !== undefined && this.#inImage.has(real) && !loaded.has(real) && this.#places.isOwn(real);
         if (again) files.add(real);
-        else if (real === undefined || !loaded.has(real)) this.#followed.users.push(user);
+        else if (real === undefined || !loaded.has(real)) this.#outcome.users.push(user);
       }
     }
     return [...files];

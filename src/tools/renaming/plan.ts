@@ -112,6 +112,8 @@ class Planning {
   readonly #wanted: RenameScope;
   readonly #renamings: Renaming[];
   readonly #packages: Packages;
+  /** For the name of the symbol: what takes it as a keyword, such as constructors with a slot of that
+   *  name. */
   readonly #takers = new Map<string, Takers>();
   /** Real paths of the files of loaded code. */
   readonly #loaded = new Set<string>();
@@ -147,6 +149,8 @@ class Planning {
     this.#takers.set(unqualifiedName(facts.name), following.takers);
   }
 
+  /** Goes through the files three times, because each pass needs what the one before found in all files: the
+   *  packages that files define, then the definitions that take the name as a keyword, then the edits. */
   async plan(): Promise<RenamePlan> {
     const files = await this.#files();
     const mentioning: string[] = [];
@@ -154,7 +158,10 @@ class Planning {
     for (const file of files) {
       await turn();
       await this.#dependencies.places.prepare([file]);
-      if (this.#looksAt(file)) mentioning.push(file);
+      const text = this.#textOf(file);
+      if (text === undefined) continue;
+      this.#notePackages(file, text);
+      if (this.#mentions(text)) mentioning.push(file);
     }
     if (this.#wanted.keywords) await this.#noteKeywords(mentioning);
     for (const file of mentioning) {
@@ -185,23 +192,28 @@ class Planning {
     return [...found].sort();
   }
 
-  /** Returns whether FILE contains one of the names. Also records the packages that FILE defines. */
-  #looksAt(file: string): boolean {
-    const text = this.#dependencies.places.sourceText(file)?.text;
-    if (text === undefined) {
-      if (isLispFile(file) && this.#dependencies.places.isOwn(file))
-        this.#plan.unread.push(this.#dependencies.places.fileName(file));
-      return false;
-    }
-    if (!isLispFile(file) && text.includes('\0')) return false;
-    const named = mayContainPlainly(
+  /** Returns the text of FILE; undefined when it is binary or cannot be read. Records an own Lisp file that
+   *  cannot be read. */
+  #textOf(file: string): string | undefined {
+    const { places } = this.#dependencies;
+    const text = places.sourceText(file)?.text;
+    if (text === undefined && isLispFile(file) && places.isOwn(file))
+      this.#plan.unread.push(places.fileName(file));
+    return isLispFile(file) || !text?.includes('\0') ? text : undefined;
+  }
+
+  /** Records the packages that FILE with TEXT defines. The image knows those of files that it has loaded. */
+  #notePackages(file: string, text: string): void {
+    if (isLispFile(file) && !this.#loaded.has(file) && /\bdef(?:ine-)?package\b/i.test(text))
+      this.#packages.note(text);
+  }
+
+  /** True when TEXT contains one of the names. */
+  #mentions(text: string): boolean {
+    return mayContainPlainly(
       text,
       this.#renamings.map(({ from }) => from),
     );
-    if (!isLispFile(file)) return named;
-    const defines = !this.#loaded.has(file) && /\bdef(?:ine-)?package\b/i.test(text);
-    if (defines) this.#packages.note(text);
-    return named;
   }
 
   /** Records the definitions in FILES, and subclasses, that take the symbol's name as a keyword. */
@@ -214,11 +226,14 @@ class Planning {
       const text = this.#dependencies.places.sourceText(file)?.text.replace(/^\ufeff/, '') ?? '';
       noteKeywords(text, first, this.#task(file, text, this.#renamings));
     }
+    // Subclasses take the initargs of their superclasses. Each of `heirs` is a class and those below it.
     const classes = this.#takers.get(first.from)?.classes ?? new Set();
     for (const [name = '', ...below] of this.#facts.heirs ?? [])
       if (classes.has(name)) for (const each of below) classes.add(each);
   }
 
+  /** Adds what FILE has of the names to the plan: edits, places that stay, or uses in a file that cannot be
+   *  written. */
   async #scan(file: string): Promise<void> {
     const { places, workspace } = this.#dependencies;
     const name = places.fileName(file);
@@ -258,7 +273,8 @@ class Planning {
     };
   }
 
-  /** Returns where TEXT has the new name, if a symbol of that name exists but has no definition. */
+  /** Returns where TEXT has the new name, if a symbol of that name exists but has no definition
+   *  (`unnamed`): after the rename, these places mean the renamed symbol. */
   #merged(text: string): number[] {
     const [first] = this.#facts.renamings;
     const [renaming] = this.#renamings;

@@ -9,6 +9,12 @@ import type { Span } from '../../source/tree.ts';
 import type { Places } from '../places.ts';
 import type { Recorded } from './reached.ts';
 
+/** At most this many lines of a definition, or names of tests, are shown. */
+const LINES = 12;
+
+/** At most this many characters are shown of a part that does not begin its line. */
+const PART = 40;
+
 /** A measured definition. AT is its place as text; NEVER are its lines that never ran, as `linesOf` returns
  *  them. */
 export interface Covered {
@@ -37,7 +43,7 @@ export function mergedCoverage(rounds: readonly CoverageData[]): CoverageData {
       counts.set(place, count);
       const key = `${place} ${count}`;
       const before = merged.get(key);
-      merged.set(key, before ? together(before, definition) : definition);
+      merged.set(key, before ? neverInBoth(before, definition) : definition);
     }
   }
   return {
@@ -46,7 +52,9 @@ export function mergedCoverage(rounds: readonly CoverageData[]): CoverageData {
   };
 }
 
-function together(one: MeasuredDefinition, other: MeasuredDefinition): MeasuredDefinition {
+/** Returns one definition for ONE and OTHER, the same definition in two rounds. Only parts that ran in
+ *  neither round are left in `never`. */
+function neverInBoth(one: MeasuredDefinition, other: MeasuredDefinition): MeasuredDefinition {
   if (!one.reached) return other;
   if (!other.reached) return one;
   const never = new Set(other.never?.map((place) => place.join()));
@@ -57,11 +65,13 @@ function together(one: MeasuredDefinition, other: MeasuredDefinition): MeasuredD
 export function coverageOf({ definitions = [], missed = 0 }: CoverageData, places: Places): Coverage {
   const measured = definitions.map(({ name, reached = false, never = [], ...place }) => {
     const source = places.sourceText(place.file);
+    // `before` is given for an atom only: see PartPlace.
     const spans = never.map(([start, end, before]) =>
       start === undefined ? undefined : places.span({ ...place, start, end }, before),
     );
     const known = spans.filter((span) => span !== undefined);
     const lines = source && reached ? linesOf(source, outermost(known)) : [];
+    // Parts without a span: the form has changed in the file since it was loaded.
     const lost = reached ? spans.length - known.length : 0;
     return {
       name,
@@ -93,39 +103,38 @@ export function recordedOf({ definitions = [] }: CoverageData, places: Places): 
   });
 }
 
-/** At most this many characters are shown of a part that does not begin its line. */
-const PART = 40;
-
-/** Returns the lines of SPANS, which are in SOURCE, as `3` or `5-7`; each line once. A span that
- *  does not begin its line is shown with its first characters, as `9 (print x)`. */
+/** Returns the lines of SPANS, which are in SOURCE and in text order, as `3` or `5-7`. A span that does
+ *  not begin its line is shown with its first characters, as `9 (print x)`. Neighbouring spans that begin
+ *  their lines make one range. A span that begins within a line of that range, behind another span, is
+ *  left out, because the whole line is shown. */
 function linesOf(source: SourceText, spans: readonly Span[]): string[] {
   const { text } = source;
   const lines: string[] = [];
-  let open: { first: number; last: number } | undefined;
-  const close = () => {
-    if (open) lines.push(open.first === open.last ? `${open.first}` : `${open.first}-${open.last}`);
-    open = undefined;
+  let range: { first: number; last: number } | undefined;
+  const endRange = () => {
+    if (range) lines.push(range.first === range.last ? `${range.first}` : `${range.first}-${range.last}`);
+    range = undefined;
   };
   for (const { start, end } of spans) {
     const first = source.positionAt(start).line;
-    const until = source.positionAt(Math.max(start, end - 1)).line;
-    const alone = text.slice(text.lastIndexOf('\n', start - 1) + 1, start).trim() === '';
-    if (alone && open !== undefined && first <= open.last + 1) open.last = Math.max(open.last, until);
-    else if (alone) {
-      close();
-      open = { first, last: until };
-    } else if (open === undefined || first > open.last) {
-      close();
-      lines.push(partText(text, { start, end }, first, until));
+    const last = source.positionAt(Math.max(start, end - 1)).line;
+    const beginsLine = text.slice(text.lastIndexOf('\n', start - 1) + 1, start).trim() === '';
+    if (beginsLine && range !== undefined && first <= range.last + 1) range.last = Math.max(range.last, last);
+    else if (beginsLine) {
+      endRange();
+      range = { first, last };
+    } else if (range === undefined || first > range.last) {
+      endRange();
+      lines.push(partText(text, { start, end }, first, last));
     }
   }
-  close();
+  endRange();
   return lines;
 }
 
-function partText(text: string, { start, end }: Span, first: number, until: number): string {
+function partText(text: string, { start, end }: Span, first: number, last: number): string {
   const shown = cutText(text.slice(start, end).replace(/\s+/g, ' '), PART);
-  return `${first === until ? first : `${first}-${until}`} ${shown}`;
+  return `${first === last ? first : `${first}-${last}`} ${shown}`;
 }
 
 /** Renders COVERAGE, with at most LIMIT definitions of each kind. */
@@ -161,6 +170,3 @@ export function lostLine(tests: readonly string[]): string {
     ? ''
     : `What these tests ran was lost with the image, and is not counted: ${fewOf(tests, LINES)}.`;
 }
-
-/** At most this many lines of a definition, or names of tests, are shown. */
-const LINES = 12;

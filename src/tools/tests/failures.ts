@@ -4,6 +4,7 @@
 import { basename } from 'node:path';
 import type { Place, TestFailure } from '../../image/wire/operations.ts';
 import { foldedLines } from '../endings.ts';
+import { groupBy } from '../grouping.ts';
 import type { Places } from '../places.ts';
 import { hasNotPassed } from './memory.ts';
 import { conditionName, type TestOutcome } from './results.ts';
@@ -29,14 +30,14 @@ export function failureLines(
   { limit, places }: Shown,
   short: (test: string) => string,
 ): string {
-  const files = new ToldFiles();
+  const files = new ShownFiles();
   const lineAt = (place: Place | undefined): Line | undefined => {
     if (place?.file === undefined) return undefined;
     const at = places.locate(place, { name: '' }).replace(/(:\d+):\d+/, '$1');
     const [, file = at, line] = /^(.*?):(\d+)$/.exec(at) ?? [];
     return { file, line };
   };
-  const entries = together(tests.filter(hasNotPassed)).flatMap((test) => {
+  const entries = mergedRuns(tests.filter(hasNotPassed)).flatMap((test) => {
     const first = test.failures?.[0]?.place;
     const head = lineAt(isWithin(first, test.definition) ? first : test.definition);
     const name = `  ${short(test.test)}${head ? ` ${files.at(head)}` : ''}: `;
@@ -49,21 +50,22 @@ export function failureLines(
   });
   const shown = entries.slice(0, limit).map(({ text }) => text);
   const rest = entries.slice(limit);
-  const left = rest.reduce((sum, { untold = 1 }) => sum + untold, 0);
-  const all = rest.every(({ untold }) => untold !== undefined);
-  if (left > 0) shown.push(`  ... ${left} more${all ? '' : '; limit shows more'}`);
+  const more = rest.reduce((sum, { counts = 1 }) => sum + counts, 0);
+  // A larger limit shows no more of failures that a line only counts.
+  const onlyCounted = rest.every(({ counts }) => counts !== undefined);
+  if (more > 0) shown.push(`  ... ${more} more${onlyCounted ? '' : '; limit shows more'}`);
   return shown.join('\n');
 }
 
-/** A line about one failure. With UNTOLD, a line that only counts this many failures. */
+/** A line about one failure. With COUNTS, a line that only says that there are this many more failures. */
 interface FailureLine {
   text: string;
-  untold?: number;
+  counts?: number;
 }
 
-/** Returns TESTS with all runs of one test merged: in some frameworks a single check is a test, which a loop
- *  can repeat. */
-function together(tests: readonly TestOutcome[]): TestOutcome[] {
+/** Returns TESTS with all runs of one test merged into one outcome. In Prove, a single check can be a
+ *  test, which a loop repeats. */
+function mergedRuns(tests: readonly TestOutcome[]): TestOutcome[] {
   const named = new Map<string, TestOutcome>();
   for (const test of tests) {
     const key = `${test.framework} ${test.test}`;
@@ -83,28 +85,31 @@ function together(tests: readonly TestOutcome[]): TestOutcome[] {
 /** At most this many failures of one check are shown. */
 const OF_ONE_CHECK = 3;
 
-/** Returns the lines about the failures of TEST. WHERE renders a place. */
+/** Returns the lines about the failures of TEST. WHERE renders a place. At most OF_ONE_CHECK failures of
+ *  each check have lines. The others are counted: in a line behind those of their check or, when all
+ *  failures are of one check, in the last line, together with the failures that the image has only
+ *  counted. */
 function testLines(test: TestOutcome, where: (place: Place | undefined) => string): FailureLine[] {
-  const told = test.failures ?? [];
-  const checks = new Map<string, TestFailure[]>();
-  for (const failure of told)
-    checks.set(checkKey(failure), [...(checks.get(checkKey(failure)) ?? []), failure]);
-  let more = (test.failed ?? 0) + (test.errors ?? 0) - told.length;
-  const lines: FailureLine[] = [...checks.values()].flatMap((failures) => {
-    const shown = distinct(failures).slice(0, OF_ONE_CHECK);
-    const rest = failures.length - shown.length;
-    if (checks.size === 1) more += rest;
-    return [
-      ...shown.map((failure, index) => ({
-        text: againText(failure, shown[index - 1]) ?? wholeText(failure, where),
-      })),
-      ...(checks.size > 1 && rest > 0 ? [{ text: `${rest} more of this check`, untold: rest }] : []),
-    ];
+  const { failures = [], failed = 0, errors = 0 } = test;
+  const checks = [...groupBy(failures, checkKey).values()];
+  let counted = failed + errors - failures.length;
+  const lines = checks.flatMap((ofCheck): FailureLine[] => {
+    const shown = distinct(ofCheck).slice(0, OF_ONE_CHECK);
+    const hidden = ofCheck.length - shown.length;
+    const texts = shown.map((failure, index) => ({
+      text: againText(failure, shown[index - 1]) ?? wholeText(failure, where),
+    }));
+    if (checks.length === 1) counted += hidden;
+    else if (hidden > 0) return [...texts, { text: `${hidden} more of this check`, counts: hidden }];
+    return texts;
   });
-  if (more > 0)
+  if (counted > 0)
     lines.push({
-      text: told.length > 0 ? `${more} more ${more === 1 ? 'failure' : 'failures'}` : `${more} failed`,
-      untold: more,
+      text:
+        failures.length > 0
+          ? `${counted} more ${counted === 1 ? 'failure' : 'failures'}`
+          : `${counted} failed`,
+      counts: counted,
     });
   if (test.left) lines.push({ text: `did not end: ${test.why ?? 'why is not known'}` });
   return lines;
@@ -142,7 +147,7 @@ interface Line {
 
 /** Shortens file names: the first mention of a file shows its path, later ones only its base name. A file
  *  with the same base name as an earlier one is always shown with its path. */
-class ToldFiles {
+class ShownFiles {
   readonly #names = new Map<string, string>();
 
   /** Returns LINE as FILE:LINE, shortened when possible. */
@@ -161,7 +166,7 @@ function isWithin(place: Place | undefined, definition: Place | undefined): bool
 
 /** Returns the text for AT, the place of a failure, without what HEAD, the place of its test, already
  *  shows. */
-function placeText(at: Line | undefined, head: Line | undefined, files: ToldFiles): string {
+function placeText(at: Line | undefined, head: Line | undefined, files: ShownFiles): string {
   if (at === undefined || (at.file === head?.file && at.line === head.line)) return '';
   return at.line !== undefined && at.file === head?.file ? `line ${at.line}` : `at ${files.at(at)}`;
 }
@@ -175,6 +180,11 @@ function outputText(output = ''): string {
   return `\n    wrote: ${text.length > OUTPUT ? `... ${text.slice(-OUTPUT)}` : text}`;
 }
 
+/** Returns what FAILURE says, in the form that its framework's members allow:
+ *  CHECK and GOT: `(= 4 (f x)): got 3`; with a signalled condition: `(= 4 (f x)) signalled TYPE-ERROR: ...`.
+ *  FORM, GOT and EXPECTED, as RT has them: `(f x) = 3, wanted 4`.
+ *  TEXT alone: the framework's message; with CHECK or GOT it stands before these.
+ *  Only TYPE and CONDITION, of an unexpected error: `TYPE-ERROR: ...`. */
 function failureText({ form, check, expected, got, text, type, condition }: TestFailure): string {
   const name = type && conditionName(type);
   const signalled = name && (condition ? `${name}: ${condition}` : name);
