@@ -1,5 +1,7 @@
-;;;; Runs code of the agent within calls of the program: WITH-ISOLATION keeps the agent and the program from
-;;;; noticing each other, and hooks make functions of SBCL call the agent.
+;;;; Runs code of the agent within calls of the program: WITH-ISOLATION keeps the agent and the
+;;;; program from noticing each other, and hooks make functions of SBCL call the agent. A hook is
+;;;; for good and for one of SBCL's functions; wrapping.lisp wraps functions of the program for a
+;;;; while.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -23,8 +25,8 @@ program. Only tests read it.")
   (setf **kept-away** (logand most-positive-fixnum (1+ **kept-away**))))
 
 (defvar *noting* nil
-  "True while code of the agent runs within a call of the program. What is signalled then is no error
-of the program.")
+  "True while code of the agent runs within a call of the program. What is signalled then is no
+error of the program.")
 
 (defmacro agent-handler-bind (bindings &body body)
   "Like HANDLER-BIND, for handlers of the agent around code of the program: *NOTING* is true while

@@ -165,7 +165,7 @@ fasl, and return its value."
   (and (in-frame (lambda (frame) (not (eq :toplevel (debug-kind (frame-function frame))))))
        (symbolp +top-level-form+)))
 (define-probe (plain-lambda-list)
-              (equal '(number text function) (plain-lambda-list #'probe-called)))
+  (equal '(number text function) (plain-lambda-list #'probe-called)))
 (define-probe (+frame-arguments+)
   (in-frame (lambda (frame)
               (let ((arguments (if (rest (plain-lambda-list (fdefinition +frame-arguments+)))
@@ -248,7 +248,7 @@ fasl, and return its value."
                                            (compute-applicable-methods function '(5)))))
     (equal '(5) (call-effective (effective-function function form) '(5)))))
 (define-probe (evaluate-in-frame)
-              (in-frame (lambda (frame) (eql 42 (evaluate-in-frame frame '(1+ number))))))
+  (in-frame (lambda (frame) (eql 42 (evaluate-in-frame frame '(1+ number))))))
 (define-probe (+restarts+ +deadline+)
   (with-simple-restart (probe-restart "Probe.")
     (sb-sys:with-deadline (:seconds 100)
@@ -315,6 +315,7 @@ fasl, and return its value."
     (destructuring-bind (form definitions offset file) found
       (and (consp form)
            (search "PROBE-WARNED" (prin1-to-string definitions))
+           ;; (list 1) has 8 characters, and SBCL may count the line break behind it.
            (<= 7 offset 9)
            (pathnamep file)))))
 (define-probe (context-path path-number path-top-level-form)
@@ -455,8 +456,8 @@ fasl, and return its value."
     (let ((others (other-characters readtable)))
       (and (hash-table-p others) (= 1 (hash-table-count others))))))
 (define-probe (closure-p)
-              (and (closure-p (let ((x (random 9))) (lambda () x)))
-                   (not (closure-p #'probe-called))))
+  (and (closure-p (let ((x (random 9))) (lambda () x)))
+       (not (closure-p #'probe-called))))
 (define-probe (dispatch-table)
   (let ((table (dispatch-table (svref (macro-characters (copy-readtable nil)) (char-code #\#)))))
     (and (consp table) (simple-vector-p (car table)) (svref (car table) (char-code #\')) t)))
@@ -469,7 +470,7 @@ fasl, and return its value."
          (not (eql 3 (speed))))))
 
 (define-probe ("effects" +name-check+)
-              (eq 'probe-defined (first-argument +name-check+ '(defun probe-defined () 1))))
+  (eq 'probe-defined (first-argument +name-check+ '(defun probe-defined () 1))))
 (define-probe (+package-check+)
   (let ((arguments (arguments-of-call +package-check+
                                       (lambda ()
@@ -477,11 +478,11 @@ fasl, and return its value."
     (and (eq (find-package "LIVE-LISP.BASE") (first arguments))
          (eql 0 (search "interning" (second arguments))))))
 (define-probe (+define-package+)
-              (equal "PROBE-PACKAGE"
-                     (first-argument +define-package+ '(defpackage "PROBE-PACKAGE" (:use)))))
+  (equal "PROBE-PACKAGE"
+         (first-argument +define-package+ '(defpackage "PROBE-PACKAGE" (:use)))))
 (define-probe (+proclaim+)
-              (equal '(special *probe-declared*)
-                     (first-argument +proclaim+ '(declaim (special *probe-declared*)))))
+  (equal '(special *probe-declared*)
+         (first-argument +proclaim+ '(declaim (special *probe-declared*)))))
 
 (define-probe (load-fasl)
   (call-with-fasl "(in-package \"LIVE-LISP.BASE\") (defun probe-loaded () 9)"
@@ -510,7 +511,7 @@ fasl, and return its value."
 
 (define-probe ("compiler definitions" known) (eq :function (known :function :kind 'car)))
 (define-probe (symbol-knowledge)
-              (and (symbol-knowledge 'car) (not (symbol-knowledge (make-symbol "NOTHING")))))
+  (and (symbol-knowledge 'car) (not (symbol-knowledge (make-symbol "NOTHING")))))
 (define-probe (known-kinds kind-category kind-name kind-number known-value know-value forget-values)
   (let ((number (kind-number (find-if (lambda (kind)
                                         (and kind
@@ -569,7 +570,7 @@ fasl, and return its value."
       (description-name (first-argument +declare-constructors+
                                         '(defstruct (probe-made (:type list)) a)))))
 (define-probe (+define-variable+)
-              (eq '*probe-defined* (first-argument +define-variable+ '(defvar *probe-defined* 1))))
+  (eq '*probe-defined* (first-argument +define-variable+ '(defvar *probe-defined* 1))))
 (define-probe (+define-global+)
   (eq '**probe-global** (first-argument +define-global+ '(sb-ext:defglobal **probe-global** 1))))
 (define-probe (+define-alien-type+)
@@ -778,16 +779,17 @@ fasl, and return its value."
         (and (< 0 (page-of large) (1+ pages-in-use))
              (< 1 (page-slot (page-of large) +page-words+))
              (<= 0 (page-slot (page-of large) +page-generation+) 7)
+             ;; 16 is the flag of a page with a single large object, as in LARGE-PAGE-P.
              (logtest 16 (page-slot (page-of large) +page-flags+))
              (not (logtest 16 (page-slot (page-of small) +page-flags+)))
              (<= (abs (- (heap-usage) (* page-octets pages-in-use)))
                  (sb-ext:dynamic-space-size)))))))
 (define-probe (heap-exhausted)
-              (and (subtypep 'heap-exhausted 'storage-condition)
-                   (not (subtypep 'heap-exhausted nil))
-                   (not (subtypep 'storage-condition 'heap-exhausted))))
+  (and (subtypep 'heap-exhausted 'storage-condition)
+       (not (subtypep 'heap-exhausted nil))
+       (not (subtypep 'storage-condition 'heap-exhausted))))
 (define-probe (collection-inhibited)
-              (and (not collection-inhibited) (sb-sys:without-gcing collection-inhibited)))
+  (and (not collection-inhibited) (sb-sys:without-gcing collection-inhibited)))
 (define-probe (collection-trigger)
   (progn (sb-ext:gc)
          (< (heap-usage) collection-trigger
@@ -809,7 +811,7 @@ fasl, and return its value."
 
 (define-probe (system-thread-p) (not (system-thread-p sb-thread:*current-thread*)))
 (define-probe (thread-number)
-              (in-thread (lambda () (plusp (thread-number sb-thread:*current-thread*)))))
+  (in-thread (lambda () (plusp (thread-number sb-thread:*current-thread*)))))
 (define-probe (float-modes)
   (let ((before (float-modes)))
     (and (typep before 'unsigned-byte)

@@ -1,5 +1,6 @@
 ;;;; Internals of SBCL: the symbol tables of packages, and SBCL's information about names and
-;;;; classes.
+;;;; classes. The macros DEFINE-INTERNAL and so on are in sbcl.lisp, which explains their
+;;;; parameters. Each name that is declared here needs a row in probes.lisp.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -9,10 +10,10 @@
 
 (define-internal internal-table (package)
   "Return SBCL's table of the internal symbols of PACKAGE."
-                 ("SB-IMPL" "PACKAGE-INTERNAL-SYMBOLS"))
+  ("SB-IMPL" "PACKAGE-INTERNAL-SYMBOLS"))
 (define-internal external-table (package)
   "Return SBCL's table of the external symbols of PACKAGE."
-                 ("SB-IMPL" "PACKAGE-EXTERNAL-SYMBOLS"))
+  ("SB-IMPL" "PACKAGE-EXTERNAL-SYMBOLS"))
 (define-internal symbol-cells (table)
   "Return the vector that holds the symbols of TABLE, SBCL's table for a package, or a cons with
 this vector."
@@ -48,15 +49,15 @@ SYMBOL), or NIL."
   ("SB-KERNEL" "SYMBOL-DBINFO" "SB-KERNEL" "SYMBOL-%INFO") t)
 (define-internal-variable known-kinds
   "A vector of all kinds of information in SBCL's globaldb. Unused elements are NIL."
-                          ("SB-IMPL" "*INFO-TYPES*")
-                          #())
+  ("SB-IMPL" "*INFO-TYPES*")
+  #())
 (define-internal kind-category (kind)
   "Return the category, a keyword, of KIND, an element of KNOWN-KINDS."
   ("SB-IMPL" "META-INFO-CATEGORY"))
 (define-internal kind-name (kind) "Return the keyword that names KIND, an element of KNOWN-KINDS."
-                 ("SB-IMPL" "META-INFO-KIND"))
+  ("SB-IMPL" "META-INFO-KIND"))
 (define-internal kind-number (kind) "Return the number of KIND, an element of KNOWN-KINDS."
-                 ("SB-INT" "META-INFO-NUMBER"))
+  ("SB-INT" "META-INFO-NUMBER"))
 (define-internal known-value (name number)
   "Return the globaldb's information about NAME of the kind with NUMBER, from KIND-NUMBER, and as
 the second value whether there is any."
@@ -72,10 +73,10 @@ KIND-NUMBER."
   "Clear the compiler's caches of types." ("SB-INT" "DROP-ALL-HASH-CACHES"))
 (define-internal-type source-location
   "Places of definitions. A place is a file and the number of a form."
-                      ("SB-C" "DEFINITION-SOURCE-LOCATION"))
+  ("SB-C" "DEFINITION-SOURCE-LOCATION"))
 (define-internal location-name (location)
   "Return the name of the file of LOCATION, a SOURCE-LOCATION, or NIL."
-                 ("SB-C" "DEFINITION-SOURCE-LOCATION-NAMESTRING"))
+  ("SB-C" "DEFINITION-SOURCE-LOCATION-NAMESTRING"))
 (define-internal package-location (package)
   "Return the source location of PACKAGE." ("SB-IMPL" "PACKAGE-SOURCE-LOCATION"))
 (define-internal-type class-missing
@@ -88,7 +89,7 @@ KIND-NUMBER."
 ;;; Source files of definitions
 
 (define-ability "definition sources"
-                "a load does not tell which definitions the file no longer has")
+  "a load does not tell which definitions the file no longer has")
 
 (define-internal function-code (function)
   "Return the code object of FUNCTION, a SIMPLE-FUNCTION." ("SB-KERNEL" "FUN-CODE-HEADER"))
@@ -102,7 +103,7 @@ KIND-NUMBER."
   ("SB-C" "DEBUG-SOURCE-NAMESTRING"))
 (define-internal source-date (source)
   "Return the write date that the file of the debug source SOURCE had when it was compiled."
-                 ("SB-C" "DEBUG-SOURCE-CREATED"))
+  ("SB-C" "DEBUG-SOURCE-CREATED"))
 (define-internal-name +source-namestring+
   "The name of the variable with the namestring that code gets as its source file in place of the
 name of the file that is compiled or loaded, or NIL."
@@ -124,9 +125,9 @@ NIL until the load of the file ends."
 (define-internal-name +define-variable+
   "The name of the function behind DEFVAR." ("SB-IMPL" "%DEFVAR"))
 (define-internal-name +define-alien-type+ "The name of the function behind DEFINE-ALIEN-TYPE."
-                      ("SB-ALIEN" "%DEFINE-ALIEN-TYPE"))
+  ("SB-ALIEN" "%DEFINE-ALIEN-TYPE"))
 (define-internal-name +define-global+ "The name of the function behind DEFGLOBAL."
-                      ("SB-IMPL" "%DEFGLOBAL"))
+  ("SB-IMPL" "%DEFGLOBAL"))
 
 ;;; The compiler's objects for classes: cells, classoids and layouts
 
@@ -142,10 +143,10 @@ NIL until the load of the file ends."
 (define-internal classoid-location (classoid)
   "Return the source location of CLASSOID." ("SB-KERNEL" "CLASSOID-SOURCE-LOCATION"))
 (define-internal class-location (class) "Return the source location of CLASS."
-                 ("SB-PCL" "DEFINITION-SOURCE"))
+  ("SB-PCL" "DEFINITION-SOURCE"))
 (define-internal classoid-state (classoid)
   "Return a symbol that says whether CLASSOID is sealed. It can be set with SETF."
-                 ("SB-KERNEL" "CLASSOID-STATE"))
+  ("SB-KERNEL" "CLASSOID-STATE"))
 (define-internal classoid-layout (classoid)
   "Return the layout of CLASSOID. It can be set with SETF."
   ("SB-KERNEL" "CLASSOID-WRAPPER" "SB-KERNEL" "CLASSOID-LAYOUT"))
@@ -155,8 +156,8 @@ NIL until the load of the file ends."
 (define-internal layout-inherits
                  (layout)
   "Return a vector of the layouts of the superclasses of LAYOUT's class."
-                 ("SB-KERNEL" "WRAPPER-INHERITS" "SB-KERNEL" "LAYOUT-INHERITS")
-                 #())
+  ("SB-KERNEL" "WRAPPER-INHERITS" "SB-KERNEL" "LAYOUT-INHERITS")
+  #())
 (define-internal remove-subclassoid (classoid super)
   "Remove CLASSOID from the subclasses of the classoid SUPER." ("SB-KERNEL" "REMOVE-SUBCLASSOID"))
 
@@ -164,7 +165,7 @@ NIL until the load of the file ends."
 ;;; other classes
 
 (define-ability "class descriptions"
-                "class_slots shows no accessors of structures and no documentation of conditions")
+  "class_slots shows no accessors of structures and no documentation of conditions")
 
 (define-internal defstruct-description (name)
   "Return the description that DEFSTRUCT made of the structure NAME. Signal an error when there is
@@ -172,7 +173,7 @@ none."
   ("SB-KERNEL" "FIND-DEFSTRUCT-DESCRIPTION"))
 (define-internal description-name (description)
   "Return the name of the structure that DESCRIPTION describes."
-                 ("SB-KERNEL" "DD-NAME"))
+  ("SB-KERNEL" "DD-NAME"))
 (define-internal description-slots (description)
   "Return a list of the slots of the structure that DESCRIPTION describes."
   ("SB-KERNEL" "DD-SLOTS"))
@@ -182,7 +183,7 @@ name."
   ("SB-KERNEL" "DD-CONSTRUCTORS"))
 (define-internal description-type (description)
   "Return how the structures that DESCRIPTION describes are represented: STRUCTURE, VECTOR or LIST."
-                 ("SB-KERNEL" "DD-TYPE"))
+  ("SB-KERNEL" "DD-TYPE"))
 (define-internal description-copier (description)
   "Return the name of the copier of the structure that DESCRIPTION describes, or NIL."
   ("SB-KERNEL" "DD-COPIER-NAME"))
@@ -201,12 +202,12 @@ name."
   "Return the compiler's classoid of the class NAME." ("SB-KERNEL" "FIND-CLASSOID"))
 (define-internal classoid-slots (classoid)
   "Return the slots of CLASSOID, the classoid of a condition class."
-                 ("SB-KERNEL" "CONDITION-CLASSOID-SLOTS"))
+  ("SB-KERNEL" "CONDITION-CLASSOID-SLOTS"))
 (define-internal condition-slot-name (slot)
   "Return the name of SLOT, from CLASSOID-SLOTS." ("SB-KERNEL" "CONDITION-SLOT-NAME"))
 (define-internal condition-slot-text (slot)
   "Return the documentation of SLOT, from CLASSOID-SLOTS."
-                 ("SB-KERNEL" "CONDITION-SLOT-DOCUMENTATION"))
+  ("SB-KERNEL" "CONDITION-SLOT-DOCUMENTATION"))
 (define-internal combination-name (combination)
   "Return the name of COMBINATION, a method combination." ("SB-PCL" "METHOD-COMBINATION-TYPE-NAME"))
 (define-internal combination-options (combination)
@@ -214,7 +215,7 @@ name."
   ("SB-PCL" "METHOD-COMBINATION-OPTIONS"))
 (define-internal-name +combination-options+
   "The name of the function that returns the options of a method combination."
-                      ("SB-PCL" "METHOD-COMBINATION-OPTIONS"))
+  ("SB-PCL" "METHOD-COMBINATION-OPTIONS"))
 
 ;;; Effective methods of generic functions
 
@@ -232,7 +233,7 @@ DEFINE-METHOD-COMBINATION makes."
   ("SB-PCL" "*LONG-METHOD-COMBINATION-FUNCTIONS*") (make-hash-table))
 (define-internal-variable method-combinations
   "SBCL's table of method combinations, by name."
-                          ("SB-PCL" "**METHOD-COMBINATIONS**")
+  ("SB-PCL" "**METHOD-COMBINATIONS**")
                           (make-hash-table))
 (define-internal combination-location (known)
   "Return the source location of KNOWN, a value in the table METHOD-COMBINATIONS."
@@ -242,13 +243,13 @@ DEFINE-METHOD-COMBINATION makes."
   ("SB-PCL" "STANDARD-METHOD-COMBINATION"))
 (define-internal-type short-combination
   "Method combinations from the short form of DEFINE-METHOD-COMBINATION."
-                      ("SB-PCL" "SHORT-METHOD-COMBINATION"))
+  ("SB-PCL" "SHORT-METHOD-COMBINATION"))
 (define-internal-type long-combination
   "Method combinations from the long form of DEFINE-METHOD-COMBINATION."
-                      ("SB-PCL" "LONG-METHOD-COMBINATION"))
+  ("SB-PCL" "LONG-METHOD-COMBINATION"))
 (define-internal combination-operator (combination)
   "Return the operator of COMBINATION, a SHORT-COMBINATION."
-                 ("SB-PCL" "SHORT-COMBINATION-OPERATOR"))
+  ("SB-PCL" "SHORT-COMBINATION-OPERATOR"))
 (define-internal combination-plain-p (combination)
   "True when COMBINATION, a SHORT-COMBINATION, was defined with :IDENTITY-WITH-ONE-ARGUMENT. Then a
 single method is called without the operator."
@@ -261,7 +262,7 @@ CALL-NEXT-METHOD."
                  (debug)
   "Return the lambda list of the debug function DEBUG, from FUNCTION-DEBUG. A parameter that the
 code does not use is :DELETED, unless the function was compiled for debugging."
-                 ("SB-DI" "DEBUG-FUN-LAMBDA-LIST")
+  ("SB-DI" "DEBUG-FUN-LAMBDA-LIST")
                  '())
 (define-internal cell-name (cell) "Return the name of the function in CELL."
   ("SB-KERNEL" "FDEFN-NAME"))
@@ -275,7 +276,7 @@ FUNCTION-ATTRIBUTES."
   ("SB-C" "DECODE-IR1-ATTRIBUTES"))
 (define-internal-name +coerce-callable+
   "The name of the function that turns a symbol into the function it names."
-                      ("SB-KERNEL" "%COERCE-CALLABLE-TO-FUN"))
+  ("SB-KERNEL" "%COERCE-CALLABLE-TO-FUN"))
 (define-internal-name +qualifier-check+
   "The name of the function by which a long method combination sorts methods."
-                      ("SB-PCL" "QUALIFIER-CHECK-RUNTIME"))
+  ("SB-PCL" "QUALIFIER-CHECK-RUNTIME"))

@@ -1,4 +1,6 @@
-;;;; Internals of SBCL: callers of functions, clocks, entered methods, and coverage.
+;;;; Internals of SBCL: callers of functions, clocks, entered methods, and coverage. The macros
+;;;; DEFINE-INTERNAL and so on are in sbcl.lisp, which explains their parameters. Each name that is
+;;;; declared here needs a row in probes.lisp.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -12,18 +14,17 @@
     (values seconds (floor (* 1000000000 rest) internal-time-units-per-second))))
 (define-internal caller-address ()
   "Return the return address of the function that contains this call, or NIL."
-                 ("SB-KERNEL" "%CALLER-PC"))
+  ("SB-KERNEL" "%CALLER-PC"))
 (define-internal code-at (address)
   "Return the code object that contains the address ADDRESS, a number, or NIL."
   ("SB-DI" "CODE-HEADER-FROM-PC"))
-(define-internal code-start
-                 (code)
+(define-internal code-start (code)
   "Return the address of the first instruction of CODE."
-                 ("SB-KERNEL" "CODE-INSTRUCTIONS")
+  ("SB-KERNEL" "CODE-INSTRUCTIONS")
                  (sb-sys:int-sap 0))
 (define-internal debug-at (code offset)
   "Return the debug function (an SB-DI:DEBUG-FUN) at OFFSET in CODE."
-                 ("SB-DI" "DEBUG-FUN-FROM-PC"))
+  ("SB-DI" "DEBUG-FUN-FROM-PC"))
 (define-internal on-stack-p (object)
   "True when OBJECT is allocated on the stack of this thread. It no longer exists when the function
 that has made it returns."
@@ -53,7 +54,7 @@ elements are entries for MARKING-CODE."
   "Return SBCL's function that takes an entry of the hash table in COVERAGE-INFO and returns a
 vector of the parts of the file. Return NIL in older SBCLs, where the entry itself is the list of
 parts."
-                      ("SB-C" "COVERED-FILE-PATHS"))
+  ("SB-C" "COVERED-FILE-PATHS"))
 
 (defun file-parts (entry)
   "Return a list of the parts of a file that coverage marks. Each element is a list (PART), or in
@@ -69,11 +70,11 @@ a weak pointer or, since SBCL 2.6, a weak vector."
   (remove nil (if (vectorp entry) (coerce entry 'list) (list (sb-ext:weak-pointer-value entry)))))
 (define-internal-name +coverage-quality+
   "The name of the OPTIMIZE quality with which compiled code records which of its parts run."
-                      ("SB-C" "STORE-COVERAGE-DATA"))
+  ("SB-C" "STORE-COVERAGE-DATA"))
 (define-internal-variable source-paths
   "While a top-level form is compiled, a hash table from its subforms to their source paths."
-                          ("SB-C" "*SOURCE-PATHS*"))
+  ("SB-C" "*SOURCE-PATHS*"))
 (define-late-internal marks-reader
   "Return the function of SB-COVER that takes a code object and returns which of its parts have run.
 Return NIL while SB-COVER is not loaded."
-                      ("SB-COVER" "GET-COVERAGE"))
+  ("SB-COVER" "GET-COVERAGE"))

@@ -1,5 +1,6 @@
 ;;;; Internals of SBCL: strings, stacks, the heap, the encapsulation of functions, threads, and the
-;;;; process. Each internal that is declared here needs a test in probes.lisp.
+;;;; process. The macros DEFINE-INTERNAL and so on are in sbcl.lisp, which explains their
+;;;; parameters. Each name that is declared here needs a row in probes.lisp.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -30,10 +31,10 @@ index START to END."
   ("SB-VM" "CURRENT-THREAD-OFFSET-SAP") (sb-sys:int-sap 0))
 (define-internal-variable this-slot
   "The index of the thread slot that holds the address of the thread's own structure."
-                          ("SB-VM" "THREAD-THIS-SLOT"))
+  ("SB-VM" "THREAD-THIS-SLOT"))
 (define-internal-variable stack-start-slot
   "The index of the thread slot that holds the start of the control stack."
-                          ("SB-VM" "THREAD-CONTROL-STACK-START-SLOT"))
+  ("SB-VM" "THREAD-CONTROL-STACK-START-SLOT"))
 (define-internal-variable state-slot
   "The index of the thread slot that has 0 in its lowest octet while the guard page is open."
   ("SB-VM" "THREAD-STATE-WORD-SLOT"))
@@ -64,13 +65,13 @@ index START to END."
 (define-ability "heap pages" "the heap is guarded less exactly")
 
 (define-internal heap-usage () "Return the number of octets of the heap that are in use."
-                 ("SB-KERNEL" "DYNAMIC-USAGE") 0)
+  ("SB-KERNEL" "DYNAMIC-USAGE") 0)
 (define-internal-variable page-octets "The number of octets in a page of the heap."
-                          ("SB-VM" "GENCGC-PAGE-BYTES") 32768)
+  ("SB-VM" "GENCGC-PAGE-BYTES") 32768)
 (define-internal-place pages-in-use "The number of pages of the heap that are in use."
-                       ("SB-VM" "NEXT-FREE-PAGE") 0)
+  ("SB-VM" "NEXT-FREE-PAGE") 0)
 (define-internal page-index (address) "Return the number of the heap page that contains ADDRESS."
-                 ("SB-VM" "FIND-PAGE-INDEX") 0)
+  ("SB-VM" "FIND-PAGE-INDEX") 0)
 (define-internal object-address (object)
   "Return the address of OBJECT." ("SB-KERNEL" "GET-LISP-OBJ-ADDRESS") 0)
 (define-internal-name +page-table+
@@ -79,11 +80,11 @@ index START to END."
   "The name of the slot for the flags of a page in the table of pages." ("SB-VM" "FLAGS"))
 (define-internal-name +page-generation+
   "The name of the slot for the generation of a page in the table of pages."
-                      ("SB-VM" "GEN"))
+  ("SB-VM" "GEN"))
 (define-internal-name +page-words+
   "The name of the slot for the number of used words of a page in the table of pages. The lowest bit
 of the number means something else."
-                      ("SB-VM" "WORDS-USED*"))
+  ("SB-VM" "WORDS-USED*"))
 
 (defmacro page-slot (page slot)
   "Expand into the slot of page number PAGE in the runtime's table of heap pages. SLOT is a constant
@@ -94,7 +95,7 @@ lacks one of the names."
          `(sb-alien:slot (sb-alien:deref ,+page-table+ ,page) ',slot))))
 
 (define-internal-type heap-exhausted "Errors that report an exhausted heap."
-                      ("SB-KERNEL" "HEAP-EXHAUSTED-ERROR"))
+  ("SB-KERNEL" "HEAP-EXHAUSTED-ERROR"))
 (define-internal-variable collection-inhibited
   "True while garbage collection is inhibited, as within WITHOUT-GCING."
   ("SB-KERNEL" "*GC-INHIBIT*"))
@@ -175,11 +176,11 @@ core is saved. Newer SBCLs do so when code is loaded, and have no such function.
 (define-internal thread-number
                  (thread)
   "Return the operating system's number of THREAD, or 0 before THREAD runs."
-                 ("SB-THREAD" "THREAD-OS-TID")
+  ("SB-THREAD" "THREAD-OS-TID")
                  0)
 (define-internal-variable compiler-lock
   "The lock that a thread holds while it compiles."
-                          ("SB-KERNEL" "**WORLD-LOCK**" "SB-C" "**WORLD-LOCK**"))
+  ("SB-KERNEL" "**WORLD-LOCK**" "SB-C" "**WORLD-LOCK**"))
 (define-internal-variable exit-under-way
   "True in a thread that ends because the process exits." ("SB-IMPL" "*EXIT-IN-PROGRESS*"))
 (define-internal float-modes ()
@@ -192,11 +193,11 @@ modes of the thread that makes it."
 (define-internal end-process
                  (code &rest options)
   "End the process with exit code CODE. With the option :ABORT T, end it at once."
-                 ("SB-SYS" "OS-EXIT")
+  ("SB-SYS" "OS-EXIT")
                  (sb-ext:exit :code code :abort t))
 (define-internal map-folder (function folder &rest options)
   "Call FUNCTION with the pathname of each file and folder in FOLDER that OPTIONS select."
-                 ("SB-IMPL" "MAP-DIRECTORY"))
+  ("SB-IMPL" "MAP-DIRECTORY"))
 (define-internal own-process () "Return the id of this process." ("SB-UNIX" "UNIX-GETPID")
   (parse-integer (first (last (pathname-directory (truename "/proc/self/"))))))
 (define-internal signal-process (process signal)
@@ -208,7 +209,7 @@ address PLACE. Return true on success."
 (define-internal open-file (name flags mode)
   "Open the file NAME with FLAGS and MODE as for open(2). Return a file descriptor, or NIL on
 failure."
-                 ("SB-UNIX" "UNIX-OPEN"))
+  ("SB-UNIX" "UNIX-OPEN"))
 (define-internal read-file (descriptor place count)
   "Read at most COUNT octets from the file DESCRIPTOR to the address PLACE."
   ("SB-UNIX" "UNIX-READ"))

@@ -1,11 +1,13 @@
-;;;; Internals of SBCL: which code uses which names, and how code gets into the image.
+;;;; Internals of SBCL: which code uses which names, and how code gets into the image. The macros
+;;;; DEFINE-INTERNAL and so on are in sbcl.lisp, which explains their parameters. Each name that is
+;;;; declared here needs a row in probes.lisp.
 
 (in-package "LIVE-LISP.BASE")
 
 ;;; Cross references
 
 (define-ability "cross-references"
-                "who_calls and who_references find only what the constants of code tell")
+  "who_calls and who_references find only what the constants of code tell")
 
 (define-internal function-xrefs (function)
   "Return the packed cross references of FUNCTION, a SIMPLE-FUNCTION."
@@ -61,18 +63,18 @@ cross references. Unlike MAP-PACKED-XREFS, pass absolute form numbers in every S
 ;;; Code that sets slots of structures
 
 (define-ability "slots that are set"
-                "who_calls finds code that sets slots of a structure in the sources only")
+  "who_calls finds code that sets slots of a structure in the sources only")
 
 (define-internal-name +know-slot+
   "The name of the function by which SETF finds out which places are slots of structures."
-                      ("SB-IMPL" "TRANSFORMABLE-STRUCT-SETF-P"))
+  ("SB-IMPL" "TRANSFORMABLE-STRUCT-SETF-P"))
 (define-internal-name +record-expansion+
   "The name of the function that records that a macro was expanded."
   ("SB-C" "RECORD-MACROEXPANSION"))
 (define-internal record-callee (name block path)
   "Record that BLOCK, a block of the code being compiled, calls the function NAME at the source path
 PATH."
-                 ("SB-C" "RECORD-CALL"))
+  ("SB-C" "RECORD-CALL"))
 (define-internal-variable source-path
   "The source path of the form that this thread is compiling, or NIL." ("SB-C" "*CURRENT-PATH*"))
 
@@ -83,32 +85,32 @@ PATH."
 (define-internal simple-function (function)
   "Return the simple function with the code of FUNCTION: FUNCTION itself, or the function behind a
 closure."
-                 ("SB-KERNEL" "%FUN-FUN") function)
+  ("SB-KERNEL" "%FUN-FUN") function)
 (define-internal simple-function-name (function)
   "Return the debug name of FUNCTION, a SIMPLE-FUNCTION." ("SB-KERNEL" "%SIMPLE-FUN-NAME"))
 (define-internal-type simple-function
   "Compiled functions that are neither closures nor funcallable instances."
-                      ("SB-KERNEL" "SIMPLE-FUN"))
+  ("SB-KERNEL" "SIMPLE-FUN"))
 (define-internal-type interpreted-function "Functions that are not compiled."
-                      ("SB-KERNEL" "INTERPRETED-FUNCTION"))
+  ("SB-KERNEL" "INTERPRETED-FUNCTION"))
 (define-internal method-function (method)
   "Return the function of METHOD that SBCL usually calls, or NIL."
-                 ("SB-PCL" "SAFE-METHOD-FAST-FUNCTION"))
+  ("SB-PCL" "SAFE-METHOD-FAST-FUNCTION"))
 (define-internal map-global-names (function)
   "Call FUNCTION with each name about which SBCL has information."
-                 ("SB-INT" "CALL-WITH-EACH-GLOBALDB-NAME"))
+  ("SB-INT" "CALL-WITH-EACH-GLOBALDB-NAME"))
 (define-internal-type cell "Objects that hold the global function of a name." ("SB-KERNEL" "FDEFN"))
 (define-internal called-function (name)
   "Return the function that a call of the global function NAME calls, with wrappers such as that of
 TRACE."
   ("SB-KERNEL" "%COERCE-NAME-TO-FUN") (fdefinition name))
 (define-internal-name +add-method+ "The name of the function that adds the method of a DEFMETHOD."
-                      ("SB-PCL" "LOAD-DEFMETHOD"))
+  ("SB-PCL" "LOAD-DEFMETHOD"))
 (define-internal-type handled-class "Cells for the class of a HANDLER-BIND clause."
-                      ("SB-KERNEL" "CLASSOID-CELL"))
+  ("SB-KERNEL" "CLASSOID-CELL"))
 (define-internal-name +checks-list+
   "The name of the function that checks arguments against the lambda list of a DESTRUCTURING-BIND."
-                      ("SB-C" "CHECK-DS-LIST"))
+  ("SB-C" "CHECK-DS-LIST"))
 (define-internal-name +checks-rest+
   "The name of the function like +CHECKS-LIST+ for a lambda list with &REST or &BODY."
   ("SB-C" "CHECK-DS-LIST/&REST"))
@@ -117,7 +119,7 @@ TRACE."
   ("SB-C" "CHECK-DS-LIST/&KEY"))
 (define-internal condition-report (classoid)
   "Return the function that reports conditions of CLASSOID, or NIL."
-                 ("SB-KERNEL" "CONDITION-CLASSOID-REPORT"))
+  ("SB-KERNEL" "CONDITION-CLASSOID-REPORT"))
 
 ;;; Code objects
 
@@ -131,7 +133,7 @@ the agent's hooks. Return NIL when NAME is no global function."
 (define-ability "code" "who_calls and who_references leave out functions without a name")
 
 (define-internal-type code "Code objects: compiled code with one or more functions."
-                      ("SB-KERNEL" "CODE-COMPONENT"))
+  ("SB-KERNEL" "CODE-COMPONENT"))
 (define-internal code-functions (code)
   "Return the number of functions in the code object CODE." ("SB-KERNEL" "CODE-N-ENTRIES") 0)
 (define-internal code-function (code index)
@@ -140,11 +142,11 @@ the agent's hooks. Return NIL when NAME is no global function."
   "Return the index at which the constants of the code object CODE end."
   ("SB-KERNEL" "CODE-HEADER-WORDS") 0)
 (define-internal code-word (code index) "Return the constant at INDEX in the code object CODE."
-                 ("SB-KERNEL" "CODE-HEADER-REF"))
+  ("SB-KERNEL" "CODE-HEADER-REF"))
 (define-internal-variable words-before-functions
   "The index of the first word in a code object that describes a function. In SBCL 2.4.7 and newer,
 it is the index of the first constant."
-                          ("SB-VM" "CODE-CONSTANTS-OFFSET") 0)
+  ("SB-VM" "CODE-CONSTANTS-OFFSET") 0)
 (define-internal-variable words-for-function
   "The number of words that a code object has for each of its functions. Before SBCL 2.4.7 these
 words precede the constants."
@@ -153,18 +155,18 @@ words precede the constants."
   "Return the unique number of the code object CODE." ("SB-KERNEL" "%CODE-SERIALNO"))
 (define-internal-variable next-serial
   "The unique number that the next new code object gets."
-                          ("SB-FASL" "*CODE-SERIALNO*" "SB-C" "*CODE-SERIALNO*"))
+  ("SB-FASL" "*CODE-SERIALNO*" "SB-C" "*CODE-SERIALNO*"))
 (define-internal generation (object)
   "Return the garbage collector's generation of OBJECT. A collection of one generation leaves higher
 generations alone."
-                 ("SB-KERNEL" "GENERATION-OF") 0)
+  ("SB-KERNEL" "GENERATION-OF") 0)
 (define-internal-variable +never-collected+
   "The generation of objects from the core." ("SB-VM" "+PSEUDO-STATIC-GENERATION+") 6)
 (define-internal function-debug (function)
   "Return the debug function (an SB-DI:DEBUG-FUN) of FUNCTION." ("SB-DI" "FUN-DEBUG-FUN"))
 (define-internal compiled-debug (debug)
   "Return the compiler's record of the function that the debug function DEBUG describes."
-                 ("SB-DI" "COMPILED-DEBUG-FUN-COMPILER-DEBUG-FUN"))
+  ("SB-DI" "COMPILED-DEBUG-FUN-COMPILER-DEBUG-FUN"))
 (define-internal form-number (compiled)
   "Return the number of the top-level form that contains the function of COMPILED, a record from
 COMPILED-DEBUG. Return NIL if several forms contain it."
@@ -178,7 +180,7 @@ SOURCE, or NIL."
 (define-internal code-fixups (code)
   "Return an integer into which lists of numbers are packed. The first list has the linkage cells
 through which CODE calls functions."
-                 ("SB-VM" "%CODE-FIXUPS") 0)
+  ("SB-VM" "%CODE-FIXUPS") 0)
 (define-internal unpack-locations (packed)
   "Return the first list of numbers that is packed into the integer PACKED, from CODE-FIXUPS."
   ("SB-C" "UNPACK-CODE-FIXUP-LOCS"))
@@ -229,7 +231,7 @@ has no such cells."
 (define-internal walk-code
                  (visit)
   "Call VISIT with each code object in the heap."
-                 ("SB-VM" "MAP-CODE-OBJECTS")
+  ("SB-VM" "MAP-CODE-OBJECTS")
                  (map-named-code visit))
 
 (defun all-code ()
@@ -264,11 +266,11 @@ allocate memory."
   "Walk FORM with its macros expanded: call FUNCTION with FORM and with each form in it, each with
 its context and environment. Walk on in the value of FUNCTION, unless the second value of FUNCTION
 is true."
-                 ("SB-WALKER" "WALK-FORM"))
+  ("SB-WALKER" "WALK-FORM"))
 
 (define-internal file-kind (name)
   "Return :FILE when NAME, a native namestring, names a regular file and not a link."
-                 ("SB-IMPL" "NATIVE-FILE-KIND") :file)
+  ("SB-IMPL" "NATIVE-FILE-KIND") :file)
 
 ;;; Positions in a file of the objects that the reader makes
 
@@ -282,28 +284,28 @@ observer, for each object that is read."
   ("SB-INT" "FORM-TRACKING-STREAM"))
 (define-internal-name +tracking-stream+
   "The name of the class TRACKING-STREAM, as an argument of OPEN."
-                      ("SB-INT" "FORM-TRACKING-STREAM"))
+  ("SB-INT" "FORM-TRACKING-STREAM"))
 (define-internal stream-observer (stream)
   "Return the observer of STREAM, a TRACKING-STREAM. SBCL calls this function with the start and the
 end, in characters, of each object that the reader makes, and with the object. The observer can be
 set with SETF."
-                 ("SB-INT" "FORM-TRACKING-STREAM-OBSERVER"))
+  ("SB-INT" "FORM-TRACKING-STREAM-OBSERVER"))
 (define-internal-name +make-observer+
   "The name of the function that makes the observer for a file that is compiled."
   ("SB-C" "MAKE-FORM-TRACKING-STREAM-OBSERVER"))
 (define-internal-name +load-source+ "The name of the function that loads the source in a stream."
-                      ("SB-INT" "LOAD-AS-SOURCE"))
+  ("SB-INT" "LOAD-AS-SOURCE"))
 (define-internal number-forms (form number)
   "Store the source path of each list in FORM in the table FORM-PATHS. NUMBER is the number of FORM
 as a top-level form."
   ("SB-C" "FIND-SOURCE-PATHS"))
 (define-internal-name +number-forms+ "The name of the function that NUMBER-FORMS calls."
-                      ("SB-C" "FIND-SOURCE-PATHS"))
+  ("SB-C" "FIND-SOURCE-PATHS"))
 (define-internal-name +form-paths+
   "The name of the variable with a hash table from each list in the form being compiled to the
 source path of the list. A source path is a list of a symbol, the number of the list, and positions
 in the enclosing lists, from the inside out."
-                      ("SB-C" "*SOURCE-PATHS*"))
+  ("SB-C" "*SOURCE-PATHS*"))
 (define-internal-variable form-paths
   "The hash table that the variable with the name +FORM-PATHS+ holds." ("SB-C" "*SOURCE-PATHS*"))
 (define-internal-name +source-information+
@@ -311,15 +313,15 @@ in the enclosing lists, from the inside out."
   ("SB-C" "*SOURCE-INFO*"))
 (define-internal-variable source-information
   "The compiler's record of the file that it compiles, or NIL."
-                          ("SB-C" "*SOURCE-INFO*"))
+  ("SB-C" "*SOURCE-INFO*"))
 (define-internal information-stream (information)
   "Return the stream of INFORMATION, the value of SOURCE-INFORMATION, or NIL."
-                 ("SB-C" "SOURCE-INFO-STREAM"))
+  ("SB-C" "SOURCE-INFO-STREAM"))
 (define-internal path-number (path)
   "Return the number of the form at the source path PATH." ("SB-C" "SOURCE-PATH-FORM-NUMBER"))
 (define-internal path-top-level-form (path)
   "Return the number of the top-level form of the source path PATH."
-                 ("SB-C" "SOURCE-PATH-TLF-NUMBER"))
+  ("SB-C" "SOURCE-PATH-TLF-NUMBER"))
 
 ;;; How code gets into the image
 
@@ -329,7 +331,7 @@ in the enclosing lists, from the inside out."
 
 (define-internal-name +note-code+
   "The name of the function that SBCL calls with each new code object."
-                      ("SB-FASL" "POSSIBLY-LOG-NEW-CODE"))
+  ("SB-FASL" "POSSIBLY-LOG-NEW-CODE"))
 (define-internal-name +evaluate-simply+
   "The name of the function that evaluates a form, and each form in it that needs no compiler."
   ("SB-IMPL" "SIMPLE-EVAL-IN-LEXENV" "SB-INT" "SIMPLE-EVAL-IN-LEXENV"))
@@ -337,13 +339,13 @@ in the enclosing lists, from the inside out."
   "The name of the function that compiles a form and runs it once." ("SB-IMPL" "%SIMPLE-EVAL"))
 (define-internal-name +interpret+
   "The name of the function that evaluates a form without the compiler."
-                      ("SB-EVAL" "EVAL-IN-NATIVE-ENVIRONMENT"))
+  ("SB-EVAL" "EVAL-IN-NATIVE-ENVIRONMENT"))
 (define-internal-name +run-finalizers+
   "The name of the function that SBCL's finalizer thread calls after each garbage collection."
-                      ("SB-IMPL" "RUN-PENDING-FINALIZERS"))
+  ("SB-IMPL" "RUN-PENDING-FINALIZERS"))
 (define-internal-variable evaluated-form
   "The whole form that this thread evaluates." ("SB-IMPL" "*EVAL-SOURCE-CONTEXT*"))
 (define-internal-variable evaluated-index
   "The number that EVALUATED-FORM has in the file being loaded, or NIL when no file is being
 loaded."
-                          ("SB-IMPL" "*EVAL-TLF-INDEX*"))
+  ("SB-IMPL" "*EVAL-TLF-INDEX*"))

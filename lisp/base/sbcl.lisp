@@ -142,17 +142,9 @@ SB-INT::B in other versions of SBCL."
 FALLBACK."
     (if (null fallback)
         `(nothing ,@arguments)
-        `(let ,(loop
-                for
-                parameter
-                in
-                parameters
-                for
-                argument
-                in
-                arguments
-                collect
-                (list parameter argument))
+        `(let ,(loop for parameter in parameters
+                     for argument in arguments
+                     collect (list parameter argument))
            (declare (ignorable ,@parameters))
            ,fallback))))
 

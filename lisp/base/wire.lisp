@@ -104,6 +104,9 @@ sending something may read nothing from those threads until this is read."
           (sb-thread:with-mutex ((channel-lock channel)) (write-frame buffer channel)))
       (send-left-frames channel))))
 
+(defconstant +unread-output+ #x5411
+  "The number of SIOCOUTQ on Linux, the ioctl that returns how many sent octets are not read yet.")
+
 (defun unread-octets ()
   "Return the number of sent octets that the server has not read yet. Return 0 if *CHANNEL* is
 closed, and on systems that do not report the number."
@@ -112,7 +115,8 @@ closed, and on systems that do not report the number."
         (count (make-array 4 :element-type '(unsigned-byte 8) :initial-element 0)))
     (sb-sys:with-pinned-objects (count)
       (if (and out
-               (control-device (sb-sys:fd-stream-fd out) #x5411 (sb-sys:vector-sap count)))
+               (control-device (sb-sys:fd-stream-fd out) +unread-output+
+                               (sb-sys:vector-sap count)))
           (sb-sys:sap-ref-32 (sb-sys:vector-sap count) 0)
           0)))
   #-linux 0)

@@ -11,9 +11,11 @@
 (sb-ext:defglobal **large-pages-known** nil
   "True when this SBCL marks pages in the way that LARGE-PAGE-P assumes.")
 
+(defconstant +large-page+ 16 "The flag of a heap page that belongs to a single large object.")
+
 (defun large-page-p (page)
   "True when page number PAGE of the heap belongs to a single large object."
-  (logtest 16 (or (page-slot page +page-flags+) 0)))
+  (logtest +large-page+ (or (page-slot page +page-flags+) 0)))
 
 (defun large-pages-known-p ()
   "True when LARGE-PAGE-P returns the right values for a large vector and a small one."
