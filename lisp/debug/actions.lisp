@@ -1,4 +1,11 @@
 ;;;; Passes requests to the thread that holds an error, and makes that thread continue.
+;;;;
+;;;; A request reserves the HELD structure of the error (held.lisp) by CLAIM-HELD, and gives it a
+;;;; function by COMMAND-HELD, which the stopped thread calls. LOOK-IN-THREAD runs a request as a
+;;;; job of its own in that thread. GO-ON-IN-THREAD gives the request the next answer of the job
+;;;; that the error has stopped, and GO-ON then takes a restart, leaves a frame, makes the call of a
+;;;; frame again, or ends the job. For a thread of the program, which has no job, MAKE-FOLLOWER
+;;;; makes one that only reports.
 
 (in-package "LIVE-LISP.DEBUG")
 

@@ -39,8 +39,8 @@ END: a text that says how the holding has ended."
 first.")
 (sb-ext:defglobal **held-count** 0 "The number of the last error that was held.")
 (sb-ext:defglobal **ended** '()
-  "A list of lists for the errors that are no longer held, newest first: the number of the error, the
-number of its session, and a text that says why.")
+  "A list of lists for the errors that are no longer held, newest first: the number of the error,
+the number of its session, and a text that says why.")
 (sb-ext:defglobal **held-lock** (sb-thread:make-mutex :name "live-lisp held errors")
   "A lock that a thread holds while it changes **HELD**, **HELD-COUNT** or **ENDED**.")
 

@@ -1,5 +1,5 @@
-;;;; The operation inspect: finds an object by a name, or by an id from an answer, and shows its
-;;;; parts.
+;;;; The operation inspect: finds an object by a name, or by an id from an answer (jobs/ids.lisp),
+;;;; and shows its parts. The structure PART and the function OBJECT-PARTS are in parts.lisp.
 
 (in-package "LIVE-LISP.DEBUG")
 

@@ -1,5 +1,8 @@
-;;;; The operations that inspect held errors, at which threads are stopped, and make these threads
-;;;; continue.
+;;;; The operations on held errors, at which threads are stopped. Each of debug-look, debug-eval,
+;;;; debug-fix and debug-go names a starter in place of START-JOB: LOOK-IN-THREAD has the stopped
+;;;; thread run the body of the operation, and GO-ON-IN-THREAD makes it continue (actions.lisp). In
+;;;; a body, *HELD* is the HELD structure of the error (held.lisp). EVALUATE-REPORTING, by which
+;;;; evaluated forms reach the journal, is in journal/journal.lisp.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -11,8 +14,8 @@
   (type string))
 
 (define-operation ("debug-list" :gives (object (held (list held-row) :optional))) ()
-  "Return a JSON object that lists the errors that are held. Those that other servers hold tell this
-server's process."
+  "Return a JSON object that lists the held errors. For an error that another server of the same
+image holds, the row names that server."
   (object "held" (loop for held in (reverse **held**)
                        collect (object "error" (held-number held)
                                        "seconds" (held-seconds held)
@@ -107,7 +110,8 @@ variables."
 
 (defun lost-variables (frame known)
   "Return a list of the symbols of variables and parameters of FRAME whose values are not kept
-there. Leave out symbols in the list KNOWN."
+there. Leave out symbols in the list KNOWN, and symbols that cannot be bound as the program's local
+variables: uninterned ones, those of SBCL, and global variables."
   (let ((place (frame-place frame)) (lost '()) (kept known))
     (dolist (variable (frame-variables frame))
       (if (eq :valid (variable-validity variable place))
@@ -124,9 +128,9 @@ there. Leave out symbols in the list KNOWN."
 
 (defun fail-not-kept (symbol)
   "Signal an error that says that the value of SYMBOL, a variable of a frame, was not kept."
-  (error
-   "The value of ~A is not kept at this place of the frame. debug_level: 3 of eval_form or load_file keeps all."
-   symbol))
+  (error "The value of ~A is not kept at this place of the frame. debug_level: 3 of eval_form or ~
+          load_file keeps all."
+         symbol))
 
 (defun form-within (form frame)
   "Return a form that evaluates FORM with the parameters of FRAME bound. In it, a variable of FRAME
@@ -164,6 +168,9 @@ variables of FRAME."
                    (cond ((null frame) (evaluate-reporting form text #'identity))
                          ((shows-variable-p form frame) (evaluate-within form frame))
                          (t (let ((form form))
+                              ;; FORM uses no variable of FRAME, so it can be reported. But it must
+                              ;; be evaluated as if it stood in FRAME, so what is evaluated here is
+                              ;; a call of a function that does this.
                               (evaluate-reporting
                                `(values-list (funcall ,(lambda () (evaluate-within form frame))))
                                text #'identity))))))

@@ -1,4 +1,5 @@
-;;;; Lists the parts of an object, without running code of the program.
+;;;; Lists the parts of an object, without running code of the program. OBJECT-PARTS, at the end,
+;;;; chooses the function for the type of the object. inspect.lisp shows the parts.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -10,6 +11,9 @@ nothing else refers to it and it would be collected at once."
 
 (defparameter *sorted-limit* 2000
   "The maximum number of keys in a hash table whose keys are shown sorted.")
+
+(defparameter *part-limit* 100000
+  "The maximum number of elements of a list, an array or a hash table that are listed.")
 
 (defun printed (object)
   "Return OBJECT printed on one line, in at most 200 characters, without running code of the
@@ -25,7 +29,7 @@ program."
   "Return a list of PART structures for the elements of LIST, up to a cons that was seen before. The
 tail of a dotted or circular list is one more part."
   (loop with seen = (make-hash-table :test 'eq)
-        for index from 0 below 100000
+        for index from 0 below *part-limit*
         for rest = list then (cdr rest)
         while (and (consp rest) (not (gethash rest seen)))
         do (setf (gethash rest seen) t)
@@ -38,10 +42,10 @@ tail of a dotted or circular list is one more part."
 (defun array-parts (array)
   "Return a list of PART structures for the elements of ARRAY, named by their subscripts."
   (if (vectorp array)
-      (loop for index from 0 below (min (length array) 100000)
+      (loop for index from 0 below (min (length array) *part-limit*)
             collect (make-part (princ-to-string index) (aref array index)))
       (loop with dimensions = (array-dimensions array)
-            for index from 0 below (min (array-total-size array) 100000)
+            for index from 0 below (min (array-total-size array) *part-limit*)
             collect (make-part (format nil "~{~D~^ ~}" (loop with rest = index
                                                              with subscripts = '()
                                                              for dimension in (reverse dimensions)
@@ -55,7 +59,7 @@ tail of a dotted or circular list is one more part."
   "Return a list of PART structures for the values in the hash table TABLE, named by their keys.
 Sort them by key if there are at most *SORTED-LIMIT*."
   (let ((parts (loop for key being the hash-keys of table using (hash-value value)
-                     repeat 100000
+                     repeat *part-limit*
                      collect (make-part (printed key) value))))
     (if (> (length parts) *sorted-limit*)
         parts
@@ -142,7 +146,7 @@ waits for."
                "slots" (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class))))
 
 (defun object-parts (object)
-  "Return a list of PART structures for the parts of OBJECT, about 100000 at most."
+  "Return a list of PART structures for the parts of OBJECT."
   (typecase object
     (symbol (symbol-parts object))
     (cons (list-parts object))

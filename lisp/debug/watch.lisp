@@ -1,5 +1,7 @@
 ;;;; Watches errors in all threads: records or holds them when they are signalled, before handlers
-;;;; of the program run.
+;;;; of the program run. In an image that the server started, SBCL breaks for *BREAK-ON-SIGNALS*,
+;;;; and DEBUGGER-HOOK calls NOTE-BREAK. In an image that somebody else runs, hooks on ERROR,
+;;;; SIGNAL, WARN and CERROR call NOTE-SIGNALLED instead. HOLD-CONDITION is in held.lisp.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -36,8 +38,8 @@ counted in the second TIME, a universal time."
   (remove-if-not #'watch-in-effect **watches**))
 
 (defun room-this-second-p (watch)
-  "Count one error of WATCH. Return true if at most *WATCHED-AT-ONCE* errors were counted in this second, so
-that it can be recorded."
+  "Count one error of WATCH. Return true if at most *WATCHED-AT-ONCE* errors were counted in this
+second, so that it can be recorded."
   (sb-thread:with-mutex (**watch-lock**)
     (incf (watch-count watch))
     (destructuring-bind (second . count) (watch-second watch)
@@ -194,8 +196,8 @@ this thread is not signalling it already."
   "Call FUNCTION, which signals the condition for which ARGUMENTS stand, with that condition, and
 record it. SIMPLE is the type of a condition for a format control."
   (let ((condition (and arguments
-                        (with-isolation (ignore-errors (condition-for (first arguments) (rest arguments)
-                                                                      simple))))))
+                        (with-isolation
+                       (ignore-errors (condition-for (first arguments) (rest arguments) simple))))))
     (if condition
         (call-noting-condition condition (lambda () (funcall function condition)))
         (apply function arguments))))

@@ -1,6 +1,7 @@
 ;;;; Limits the address space of the image, which also limits the memory outside its heap. Foreign
 ;;;; code that allocates without end then fails. Without the limit, the operating system would run
-;;;; out of memory and kill some process.
+;;;; out of memory and kill some process. CALL-UNLIMITED lifts the limit while a thread or a process
+;;;; is made. The last section gives unused pages of SBCL's card table back.
 
 (in-package "LIVE-LISP.GUARD")
 

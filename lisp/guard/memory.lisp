@@ -1,7 +1,11 @@
-;;;; Finds the job or thread that fills the heap. A garbage collection runs in the thread that found
-;;;; no more room. So the octets that survive it are charged to the job of that thread. The job that
-;;;; grew most is ended early enough that collections never run out of room. How much a collection
-;;;; needs, and how often SBCL collects, is decided in collection.lisp.
+;;;; Finds the job or thread that fills the heap, and ends it before collections run out of room.
+;;;; How much room a collection needs, and how often SBCL collects, is decided in collection.lisp.
+;;;;
+;;;; GUARD-HEAP runs after each garbage collection, in the thread that collected because it found no
+;;;; more room. JUDGE-GROWERS charges the octets that survived to the job of that thread, as a
+;;;; GROWER. When the heap is nearly full, JUDGE-FAIRLY collects as much as there is room for, and
+;;;; judges again, so that garbage counts against nobody. END-GROWERS ends the jobs and threads that
+;;;; grew most. **STARTERS**, from threads to jobs, is in threads.lisp.
 
 (in-package "LIVE-LISP.GUARD")
 

@@ -1,4 +1,10 @@
 ;;;; Guards the threads that user code makes, and protects the agent's own threads from user code.
+;;;;
+;;;; Two hooks on MAKE-THREAD do the first: STARTER-NOTED records the job that makes a thread, and
+;;;; GUARDED-MADE has RUN-GUARDED call the function of the thread. Hooks on TERMINATE-THREAD and
+;;;; INTERRUPT-THREAD do the second, by REFUSING-FOR-OWN. In an image that somebody else runs,
+;;;; timers and interrupts of jobs run in CALL-IN-THEIR-THREAD, too. DEBUGGER-HOOK and *THREAD-END*
+;;;; are in jobs/jobs.lisp.
 
 (in-package "LIVE-LISP.GUARD")
 
@@ -97,9 +103,9 @@ start."
 
 (define-hook sb-thread:make-thread guarded-made)
 
-;;; In an image that somebody else runs: SBCL runs the function of a timer in a new thread, or in any
-;;; thread of the image, and the function of an interrupt in the thread that is interrupted. What
-;;; fails there is not that person's.
+;;; In an image that somebody else runs: SBCL runs the function of a timer in a new thread, or in
+;;; any thread of the image, and the function of an interrupt in the thread that is interrupted.
+;;; What fails there is not that person's.
 
 (defun call-in-their-thread (call channel session)
   "Have CALL-APART take CALL. *CHANNEL* and *SESSION* are bound to the other arguments. An unhandled
@@ -110,8 +116,8 @@ condition ends only this function, because the thread can be one of the person's
     (catch *thread-end* (call-apart call))))
 
 (defun apart-from-theirs (function)
-  "Return a function that calls FUNCTION, without arguments, for this job or thread of one: in a thread
-where no job runs by CALL-IN-THEIR-THREAD."
+  "Return a function that calls FUNCTION, without arguments, for this job or thread of one: in a
+thread where no job runs by CALL-IN-THEIR-THREAD."
   (let ((function (coerce function 'function)) (channel *channel*) (session *session*))
     (lambda ()
       (if (of-job-p)
@@ -120,7 +126,8 @@ where no job runs by CALL-IN-THEIR-THREAD."
 
 (defun timer-made (make &rest arguments)
   "Hook: call MAKE, which makes a timer, with ARGUMENTS. The first argument is the function of the
-timer: if a job, or a thread of one, makes the timer, it is called apart from that person's threads."
+timer: if a job, or a thread of one, makes the timer, it is called apart from that person's
+threads."
   (if (and arguments (callable-p (first arguments)) (of-job-p))
       (apply make (apart-from-theirs (first arguments)) (rest arguments))
       (apply make arguments)))
@@ -128,9 +135,9 @@ timer: if a job, or a thread of one, makes the timer, it is called apart from th
 (define-hook sb-ext:make-timer timer-made)
 
 (defun interrupting-apart (interrupt &rest arguments)
-  "Hook: call INTERRUPT, which has a thread call a function, with ARGUMENTS. The second argument is the
-function: if a job, or a thread of one, interrupts the thread, it is called apart from that person's
-threads."
+  "Hook: call INTERRUPT, which has a thread call a function, with ARGUMENTS. The second argument is
+the function: if a job, or a thread of one, interrupts the thread, it is called apart from that
+person's threads."
   (if (and (rest arguments) (callable-p (second arguments)) (of-job-p))
       (apply interrupt (first arguments) (apart-from-theirs (second arguments)) (cddr arguments))
       (apply interrupt arguments)))

@@ -1,5 +1,7 @@
 ;;;; Loads ASDF and the user's library manager on demand: for the first system that needs them, or
-;;;; when a form or file names one of their packages.
+;;;; when a form or file names one of their packages. Also finds systems below further folders, and
+;;;; has ASDF try again when another image replaces a fasl at the same time. The names of ASDF and
+;;;; of library managers are looked up when they are used (CONTRIB-SYMBOL in base/sbcl.lisp).
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -149,12 +151,12 @@ run. Print a message that asks the user to load it again."
 ;;; by an environment variable.
 
 (defvar *tree-files* :unknown
-  "A list of the pathnames of the .asd files below the session's trees, or :UNKNOWN before this job has needed
-them.")
+  "A list of the pathnames of the .asd files below the session's trees, or :UNKNOWN before this job
+has needed them.")
 
 (defun files-in-trees ()
-  "Return a list of the pathnames of the .asd files in the session's trees and below, except in folders that
-ASDF never searches, such as .git."
+  "Return a list of the pathnames of the .asd files in the session's trees and below, except in
+folders that ASDF never searches, such as .git."
   (let ((excluded (symbol-value (contrib-symbol "ASDF/SOURCE-REGISTRY"
                                                 "*SOURCE-REGISTRY-EXCLUSIONS*")))
         (files '()))
@@ -169,8 +171,8 @@ ASDF never searches, such as .git."
                    (setf files (append files (directory (merge-pathnames "*.asd" folder))))))))))
 
 (defun system-in-trees (name)
-  "Return the pathname of the .asd file below the session's trees for the system NAME, or NIL. ASDF calls this
-in jobs after all other functions that find systems."
+  "Return the pathname of the .asd file below the session's trees for the system NAME, or NIL. ASDF
+calls this in jobs after all other functions that find systems."
   (when (eq *tree-files* :unknown) (setf *tree-files* (files-in-trees)))
   (let ((primary (funcall (contrib-function "ASDF" "PRIMARY-SYSTEM-NAME") name)))
     (find primary *tree-files* :key #'pathname-name :test #'equal)))

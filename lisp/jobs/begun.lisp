@@ -26,7 +26,8 @@ nothing if the server shares no memory."
       (close-file descriptor))))
 
 (defun note-begun (id)
-  "Record in the shared memory that the request ID begins to run, unless a later request has its word."
+  "Record in the shared memory that the request ID begins to run, unless a later request has its
+word."
   (when **begun-place**
     (symbol-macrolet ((word (sb-sys:sap-ref-64 (sb-sys:int-sap **begun-place**)
                                                (* 8 (mod id +begun-words+)))))

@@ -66,7 +66,8 @@ how many older ones are left out. Return NIL if there are none."
   (when **attached**
     (sb-thread:with-mutex (**changes-lock**)
       (let* ((new (- **change-count** (shiftf (session-seen *session*) **change-count**)))
-             (others (remove *session* (ldiff **changes** (nthcdr new **changes**)) :key #'change-session))
+             (others (remove *session* (ldiff **changes** (nthcdr new **changes**))
+                             :key #'change-session))
              (texts (remove-duplicates (mapcar #'change-text others) :test #'equal :from-end t)))
         (when texts
           (list "changes" (reverse (ldiff texts (nthcdr *changes-shown* texts)))

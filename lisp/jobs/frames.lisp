@@ -1,5 +1,7 @@
 ;;;; Finds the frames of user code on the stack, and leaves out the frames of SBCL and of the agent
-;;;; at both ends.
+;;;; at both ends. In between, FOLDED-FRAMES puts a FOLDED in the place of runs of system frames.
+;;;; NOTE-FRAME and FRAME-ROLE, by which functions of the agent say what their frames mean, are in
+;;;; base/own.lisp; the places of frames are in places.lisp, their local variables in locals.lisp.
 
 (in-package "LIVE-LISP.JOBS")
 

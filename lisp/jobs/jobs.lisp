@@ -1,5 +1,12 @@
-;;;; Runs each request that can run user code in a thread of its own. A throw, which no handler can
-;;;; stop, can end the request at any time.
+;;;; Runs each request that can run user code in a thread of its own, as a JOB. A throw, which no
+;;;; handler can stop, can end the request at any time.
+;;;;
+;;;; RUN-JOB, at the end, is the life of a job: **BEFORE-JOBS**, JOB-RESULT, ANSWER, END-JOB.
+;;;; JOB-RESULT catches the throws to the job: LEAVE-JOB throws for an interrupt, LEAVE-BY-CONDITION
+;;;; for a condition that nobody handled, for which SBCL calls DEBUGGER-HOOK. What is thrown is a
+;;;; property list of answer members. threads.lisp and main-thread.lisp choose the thread of a job.
+;;;; How a condition is described is in conditions.lisp, what a call wants done about its errors in
+;;;; hold.lisp.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -9,21 +16,29 @@
     (if (realp time) (floor (* 1000 time) internal-time-units-per-second) 0)))
 
 (defstruct (job (:constructor make-job (id operation)))
-  "A request that runs in a thread of its own. ID is the request's id, OPERATION the name of its
-operation. OUTPUT captures its output. COLLECTED-BEFORE is the value of (COLLECTED-MILLISECONDS) at
-its start. INTERRUPTIBLE is true while a throw can end the job. WAITING is the reason of an
-interrupt that came before the job was interruptible. FRAMES are the job's frames at the first
-interrupt, as JSON objects. THROWS counts the throws to its end. LOOKING is true while its stack is
-examined. GLANCE has frames for the operation \"status\", or :ASKED until the thread has recorded
-them. BEGUN is true once the job's function is called, TERMINATING once TERMINATE-JOB was called,
-ANSWERED once the answer is sent. ENDER is the name of another thread that ended the job. CROWDED is
-true if garbage must be collected after the job. UNHELD is the reason why an error was not held for
-debugging. FOLLOWS is true if the job only reports the progress of a thread of the program. LEAVING
-is NIL or a function: if a throw passes the end of the job, the function is called with the job, and
-no answer is sent. NOTES is a property list of further answer members. WAITS is true until the main
-thread begins the job. Before the job is run or answered, WAITS must be set to NIL by
-COMPARE-AND-SWAP. CHANNEL and SESSION are those of the server that sent the request. MADE is the
-internal real time at which the job was made."
+  "A request that runs in a thread of its own.
+ID, OPERATION: the id of the request, and the name of its operation.
+OUTPUT: the capture of its output.
+COLLECTED-BEFORE: the value of (COLLECTED-MILLISECONDS) at its start.
+INTERRUPTIBLE: true while a throw can end the job.
+FRAMES: its frames at the first interrupt, as JSON objects.
+LOOKING: true while its stack is examined.
+GLANCE: frames for the operation \"status\", or :ASKED until the thread has recorded them.
+THROWS: the number of throws to its end so far.
+WAITING: the reason of an interrupt that came before the job was interruptible.
+BEGUN, TERMINATING, ANSWERED: true once its function is called, once TERMINATE-JOB was called, and
+once the answer is sent.
+ENDER: the name of another thread that ended the job.
+CROWDED: true if garbage must be collected after the job.
+UNHELD: the reason why an error was not held for debugging.
+FOLLOWS: true if the job only reports the progress of a thread of the program.
+LEAVING: NIL or a function. If a throw passes the end of the job, it is called with the job, and no
+answer is sent.
+WAITS: true until the main thread begins the job. Before the job is run or answered, WAITS must be
+set to NIL by COMPARE-AND-SWAP.
+NOTES: a property list of further answer members.
+CHANNEL, SESSION: those of the server that sent the request.
+MADE: the internal real time at which the job was made."
   id
   operation
   thread
@@ -107,13 +122,11 @@ members. If they are too long for a frame, return the frame of an answer with an
         (frame-octets
          (object "id" id
                  "condition"
-                 (object
-                  "type" "COMMON-LISP::ERROR"
-                  "text"
-                  (format
-                   nil
-                   "The answer is too large: it takes ~D octets, of ~D at most. Ask for less in one call."
-                   length +frame-limit+))))
+                 (object "type" "COMMON-LISP::ERROR"
+                         "text" (format nil
+                                        "The answer is too large: it takes ~D octets, of ~D at ~
+                                         most. Ask for less in one call."
+                                        length +frame-limit+))))
         frame)))
 
 (defun send-answer (job members)
@@ -223,8 +236,9 @@ not reach the jobs of another one."
     (and job (eq *channel* (job-channel job)) job)))
 
 (defun interrupt-job (job reason)
-  "Interrupt JOB, or do nothing if it is NIL. If the job only follows a thread of the program, answer
-it, and let the thread go on. If it still waits for the main thread, answer it without running it."
+  "Interrupt JOB, or do nothing if it is NIL. If the job only follows a thread of the program,
+answer it, and let the thread go on. If it still waits for the main thread, answer it without
+running it."
   (when job
     (cond
       ((job-follows job) (answer job (interruption job reason)))
@@ -300,7 +314,8 @@ error, and print a message about it."
                          (unless (typep condition 'storage-condition)
                            (multiple-value-call #'described condition **thread-error-keeper** t
                                                 (calls-on-stack)))))
-    (format (background-stream) "~&~:[The~;What ran in the~] thread ~A was ended by an unhandled ~A: ~A~%"
+    (format (background-stream)
+            "~&~:[The~;What ran in the~] thread ~A was ended by an unhandled ~A: ~A~%"
             (or (eq sb-thread:*current-thread* (sb-thread:main-thread))
                 (eq :left (first *thread-end*)))
             name
@@ -481,8 +496,8 @@ for it."
 
 (defmacro with-job-streams ((capture) &body body)
   "Evaluate BODY with output streams that write to CAPTURE, and input streams that are at their
-end. In an image that somebody else runs, also SBCL's own streams are such ones, so that BODY neither
-takes that person's input nor writes into the terminal."
+end. In an image that somebody else runs, also SBCL's own streams are such ones, so that BODY
+neither takes that person's input nor writes into the terminal."
   (let ((input (gensym "INPUT")) (output (gensym "OUTPUT")) (terminal (gensym "TERMINAL")))
     ;; LOAD-TIME-VALUE is used for the reason in ENDED-INPUT. The job cannot be interrupted here
     ;; yet.

@@ -1,6 +1,6 @@
 ;;;; Renders frames with their local variables, for errors that are shown later. The values of
 ;;;; locals are printed when the error happens, and without user code, since a print method could
-;;;; fail or never end.
+;;;; fail or never end: LOCAL-TEXT prints a value so. The errors are kept by KEEP-ERROR at the end.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -321,12 +321,11 @@ has taken *LOCALS-MILLISECONDS*, the remaining frames have only the function's n
   (others (list (object (time integer) (type string))) :optional "All kept errors, newest first."))
 
 (defun keep-error (condition on-stack)
-  "Keep CONDITION as an error of the session, with the locals of its frames if ON-STACK says that they are still
-on the stack. Return a function that must be called later with the CONDITION-DATA of CONDITION:
-making this data runs user code, and may never end."
+  "Keep CONDITION as an error of the session, with the locals of its frames if ON-STACK says that
+they are still on the stack. Return a function that must be called later with the CONDITION-DATA of
+CONDITION: making this data runs user code, and may never end."
   ;; Turn *PRINT-CIRCLE* off: CONDITION may be signalled while a value is being printed with it.
-  (let* (
-         (*print-circle* nil)
+  (let* ((*print-circle* nil)
          (frames (and on-stack (frames-with-locals (shown-frames))))
          (kept (list "time" (unix-time)
                     "operation" (and *job* (job-operation *job*))

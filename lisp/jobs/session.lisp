@@ -29,15 +29,19 @@ evaluation."
 (sb-ext:defglobal **sessions-begun** (list 0) "A list of the number of the last session.")
 
 (defstruct session
-  "The session of a server. VALUES is a list of the values of *SESSION-VARIABLES*, in the same order,
-FIRST the list that VALUES had when the session started, and TOLD the list that the function STYLES
-returned at the last answer. SEEN is the number of all changes of the image at the last answer.
-NUMBER differs from that of each other session. SERVER is a text that tells the server from others,
-or NIL. TREES are the namestrings of the folders in and below which ASDF also finds systems while a
-job runs. ERRORS are the kept errors, newest first. BACKGROUND is the capture of the output of
-threads that no job waits for, since the last answer. ENDED is true once the connection of the server
-has ended. UNDOING lists lists of a function that END-SESSION calls. A thread that changes these two holds
-LOCK."
+  "The session of a server.
+VALUES: a list of the values of *SESSION-VARIABLES*, in the same order.
+FIRST: the list that VALUES had when the session started.
+TOLD: the list that the function STYLES returned at the last answer.
+SEEN: the number of all changes of the image at the last answer.
+NUMBER: a number that no other session has.
+SERVER: a text that tells the server from others, or NIL.
+TREES: the namestrings of the folders in and below which ASDF also finds systems while a job runs.
+ERRORS: the kept errors, newest first.
+BACKGROUND: the capture of the output of threads that no job waits for, since the last answer.
+ENDED: true once the connection of the server has ended.
+UNDOING: a list of lists (FUNCTION). END-SESSION calls these functions.
+LOCK: the mutex that a thread holds while it changes ENDED or UNDOING."
   (values '()) (first '()) (told '()) (seen 0)
   (number (sb-ext:atomic-incf (car **sessions-begun**)))
   (server nil)
@@ -53,15 +57,15 @@ LOCK."
 threads have the same.")
 
 (sb-ext:defglobal **at-session-end** '()
-  "A list of functions without parameters. They are called when *SESSION* ends, because the connection
-of its server has ended, to remove what the session has left in the image.")
+  "A list of functions without parameters. They are called when *SESSION* ends, because the
+connection of its server has ended, to remove what the session has left in the image.")
 
 (defun call-until-session-ends (begin function end)
   "Call BEGIN, which changes the image for this session, then FUNCTION, and then END, which undoes
 BEGIN. Return the values of FUNCTION. Call END after a non-local exit too. If the session ends while
 FUNCTION runs, END is called in the thread that ends the session, because nobody knows when FUNCTION
-will end: its thread may ignore interrupts. If the session has ended before, call only FUNCTION. BEGIN
-and END are called without interrupts."
+will end: its thread may ignore interrupts. If the session has ended before, call only FUNCTION.
+BEGIN and END are called without interrupts."
   (let ((session *session*) (undoing (list end)))
     (sb-sys:without-interrupts
       (unwind-protect

@@ -14,9 +14,9 @@ the list with number N, in characters of the file. Both are 0 when unknown."
   "What the reader told of a file, in the version with the write date DATE. FORMS is a vector. Its
 element N is the SPANS, the places of the lists, of top-level form N, or NIL if they are unknown.
 PACKAGES is a list of (NUMBER . NAME) pairs, the last first: the forms from NUMBER on were read in
-the package NAME. OFFSETS is NIL unless the file was read again to find the places. Then it is a vector of
-the octet offsets at which reading each form began. If SBCL recorded other offsets at the load, the
-file had another text then, and the places are wrong for it."
+the package NAME. OFFSETS is NIL unless the file was read again to find the places. Then it is a
+vector of the octet offsets at which reading each form began. If SBCL recorded other offsets at the
+load, the file had another text then, and the places are wrong for it."
   date (forms #() :type simple-vector) (packages '()) (offsets nil))
 
 (sb-ext:defglobal **spans** (make-hash-table :test 'equal :synchronized t)
@@ -173,9 +173,9 @@ from each list to its source path."
 some of the forms of FILE.")
 
 (defun call-as-itself (file function)
-  "Call FUNCTION, which compiles or loads FILE, a pathname designator or a stream. If FILE is another
-file than the copy of *FILE-OF-COPY*, its definitions do not get the file of the copy as their
-source."
+  "Call FUNCTION, which compiles or loads FILE, a pathname designator or a stream. If FILE is
+another file than the copy of *FILE-OF-COPY*, its definitions do not get the file of the copy as
+their source."
   (if (and *file-of-copy*
            +source-namestring+
            +source-plist+

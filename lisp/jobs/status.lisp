@@ -1,5 +1,6 @@
 ;;;; Reports the state of the image and its jobs. The reader thread runs this code, so it must
-;;;; neither wait for locks nor run user code. Data that is not available at once is left out.
+;;;; neither wait for locks nor run user code. Data that is not available at once is left out. The
+;;;; frames of a running job are recorded by its own thread, which GLANCE-AT interrupts for that.
 
 (in-package "LIVE-LISP.JOBS")
 

@@ -25,7 +25,8 @@ does not keep changes of these variables."
 (defun call-in-session-copy (function)
   "Call FUNCTION with the session's variables bound to their values in the session. The session does
 not keep changes of these variables."
-  (with-session-variables (sb-thread:with-mutex (**session-lock**) (copy-list (session-values *session*)))
+  (with-session-variables (sb-thread:with-mutex (**session-lock**)
+                            (copy-list (session-values *session*)))
     (funcall function)))
 
 (define-operation ("renew-session" :server-only t :inline t :gives boolean) ()
@@ -76,7 +77,8 @@ variable."
 (defun style-members ()
   "Return a property list with the answer member \"styles\": those settings from STYLES that the
 last answer did not have. Return NIL if there are none."
-  (let* ((*print-pprint-dispatch* **pretty-printers**) (styles (styles)) (told (session-told *session*)))
+  (let* ((*print-pprint-dispatch* **pretty-printers**)
+         (styles (styles)) (told (session-told *session*)))
     (unless (equal styles told)
       (setf (session-told *session*) styles)
       (let ((new (set-difference styles told :test #'equal)))

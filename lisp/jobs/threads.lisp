@@ -42,16 +42,15 @@ answer JOB with the error."
         ;; If the error has another reason, it is a failure of the agent, and the server then
         ;; replaces the image.
         (unless (search "OS thread" why) (error condition))
-        (send
-         (object "id" (job-id job)
-                 "condition"
-                 (object
-                  "type" (class-text (class-of condition))
-                  "text"
-                  (format
-                   nil
-                   "The image could not make a thread for this call (~A), so nothing was done. End threads that are not needed, or restart the image."
-                   why))))))))
+        (send (object "id" (job-id job)
+                      "condition"
+                      (object "type" (class-text (class-of condition))
+                              "text"
+                              (format nil
+                                      "The image could not make a thread for this call (~A), so ~
+                                       nothing was done. End threads that are not needed, or ~
+                                       restart the image."
+                                      why))))))))
 
 ;;; The spare thread
 

@@ -1,7 +1,9 @@
-;;;; Records how evaluating a form changed the image. Hooks do this: SBCL checks package locks
-;;;; before it defines or undefines a name or changes a package, and the hooks are in these checks,
-;;;; and in functions such as ADD-METHOD and LOAD. The hooks also record for LIVE-LISP.SOURCES which
-;;;; names were defined (TOUCH), and remove methods that do not fit a new lambda list (MAKING-WAY).
+;;;; Records how evaluating a form changed the image, in *EFFECTS*. Hooks do this: SBCL checks
+;;;; package locks before it defines or undefines a name or changes a package, and the hooks are in
+;;;; these checks (NAME-CHECKED, PACKAGE-CHECKED), and in functions such as ADD-METHOD and LOAD.
+;;;; What no hook notices, NOTE-OPERATOR finds in the operator of the form. The hooks also record
+;;;; for LIVE-LISP.SOURCES which names were defined (TOUCH), and remove methods that do not fit a
+;;;; new lambda list (MAKING-WAY).
 
 (in-package "LIVE-LISP.JOURNAL")
 
@@ -136,7 +138,8 @@ much code that only looks up a symbol."
         (when (system-symbol-p symbol) (setf (effects-restyles *effects*) t))
         (when (own-package-p (symbol-package symbol)) (setf (effects-damages *effects*) t)))))
   (when **attached**
-    (with-isolation (note-changed-name (name-text (sb-mop:generic-function-name generic-function)))))
+    (with-isolation
+     (note-changed-name (name-text (sb-mop:generic-function-name generic-function)))))
   (multiple-value-prog1 (funcall change generic-function method)
     (when (sb-mop:method-generic-function method) (touch-method method))))
 

@@ -3,10 +3,11 @@
 ;;;; {"built": {"text": "(defun f () *x*)", "package": "CL-USER", "reads": [...]}, "job": 52};
 ;;;; docs/develop/wire-protocol.md has all members.
 ;;;;
-;;;; EVALUATE-REPORTING is the entry. It evaluates the parts of a form, such as those of a PROGN, one
-;;;; by one. EVALUATE-NOTING (settings.lisp) evaluates a part and records its EFFECTS (effects.lisp),
-;;;; which an ACCOUNT sums up. The report follows when the form has ended. If a part has changed the
-;;;; image and the form goes on, an earlier message says so, because the form may never end.
+;;;; EVALUATE-REPORTING is the entry. It evaluates the parts of a form, such as those of a PROGN,
+;;;; one by one. EVALUATE-NOTING (settings.lisp) evaluates a part and records its EFFECTS
+;;;; (effects.lisp), which an ACCOUNT sums up. The report follows when the form has ended. If a part
+;;;; has changed the image and the form goes on, an earlier message says so, because the form may
+;;;; never end.
 
 (in-package "LIVE-LISP.JOURNAL")
 
@@ -21,7 +22,8 @@ text of the part shows them.
 WITHOUT: the paths, lists of indexes, of parts that a rebuilt image does not need.
 OPENED: NIL, or the number in the message that the form has changed the image and still runs."
   text
-  (package *package*) (home (package-name *package*)) (mark (ignore-errors (mark-before *readtable*)))
+  (package *package*) (home (package-name *package*))
+  (mark (ignore-errors (mark-before *readtable*)))
   (policy compiler-policy) (restarts *went-on-by*)
   (builds nil) (damages nil) (restyles nil) (names '()) (without '()) (opened nil))
 

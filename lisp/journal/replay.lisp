@@ -1,8 +1,8 @@
-;;;; Rebuilds a lost image from the forms that built it. The server keeps the reports of journal.lisp
-;;;; in a file, and sends them to the next image by the operation "replay". For each form, this calls
-;;;; REPLAY-MEMBERS, which calls REPLAY-FORM, which evaluates the form by EVALUATE-NOTING
-;;;; (settings.lisp). The answer reports forms that could not be evaluated, forms that defined less
-;;;; than before, and a form after which the image does not work.
+;;;; Rebuilds a lost image from the forms that built it. The server keeps the reports of
+;;;; journal.lisp in a file, and sends them to the next image by the operation "replay". For each
+;;;; form, this calls REPLAY-MEMBERS, which calls REPLAY-FORM, which evaluates the form by
+;;;; EVALUATE-NOTING (settings.lisp). The answer reports forms that could not be evaluated, forms
+;;;; that defined less than before, and a form after which the image does not work.
 
 (in-package "LIVE-LISP.JOURNAL")
 
@@ -121,8 +121,8 @@ the streams that it finds, and write to them later."
   (failed (list replay-remark) :optional "Problems with forms."))
 
 (define-operation ("replay" :members t :gives replay-data)
-    ;; The server keeps FORMS in a file, which can be damaged. So the wire checks only that each is an
-    ;; object, and REPLAY-FORM reports a bad one.
+    ;; The server keeps FORMS in a file, which can be damaged. So the wire checks only that each is
+    ;; an object, and REPLAY-FORM reports a bad one.
     ((forms (list (map anything))
       "Each a FormEntry, or with only `inPackage` a change of the session's package."))
   "Evaluate FORMS, which built the lost image, and report those that failed, with the reasons.

@@ -1,4 +1,5 @@
-;;;; Describes recorded calls as rows of a tree, after recording has ended.
+;;;; Describes recorded calls as rows of a tree, after recording has ended. The structures CALL,
+;;;; PROBE, OBSERVATION and GONE-OBJECT are in recording.lisp.
 
 (in-package "LIVE-LISP.OBSERVE")
 

@@ -1,4 +1,5 @@
-;;;; Defines the operations observe-calls, observe-profile and observe-times.
+;;;; Defines the operations observe-calls, observe-profile and observe-times. They evaluate the code
+;;;; of the request as a part of the job (CALL-AS-JOB-PART in evaluate/evaluate.lisp).
 
 (in-package "LIVE-LISP.OBSERVE")
 

@@ -1,5 +1,6 @@
-;;;; Chooses functions to observe, and installs and removes probes, the wrappers that record their
-;;;; calls.
+;;;; Chooses functions to observe, and installs and removes PROBEs (recording.lisp), the wrappers
+;;;; that record their calls. CALL-OBSERVED does the latter around the observed code. For generic
+;;;; functions a second wrapper records which methods are entered.
 
 (in-package "LIVE-LISP.OBSERVE")
 

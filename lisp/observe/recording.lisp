@@ -1,6 +1,11 @@
-;;;; Records calls. A probe wraps a function, and records arguments, values and times, without
-;;;; changing what the call does. The memory for the records is limited, however often the function
-;;;; is called.
+;;;; Records calls. A PROBE is a wrapper around a function that records its calls for an
+;;;; OBSERVATION: arguments, values and times, without changing what a call does. The memory for the
+;;;; records is limited, however often the function is called. probes.lisp installs the probes,
+;;;; calls.lisp shows the calls.
+;;;;
+;;;; RECORDER makes the wrapper of a probe. For each call it asks DUE-P, and then RECORD-CALL, which
+;;;; makes a CALL structure (NEW-CALL), keeps it (KEEP-CALL), and records how the call ended
+;;;; (CALL-RECORDED).
 
 (in-package "LIVE-LISP.OBSERVE")
 
@@ -124,10 +129,10 @@ goes."
               (setf (probe-failure probe) (class-of failure))
               nil))))))
 
-;;; The functions that follow run at each recorded call. They do not run in WITH-ISOLATION, which would take
-;;; twice as long as all of them together. They do not need it: they only read the clock, and make,
-;;; set and compare objects. So they signal nothing, use no variable of the program, and call no
-;;; function that can have a probe.
+;;; The functions that follow run at each recorded call. They do not run in WITH-ISOLATION, which
+;;; would take twice as long as all of them together. They do not need it: they only read the clock,
+;;; and make, set and compare objects. So they signal nothing, use no variable of the program, and
+;;; call no function that can have a probe.
 ;;;
 ;;; A timer of the program can interrupt them and throw out of them. If the end of a call is to be
 ;;; recorded, KEEP-CALL therefore runs only inside the UNWIND-PROTECT that records this end.

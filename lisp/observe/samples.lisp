@@ -1,4 +1,6 @@
-;;;; Profiles a program by sampling its stacks, with the profiler that comes with SBCL.
+;;;; Profiles a program by sampling its stacks, with the profiler that comes with SBCL. CALL-SAMPLED
+;;;; takes the samples, MAP-STACKS cuts each down to the functions of the program, and SPOT
+;;;; structures count in how many samples a function is.
 
 (in-package "LIVE-LISP.OBSERVE")
 

@@ -1,4 +1,5 @@
-;;;; Finds the types of arguments and values in recorded calls, and proposes an FTYPE declaration.
+;;;; Finds the types of arguments and values in recorded calls (recording.lisp), and proposes an
+;;;; FTYPE declaration. TYPES-OF, at the end, does this for the calls of one function.
 
 (in-package "LIVE-LISP.OBSERVE")
 

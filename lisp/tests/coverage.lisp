@@ -1,5 +1,7 @@
-;;;; Chooses the files for which coverage is measured, and records which definitions each test
-;;;; reaches.
+;;;; Chooses the files for which coverage is measured, compiles and loads a copy of each that has
+;;;; only its definitions, and tells which of these and which of their parts a test has reached. How
+;;;; the copies of definitions mark what runs is in measured.lisp. CALL-COVERING runs tests with a
+;;;; new COVERING structure, COVER measures the files, and COVERAGE-DATA makes the result.
 
 (in-package "LIVE-LISP.TESTS")
 

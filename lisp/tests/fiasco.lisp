@@ -1,5 +1,5 @@
-;;;; Support for the test framework Fiasco. A Fiasco test is a function. A test with child tests is a
-;;;; suite.
+;;;; Support for the test framework Fiasco. A Fiasco test is a function. A test with child tests is
+;;;; a suite.
 
 (in-package "LIVE-LISP.TESTS")
 

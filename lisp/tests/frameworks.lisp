@@ -1,5 +1,6 @@
 ;;;; The supported test frameworks, and the wrappers around their functions that record which tests
-;;;; run.
+;;;; run. A file for each framework calls DEFINE-FRAMEWORK. While tests run, CALL-WITH-PROBES wraps
+;;;; the functions that a framework names as probes (WRAP in base/wrapping.lisp).
 
 (in-package "LIVE-LISP.TESTS")
 

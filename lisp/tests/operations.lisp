@@ -1,4 +1,6 @@
 ;;;; Defines the operation test-run, which runs the tests of ASDF systems, or tests by name.
+;;;; RUN-CHOSEN runs them with the wrappers of the frameworks installed (frameworks.lisp), and
+;;;; CALL-MEASURING measures coverage meanwhile (coverage.lisp).
 
 (in-package "LIVE-LISP.TESTS")
 

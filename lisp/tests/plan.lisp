@@ -1,5 +1,6 @@
 ;;;; Plans a run of tests: chooses the systems to test, and the systems to load first, even if ASDF
-;;;; considers them unchanged.
+;;;; considers them unchanged. ASDF is called by the names of its functions (ASDF-CALL), because it
+;;;; may not be loaded yet.
 
 (in-package "LIVE-LISP.TESTS")
 

@@ -1,5 +1,9 @@
 ;;;; Records the result of each test. Sends the server a message when a test begins and when it
 ;;;; ends, so that the server has the results even if the image is lost.
+;;;;
+;;;; The wrappers of the frameworks (frameworks.lisp, and a file for each) call CALL-AS-TEST around
+;;;; a test, and NOTE-CHECKS and NOTE-FAILURE within it. These record in *RESULT*, the RESULT of the
+;;;; test, and *RUN*, the RUN that it belongs to.
 
 (in-package "LIVE-LISP.TESTS")
 

@@ -1,5 +1,6 @@
-;;;; Calls tools from Lisp code. The server runs the tool. The calling thread waits until the reader
-;;;; thread receives the answer. A throw can end the wait at any time.
+;;;; Calls tools from Lisp code. ASK-SERVER sends a request to the server, which runs the tool, and
+;;;; the calling thread waits until the reader thread receives the answer and performs the operation
+;;;; "called". A throw can end the wait at any time. How arguments become JSON is in crossing.lisp.
 
 (in-package "LIVE-LISP.TOOLS")
 

@@ -1,5 +1,6 @@
-;;;; Runs the handlers of tools that are written in Lisp, when the server asks for this. Also lets
-;;;; Lisp code call any tool as a model would.
+;;;; Runs the handlers of tools that are written in Lisp, when the server asks for this by the
+;;;; operation run-tool. Also lets Lisp code call any tool as a model would. OFFERED, the tools as
+;;;; the server knows them, is in registry.lisp.
 
 (in-package "LIVE-LISP.TOOLS")
 

@@ -77,9 +77,8 @@ KEYWORD)."
 function REFUSE with a format control and its arguments."
   (unless (and (proper-list-p parameter) (evenp (length parameter)) (stringp (getf parameter :name))
                (plusp (length (getf parameter :name))))
-    (funcall
-     refuse
-     "has a parameter without a name; a parameter is a list such as (:name \"symbol\" :type :string :description \"...\")."))
+    (funcall refuse "has a parameter without a name; a parameter is a list such as ~
+                     (:name \"symbol\" :type :string :description \"...\")."))
   (let ((name (getf parameter :name))
         (type (getf parameter :type))
         (text (getf parameter :description "")))
