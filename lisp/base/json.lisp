@@ -16,6 +16,11 @@
 value NIL are not written."
   (make-json-object members))
 
+(defun json-member (key object)
+  "Return the value of the member KEY, a string, of the JSON object OBJECT, or NIL."
+  (loop for (name value) on (json-object-members object) by #'cddr
+        when (string= name key) return value))
+
 (defun json-boolean (value)
   "Return :TRUE if VALUE is true, else :FALSE. WRITE-JSON writes them as true and false."
   (if value :true :false))

@@ -68,10 +68,9 @@ variables have no value any more."
                   collect (object "name" (symbol-name name) "value" (local-text value)
                                   "id" (object-id value)))
             (remove-if (lambda (local)
-                         (let ((name (second (member "name" (json-object-members local)
-                                                     :test #'equal))))
-                           (find name parameters :key (lambda (pair) (symbol-name (car pair)))
-                                 :test #'equal)))
+                         (find (json-member "name" local) parameters
+                               :key (lambda (pair) (symbol-name (car pair)))
+                               :test #'equal))
                        (frame-locals frame)))))
 
 (defun frame-data (frame number)

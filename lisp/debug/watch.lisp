@@ -332,8 +332,6 @@ the session has ended."
             "now" (get-universal-time)
             "error" (first (page recorded index 1))
             "others" (loop for record in recorded
-                           for members = (json-object-members record)
-                           collect (flet ((member-of (name)
-                                            (second (member name members :test #'equal))))
-                                     (object "time" (member-of "time") "thread" (member-of "thread")
-                                             "type" (member-of "type")))))))
+                           collect (object "time" (json-member "time" record)
+                                           "thread" (json-member "thread" record)
+                                           "type" (json-member "type" record))))))

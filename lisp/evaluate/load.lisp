@@ -245,7 +245,7 @@ version that was loaded before."
 compilation unit, so there is no warning when a file uses a name that a later file defines. Stop at
 the first file that is not loaded completely."
   (let ((*phase* "compile") (loaded '()) (at nil))
-    (labels ((stopped-p () (and loaded (getf (json-object-members (first loaded)) "notLoaded")))
+    (labels ((stopped-p () (and loaded (json-member "notLoaded" (first loaded))))
              (load-all ()
                (loop for file in (in-load-order files)
                      for number from 1

@@ -13,8 +13,7 @@ and compile.")
 value."
   (let ((*form-number* 0) (*form-text* nil) (*value-budget* *value-limit*) (*evaluated-values* '()))
     (evaluate-text text)
-    (loop for (name value) on (json-object-members (first (first *evaluated-values*))) by #'cddr
-          when (string= name "text") return value)))
+    (json-member "text" (first (first *evaluated-values*)))))
 
 (defun idle-compiler ()
   "Return the thread that holds the lock of the compiler but does not run, or NIL. Ignore the

@@ -108,7 +108,7 @@ return NIL."
                           for data = (unused-data index name)
                           when data collect data)))
         (flet ((externalp (data)
-                 (second (member "external" (json-object-members data) :test #'equal))))
+                 (json-member "external" data)))
           (object "package" (package-name home)
                   "functions" (length names)
                   "interpreted" (and **interpreted** t)

@@ -146,8 +146,7 @@ answer."
                           "parameters" (mapcar #'symbol-name (parameter-variables parameters)))))
       (let* ((forms (multiple-value-bind (forms unreadable) (let ((*package* home)) (forms-in text))
                       (when unreadable
-                        (fail (second (member "text" (json-object-members unreadable)
-                                              :test #'equal))))
+                        (fail (json-member "text" unreadable)))
                       forms))
              (named (named-in home parameters))
              (*error-output* (make-broadcast-stream)))

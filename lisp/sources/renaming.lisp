@@ -101,7 +101,7 @@ or as the name of a slot."
 
 (defun structure-text (data)
   "Return the name of the structure in DATA, a JSON object from STRUCTURE-DATA."
-  (getf (json-object-members data) "name"))
+  (json-member "name" data))
 
 ;;; Classes that accept the symbol's keyword as an initarg
 

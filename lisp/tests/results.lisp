@@ -140,13 +140,11 @@ before the answer itself."
 has dropped. Return NIL if there is no output."
   (let ((output (captured capture)))
     (when output
-      (destructuring-bind (&key head tail)
-          (loop for (key value) on (json-object-members output) by #'cddr
-                when (equal key "text") append (list :head value)
-                when (equal key "tail") append (list :tail value))
-        (let* ((text (string-trim '(#\Space #\Newline)
-                                  (if tail (concatenate 'string head "..." tail) head))))
-          (and (plusp (length text)) text))))))
+      (let* ((head (json-member "text" output))
+             (tail (json-member "tail" output))
+             (text (string-trim '(#\Space #\Newline)
+                                (if tail (concatenate 'string head "..." tail) head))))
+        (and (plusp (length text)) text)))))
 
 (defun result-data (result &optional definition)
   "Return a JSON object for RESULT, a RESULT structure. DEFINITION is NIL or a JSON object with the

@@ -5,6 +5,10 @@
 ;;; JSON
 
 (deftest json.object (json (object "a" 1 "b" nil "c" "x")) "{\"a\":1,\"c\":\"x\"}")
+(deftest json.member
+    (let ((object (object "a" 1 "b" nil)))
+      (values (json-member (string #\a) object) (json-member "b" object) (json-member "c" object)))
+  1 nil nil)
 (deftest json.lists (json (list 1 -2 (list "s"))) "[1,-2,[\"s\"]]")
 (deftest json.booleans (json (list (json-boolean 5) (json-boolean nil))) "[true,false]")
 (deftest json.string-escapes (json (format nil "\"\\~%~C" (code-char 1))) "\"\\\"\\\\\\n\\u0001\"")
