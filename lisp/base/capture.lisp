@@ -8,12 +8,15 @@
 ;;; thread would then wait for any other thread that compiles or walks all code, and answer nothing
 ;;; meanwhile.
 (defstruct (capture (:constructor make-capture (head-limit tail-limit &key on-full)))
-  "A buffer that keeps the first HEAD-LIMIT and the last TAIL-LIMIT characters of an output. HEAD is
-a string that grows up to its limit, and HEAD-FILL counts the characters in it. TAIL is a ring
-buffer, made when HEAD is full. TOTAL counts all characters ever written. COLUMN is the current
-column of the output. ON-FULL is NIL or a function without parameters, which is called when a
-character no longer fits into HEAD. SUCCESSOR is NIL or the capture that gets all further output,
-because nobody will read this one again."
+  "A buffer that keeps the first HEAD-LIMIT and the last TAIL-LIMIT characters of an output.
+HEAD: a string that grows up to its limit. HEAD-FILL: the number of characters in it.
+TAIL: a ring buffer, made when HEAD is full.
+TOTAL: the number of all characters ever written.
+COLUMN: the current column of the output.
+ON-FULL: NIL or a function without parameters, which is called when a character no longer fits into
+HEAD.
+SUCCESSOR: NIL or the capture that gets all further output, because nobody will read this one again.
+LOCK: the mutex that a thread holds while it reads or writes the capture."
   (head (make-string 128) :type (simple-array character (*)))
   (head-limit 0 :type fixnum)
   (head-fill 0 :type fixnum)

@@ -11,10 +11,12 @@
   "The largest number of octets in a frame. A longer frame means that the sender is broken.")
 
 (defstruct (channel (:constructor make-channel (in out)))
-  "A connection to a server. IN and OUT are binary streams. OUT is NIL when the channel is closed. A
-thread that writes a frame holds LOCK. LEFT lists buffers with frames, newest first: the reader
-thread leaves its frames there when another thread is sending, and they are still to be sent.
-FEATURES is the list of features that was sent last."
+  "A connection to a server.
+IN, OUT: binary streams. OUT is NIL when the channel is closed.
+LOCK: the mutex that a thread holds while it writes a frame.
+LEFT: a list of buffers with frames that are still to be sent, newest first. The reader thread
+leaves its frames there when another thread is sending.
+FEATURES: the list of features that was sent last."
   in out (lock (sb-thread:make-mutex :name "live-lisp send")) (left '()) (features '()))
 
 (defvar *channel* (make-channel nil nil)

@@ -6,15 +6,18 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defstruct (watch (:constructor make-watch (where type hold)))
-  "A selection of errors to record. TYPE is a condition type. WHERE is \"all\", a part of the
-name of the thread that signals the error, or the name of a package. A package selects an error if
-the name of a function on the stack is from this package. HOLD is the number of seconds for
-which to hold each error, or NIL to hold none. LAST is NIL or a list of two elements: the thread
-that recorded the newest error, and a weak pointer to this error. IN-EFFECT is true until the watch
-ends. SESSION is the session that requested the watch, and CHANNEL the connection to the server of
-this session. RECORDED lists the recorded errors as JSON objects, newest first. COUNT is the number
-of all errors that the watch has selected. SECOND is a pair (TIME . NUMBER): NUMBER errors were
-counted in the second TIME, a universal time."
+  "A selection of errors to record, and what was recorded.
+WHERE: \"all\", a part of the name of the thread that signals the error, or the name of a package. A
+package selects an error if the name of a function on the stack is from this package.
+TYPE: a condition type.
+HOLD: the number of seconds for which to hold each error, or NIL to hold none.
+IN-EFFECT: true until the watch ends.
+SESSION, CHANNEL: the session that requested the watch, and the connection to its server.
+RECORDED: the recorded errors as JSON objects, newest first.
+LAST: NIL or a list of two elements: the thread that recorded the newest error, and a weak pointer
+to this error.
+COUNT: the number of all errors that the watch has selected.
+SECOND: a pair (TIME . NUMBER): NUMBER errors were counted in the second TIME, a universal time."
   where type hold
   (in-effect t) (session *session*) (channel *channel*)
   (recorded '()) (last '()) (count 0) (second '(0 . 0)))
@@ -203,11 +206,13 @@ record it. SIMPLE is the type of a condition for a format control."
         (apply function arguments))))
 
 (defun error-noted (function &rest arguments)
-  "Hook: call FUNCTION, which is ERROR, by CALL-NOTED with ARGUMENTS."
+  "Hook: record the error that ARGUMENTS denote if a watch selects it. Then call FUNCTION,
+the original ERROR, with it."
   (call-noted 'simple-error function arguments))
 
 (defun signal-noted (function &rest arguments)
-  "Hook: call FUNCTION, which is SIGNAL, by CALL-NOTED with ARGUMENTS."
+  "Hook: record the condition that ARGUMENTS denote if a watch selects it. Then call
+FUNCTION, the original SIGNAL, with it."
   (call-noted 'simple-condition function arguments))
 
 (defun warn-noted (function &rest arguments)
@@ -216,8 +221,8 @@ original WARN, with this warning. If ARGUMENTS denote none, call FUNCTION with A
   (call-noted 'simple-warning function arguments))
 
 (defun cerror-noted (function &rest arguments)
-  "Hook: call FUNCTION, which is CERROR, by CALL-NOTED with ARGUMENTS but the first. CERROR needs
-all of them for its restart."
+  "Hook: record the error that ARGUMENTS but the first denote if a watch selects it. Then
+call FUNCTION, the original CERROR, with it and with the arguments, which its restart needs."
   (call-noted 'simple-error
               (lambda (datum &rest more)
                 (declare (ignore more))

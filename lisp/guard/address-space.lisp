@@ -15,11 +15,12 @@
   "The number of times that the limit can be raised before memory must be given back.")
 
 (defstruct (limits (:constructor make-limits (before now &aux (first (aref now 0)))))
-  "Limits of the address space. BEFORE and NOW are vectors of the soft and the hard limit, in
-octets: BEFORE has the limits that the process had at first, and NOW the limits that this image set.
-FIRST is the first soft limit that this image set. RESERVES is the number of times that NOW can
-still be raised. LIFTING is the number of running calls of CALL-UNLIMITED. NOW is in force only
-while LIFTING is 0."
+  "Limits of the address space. A limit is a vector of the soft and the hard limit, in octets.
+BEFORE: the limits that the process had at first.
+NOW: the limits that this image set. They are in force only while LIFTING is 0.
+FIRST: the first soft limit that this image set.
+RESERVES: the number of times that NOW can still be raised.
+LIFTING: the number of running calls of CALL-UNLIMITED."
   before now first (reserves +reserves+) (lifting 0))
 
 (sb-ext:defglobal **limits** nil "The LIMITS that this image set, or NIL when it set none.")

@@ -18,14 +18,18 @@ list."
                           (name function keywords takes
                            &key inline starter holds members resumes gives
                                 server-only)))
-  "An operation that the server can ask for. NAME is its name in messages. TAKES lists its
-parameters as WIRE-MEMBER returns members. KEYWORDS are those of FUNCTION, which come first. INLINE
-is true if the reader thread runs the operation, which it does if the operation is short and runs no
-user code. STARTER is NIL or a function that is called in place of START-JOB, with the same
-arguments and the arguments of the message. HOLDS is true if the operation also takes the members of
-the shape HOLD. GIVES is the type of the value in the answer or, with MEMBERS, of the answer's own
-members. RESUMES is true if the answer can be that of a call that a held error has stopped, which
-goes on. SERVER-ONLY is true if no tool requests the operation, only the server itself."
+  "An operation that the server can ask for.
+NAME: its name in messages.
+TAKES: its parameters, as WIRE-MEMBER returns members.
+KEYWORDS: those of FUNCTION, which come first in TAKES.
+INLINE: true if the reader thread runs the operation, which it does if the operation is short and
+runs no user code.
+STARTER: NIL or a function that is called in place of START-JOB, with the same arguments and the
+arguments of the message.
+HOLDS: true if the operation also takes the members of the shape HOLD.
+GIVES: the type of the value in the answer or, with MEMBERS, of the answer's own members.
+RESUMES: true if the answer can be that of a call that a held error has stopped, which goes on.
+SERVER-ONLY: true if no tool requests the operation, only the server itself."
   name function keywords takes inline starter holds members resumes gives server-only)
 
 (defvar *operations* (make-hash-table :test 'equal)

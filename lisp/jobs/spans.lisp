@@ -11,12 +11,14 @@ the list with number N, in characters of the file. Both are 0 when unknown."
   '(simple-array (unsigned-byte 32) (*)))
 
 (defstruct (file-spans (:constructor make-file-spans (date)))
-  "What the reader told of a file, in the version with the write date DATE. FORMS is a vector. Its
-element N is the SPANS, the places of the lists, of top-level form N, or NIL if they are unknown.
-PACKAGES is a list of (NUMBER . NAME) pairs, the last first: the forms from NUMBER on were read in
-the package NAME. OFFSETS is NIL unless the file was read again to find the places. Then it is a
-vector of the octet offsets at which reading each form began. If SBCL recorded other offsets at the
-load, the file had another text then, and the places are wrong for it."
+  "What the reader told of a file, in the version with the write date DATE.
+FORMS: a vector. Its element N is the SPANS, the places of the lists, of top-level form N, or NIL if
+they are unknown.
+PACKAGES: a list of (NUMBER . NAME) pairs, the last first: the forms from NUMBER on were read in the
+package NAME.
+OFFSETS: NIL unless the file was read again to find the places. Then it is a vector of the octet
+offsets at which reading each form began. If SBCL recorded other offsets at the load, the file had
+another text then, and the places are wrong for it."
   date (forms #() :type simple-vector) (packages '()) (offsets nil))
 
 (sb-ext:defglobal **spans** (make-hash-table :test 'equal :synchronized t)

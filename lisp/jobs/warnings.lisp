@@ -13,12 +13,15 @@
   "The number of warnings of each severity that are kept at most. Others are only counted.")
 
 (defstruct (remarks (:constructor make-remarks ()))
-  "The warnings of a call. WARNINGS has the kept ones as JSON objects, newest first. COUNT counts
-all, NOTES only the compiler's notes, and FILE-NOTES only notes about files. KEYS identify the
-warnings. CALLS are lists of one of WARNINGS, the call form that it is about, and the function that
-was called. UNDEFINED are lists of one of WARNINGS, a kind such as :FUNCTION, and a name that was
-undefined. REDEFINED are texts about redefinitions, newest first. LACKS-MANAGER is true if a file
-names a library manager and none is set up."
+  "The warnings of a call.
+WARNINGS: those that were kept, as JSON objects, newest first.
+COUNT, NOTES, FILE-NOTES: the numbers of all warnings, of the compiler's notes among them, and of
+notes about files.
+KEYS: lists that identify the warnings, as KEPT-BEFORE-P takes them.
+CALLS: lists of one of WARNINGS, the call form that it is about, and the function that was called.
+UNDEFINED: lists of one of WARNINGS, a kind such as :FUNCTION, and a name that was undefined.
+REDEFINED: texts about redefinitions, newest first.
+LACKS-MANAGER: true if a file names a library manager and none is set up."
   (warnings '()) (count 0) (notes 0) (file-notes 0) (keys '()) (calls '()) (undefined '())
   (redefined '()) (lacks-manager nil))
 

@@ -30,10 +30,15 @@
   "The maximum number of last calls that an observation keeps once the heap has grown too much.")
 
 (defstruct (observation (:constructor make-observation (&optional job)))
-  "A recording of calls. JOB is the observing job. Calls are recorded while ACTIVE is true. PROBES
-lists the installed PROBE structures. NEXT is the number of the next call. FIRST has the first
-calls, and LAST is a ring buffer with the last ones. When more than ROOM octets of the heap are in
-use, SHRUNK becomes true, and only few calls are kept. BEGUN and ENDED are times from NOW."
+  "A recording of calls.
+JOB: the observing job.
+ACTIVE: true while calls are recorded.
+PROBES: a list of the installed PROBE structures.
+BEGUN, ENDED: times from NOW.
+NEXT: the number of the next call.
+FIRST: a vector of the first calls. LAST: a ring buffer with the last ones.
+ROOM: when more octets than this are in use in the heap, only few calls are kept.
+SHRUNK: true from then on."
   job (active t) (probes '()) (begun (now)) (ended nil)
   (next 0 :type sb-ext:word)
   (first (make-array *first-calls* :initial-element nil) :type simple-vector)

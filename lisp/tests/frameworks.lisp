@@ -79,11 +79,15 @@ entered the debugger."
        (with-interruptible-isolation (let ((*package* ,package)) ,@body)))))
 
 (defstruct (run (:constructor make-run (skip seed)))
-  "A run of tests. SKIP is a list of names of tests to leave out. SEED is NIL, or an integer that
-determines random numbers. RESULTS is a list of RESULT structures, newest first. NOTED is the number
-of failures recorded in full. SEEN is the number of tests that have begun or were left out. UNSEEN
-lists the names of tested systems of which no test has begun. FORMER is a list of (TEXT . PATH)
-pairs: tests that did not run because the file PATH, which defined them, no longer has them."
+  "A run of tests.
+SKIP: a list of names of tests to leave out.
+SEED: NIL, or an integer that determines random numbers.
+FORMER: a list of (TEXT . PATH) pairs: tests that did not run because the file PATH, which defined
+them, no longer has them.
+RESULTS: a list of RESULT structures, newest first.
+NOTED: the number of failures recorded in full.
+SEEN: the number of tests that have begun or were left out.
+UNSEEN: a list of the names of tested systems of which no test has begun."
   skip seed (former '()) (results '()) (noted 0) (seen 0) (unseen '()))
 
 (defvar *run* nil "The RUN structure of the run of tests that this thread belongs to, or NIL.")
