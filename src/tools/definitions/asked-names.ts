@@ -39,6 +39,22 @@ export function parseQueries(text: string, parameter = 'name'): DefinitionQuery[
   );
 }
 
+/** The name of a function or place as a look-up takes it, and the form that named it, if the call gave one. */
+export interface AskedDefinition {
+  name: string;
+  form?: DefinitionQuery;
+}
+
+/** Returns what TEXT names: TEXT itself, or what a form such as `(defmethod area (circle))` defines. For a
+ *  method this is the generic function, for a DEFSETF the place. Throws a CallError when the form defines
+ *  nothing. */
+export function askedDefinition(text: string): AskedDefinition {
+  const [form, ...others] = text.trimStart().startsWith('(') ? parseQueries(text) : [];
+  if (form?.operator === undefined || others.length > 0) return { name: text };
+  const isPlace = ['DEFSETF', 'DEFINE-SETF-EXPANDER'].includes(form.operator);
+  return { name: isPlace ? `(setf ${form.name})` : form.name, form };
+}
+
 /** Returns the package prefix of the symbol in the query, as the reader would read it, or undefined. */
 export function prefixOf({ name }: DefinitionQuery): string | undefined {
   const [, written] = /^(?:\((?:cl:)?setf\s+)?((?:[^\s:()"|\\]|\\.|\|[^|]*\|)+)::?[^:]/i.exec(name) ?? [];

@@ -18,6 +18,7 @@ import { foundValue, isLookupFailure, lookupResult, PACKAGE, packageOf } from '.
 import { LIMIT, OFFSET } from '../paging.ts';
 import type { Places } from '../places.ts';
 import { NAMES } from '../several.ts';
+import { METHOD_LIMIT } from './asked-method.ts';
 import { type DefinitionQuery, parseQueries } from './asked-names.ts';
 import {
   definitionsOf,
@@ -100,9 +101,6 @@ export function readDefinitionTool(origins: Origins) {
     },
   });
 }
-
-/** Maximum number of methods of a generic function to consider; no function has so many. */
-const METHOD_LIMIT = 10_000;
 
 /** A note that definitions in files may be missing from the answer. */
 const PARTIAL_NOTE =

@@ -6,6 +6,7 @@ import { callMentionsIn } from '../../source/calls.ts';
 import { packagesUsing } from '../../source/packages.ts';
 import type { SourceText } from '../../source/text.ts';
 import { callOptions } from '../calling.ts';
+import { METHOD_LIMIT } from '../definitions/asked-method.ts';
 import { parseQueries } from '../definitions/asked-names.ts';
 import { definitionsOf, withoutRepeats } from '../definitions/described.ts';
 import { lispFiles, lookupBudget } from '../definitions/in-workspace.ts';
@@ -34,7 +35,7 @@ export async function definitionTexts(
 ): Promise<string[]> {
   const [query] = parseQueries(args.name);
   if (query === undefined) return [];
-  const lookup = { name: query.name, ...packageOf(args), offset: 0, limit: 0 };
+  const lookup = { name: query.name, ...packageOf(args), offset: 0, limit: query.methods ? METHOD_LIMIT : 0 };
   const described = foundValue(await image.call('describe', lookup, callOptions(context)));
   if (isLookupFailure(described)) return [];
   const rows = definitionsOf(described, places, query, {}).map(({ methods: _, ...row }) => row);

@@ -23,6 +23,8 @@ export interface Impact extends Partial<CheckedCalls> {
   name: string;
   kind?: string;
   class?: string;
+  /** The qualifiers and specializers of the method that goes away; undefined unless only a method does. */
+  method: string | undefined;
   /** What the name stands for, if it is neither a function nor a class. */
   nature: string;
   lambdaList?: string;
@@ -94,10 +96,10 @@ type Row = Pick<ToldRows, 'text' | 'count'>;
 /** Renders IMPACT with at most LIMIT rows of each kind, and at most TEST_LIMIT tests. TOLD knows what the reader was told
  *  before. */
 export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT, told?: Told): string {
-  const { name, kind, lambdaList, recompile } = impact;
+  const { recompile } = impact;
   return layOut(
     [
-      `${name} [${kind ?? impact.class ?? impact.nature}]${kind ? ` ${lambdaList ?? 'arguments not recorded'}` : ''}`,
+      headline(impact),
       ...wholeFirst([...callSections(impact), ...removalSections(impact)], limit),
       impact.references,
       findingSection(impact, told),
@@ -125,6 +127,11 @@ export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT
     ],
     limit,
   );
+}
+
+function headline({ name, kind, method, lambdaList, nature, ...impact }: Impact): string {
+  if (method !== undefined) return `${name} ${method} [METHOD]`;
+  return `${name} [${kind ?? impact.class ?? nature}]${kind ? ` ${lambdaList ?? 'arguments not recorded'}` : ''}`;
 }
 
 /** Returns SECTIONS as one text that fits into an answer, with at most LIMIT rows in a list. Leaves out lists
@@ -192,6 +199,7 @@ function wholeFirst(sections: (Section | string | false)[], limit: number): (Sec
 function callSections(impact: Impact): (Section | string | false)[] {
   const {
     kind,
+    method,
     checked,
     ofMethod,
     calls = 0,
@@ -217,7 +225,9 @@ function callSections(impact: Impact): (Section | string | false)[] {
   const possible = checked ? 'Possible calls that would not fit' : 'Possible calls';
   return [
     !checked && {
-      header: 'Calls that its removal would break',
+      header: method
+        ? 'Calls of the generic function, which stays; their arguments decide which enter the method'
+        : 'Calls that its removal would break',
       ...callList(unchecked),
     },
     checked && calls > 0 && unfit.length === 0 && `${counted(calls, 'call')} with known arguments: all fit.`,
@@ -332,12 +342,21 @@ function removalSections(impact: Impact): (Section | string | false)[] {
       header: 'Code that makes instances of a class that it computes, so perhaps of this one',
       ...callList(computed),
     },
+    impact.method !== undefined &&
+      !AUXILIARY.test(impact.method) &&
+      'A call to which no other primary method applies would signal an error.',
     {
-      header: 'Methods of it, which go with it; loading their forms makes it again',
-      rows: locatedRows(methods),
+      header:
+        impact.method === undefined
+          ? 'Methods of it, which go with it; loading their forms makes it again'
+          : 'Methods that stay',
+      rows: locatedRows(methods.filter(({ name }) => name !== impact.method)),
     },
   ];
 }
+
+/** Matches the description of a method that runs besides the primary methods. */
+const AUXILIARY = /^:(?:BEFORE|AFTER|AROUND) /;
 
 function superclassText({
   superclassesGone: gone = [],

@@ -8,6 +8,8 @@ import { type ParsedDefinition, parseDefinition } from '../../source/definition.
 import { type LambdaList, parsedLambdaList } from '../../source/lambda-list.ts';
 import { partsOfName, readableName } from '../../source/qualified.ts';
 import { callOptions } from '../calling.ts';
+import { askedMethod } from '../definitions/asked-method.ts';
+import { askedDefinition } from '../definitions/asked-names.ts';
 import type { Origins } from '../definitions/origins.ts';
 import { foundValue, isLookupFailure, lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot, isVariable } from '../natures.ts';
@@ -74,11 +76,19 @@ const NOTHING = { slots: [], accessors: [], initargs: [] };
 /** Maximum number of callers to consider; no function has so many. */
 const CALLER_LIMIT = 20_000;
 
+const METHOD_LAMBDA_LIST =
+  'lambda_list is that of a function or generic function. For a method give its whole new DEFMETHOD as definition.';
+
 export function impactOfChangeTool(origins: Origins, reached: ReachedDefinitions) {
   const { image, places } = origins;
   return defineTool({
     ...IMPACT_OF_CHANGE,
-    handler: async (args, context) => {
+    handler: async (given, context) => {
+      const asked = askedDefinition(given.name);
+      const { method, missing } = await askedMethod(image, asked, given, context);
+      if (missing) return { ...missing, unfound: true };
+      if (method !== undefined && given.lambda_list !== undefined) throw new CallError(METHOD_LAMBDA_LIST);
+      const args = { ...given, name: asked.name };
       const limit = args.limit ?? LIMIT;
       const removed = isRemoval(args);
       const request = { name: args.name, ...packageOf(args), limit, ...(removed && { removed }) };
@@ -90,11 +100,12 @@ export function impactOfChangeTool(origins: Origins, reached: ReachedDefinitions
         removed && isGlobalVariable(facts) ? await references(origins, args, limit, context) : '';
       const impact = {
         ...changed,
+        method: removed ? method : undefined,
         ...((removed || facts.type) && { removal: removalOf(facts, places, origins.history, referring) }),
         references: referring,
         recorded: reached.testsOf(facts.name),
         // A caller that gives the whole new definition has already read the old one.
-        texts: args.definition === undefined ? await definitionTexts(origins, args, context) : [],
+        texts: args.definition === undefined ? await definitionTexts(origins, given, context) : [],
         unloaded: facts.kind === undefined ? [] : await unloadedFiles(origins, facts),
         testsNaming: await testsNaming(origins, facts),
         unloadedTests: unloadedTestFiles(origins, facts),
@@ -151,7 +162,7 @@ class Investigation {
   async run(
     args: ArgumentsFor<typeof IMPACT_OF_CHANGE>,
   ): Promise<
-    Omit<Impact, 'texts' | 'unloaded' | 'testsNaming' | 'unloadedTests' | 'removal' | 'references'>
+    Omit<Impact, 'method' | 'texts' | 'unloaded' | 'testsNaming' | 'unloadedTests' | 'removal' | 'references'>
   > {
     const { kind, natures = [], name, class: ofClass, type, slotOf = [] } = this.#facts;
     const removed = isRemoval(args);

@@ -11,6 +11,7 @@ import {
   type ToolDescription,
 } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';
+import { askedDefinition } from '../definitions/asked-names.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot, isVariable } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
@@ -67,7 +68,7 @@ export async function referencesOf(
   const sites = args.sites ?? false;
   const reply = await image.call(
     'who-references',
-    { name: args.name, ...packageOf(args), sites, ...page },
+    { name: askedDefinition(args.name).name, ...packageOf(args), sites, ...page },
     callOptions(context),
   );
   return lookedUp(reply, (found) => {

@@ -13,6 +13,8 @@ import {
 } from '../../kernel/tool.ts';
 import { moreText } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
+import { askedMethod } from '../definitions/asked-method.ts';
+import { askedDefinition } from '../definitions/asked-names.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot, isVariable } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
@@ -88,11 +90,22 @@ export function whoCallsTool(image: Image, places: Places) {
           { package: args.package || args.name, ...withinOf(args), ...page },
           context,
         );
-      return lookedUpEach(args.name, args.names, (name, several) =>
-        callersOf(image, places, { ...args, name }, several, context),
-      );
+      return lookedUpEach(args.name, args.names, async (text, several) => {
+        const asked = askedDefinition(text);
+        const { method, missing } = await askedMethod(image, asked, args, context);
+        if (missing) return { ...missing, unfound: true };
+        const callers = await callersOf(image, places, { ...args, name: asked.name }, several, context);
+        return method === undefined
+          ? callers
+          : { ...callers, text: `${callers.text}\n${methodNote(method)}` };
+      });
     },
   });
+}
+
+/** Returns a note that METHOD was asked about, while calls are of its generic function. */
+function methodNote(method: string): string {
+  return `Note: calls go to the generic function; their arguments decide which of them enter the method ${method}.`;
 }
 
 async function callersOf(

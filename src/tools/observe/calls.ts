@@ -4,13 +4,12 @@ import type { ObservedCalls, ObservedFunction, Place, RecordedCall } from '../..
 import { fewOf, joinSections, lastFittingRows } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { callMentionsIn } from '../../source/calls.ts';
-import { methodKey } from '../../source/heads.ts';
-import { commonPrefix, definedName, partsOfName } from '../../source/qualified.ts';
+import { commonPrefix, partsOfName } from '../../source/qualified.ts';
 import { SourceText } from '../../source/text.ts';
 import type { SoughtName } from '../../source/uses.ts';
-import { callOptions } from '../calling.ts';
-import { type DefinitionQuery, parseQueries } from '../definitions/asked-names.ts';
-import { foundValue, isLookupFailure, packageOf } from '../lookup.ts';
+import { askedMethod } from '../definitions/asked-method.ts';
+import { askedDefinition } from '../definitions/asked-names.ts';
+import { packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { type Observing, observeCallOptions, observedResult, observeRefusalResult } from './observing.ts';
 import { typesText } from './types.ts';
@@ -28,9 +27,11 @@ export async function observeCalls(
 ): Promise<Result> {
   const { image, args, places } = observing;
   const { form, seconds, where, limit = CALLS } = args;
-  const asked = functions.map(functionAsked);
-  const missing = await missingMethod(observing, asked);
-  if (missing !== undefined) return missing;
+  const asked = functions.map(askedDefinition);
+  for (const each of asked) {
+    const { missing } = await askedMethod(image, each, args, observing.context);
+    if (missing) return { ...missing, text: `${missing.text} Nothing was done.`, failed: true };
+  }
   const reply = await image.call(
     'observe-calls',
     {
@@ -48,51 +49,6 @@ export async function observeCalls(
   const text = observed && (types ? typesText(observed) : callsText(observed));
   const told = joinSections([text, observed && notesText(observed)]);
   return observeRefusalResult(value, places) ?? observedResult(reply, places, { seen: observed, text: told });
-}
-
-/** A function to observe: its name, and the form that names it, if the call gave one. */
-interface AskedFunction {
-  name: string;
-  form?: DefinitionQuery;
-}
-
-/** Returns the function that TEXT names: TEXT itself, or the one that a form such as `(defmethod area
- *  (circle))` defines. For a method this is the generic function: each recorded call lists the methods that
- *  it entered. Throws a CallError when the form defines nothing. */
-function functionAsked(text: string): AskedFunction {
-  const [form, ...others] = text.startsWith('(') ? parseQueries(text) : [];
-  return form?.operator === undefined || others.length > 0 ? { name: text } : { name: form.name, form };
-}
-
-/** At most this many methods of a generic function are named when it lacks the one asked for. */
-const METHODS = 20;
-/** The methods of a generic function that are looked through; no function has so many. */
-const ALL = 10_000;
-
-/** Returns a refusal when one of ASKED is the form of a method that its generic function does not have, else
- *  undefined. A name that is no generic function is left to the agent. */
-async function missingMethod(
-  { image, args, context }: Observing,
-  asked: readonly AskedFunction[],
-): Promise<Result | undefined> {
-  for (const { name, form } of asked) {
-    if (form?.operator !== 'DEFMETHOD' || form.methods === undefined) continue;
-    const lookup = { name, ...packageOf(args), offset: 0, limit: ALL };
-    const described = foundValue(await image.call('describe', lookup, callOptions(context)));
-    if (isLookupFailure(described)) continue;
-    const nature = form.symbol.startsWith('SETF ') ? 'SETF FUNCTION' : 'GENERIC-FUNCTION';
-    const all = described.things?.find((thing) => thing.nature === nature)?.methods ?? [];
-    const methods = all.map(({ description = '' }) => description);
-    const has = methods.some((method) => form.methods?.includes(methodKey(method)));
-    // The form in an EQL specializer is not the object that the image prints.
-    if (methods.length === 0 || has || form.methods.some((method) => /\bEQL\b/.test(method))) continue;
-    return {
-      data: { noMethod: form.head, methods },
-      text: `${definedName(described.symbol, nature)} has no method ${form.head}. Its methods: ${fewOf(methods, METHODS)}. Nothing was done.`,
-      failed: true,
-    };
-  }
-  return undefined;
 }
 
 /** Returns OBSERVED with a mark on each function whose calls of itself are not seen. */

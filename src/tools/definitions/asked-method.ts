@@ -1,0 +1,44 @@
+// Finds the method that a call names by a form such as (defmethod area (circle)).
+
+import type { Image } from '../../image/image.ts';
+import { fewOf } from '../../kernel/reply.ts';
+import type { CallContext, Result } from '../../kernel/tool.ts';
+import { methodKey } from '../../source/heads.ts';
+import { definedName } from '../../source/qualified.ts';
+import { callOptions } from '../calling.ts';
+import { foundValue, isLookupFailure, packageOf } from '../lookup.ts';
+import type { AskedDefinition } from './asked-names.ts';
+
+/** At most this many methods of a generic function are named when it lacks the one asked for. */
+const METHODS = 20;
+/** Maximum number of methods of a generic function to consider; no function has so many. */
+export const METHOD_LIMIT = 10_000;
+
+/** Returns the qualifiers and specializers of the METHOD that ASKED means, as the image prints them. If its
+ *  generic function has no such method, returns an answer that says so, MISSING. Returns neither when ASKED
+ *  means no method, and when the image has no generic function of that name. */
+export async function askedMethod(
+  image: Image,
+  { name, form }: AskedDefinition,
+  args: { package?: string },
+  context: CallContext,
+): Promise<{ method?: string; missing?: Result }> {
+  if (form?.operator !== 'DEFMETHOD' || form.methods === undefined) return {};
+  const lookup = { name, ...packageOf(args), offset: 0, limit: METHOD_LIMIT };
+  const described = foundValue(await image.call('describe', lookup, callOptions(context)));
+  if (isLookupFailure(described)) return {};
+  const nature = form.symbol.startsWith('SETF ') ? 'SETF FUNCTION' : 'GENERIC-FUNCTION';
+  const all = described.things?.find((thing) => thing.nature === nature)?.methods ?? [];
+  const methods = all.map(({ description = '' }) => description);
+  const method = methods.find((each) => form.methods?.includes(methodKey(each)));
+  // The form in an EQL specializer is not the object that the image prints.
+  if (methods.length === 0 || form.methods.some((each) => /\bEQL\b/.test(each)) || method !== undefined)
+    return method === undefined ? {} : { method };
+  return {
+    missing: {
+      data: { noMethod: form.head, methods },
+      text: `${definedName(described.symbol, nature)} has no method ${form.head}. Its methods: ${fewOf(methods, METHODS)}.`,
+      absent: true,
+    },
+  };
+}
