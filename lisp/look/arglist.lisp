@@ -10,9 +10,11 @@ none."
 
 (defun function-kind (name)
   "Return a string for the kind of function that NAME, a symbol or (SETF symbol), names: \"MACRO\",
-\"SPECIAL OPERATOR\", \"SETF EXPANDER\" and so on. Return NIL if it names no function."
+\"SPECIAL OPERATOR\", \"SETF EXPANDER\" and so on. It is \"COMPILER MACRO\" for a name that has one,
+but no function. Return NIL if it names no function."
   (cond ((not (fboundp name))
-         (and (consp name) (setf-expander (second name)) "SETF EXPANDER"))
+         (cond ((and (consp name) (setf-expander (second name))) "SETF EXPANDER")
+               ((compiler-macro-function name) "COMPILER MACRO")))
         ((typep (plain-definition name) 'generic-function) "GENERIC-FUNCTION")
         ((consp name) "SETF FUNCTION")
         ((special-operator-p name) "SPECIAL OPERATOR")
@@ -37,11 +39,12 @@ the lambda list of the place as text, without the new value. Return NIL if SBCL 
     ((cons symbol) (short-expander-arglist (car expander)))))
 
 (defun name-arglist-members (name)
-  "Return a plist such as (\"arglist\" \"(X &OPTIONAL Y)\") with the lambda list of the function or
-setf expander NAME. Its first value is NIL if SBCL has not kept the lambda list."
-  (if (fboundp name)
-      (arglist-members name)
-      (list "arglist" (expander-arglist (setf-expander (second name))))))
+  "Return a plist such as (\"arglist\" \"(X &OPTIONAL Y)\") with the lambda list of the function,
+setf expander or compiler macro NAME. Its first value is NIL if SBCL has not kept the lambda list."
+  (let ((expander (and (consp name) (setf-expander (second name)))))
+    (cond ((fboundp name) (arglist-members name))
+          (expander (list "arglist" (expander-arglist expander)))
+          (t (list "arglist" (recorded-arglist (compiler-macro-function name)))))))
 
 (defun arglist-data (name)
   "Return a plist with the lambda list of the function NAME, for a JSON object. If SBCL has not kept

@@ -212,6 +212,7 @@ DEFSTRUCT, for the structure CLASS or for one that includes CLASS."
    or class.")
   (kind string :optional "Kind of the function; absent when the name is no function.")
   (type boolean :optional "True when the name names a type but no class.")
+  (place boolean :optional "True when (setf NAME) is defined, by a function or a setf expander.")
   (in string "The package in which the name was looked up.")
   (homes (list string) :optional "All names of the packages in which the symbol is accessible.")
   (naming (list place) :optional
@@ -312,6 +313,7 @@ each kind."
                              "natures" (if setf '() (told-natures symbol))
                              "kind" kind
                              "type" (and (not setf) (null class) (type-name-p symbol) t)
+                             "place" (and (not setf) (function-kind (list 'setf symbol)) t)
                              "slotOf" (and (not setf)
                                            (null kind)
                                            (null class)

@@ -23,8 +23,9 @@ METHOD."
 that its DEFSTRUCT made."
   (let ((description (typed-structure symbol)))
     (remove-if-not (lambda (name) (and name (fboundp name)))
-                   (append (mapcar (lambda (slot) (structure-slot-accessor slot))
-                                   (description-slots description))
+                   (append (loop for slot in (description-slots description)
+                                 for accessor = (structure-slot-accessor slot)
+                                 append (list accessor (and accessor (list 'setf accessor))))
                            (list (description-copier description)
                                  (description-predicate description))
                            (mapcar #'first (description-constructors description))))))

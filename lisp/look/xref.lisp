@@ -362,7 +362,7 @@ definitions that only have its name in their data."
                (others (append callers (and internals (list (sbcl-rows-block index target)))))
                (possible (row-blocks target mentions '() '() t))
                (unrecorded (unrecorded-text target))
-               (place (and setf (not (fboundp target)) (expander :setf symbol)))
+               (place (and setf (not (fboundp target)) (known :setf :expander symbol)))
                (unseen (and (or (zerop (rows-count others)) (equal "slot" unrecorded))
                             (or place (fboundp target))
                             (mentioned-p symbol))))

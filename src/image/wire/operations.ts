@@ -710,6 +710,8 @@ export interface ImpactData {
   kind?: string;
   /** True when the name names a type but no class. */
   type?: boolean;
+  /** True when (setf NAME) is defined, by a function or a setf expander. */
+  place?: boolean;
   /** The package in which the name was looked up. */
   in: string;
   /** All names of the packages in which the symbol is accessible. */

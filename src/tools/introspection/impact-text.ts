@@ -3,7 +3,7 @@
 import { counted, fewOf, fittingLists, fittingRows, joinSections, listText } from '../../kernel/reply.ts';
 import type { Told } from '../../kernel/told.ts';
 import type { PackageRole } from '../../source/package-uses.ts';
-import { commonPrefix, unqualifiedName } from '../../source/qualified.ts';
+import { codeName, commonPrefix, setfName, unqualifiedName } from '../../source/qualified.ts';
 import type { Role } from '../../source/roles.ts';
 import { codeShape, mergeAlikeRows, type ToldRows } from '../alike-rows.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
@@ -22,6 +22,8 @@ interface LocatedUse {
 export interface Impact extends Partial<CheckedCalls> {
   name: string;
   kind?: string;
+  /** True when `(setf NAME)` is defined too. */
+  place: boolean;
   class?: string;
   /** The qualifiers and specializers of the method that goes away; undefined unless only a method does. */
   method: string | undefined;
@@ -116,6 +118,7 @@ export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT
       classText(impact),
       !impact.removal && subclassSection(impact),
       recompileText(recompile, limit),
+      placeText(impact),
       testSection(impact, testLimit),
       recordedText(impact.recorded, testLimit),
       unloadedText(impact.unloaded, limit),
@@ -168,6 +171,12 @@ function recompileText({ why, names }: Impact['recompile'], limit: number): stri
   if (names.length === 0) return false;
   const shown = fittingRows(names.slice(0, limit), RECOMPILE_ROOM).length;
   return `To compile again, as ${why} (${names.length}): ${fewOf(names, shown)}`;
+}
+
+/** Returns a line on the definition of the place, which stays when that of NAME goes away. */
+function placeText({ name, place, removal, method }: Impact): string | false {
+  if (!place || !removal || method !== undefined) return false;
+  return `${codeName(setfName(name))} is another definition: impact_of_change of that tells the forms that set such a place.`;
 }
 
 /** Maximum number of calls of a changed function to list. */

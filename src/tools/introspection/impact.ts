@@ -6,12 +6,12 @@ import type { ImpactData, Place, WhoCallsData } from '../../image/wire/operation
 import { type ArgumentsFor, type CallContext, defineTool, type ToolDescription } from '../../kernel/tool.ts';
 import { type ParsedDefinition, parseDefinition } from '../../source/definition.ts';
 import { type LambdaList, parsedLambdaList } from '../../source/lambda-list.ts';
-import { partsOfName, readableName } from '../../source/qualified.ts';
+import { codeName, partsOfName, readableName, setfName } from '../../source/qualified.ts';
 import { callOptions } from '../calling.ts';
 import { askedMethod } from '../definitions/asked-method.ts';
 import { askedDefinition } from '../definitions/asked-names.ts';
 import type { Origins } from '../definitions/origins.ts';
-import { foundValue, isLookupFailure, lookedUp, PACKAGE, packageOf } from '../lookup.ts';
+import { foundValue, isLookupFailure, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot, isVariable } from '../natures.ts';
 import type { Places } from '../places.ts';
 import type { ReachedDefinitions } from '../tests/reached.ts';
@@ -88,13 +88,21 @@ export function impactOfChangeTool(origins: Origins, reached: ReachedDefinitions
       const { method, missing } = await askedMethod(image, asked, given, context);
       if (missing) return { ...missing, unfound: true };
       if (method !== undefined && given.lambda_list !== undefined) throw new CallError(METHOD_LAMBDA_LIST);
-      const args = { ...given, name: asked.name };
+      let args = { ...given, name: asked.name };
       const limit = args.limit ?? LIMIT;
       const removed = isRemoval(args);
-      const request = { name: args.name, ...packageOf(args), limit, ...(removed && { removed }) };
-      const reply = await image.call('impact', request, callOptions(context));
-      const facts = foundValue(reply);
-      if (isLookupFailure(facts)) return lookedUp(reply, () => ({ data: facts, text: '' }));
+      const ask = (name: string) => {
+        const request = { name, ...packageOf(args), limit, ...(removed && { removed }) };
+        return image.call('impact', request, callOptions(context));
+      };
+      let reply = await ask(args.name);
+      let facts = foundValue(reply);
+      if (!isLookupFailure(facts) && isOnlyPlace(facts)) {
+        args = { ...args, name: codeName(setfName(facts.name)) };
+        reply = await ask(args.name);
+        facts = foundValue(reply);
+      }
+      if (isLookupFailure(facts)) return lookupResult(facts);
       const changed = await new Investigation(image, places, facts, context).run(args);
       const referring =
         removed && isGlobalVariable(facts) ? await references(origins, args, limit, context) : '';
@@ -113,6 +121,11 @@ export function impactOfChangeTool(origins: Origins, reached: ReachedDefinitions
       return { data: impact, text: impactText(impact, limit, args.limit, context.told) };
     },
   });
+}
+
+/** True when the name in FACTS is only that of a place: `(setf NAME)` is defined, and NAME itself is not. */
+function isOnlyPlace(facts: ImpactData): boolean {
+  return facts.place === true && facts.kind === undefined && !isNamed(facts);
 }
 
 /** True when ARGS ask what breaks when the definition goes away. */
@@ -173,7 +186,7 @@ class Investigation {
           ? `It is a slot of ${slotOf.join(', ')}: give the name of the class, and as definition the class without the slot.`
           : isVariable(natures)
             ? 'who_references lists the functions that read, set or bind it.'
-            : 'It is no class either, so nothing is known to depend on it.';
+            : 'It is no class either, so what depends on it is not known; search_in_buffer finds its name.';
       throw new CallError(`${isNot(name, natures, 'function')} ${instead}`);
     }
     const definition = this.#definition(args);
@@ -247,6 +260,7 @@ class Investigation {
     return {
       name,
       kind,
+      place: this.#facts.place === true,
       class: ofClass,
       nature: otherNature(this.#facts),
       lambdaList: arglist,
