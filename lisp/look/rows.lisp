@@ -58,12 +58,12 @@ collection can show this, throw to DOUBTFUL."
       (let ((code (user-code user))) (and code (code-file code)))))
 
 (defun map-uses (visit index name)
-  "Call VISIT with each user of NAME in INDEX and the kind of its use, a position in *USE-KINDS*.
-First come USER structures, in the order in which they were added to INDEX, then TOP-FORM
+  "Call VISIT with each user of NAME in INDEX and the kind of its use, one of *USE-KINDS*. First come USER structures, in the order in which they were added to INDEX, then TOP-FORM
 structures."
   (flet ((visit-use (use)
            (declare (type (unsigned-byte 32) use))
-           (funcall visit (aref (use-index-users index) (use-user use)) (use-kind use))))
+           (funcall visit (aref (use-index-users index) (use-user use))
+                    (svref *use-kinds* (use-kind use)))))
     (let ((uses (gethash name (use-index-uses index))))
       (typecase uses
         (null)
@@ -86,10 +86,9 @@ built come first, and are sorted already."
 (defun users-now (index name kinds)
   "Return the same as USERS-OF, but never collect garbage. If only a garbage collection can show
 whether a user still exists, throw to DOUBTFUL."
-  (declare (type (unsigned-byte 8) kinds))
   (let ((found '()) (last nil))
     (map-uses (lambda (user kind)
-                (when (and (logbitp kind kinds)
+                (when (and (member kind kinds)
                            (not (eq user last))
                            (user-there-p user name)
                            (counts-p (and *within* (user-file user))))
@@ -104,7 +103,7 @@ whether a user still exists, throw to DOUBTFUL."
 
 (defun users-of (index name kinds)
   "Return a sorted list of the users of NAME in INDEX that still exist and are in the files of
-*WITHIN*. A user is a USER or TOP-FORM structure. KINDS is a bit mask of positions in *USE-KINDS*.
+*WITHIN*. A user is a USER or TOP-FORM structure. KINDS lists the *USE-KINDS* that count.
 If only a garbage collection can show whether a function still exists, collect garbage first. In a
 large heap, collect only new objects. For all questions of one evaluation, collect only once."
   (catch 'doubtful

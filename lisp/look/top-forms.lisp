@@ -73,16 +73,16 @@ Remove TOP-FORM structures that are not current from these lists."
                            :test #'equal)))))
 
 (defun use-kinds (place name)
-  "Return a list of positions in *USE-KINDS*: 5 if the form of PLACE, a TOP-FORM structure, calls
-NAME, and 6 if it has NAME in its data or as a variable."
+  "Return a list of kinds of uses, from *USE-KINDS*: :CONSTANT if the form of PLACE, a TOP-FORM
+structure, calls NAME, and :MENTION if it has NAME in its data or as a variable."
   (let* ((uses (top-form-uses place)) (data (member name (form-uses-data uses))))
     (append (and (or (member name (form-uses-calls uses) :test #'equal)
                      (member name (form-uses-inner uses) :test #'equal)
                      ;; The form has NAME in its data, and its file has compiled code that
                      ;; calls NAME.
                      (and data (made-call-p (top-form-source place) name)))
-                 '(5))
-            (and (or data (member name (form-uses-variables uses))) '(6)))))
+                 '(:constant))
+            (and (or data (member name (form-uses-variables uses))) '(:mention)))))
 
 ;;; Evaluated forms that are not from a file
 

@@ -55,7 +55,7 @@ whose data has a declaration about the variable NAME do not count."
                       (remove-if (lambda (user)
                                    (let ((code (and (user-p user) (user-code user))))
                                      (and code (declared-variable-p name code))))
-                                 (users-of index name #b1000000)))))
+                                 (users-of index name '(:mention))))))
 
 (define-shape unused-row ()
   "A function or macro that no other code uses."
@@ -82,7 +82,7 @@ whose data has a declaration about the variable NAME do not count."
   "If nothing in INDEX uses the function NAME except itself, return a JSON object about it. Else
 return NIL."
   (let* ((symbol (name-symbol name))
-         (users (users-of index name #b0100011))
+         (users (users-of index name '(:calls :macroexpands :constant)))
          (others (remove name users :key #'name-of :test #'equal))
          (mentioner (and (symbolp name) (null others) (mentioner index symbol))))
     (unless others

@@ -7,10 +7,13 @@
 ;;; The contents of the index. A use is an integer: its lowest 3 bits are a position in *USE-KINDS*,
 ;;; and its other bits are the number of the user.
 
-(defparameter *use-kinds* #(:calls :macroexpands :references :sets :binds :constant :mention)
-  "The kinds of uses of a name. The first five are SBCL's kinds of cross references. :CONSTANT means
-that the user's code has the function of the name among its constants. :MENTION means that the code
-has the name as a symbol in its data.")
+(eval-when (:compile-toplevel :load-toplevel :execute)
+  (defparameter *use-kinds* #(:calls :macroexpands :references :sets :binds :constant :mention)
+    "The kinds of uses of a name. The first five are SBCL's kinds of cross references. :CONSTANT
+means that the user's code has the function of the name among its constants. :MENTION means that the
+code has the name as a symbol in its data."))
+
+(defparameter *call-kinds* '(:calls :constant) "The kinds of uses that are calls of a function.")
 
 (deftype uses ()
   "The uses of one name, as integers that combine a user and a kind. They begin at element 1,
@@ -39,6 +42,10 @@ a name, as while a definition is being made."
 (sb-ext:defglobal **index-lock** (sb-thread:make-mutex :name "live-lisp index")
   "A lock that a thread holds while it uses **INDEX**.")
 
+(defmacro kind-position (kind)
+  "Expand into the position of the keyword KIND in *USE-KINDS*."
+  (position kind *use-kinds*))
+
 (declaim (inline use-user use-kind))
 (defun use-user (use)
   "Return the number of the user in USE, an integer from the index."
@@ -46,7 +53,7 @@ a name, as while a definition is being made."
   (ash use -3))
 
 (defun use-kind (use)
-  "Return the kind in USE, an integer from the index, as a position in *USE-KINDS*."
+  "Return the position in *USE-KINDS* of the kind in USE, an integer from the index."
   (declare (type (unsigned-byte 32) use))
   (logand use 7))
 
@@ -57,8 +64,9 @@ it has KNOWN: both are by the same user, and have the same kind, or USE is a :ME
   (declare (type (unsigned-byte 32) use known) (optimize speed))
   (and (= (use-user use) (use-user known))
        (or (= use known)
-           (= (use-kind use) 6)
-           (and (= (use-kind use) 5) (= (use-kind known) 0)))))
+           (= (use-kind use) (kind-position :mention))
+           (and (= (use-kind use) (kind-position :constant))
+                (= (use-kind known) (kind-position :calls))))))
 
 (defun note-use (index name user kind)
   "Add a use of NAME to INDEX. USER is the number of the user, and KIND is a position in
@@ -135,8 +143,8 @@ data."
                      (let ((position (position kind *use-kinds*)))
                        (when (and position (not (eq name t)))
                          (note-use index name number
-                                   (if (and (zerop position) (removed-call-p name called mentioned))
-                                       6
+                                   (if (and (eq kind :calls) (removed-call-p name called mentioned))
+                                       (kind-position :mention)
                                        position)))))
                    xrefs)))))
 
@@ -167,6 +175,6 @@ only, unless the form just adds a method."
                  (unless (or (equal name (user-name user))
                              (member name known :test #'equal)
                              (and mixed (not (showable-name-p name))))
-                   (note-use index name number (if certain kind 6))))))
-        (note called 5)
-        (note mentioned 6)))))
+                   (note-use index name number (if certain kind (kind-position :mention)))))))
+        (note called (kind-position :constant))
+        (note mentioned (kind-position :mention))))))

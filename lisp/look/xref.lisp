@@ -50,7 +50,7 @@ one of NAMES in any way, or have it in their data. Leave out code that is runnin
   (with-index (index)
     (remove-duplicates
      (loop for name in names
-           append (loop for user in (users-of index name #b1111111)
+           append (loop for user in (users-of index name (coerce *use-kinds* 'list))
                         unless (and (eq :loose (shown-kind user)) (running-p (user-code user)))
                           collect (user-parts user)))
      :test #'equal)))
@@ -216,7 +216,7 @@ empty structure, since the data probably means these."
   (let ((natures (and (symbolp target) (natures target))))
     (if (and natures (notany (lambda (each) (search nature each)) natures))
         (make-rows)
-        (mention-rows (users-of index target #b1000000) calls target))))
+        (mention-rows (users-of index target '(:mention)) calls target))))
 
 (defun sbcl-function-p (function)
   "Return true if FUNCTION is part of SBCL and not inside a named function. Templates of SBCL's
@@ -286,8 +286,8 @@ of a slot, which is open-coded everywhere."
   "Return the number of callers of NAME in INDEX that are not in the files of *WITHIN*, so that
 answers leave them out. Callers with the same name count once. Return NIL if *WITHIN* is NIL."
   (when *within*
-    (let ((within (users-of index name #b0100001))
-          (all (let ((*within* nil)) (users-of index name #b0100001))))
+    (let ((within (users-of index name *call-kinds*))
+          (all (let ((*within* nil)) (users-of index name *call-kinds*))))
       (- (length (grouped all)) (length (grouped within))))))
 
 (defun functions-finding-names (index packages)
@@ -355,10 +355,10 @@ definitions that only have its name in their data."
   (multiple-value-bind (target symbol setf) (named-target name package "CL-USER")
     (let ((*within* (and within (system-files within))))
       (with-index (index)
-        (let* ((calls (rows-for (users-of index target #b0100001) target))
+        (let* ((calls (rows-for (users-of index target *call-kinds*) target))
                (mentions (mentioned-rows index target (if (fboundp target) "" "FUNCTION") calls))
                (callers (row-blocks target calls '(:calls :macroexpands)
-                                    (macro-uses (users-of index target #b10)) nil))
+                                    (macro-uses (users-of index target '(:macroexpands))) nil))
                (others (append callers (and internals (list (sbcl-rows-block index target)))))
                (possible (row-blocks target mentions '() '() t))
                (unrecorded (unrecorded-text target))
@@ -391,10 +391,9 @@ definitions that only have its name in their data."
                                   (zerop (+ (rows-count others)
                                             (length (rows-places calls)))))))))))))
 
-(defparameter *reference-kinds* '((:references #b100 "read") (:sets #b1000 "set")
-                                  (:binds #b10000 "bind"))
-  "A list of (KIND MASK WORD) lists, one for each kind of use of a variable. KIND is SBCL's kind of
-cross reference, MASK the bit mask for USERS-OF, and WORD the word in answers.")
+(defparameter *reference-kinds* '((:references "read") (:sets "set") (:binds "bind"))
+  "A list of (KIND WORD) lists, one for each kind of use of a variable: SBCL's kind of cross
+reference, and the word for it in answers.")
 
 (define-shape references-data ()
   "The answer of who-references: the users of a variable, and what may be missing among them."
@@ -414,11 +413,11 @@ then those that bind it. A function with several kinds of use has several rows. 
 definitions that use the name, and last those that only have it in their data."
   (multiple-value-bind (target symbol setf) (named-target name package)
     (with-index (index)
-      (let* ((uses (rows-for (users-of index target #b11100) target))
+      (let* ((uses (rows-for (users-of index target (mapcar #'first *reference-kinds*)) target))
              (mentions (mentioned-rows index target "VARIABLE" uses))
-             (functions (loop for (kind bit word) in *reference-kinds*
+             (functions (loop for (kind word) in *reference-kinds*
                               collect (function-block target kind word
-                                                      (users-of index target bit))))
+                                                      (users-of index target (list kind)))))
              (outside (make-rows))
              (possible '()))
         (setf (rows-others outside)
