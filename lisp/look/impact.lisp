@@ -3,42 +3,6 @@
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; Direct and indirect users of a name. A user is a function, or a top-level form, whose code uses
-;;; the name.
-
-(defparameter *most-reaching* 5000
-  "The maximum number of direct and indirect users that REACHING visits for one name.")
-
-(defun reaching (index target)
-  "Return a list of the users in INDEX, USER or TOP-FORM structures, that use the function name
-TARGET directly or through other functions. Do not follow names of the system, such as PRINT-OBJECT,
-of which a user can be a method: nearly all code uses it somehow. The second value is true if the
-search stopped after *MOST-REACHING* users."
-  (let ((seen (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq))
-        (pending (list target)) (found '())
-        (left *most-reaching*))
-    (setf (gethash target seen) t)
-    (loop while (and pending (plusp left))
-          do (let ((used (pop pending)))
-               (map-uses (lambda (user kind)
-                           (when (and (or (member kind '(:calls :macroexpands :constant))
-                                          (top-form-p user))
-                                      (if (top-form-p user)
-                                          (top-form-source user)
-                                          (not (eq :loose (user-kind user))))
-                                      (user-there-p user used))
-                             (let ((name (name-of user)))
-                               (unless (shiftf (gethash user known) t)
-                                 (decf left)
-                                 (push user found))
-                               (when (and name
-                                          (not (gethash (symbol-package (name-symbol name))
-                                                        **system-packages**))
-                                          (not (shiftf (gethash name seen) t)))
-                                 (push name pending)))))
-                         index used)))
-    (values found (and pending t))))
-
 ;;; Tests. A test is a top-level form in a file of a system that tests another system.
 
 (defun tested-by (system)
@@ -224,6 +188,14 @@ DEFSTRUCT, for the structure CLASS or for one that includes CLASS."
    its name.")
   (finding-count integer :optional "Number of all functions that `finding` could list.")
   (files (list string) :optional "Source files of the loaded code.")
+  (holders (list string) :optional
+   "Functions into which SBCL has compiled the definition: an expansion, the code of an inline
+   function, or the value of a constant.")
+  (perhaps-holders (list string) :optional
+   "Functions that may have it compiled in, and also call it.")
+  (expanders (list string) :optional
+   "Macros, and names with compiler macros, that call the function when they expand.")
+  (expanded (list string) :optional "Functions compiled with expansions by `expanders`.")
   (inline boolean :optional) (compiler-macro boolean :optional) (arglist string :optional)
   (accepted string :optional
    "The lambda list that all methods of the generic function accept together, when it differs from
@@ -327,6 +299,7 @@ each kind."
                              "methodCount" (and methods (length methods))
                              "methods" (mapcar #'method-lambda-data (page methods 0 2000)))
                        (and kind (function-members index target symbol limit))
+                       (compiled-in-members index target)
                        (and class
                             (changed-class-members index class limit
                                                    (if redefined superclasses :same) in))

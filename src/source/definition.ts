@@ -7,7 +7,7 @@ export interface ParsedDefinition {
   operator: string;
   /** The name without its package. */
   name: string;
-  /** Whether the form defines the function `(setf NAME)`. */
+  /** Whether the form defines `(setf NAME)`, a function or a place. */
   setf: boolean;
   lambdaList?: LambdaList;
   /** Bare names of the slots of a class or structure. */
@@ -26,10 +26,15 @@ export interface ParsedDefinition {
 }
 
 const FUNCTIONS: readonly string[] = ['DEFUN', 'DEFMACRO', 'DEFGENERIC', 'DEFINE-COMPILER-MACRO', 'DEFTYPE'];
+const PLACES: readonly string[] = ['DEFSETF', 'DEFINE-SETF-EXPANDER'];
+const OTHERS: readonly string[] = [
+  ...['DEFVAR', 'DEFPARAMETER', 'DEFCONSTANT', 'DEFGLOBAL', 'DEFINE-LOAD-TIME-GLOBAL'],
+  ...['DEFINE-SYMBOL-MACRO', 'DEFINE-METHOD-COMBINATION'],
+];
 const CLASSES: readonly string[] = ['DEFCLASS', 'DEFINE-CONDITION'];
 
-/** Returns what the first form of TEXT defines, read under FEATURES. Returns undefined when the form does not
- *  define a function, class or structure, or when its text does not show the lambda list. */
+/** Returns what the first form of TEXT defines, read under FEATURES. Returns undefined when the form is no
+ *  definition, or when its text does not show the lambda list of the function that it defines. */
 export function parseDefinition(text: string, features: ReadonlySet<string>): ParsedDefinition | undefined {
   const elements = elementsOf(readForm(text, 0, features));
   const [first, second] = elements;
@@ -51,9 +56,11 @@ export function parseDefinition(text: string, features: ReadonlySet<string>): Pa
       superclasses: elementsOf(elements[2]).map((each) => each.text),
       defaults: defaultInitargs(elements.slice(4)),
     };
-  return operator === 'DEFSTRUCT'
-    ? { ...base, ...structureParts(name, elementsOf(second).slice(1), elements.slice(2)) }
-    : undefined;
+  if (operator === 'DEFSTRUCT')
+    return { ...base, ...structureParts(name, elementsOf(second).slice(1), elements.slice(2)) };
+  if (operator === 'DEFINE-MODIFY-MACRO') return withPlace(withList(base, elements[2]));
+  if (PLACES.includes(operator)) return { ...base, setf: true };
+  return OTHERS.includes(operator) ? base : undefined;
 }
 
 /** Returns the elements of FORM, a slot or an option, or only FORM when it is no list. */
@@ -64,6 +71,12 @@ function partsOf(form: Form): readonly Form[] {
 function withList(base: ParsedDefinition, form: Form | undefined): ParsedDefinition | undefined {
   const lambdaList = lambdaListOf(form, base.operator === 'DEFMACRO');
   return lambdaList && { ...base, lambdaList };
+}
+
+/** Returns DEFINITION, of a modify macro, with the place that each call of it begins with in its lambda list. */
+function withPlace(definition: ParsedDefinition | undefined): ParsedDefinition | undefined {
+  const list = definition?.lambdaList;
+  return list && { ...definition, lambdaList: { ...list, required: list.required + 1 } };
 }
 
 function classParts(slots: Form | undefined): Partial<ParsedDefinition> {

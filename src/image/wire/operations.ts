@@ -726,6 +726,15 @@ export interface ImpactData {
   findingCount?: number;
   /** Source files of the loaded code. */
   files?: string[];
+  /** Functions into which SBCL has compiled the definition: an expansion, the code of an inline function,
+   *  or the value of a constant. */
+  holders?: string[];
+  /** Functions that may have it compiled in, and also call it. */
+  perhapsHolders?: string[];
+  /** Macros, and names with compiler macros, that call the function when they expand. */
+  expanders?: string[];
+  /** Functions compiled with expansions by `expanders`. */
+  expanded?: string[];
   inline?: boolean;
   compilerMacro?: boolean;
   arglist?: string;

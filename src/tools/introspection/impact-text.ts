@@ -19,6 +19,19 @@ interface LocatedUse {
   why?: string;
 }
 
+/** The functions to compile again, NAMES, and WHY. */
+export interface Recompile {
+  why: string;
+  names: string[];
+  /** Those that may have the definition compiled in, and also call it. */
+  perhaps?: string[];
+  /** Functions in which the compiler macro of the definition, which stays, replaced calls. */
+  replaced?: { names: string[]; perhaps: string[] };
+  /** Macros that call the function when they expand, and the functions compiled with their expansions. */
+  expanders?: string[];
+  expanded?: string[];
+}
+
 export interface Impact extends Partial<CheckedCalls> {
   name: string;
   kind?: string;
@@ -32,9 +45,9 @@ export interface Impact extends Partial<CheckedCalls> {
   lambdaList?: string;
   /** True when the calls were checked against a new lambda list. */
   checked: boolean;
-  /** True when the new definition is a method. */
+  /** True when the new definition is a method, or a compiler macro: calls go by another lambda list. */
   ofMethod: boolean;
-  recompile: { why: string; names: string[] };
+  recompile: Recompile;
   /** Functions that look up symbols by computed names, and so may call the definition. */
   finding: LocatedUse[];
   /** The number of functions that look up symbols by computed names; `finding` may list fewer. */
@@ -70,8 +83,13 @@ export interface Impact extends Partial<CheckedCalls> {
   unloadedTests: string[];
 }
 
-const NO_TYPE_USES =
-  'SBCL records no uses of a type. Code that was compiled with this one keeps it until it is compiled again.';
+/** By nature: a sentence on the uses of a definition that SBCL does not record. */
+const NOT_RECORDED: Readonly<Record<string, string>> = Object.fromEntries(
+  ['type', 'symbol macro'].map((nature) => [
+    nature.toUpperCase(),
+    `SBCL records no uses of a ${nature}. Code that was compiled with this one keeps it until it is compiled again.`,
+  ]),
+);
 
 const NO_EXPANDER_USES =
   'SBCL records no uses of a setf expander. who_calls lists the forms in files that set such a place; compile these again.';
@@ -167,10 +185,29 @@ function countOf(rows: readonly Row[]): number {
 /** Maximum number of characters of the list of names to compile again. */
 const RECOMPILE_ROOM = 4000;
 
-function recompileText({ why, names }: Impact['recompile'], limit: number): string | false {
-  if (names.length === 0) return false;
-  const shown = fittingRows(names.slice(0, limit), RECOMPILE_ROOM).length;
-  return `To compile again, as ${why} (${names.length}): ${fewOf(names, shown)}`;
+function recompileText(
+  { why, names, perhaps = [], replaced, expanders = [], expanded = [] }: Recompile,
+  limit: number,
+): string {
+  const few = (all: string[]) => fewOf(all, fittingRows(all.slice(0, limit), RECOMPILE_ROOM).length);
+  const each = (sure: string[], unsure: string[]) =>
+    [
+      sure.length > 0 && `(${sure.length}): ${few(sure)}`,
+      unsure.length > 0 &&
+        `${sure.length > 0 ? '; ' : ''}perhaps (${unsure.length}), as calls are left in them: ${few(unsure)}`,
+    ]
+      .filter(Boolean)
+      .join('');
+  const isReplaced = replaced && replaced.names.length + replaced.perhaps.length > 0;
+  return [
+    names.length + perhaps.length > 0 && `To compile again, as ${why} ${each(names, perhaps)}`,
+    isReplaced &&
+      `Its compiler macro replaced calls ${each(replaced.names, replaced.perhaps)}\nThese keep its expansion, whatever the function becomes; compile them again when the compiler macro changes.`,
+    expanded.length > 0 &&
+      `Macros that call it when they expand (${expanders.length}): ${few(expanders)}\nTo compile again, if their expansions change (${expanded.length}): ${few(expanded)}`,
+  ]
+    .filter(Boolean)
+    .join('\n');
 }
 
 /** Returns a line on the definition of the place, which stays when that of NAME goes away. */
@@ -225,7 +262,8 @@ function callSections(impact: Impact): (Section | string | false)[] {
   };
   const undecided = { header: 'Uses that cannot be checked', ...callList(unknown) };
   if (ofMethod) {
-    const stays = `Calls go by the lambda list of the generic function, which stays: ${counted(calls, 'call')}.`;
+    const callee = kind === 'GENERIC-FUNCTION' ? 'generic function' : 'function';
+    const stays = `Calls go by the lambda list of the ${callee}, which stays: ${counted(calls, 'call')}.`;
     return checked ? [stays, noLonger, undecided] : [stays];
   }
   const uses = calls + unknown.length;
@@ -338,7 +376,7 @@ function removalSections(impact: Impact): (Section | string | false)[] {
     ({ length }) => length > 0,
   );
   return [
-    impact.nature === 'TYPE' && NO_TYPE_USES,
+    NOT_RECORDED[impact.nature] ?? false,
     symbolMacro !== undefined && `It expands into ${symbolMacro}.`,
     removal.isNamed && !isKnown && !impact.references && NOT_NAMED,
     subclassSection(impact),

@@ -5,6 +5,7 @@ import type { Image } from '../../image/image.ts';
 import type { ImpactData, Place, WhoCallsData } from '../../image/wire/operations.ts';
 import { type ArgumentsFor, type CallContext, defineTool, type ToolDescription } from '../../kernel/tool.ts';
 import { type ParsedDefinition, parseDefinition } from '../../source/definition.ts';
+import type { Features } from '../../source/form.ts';
 import { type LambdaList, parsedLambdaList } from '../../source/lambda-list.ts';
 import { codeName, partsOfName, readableName, setfName } from '../../source/qualified.ts';
 import { callOptions } from '../calling.ts';
@@ -18,7 +19,7 @@ import type { ReachedDefinitions } from '../tests/reached.ts';
 import { type CheckedCalls, checkedCalls } from './call-checks.ts';
 import { brokenInstances, changedFunctions, hasOtherLayout, hasOtherSuperclasses } from './class-changes.ts';
 import { definitionTexts, testsNaming, unloadedFiles, unloadedTestFiles } from './impact-besides.ts';
-import { type Impact, impactText } from './impact-text.ts';
+import { type Impact, impactText, type Recompile } from './impact-text.ts';
 import { incongruentMethods, lambdaListWithMethod } from './method-changes.ts';
 import { referencesOf } from './references.ts';
 import { isGlobalVariable, isNamed, removalOf } from './removal.ts';
@@ -91,25 +92,28 @@ export function impactOfChangeTool(origins: Origins, reached: ReachedDefinitions
       let args = { ...given, name: asked.name };
       const limit = args.limit ?? LIMIT;
       const removed = isRemoval(args);
+      const operator = definitionOperator(args, places.features) ?? asked.form?.operator;
+      // The uses of these are found by their names, whether the definition goes away or changes.
+      const named = removed || (args.definition !== undefined && !CALLED_OR_MADE.includes(operator ?? ''));
       const ask = (name: string) => {
-        const request = { name, ...packageOf(args), limit, ...(removed && { removed }) };
+        const request = { name, ...packageOf(args), limit, ...(named && { removed: named }) };
         return image.call('impact', request, callOptions(context));
       };
       let reply = await ask(args.name);
       let facts = foundValue(reply);
-      if (!isLookupFailure(facts) && isOnlyPlace(facts)) {
+      if (!isLookupFailure(facts) && meansPlace(facts, args.definition && operator)) {
         args = { ...args, name: codeName(setfName(facts.name)) };
         reply = await ask(args.name);
         facts = foundValue(reply);
       }
       if (isLookupFailure(facts)) return lookupResult(facts);
-      const changed = await new Investigation(image, places, facts, context).run(args);
+      const changed = await new Investigation(image, places, facts, context).run(args, operator);
       const referring =
-        removed && isGlobalVariable(facts) ? await references(origins, args, limit, context) : '';
+        named && isGlobalVariable(facts) ? await references(origins, args, limit, context) : '';
       const impact = {
         ...changed,
         method: removed ? method : undefined,
-        ...((removed || facts.type) && { removal: removalOf(facts, places, origins.history, referring) }),
+        ...((named || facts.type) && { removal: removalOf(facts, places, origins.history, referring) }),
         references: referring,
         recorded: reached.testsOf(facts.name),
         // A caller that gives the whole new definition has already read the old one.
@@ -123,14 +127,27 @@ export function impactOfChangeTool(origins: Origins, reached: ReachedDefinitions
   });
 }
 
-/** True when the name in FACTS is only that of a place: `(setf NAME)` is defined, and NAME itself is not. */
-function isOnlyPlace(facts: ImpactData): boolean {
-  return facts.place === true && facts.kind === undefined && !isNamed(facts);
+/** True when the name in FACTS means `(setf NAME)`: NAME itself is not defined, or the new definition with
+ *  OPERATOR is that of a place. */
+function meansPlace(facts: ImpactData, operator: string | undefined): boolean {
+  const alone = facts.kind === undefined && !isNamed(facts);
+  return facts.place === true && (alone || ['DEFSETF', 'DEFINE-SETF-EXPANDER'].includes(operator ?? ''));
 }
 
 /** True when ARGS ask what breaks when the definition goes away. */
 function isRemoval(args: { lambda_list?: string; definition?: string }): boolean {
   return args.definition === undefined && args.lambda_list === undefined;
+}
+
+/** The operators whose definitions are called, or make instances; who_calls knows the uses of these. */
+const CALLED_OR_MADE: readonly string[] = [
+  ...['DEFUN', 'DEFMACRO', 'DEFINE-MODIFY-MACRO', 'DEFGENERIC', 'DEFMETHOD', 'DEFINE-COMPILER-MACRO'],
+  ...['DEFCLASS', 'DEFSTRUCT', 'DEFINE-CONDITION'],
+];
+
+/** Returns the operator of the definition in ARGS; undefined when it is absent or no definition. */
+function definitionOperator({ definition }: { definition?: string }, features: Features): string | undefined {
+  return definition === undefined ? undefined : parseDefinition(definition, features)?.operator;
 }
 
 /** Returns what who_references says about the variable in ARGS, with the places of the uses. */
@@ -174,13 +191,14 @@ class Investigation {
 
   async run(
     args: ArgumentsFor<typeof IMPACT_OF_CHANGE>,
+    operator: string | undefined,
   ): Promise<
     Omit<Impact, 'method' | 'texts' | 'unloaded' | 'testsNaming' | 'unloadedTests' | 'removal' | 'references'>
   > {
     const { kind, natures = [], name, class: ofClass, type, slotOf = [] } = this.#facts;
     const removed = isRemoval(args);
-    const goes = removed && (isNamed(this.#facts) || this.#facts.package);
-    if (kind === undefined && ofClass === undefined && !type && !goes) {
+    const isKnown = args.lambda_list === undefined && (isNamed(this.#facts) || this.#facts.package);
+    if (kind === undefined && ofClass === undefined && !type && !isKnown) {
       const instead =
         slotOf.length > 0
           ? `It is a slot of ${slotOf.join(', ')}: give the name of the class, and as definition the class without the slot.`
@@ -192,25 +210,34 @@ class Investigation {
     const definition = this.#definition(args);
     if (definition !== undefined && ofClass !== undefined && hasOtherSuperclasses(this.#facts, definition))
       this.#facts = await this.#redefined(args, definition);
-    const ofType = definition?.operator === 'DEFTYPE';
-    if (ofType && kind !== undefined) {
-      // A DEFTYPE does not change the function of the same name.
+    if (
+      definition &&
+      !CALLED_OR_MADE.includes(definition.operator) &&
+      kind !== undefined &&
+      !definition.setf
+    ) {
+      if (!isKnown && !type)
+        throw new CallError(`${name} has no definition by ${definition.operator}, so nothing uses one yet.`);
+      // A DEFTYPE or DEFVAR does not change the function of the same name.
       const { kind: _, ...facts } = this.#facts;
-      return new Investigation(this.#image, this.#places, facts, this.#context).run(args);
+      return new Investigation(this.#image, this.#places, facts, this.#context).run(args, operator);
     }
-    const list = ofType ? undefined : this.#lambdaList(args, definition);
-    const ofMethod = definition?.operator === 'DEFMETHOD';
+    const expands = operator === 'DEFINE-COMPILER-MACRO' && kind !== 'COMPILER MACRO';
+    const list =
+      definition?.operator === 'DEFTYPE' || expands ? undefined : this.#lambdaList(args, definition);
+    const ofMethod = definition?.operator === 'DEFMETHOD' || expands;
     const callers = kind === undefined ? undefined : await this.#callers(name);
-    const accepted = ofMethod
-      ? lambdaListWithMethod(this.#facts, definition, this.#places.features, args.definition)
-      : this.#acceptedLambdaList(list);
+    const accepted =
+      definition?.operator === 'DEFMETHOD'
+        ? lambdaListWithMethod(this.#facts, definition, this.#places.features, args.definition)
+        : this.#acceptedLambdaList(list);
     const checked = callers && this.#checked(name, callers, accepted);
     return {
       ...this.#commonFacts(),
       checked: accepted !== undefined,
       ofMethod,
       ...checked,
-      recompile: this.#recompile(callers, definition),
+      recompile: this.#recompile(callers, definition, operator),
       methods: incongruentMethods(this.#facts, list, ofMethod, (place) => this.#places.site(place)),
       accessors: await changedFunctions(this.#facts, removed ? NOTHING : definition, (accessor, list) =>
         this.#checkedCalls(accessor, list),
@@ -347,18 +374,31 @@ class Investigation {
   #recompile(
     callers: WhoCallsData | undefined,
     definition: ParsedDefinition | undefined,
-  ): { why: string; names: string[] } {
-    const rows = callers?.rows ?? [];
-    const { inline, compilerMacro, structureUsers = [] } = this.#facts;
+    operator: string | undefined,
+  ): Recompile {
+    const { kind, inline, compilerMacro, structureUsers = [] } = this.#facts;
+    const { holders = [], perhapsHolders = [], expanders = [], expanded = [] } = this.#facts;
     if (hasOtherLayout(this.#facts, definition))
       return { why: 'the structure has another layout', names: structureUsers };
-    const macro = this.#facts.kind === 'MACRO';
-    const why =
-      (macro && 'it is a macro') ||
-      (definition?.operator === 'DEFMACRO' && 'it becomes a macro') ||
-      (inline && 'it is inline') ||
-      (compilerMacro && 'it has a compiler macro');
-    return { why: why || '', names: why ? rows.flatMap(({ name }) => name ?? []) : [] };
+    if (definition?.operator === 'DEFMACRO' && kind !== 'MACRO') {
+      const rows = callers?.rows?.filter(({ possible }) => !possible) ?? [];
+      return { why: 'it becomes a macro', names: rows.flatMap(({ name }) => name ?? []) };
+    }
+    const macro = { names: holders, perhaps: perhapsHolders, expanders, expanded };
+    if (kind === 'MACRO') return { why: 'it is a macro', ...macro };
+    if (inline) return { why: 'it is inline', ...macro };
+    if (compilerMacro && kind !== 'COMPILER MACRO' && operator !== 'DEFINE-COMPILER-MACRO')
+      return {
+        why: '',
+        names: [],
+        replaced: { names: holders, perhaps: perhapsHolders },
+        expanders,
+        expanded,
+      };
+    return {
+      why: compilerMacro ? 'its compiler macro changes' : 'its value is compiled into them',
+      ...macro,
+    };
   }
 }
 

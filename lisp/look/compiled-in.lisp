@@ -1,0 +1,99 @@
+;;;; Finds the direct and indirect users of a name, and those that have to be compiled again when its
+;;;; definition changes: they have a macro's expansion, the code of an inline function or the value of
+;;;; a constant compiled in. USERS-OF and MAP-USES are defined in rows.lisp.
+
+(in-package "LIVE-LISP.LOOK")
+
+;;; Direct and indirect users of a name. A user is a function, or a top-level form, whose code uses
+;;; the name.
+
+(defparameter *most-reaching* 5000
+  "The maximum number of direct and indirect users that REACHING visits for one name.")
+
+(defun reaching (index target)
+  "Return a list of the users in INDEX, USER or TOP-FORM structures, that use the function name
+TARGET directly or through other functions. Do not follow names of the system, such as PRINT-OBJECT,
+of which a user can be a method: nearly all code uses it somehow. The second value is true if the
+search stopped after *MOST-REACHING* users."
+  (let ((seen (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq))
+        (pending (list target)) (found '())
+        (left *most-reaching*))
+    (setf (gethash target seen) t)
+    (loop while (and pending (plusp left))
+          do (let ((used (pop pending)))
+               (map-uses (lambda (user kind)
+                           (when (and (or (member kind '(:calls :macroexpands :constant))
+                                          (top-form-p user))
+                                      (if (top-form-p user)
+                                          (top-form-source user)
+                                          (not (eq :loose (user-kind user))))
+                                      (user-there-p user used))
+                             (let ((name (name-of user)))
+                               (unless (shiftf (gethash user known) t)
+                                 (decf left)
+                                 (push user found))
+                               (when (and name
+                                          (not (gethash (symbol-package (name-symbol name))
+                                                        **system-packages**))
+                                          (not (shiftf (gethash name seen) t)))
+                                 (push name pending)))))
+                         index used)))
+    (values found (and pending t))))
+
+;;; Code that has a definition compiled in
+
+(defun copying-kinds (name)
+  "Return a list of the kinds of uses, from *USE-KINDS*, by which SBCL compiles the definition of
+NAME into its user. It is empty if users only call NAME or read its value at run time."
+  (cond ((and (symbolp name) (macro-function name)) '(:macroexpands))
+        ((or (compiler-macro-function name) (eq (known :function :inlinep name) 'inline)) '(:calls))
+        ((and (symbolp name) (eq :constant (variable-kind name))) '(:references))))
+
+(defun calls-too-p (user name)
+  "Return true if the code of USER, a USER structure, also calls the function NAME, as it does where
+it was declared NOTINLINE, or where a compiler macro declined."
+  (and (fboundp name)
+       (not (and (symbolp name) (macro-function name)))
+       (member name (called-names (user-code user)) :test #'equal)))
+
+(defun holders (index names)
+  "Return a list of the functions in INDEX, as USER structures, into which SBCL has compiled the
+definition of one of NAMES, directly or by way of other macros, inline functions and compiler
+macros. The second value is a list of those that may have it compiled in, and also call it."
+  (let ((sure '()) (perhaps '()) (seen (copy-list names)) (pending (copy-list names)))
+    (loop while pending
+          do (let ((used (pop pending)))
+               (dolist (user (users-of index used (copying-kinds used)))
+                 (let ((name (name-of user)))
+                   (unless (or (null name) (equal name used))
+                     (if (calls-too-p user used) (pushnew user perhaps) (pushnew user sure))
+                     (when (and (copying-kinds name) (not (member name seen :test #'equal)))
+                       (push name seen)
+                       (push name pending)))))))
+    (values (sort sure #'user-before-p)
+            (sort (set-difference perhaps sure) #'user-before-p))))
+
+(defun expanders-reaching (index target)
+  "Return a sorted list of the names of the macros, and of the names with compiler macros, in INDEX
+whose expanders call the function TARGET, directly or through other functions."
+  (sort (remove-duplicates (loop for user in (reaching index target)
+                                 when (and (user-p user)
+                                           (member (user-kind user) '(:macro :compiler-macro))
+                                           (not (equal target (name-of user))))
+                                   collect (name-of user))
+                           :test #'equal)
+        #'name-before-p))
+
+(defun compiled-in-members (index target)
+  "Return a plist for a JSON object about the functions in INDEX that have to be compiled again when
+the definition of TARGET changes."
+  (flet ((texts (users)
+           (mapcar (lambda (user) (format nil "~A~@[ (~A)~]" (shown-name user) (kind-text user)))
+                   (page users 0 2000))))
+    (let ((expanders (and (fboundp target) (expanders-reaching index target))))
+      (multiple-value-bind (sure perhaps) (holders index (list target))
+        (list "holders" (texts sure)
+              "perhapsHolders" (texts perhaps)
+              "expanders" (mapcar #'name-text (page expanders 0 2000))
+              "expanded" (texts (set-difference (holders index expanders) (append sure perhaps)
+                                                :test #'equal :key #'name-of)))))))
