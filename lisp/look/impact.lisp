@@ -84,6 +84,10 @@ number of these systems."
       (dolist (file (component-files system)) (setf (gethash file files) t)))
     (values files (length systems))))
 
+(defun test-file-names ()
+  "Return a list of the native names of at most 500 files of the TEST-SYSTEMS."
+  (page (loop for file being the hash-keys of (test-files) collect file) 0 500))
+
 (defun test-data (index target limit)
   "A test is a top-level form in a file of one of the TEST-SYSTEMS. Return a plist for a JSON object
 about the tests that use the function name TARGET, directly or through other functions: their
@@ -105,9 +109,7 @@ number, and LIMIT of them. INDEX is the index of uses."
                                      (list* "file" file "form" form
                                             (version-members file created (date-of file)))))
               "testCount" (length tests)
-              "testFiles" (and (null tests)
-                               (page (loop for file being the hash-keys of files collect file) 0
-                                     500)))))))
+              "testFiles" (and (null tests) (test-file-names)))))))
 
 ;;; The operation
 
@@ -208,7 +210,8 @@ DEFSTRUCT, for the structure CLASS or for one that includes CLASS."
    "How many callers were followed in the search for tests, if there are more.")
   (test-count integer :optional) (tests (list place) :optional)
   (test-files (list string) :optional
-   "Files of the systems that contain tests, when no test is known to reach the definition.")
+   "Files of the systems that contain tests; of a function, only when no test is known to reach
+   it.")
   (class string :optional "Kind of the class that has the name.")
   (slots (list string) :optional)
   (include string :optional "Name of the structure that the structure includes (:INCLUDE).")
@@ -239,7 +242,9 @@ DEFSTRUCT, for the structure CLASS or for one that includes CLASS."
   (combined (list string) :optional "Generic functions with that method combination.")
   (package boolean :optional
    "True when the name is that of a package. `homes` are then all its names and nicknames.")
-  (used-by (list string) :optional "Packages that use the package.")
+  (system boolean :optional "True when the name is that of a system.")
+  (used-by (list string) :optional
+   "Packages that use the package, or registered systems that depend on the system.")
   (symbol-count integer :optional "How many symbols are at home in the package."))
 
 (defun function-members (index target symbol limit)
@@ -264,44 +269,54 @@ looked up in the package IN, or :SAME if they stay."
                      (class-members class limit (or classes (list (default-superclass class)))
                                     unknown))))))
 
+(defun name-members (index target symbol setf)
+  "Return a plist for a JSON object about what the name TARGET, which is SYMBOL or (SETF SYMBOL),
+stands for. SETF is true for the second. INDEX is the index of uses."
+  (let* ((kind (function-kind target)) (class (and (not setf) (find-class symbol nil)))
+         (methods (and (equal kind "GENERIC-FUNCTION")
+                       (sb-mop:generic-function-methods (plain-definition target)))))
+    (list "name" (name-text target)
+          "natures" (if setf '() (told-natures symbol))
+          "kind" kind
+          "type" (and (not setf) (null class) (type-name-p symbol) t)
+          "place" (and (not setf) (function-kind (list 'setf symbol)) t)
+          "slotOf" (and (not setf) (null kind) (null class) (page (classes-with-slot symbol) 0 5))
+          "homes" (packages-with symbol)
+          "files" (files-of index)
+          "inline" (and (eq (known :function :inlinep target) 'inline) t)
+          "compilerMacro" (and (compiler-macro-function target) t)
+          "methodCount" (and methods (length methods))
+          "methods" (mapcar #'method-lambda-data (page methods 0 2000)))))
+
 (define-operation ("impact" :gives (or impact-data lookup-failure))
     (name package limit
      (redefined boolean :optional "True if a class gets a new definition.")
      (superclasses (list string) :optional "The direct superclasses in the new definition.")
      (removed boolean :optional
-      "True if the definition goes away. Then `name` can also be the name of a package."))
+      "True if the definition goes away. Then `name` can also be that of a package or system."))
   "Return what a change of a function, macro or class affects besides its callers, at most LIMIT of
 each kind."
-  (let ((whole (and removed (package-meant name package))))
-    (if whole
-        (with-index (index) (make-json-object (package-members whole index)))
-        (multiple-value-bind (target symbol setf in) (named-target name package)
-          (let* ((kind (function-kind target))
-                 (class (and (not setf) (find-class symbol nil)))
-                 (methods (and (equal kind "GENERIC-FUNCTION")
-                               (sb-mop:generic-function-methods (plain-definition target)))))
-            (with-index (index)
-              (make-json-object
-               (append (list "name" (name-text target)
-                             "natures" (if setf '() (told-natures symbol))
-                             "kind" kind
-                             "type" (and (not setf) (null class) (type-name-p symbol) t)
-                             "place" (and (not setf) (function-kind (list 'setf symbol)) t)
-                             "slotOf" (and (not setf)
-                                           (null kind)
-                                           (null class)
-                                           (page (classes-with-slot symbol) 0 5))
-                             "in" (package-name in)
-                             "homes" (packages-with symbol)
-                             "files" (files-of index)
-                             "inline" (and (eq (known :function :inlinep target) 'inline) t)
-                             "compilerMacro" (and (compiler-macro-function target) t)
-                             "methodCount" (and methods (length methods))
-                             "methods" (mapcar #'method-lambda-data (page methods 0 2000)))
-                       (and kind (function-members index target symbol limit))
-                       (compiled-in-members index target)
-                       (and class
-                            (changed-class-members index class limit
-                                                   (if redefined superclasses :same) in))
-                       (and removed (not setf) (removal-members symbol class))
-                       (and removed (not kind) (finding-members index symbol limit))))))))))
+  (let* ((whole (and removed (package-meant name package)))
+         (system (and removed (null whole) (system-meant name package))))
+    (cond
+      (system (make-json-object (system-members system)))
+      (whole
+       (with-index (index)
+         (make-json-object (list* "testFiles" (test-file-names) (package-members whole index)))))
+      (t
+       (multiple-value-bind (target symbol setf in) (named-target name package)
+         (let ((class (and (not setf) (find-class symbol nil))))
+           (with-index (index)
+             (make-json-object
+              (append (name-members index target symbol setf)
+                      (list "in" (package-name in))
+                      (and (function-kind target) (function-members index target symbol limit))
+                      (compiled-in-members index target)
+                      (and class
+                           (changed-class-members index class limit
+                                                  (if redefined superclasses :same) in))
+                      (and removed (not setf) (removal-members symbol class))
+                      (and removed
+                           (not (function-kind target))
+                           (list* "testFiles" (test-file-names)
+                                  (finding-members index symbol limit))))))))))))

@@ -63,7 +63,31 @@ or another definition of SYMBOL that is no function."
         "combined" (and (combination-p symbol)
                         (mapcar #'name-text (page (combined-functions symbol) 0 2000)))))
 
-;;; Packages
+;;; Systems and packages
+
+(defun system-meant (text package-name)
+  "Return the registered ASDF system that TEXT names, or NIL. Return NIL if PACKAGE-NAME is given, or
+if TEXT is the name of a symbol in the session's package."
+  (and (null package-name)
+       (null (symbol-read text (session-package)))
+       (registered-system (string-trim "#:\" " text))))
+
+(defun system-members (system)
+  "Return a plist for a JSON object about the registered systems that depend on SYSTEM."
+  (let ((name (asdf-value "COMPONENT-NAME" system)))
+    (flet ((user-text (other)
+             (format nil "~A~:[ (not loaded)~;~]" other
+                     (asdf-value "COMPONENT-LOADED-P" (registered-system other))))
+           (uses-p (other)
+             (member name (asdf-value "SYSTEM-DEPENDS-ON" (registered-system other))
+                     :key (lambda (dependency) (string (or (needed-name dependency) "")))
+                     :test #'string-equal)))
+      (list "name" name
+            "system" t
+            "in" ""
+            "usedBy" (mapcar #'user-text
+                             (sort (remove-if-not #'uses-p (asdf-value "REGISTERED-SYSTEMS"))
+                                   #'string<))))))
 
 (defun package-meant (text package-name)
   "Return the package that TEXT names, unless TEXT names a definition: a symbol in the package

@@ -749,7 +749,7 @@ export interface ImpactData {
   testsMore?: number;
   testCount?: number;
   tests?: Place[];
-  /** Files of the systems that contain tests, when no test is known to reach the definition. */
+  /** Files of the systems that contain tests; of a function, only when no test is known to reach it. */
   testFiles?: string[];
   /** Kind of the class that has the name. */
   class?: string;
@@ -788,7 +788,9 @@ export interface ImpactData {
   combined?: string[];
   /** True when the name is that of a package. `homes` are then all its names and nicknames. */
   package?: boolean;
-  /** Packages that use the package. */
+  /** True when the name is that of a system. */
+  system?: boolean;
+  /** Packages that use the package, or registered systems that depend on the system. */
   usedBy?: string[];
   /** How many symbols are at home in the package. */
   symbolCount?: number;
@@ -2011,7 +2013,7 @@ export interface Operations {
       redefined?: boolean;
       /** The direct superclasses in the new definition. */
       superclasses?: readonly string[];
-      /** True if the definition goes away. Then `name` can also be the name of a package. */
+      /** True if the definition goes away. Then `name` can also be that of a package or system. */
       removed?: boolean;
     };
     data: { value?: ImpactData | LookupFailure };

@@ -3,6 +3,7 @@
 import type { ImpactData } from '../../image/wire/operations.ts';
 import type { CallContext } from '../../kernel/tool.ts';
 import { callMentionsIn } from '../../source/calls.ts';
+import type { Features } from '../../source/form.ts';
 import { packagesUsing } from '../../source/packages.ts';
 import type { SourceText } from '../../source/text.ts';
 import { callOptions } from '../calling.ts';
@@ -14,6 +15,7 @@ import type { Origins } from '../definitions/origins.ts';
 import { foundValue, isLookupFailure, packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { takingTurns } from '../turns.ts';
+import { namesFinder } from './removal.ts';
 import { usedOf } from './sites.ts';
 
 /** A file, and the lines (from 1) in which it uses the name of the definition. */
@@ -46,7 +48,7 @@ export async function definitionTexts(
   });
 }
 
-/** Returns the workspace's unloaded Lisp files in which code can call the function in FACTS. */
+/** Returns the workspace's unloaded Lisp files that name the definition in FACTS. */
 export async function unloadedFiles(
   { places, workspace }: Origins,
   facts: ImpactData,
@@ -88,22 +90,28 @@ export async function testsNaming({ places }: Origins, facts: ImpactData): Promi
   return filesNaming(facts, facts.homes ?? [], texts, places);
 }
 
-/** Returns those of TEXTS that call the function in FACTS, accessible in the packages HOMES. */
+/** Returns those of TEXTS that name the definition in FACTS, accessible in the packages HOMES: that call it,
+ *  if it is a function. */
 async function filesNaming(
-  { name, kind }: ImpactData,
+  facts: ImpactData,
   homes: readonly string[],
   texts: readonly { file: string; text: SourceText }[],
   places: Places,
 ): Promise<NamingFile[]> {
   const turn = takingTurns();
   const naming: NamingFile[] = [];
-  const callee = { ...usedOf({ name, accessibleIn: homes }), macro: kind === 'MACRO' };
+  const find = facts.kind === undefined ? namesFinder(facts, homes) : callsFinder(facts, homes);
   for (const { file, text } of texts) {
     await turn();
-    const mentions = callMentionsIn(text, places.features, callee);
-    const calls = mentions.filter(({ how }) => how !== 'as a name');
-    const lines = [...new Set(calls.map(({ start }) => text.positionAt(start).line))];
+    const starts = find(text, places.features).map(({ start }) => start);
+    const lines = [...new Set(starts.map((start) => text.positionAt(start).line))];
     if (lines.length > 0) naming.push({ file: places.fileName(file), lines });
   }
   return naming;
+}
+
+function callsFinder({ name, kind }: ImpactData, homes: readonly string[]) {
+  const callee = { ...usedOf({ name, accessibleIn: homes }), macro: kind === 'MACRO' };
+  return (text: SourceText, features: Features) =>
+    callMentionsIn(text, features, callee).filter(({ how }) => how !== 'as a name');
 }

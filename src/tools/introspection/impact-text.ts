@@ -359,6 +359,12 @@ function removalSections(impact: Impact): (Section | string | false)[] {
   if (removal === undefined) return [];
   const { named, ofPackage, usedBy = [], symbolCount = 0, combined = [] } = removal;
   const { computed, methods, symbolMacro } = removal;
+  if (removal.ofSystem)
+    return [
+      usedBy.length > 0
+        ? `Systems that depend on it (${usedBy.length}): ${usedBy.join(', ')}`
+        : 'No system that ASDF has registered depends on it.',
+    ];
   if (ofPackage !== undefined)
     return [
       usedBy.length > 0 && `Packages that use it (${usedBy.length}): ${usedBy.join(', ')}`,
@@ -431,16 +437,18 @@ function classText({ class: kind, slots, instances }: Impact): string | false {
 
 function testSection(impact: Impact, limit: number): string | false {
   const { kind, testSystems = 0, tests, testCount, testsMore } = impact;
-  if (kind === undefined) return false;
+  const unloaded = impact.unloaded.filter(({ unloadedTests }) => unloadedTests);
+  const unchecked =
+    unloaded.length > 0 && `Tests that name it, not loaded, so not checked: ${filesText(unloaded, limit)}`;
+  if (kind === undefined) return unchecked;
   if (testSystems === 0) return 'Tests: no loaded system is known to ASDF as the test of another.';
   const more = testsMore
     ? `\nNote: more than ${testsMore} functions and forms reach it, and no further ones were followed, so tests can be missing here; who_calls with within lists its callers in one system.`
     : '';
-  const unloaded = impact.unloaded.filter(({ unloadedTests }) => unloadedTests);
   if (testCount === 0 && impact.testsNaming.length + unloaded.length > 0) {
     const lines = [
       impact.testsNaming.length > 0 && `Tests that name it: ${filesText(impact.testsNaming, limit)}`,
-      unloaded.length > 0 && `Tests that name it, not loaded, so not checked: ${filesText(unloaded, limit)}`,
+      unchecked,
     ];
     return `${lines.filter(Boolean).join('\n')}${more}`;
   }

@@ -118,8 +118,8 @@ export function impactOfChangeTool(origins: Origins, reached: ReachedDefinitions
         recorded: reached.testsOf(facts.name),
         // A caller that gives the whole new definition has already read the old one.
         texts: args.definition === undefined ? await definitionTexts(origins, given, context) : [],
-        unloaded: facts.kind === undefined ? [] : await unloadedFiles(origins, facts),
-        testsNaming: await testsNaming(origins, facts),
+        unloaded: named || facts.kind !== undefined ? await unloadedFiles(origins, facts) : [],
+        testsNaming: facts.kind === undefined ? [] : await testsNaming(origins, facts),
         unloadedTests: unloadedTestFiles(origins, facts),
       };
       return { data: impact, text: impactText(impact, limit, args.limit, context.told) };
@@ -197,7 +197,8 @@ class Investigation {
   > {
     const { kind, natures = [], name, class: ofClass, type, slotOf = [] } = this.#facts;
     const removed = isRemoval(args);
-    const isKnown = args.lambda_list === undefined && (isNamed(this.#facts) || this.#facts.package);
+    const isKnown =
+      args.lambda_list === undefined && (isNamed(this.#facts) || this.#facts.package || this.#facts.system);
     if (kind === undefined && ofClass === undefined && !type && !isKnown) {
       const instead =
         slotOf.length > 0
@@ -405,6 +406,7 @@ class Investigation {
 /** Returns what the name in FACTS stands for, if it names no function and no class. */
 function otherNature({ type, natures = [], ...facts }: ImpactData): string {
   if (facts.package) return 'PACKAGE';
+  if (facts.system) return 'SYSTEM';
   if (facts.typedStructure) return 'TYPED STRUCTURE';
   if (facts.symbolMacro !== undefined) return 'SYMBOL MACRO';
   if (facts.combination) return 'METHOD COMBINATION';

@@ -4,6 +4,7 @@
 import type { ImpactData } from '../../image/wire/operations.ts';
 import { boundLine } from '../../kernel/reply.ts';
 import type { ReplHistory } from '../../records/repl-history.ts';
+import type { Features } from '../../source/form.ts';
 import { headOf } from '../../source/heads.ts';
 import { type PackageRole, packageNamedIn } from '../../source/package-uses.ts';
 import { qualified } from '../../source/qualified.ts';
@@ -25,6 +26,9 @@ export interface Removal {
   named: Named;
   /** For the name of a package: the places that name it. */
   ofPackage?: Named<PackageRole>;
+  /** True when the definition is a system. */
+  ofSystem?: boolean;
+  /** The packages that use the package, or the systems that depend on the system. */
   usedBy?: string[];
   symbolCount?: number;
   /** Code that makes instances of a class that it computes, so perhaps of this class. */
@@ -52,6 +56,17 @@ export function isNamed(facts: ImpactData): boolean {
   );
 }
 
+/** Returns a function that finds the places at which a text names the definition in FACTS, a package or
+ *  something else that is no function. Of a symbol, HOMES are the packages that have it, and exports are left out. */
+export function namesFinder(facts: ImpactData, homes: readonly string[]) {
+  const packages = new Set(facts.homes);
+  const sought = usedOf({ name: facts.name, accessibleIn: homes, variable: isGlobalVariable(facts) });
+  return (text: SourceText, features: Features): { start: number }[] =>
+    facts.package
+      ? packageNamedIn(text, features, packages)
+      : namedIn(text, features, sought).filter(({ role }) => role !== 'export');
+}
+
 /** A place that names a definition, as ROLE. FORM identifies the top-level form around it. */
 interface Found<Of extends string> {
   role: Of;
@@ -62,6 +77,7 @@ interface Found<Of extends string> {
 /** Returns what the removal of the definition in FACTS affects. Leaves out places in lines that the text TOLD has. */
 export function removalOf(facts: ImpactData, places: Places, history: ReplHistory, told = ''): Removal {
   const { combined, symbolMacro, usedBy, symbolCount, methods = [] } = facts;
+  if (facts.system) return { named: {}, ofSystem: true, usedBy, computed: [], methods: [], isNamed: false };
   if (facts.package) {
     const names = new Set(facts.homes);
     const found = foundInFiles(facts, places, (text) => packageNamedIn(text, places.features, names));
