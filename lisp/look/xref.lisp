@@ -45,15 +45,20 @@ the NAME that it defines."
         (t (list (top-form-name user) nil nil nil))))
 
 (defun users-of-names (names)
-  "Return a list without duplicates of the USER-PARTS of all functions and top-level forms that use
-one of NAMES in any way, or have it in their data. Leave out code that is running."
+  "Return two lists without duplicates of the USER-PARTS of functions and top-level forms: those that
+use one of NAMES in any way, and others that only have it in their data. Leave out code that is
+running."
   (with-index (index)
-    (remove-duplicates
-     (loop for name in names
-           append (loop for user in (users-of index name (coerce *use-kinds* 'list))
-                        unless (and (eq :loose (shown-kind user)) (running-p (user-code user)))
-                          collect (user-parts user)))
-     :test #'equal)))
+    (flet ((parts (kinds)
+             (remove-duplicates
+              (loop for name in names
+                    append (loop for user in (users-of index name kinds)
+                                 unless (and (eq :loose (shown-kind user))
+                                             (running-p (user-code user)))
+                                   collect (user-parts user)))
+              :test #'equal)))
+      (let ((uses (parts (remove :mention (coerce *use-kinds* 'list)))))
+        (values uses (set-difference (parts '(:mention)) uses :test #'equal))))))
 
 (defstruct (rows (:constructor make-rows ()))
   "The users of a name, sorted for an answer. Each user is a USER or TOP-FORM structure, and a group

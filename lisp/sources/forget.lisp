@@ -188,18 +188,25 @@ first, since their values can have instances of classes. Packages come last, eac
   "A definition that was removed."
   (users (list string) :optional "Texts for definitions that still use the removed function.")
   (used-at (list used-at) :optional "Top-level forms that use it.")
-  (users-total integer :optional "The number of all such users."))
+  (users-total integer :optional "The number of all such users.")
+  (in-data (list string) :optional
+   "Texts for definitions that do not use it, but have its name in their data.")
+  (in-data-at (list used-at) :optional "Top-level forms that have its name in their data only."))
 
 (defun with-users (definition data)
   "Return DATA, a JSON object about DEFINITION, which was removed. If that was a function that code
 still uses, add the members of this code."
   (if (eq (definition-kind definition) :function)
-      (multiple-value-bind (texts forms) (needed-by-code (list (definition-name definition)) '())
-        (make-json-object
-         (append (json-object-members data)
-                 (list "users" (page texts 0 *users-told*)
-                       "usedAt" (page forms 0 *users-told*)
-                       "usersTotal" (+ (length texts) (length forms))))))
+      (multiple-value-bind (users mentions) (users-of-names (list (definition-name definition)))
+        (multiple-value-bind (texts forms) (code-texts users '())
+          (multiple-value-bind (holders places) (code-texts mentions '())
+            (make-json-object
+             (append (json-object-members data)
+                     (list "users" (page texts 0 *users-told*)
+                           "usedAt" (page forms 0 *users-told*)
+                           "usersTotal" (+ (length texts) (length forms))
+                           "inData" (page holders 0 *users-told*)
+                           "inDataAt" (page places 0 *users-told*)))))))
       data))
 
 (defun forget-all (definitions)

@@ -27,11 +27,11 @@ GOING."
   (and (in-force-p name function)
        (not (going-p name (method-of function name) going))))
 
-(defun needed-by-code (names going)
-  "Return two lists about code that uses one of NAMES: texts for definitions, and JSON objects with
-the file and the number of other top-level forms. Leave out the definitions in the list GOING."
+(defun code-texts (users going)
+  "Return two lists about USERS, a list from USERS-OF-NAMES: texts for definitions, and JSON objects
+with the file and the number of other top-level forms. Leave out the definitions in the list GOING."
   (let ((texts '()) (forms '()))
-    (loop for (name function file number) in (users-of-names names)
+    (loop for (name function file number) in users
           do (cond (file (push (list (file-path file) number) forms))
                    ((null name) (push "an anonymous function" texts))
                    ((null function)
@@ -41,6 +41,12 @@ the file and the number of other top-level forms. Leave out the definitions in t
             (loop for (file number) in (stable-sort (sort forms #'< :key #'second)
                                                     #'string< :key #'first)
                   collect (object "file" file "form" number)))))
+
+(defun needed-by-code (names going)
+  "Return the CODE-TEXTS of the code that uses one of NAMES, or has it in its data. Leave out the
+definitions in the list GOING."
+  (multiple-value-bind (users mentions) (users-of-names names)
+    (code-texts (append users mentions) going)))
 
 (defun needed-by-constants (symbol wanted going)
   "Return a list of texts for the definitions whose code has a constant of which the predicate

@@ -204,17 +204,26 @@ export function leftText(item: LeftItem, places: Places): string {
   return `Not removed: ${itemsText([item])}, because of ${reasons.join(', ')}.`;
 }
 
-/** Returns the line on those of GONE, removed definitions, that other code still uses. */
+/** Returns the lines on those of GONE, removed definitions, that other code still uses, or names in its data. */
 function stillUsedLines(gone: readonly GoneItem[], places: Places): string[] {
-  const entries = gone.flatMap((item) => {
+  const used = gone.flatMap((item) => {
     const by = [...(item.users ?? []), ...formTexts(item.usedAt, places)];
     return by.length === 0
       ? []
       : `${itemsText([item])}, by ${by.join(', ')}${moreText(by.length, item.usersTotal)}`;
   });
-  return entries.length === 0
-    ? []
-    : [`Still used, though removed: ${entries.join('; ')}. Change these users, or define it again.`];
+  const named = gone.flatMap((item) => {
+    const by = [...(item.inData ?? []), ...formTexts(item.inDataAt, places)];
+    return by.length === 0 ? [] : `${itemsText([item])}, in data of ${by.join(', ')}`;
+  });
+  return [
+    ...(used.length === 0
+      ? []
+      : [`Still used, though removed: ${used.join('; ')}. Change these users, or define it again.`]),
+    ...(named.length === 0
+      ? []
+      : [`Still named, though removed: ${named.join('; ')}. Code that calls what it finds there would fail.`]),
+  ];
 }
 
 /** Returns the texts for FORMS, top-level forms of files. */

@@ -177,6 +177,20 @@ Still used, though removed: function P::FEE, by method P::DUE (COMMON-LISP::INTE
   );
 });
 
+test('what only names a removed function in data is told apart from its users', async () => {
+  await lose(
+    '(defun fee () 1)',
+    "(defun names () '(fee)) (defvar *names* '(fee 1)) (defun all () (mapcar 'fee '(1)))",
+  );
+  expect(await forget('e.lisp')).toBe(
+    `Loaded e.lisp
+
+Removed, because the file no longer has it: function P::FEE.
+Still used, though removed: function P::FEE, by function P::ALL. Change these users, or define it again.
+Still named, though removed: function P::FEE, in data of function P::NAMES, the form at other.lisp:2:25. Code that calls what it finds there would fail.`,
+  );
+});
+
 test('of many users of a removed function, ten are named', async () => {
   await lose('(defun fee () 1)', ...Array.from({ length: 12 }, (_, n) => `(defun user-${n + 10} () (fee))`));
   expect(await forget('e.lisp')).toMatch(

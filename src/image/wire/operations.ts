@@ -846,6 +846,10 @@ export interface GoneItem extends Item {
   usedAt?: UsedAt[];
   /** The number of all such users. */
   usersTotal?: number;
+  /** Texts for definitions that do not use it, but have its name in their data. */
+  inData?: string[];
+  /** Top-level forms that have its name in their data only. */
+  inDataAt?: UsedAt[];
 }
 
 /** A variable that was bound already, so that a load of the form that defines it, such as a DEFVAR, did
