@@ -42,13 +42,32 @@ Leave out all other quoted data."
     (multiple-value-setq (elements (second form)))
     (t (list (second form)))))
 
+(defun bound-by (form)
+  "Return a list of the variables that FORM binds around its body, if it is a call of LET, LET* or
+MULTIPLE-VALUE-BIND. To set them in the body does not change their global values."
+  (case (car form)
+    ((let let*)
+     (loop for each in (elements (second form)) collect (if (consp each) (car each) each)))
+    (multiple-value-bind (elements (second form)))))
+
+(defun within-parts (function form)
+  "Return the symbols in the lists that FUNCTION returns for the elements of FORM, a list. Of the
+elements that are the body of a form which binds variables, leave these out."
+  (loop with bound = (bound-by form)
+        for part in (elements form)
+        for index from 0
+        for symbols = (funcall function part)
+        nconc (if (and bound (> index 1))
+                  (delete-if (lambda (symbol) (member symbol bound :test #'eq)) symbols)
+                  symbols)))
+
 (defun set-variables (form)
   "Return a list, with duplicates, of the user's global variables that FORM sets by one of
 *SETTERS*. Macros are not expanded, so only what FORM itself shows is found."
   (when (and (consp form) (plusp (decf *steps*)) (not (eq (car form) 'quote)))
     (nconc (when (member (car form) *setters* :test #'eq)
              (variables-in (places-set form)))
-           (loop for part in (elements form) nconc (set-variables part)))))
+           (within-parts #'set-variables form))))
 
 (defun defining-call-p (form)
   "Return true if FORM, a list, is a call of a macro whose name begins with DEF."
@@ -69,7 +88,7 @@ variables."
                                 place)
                when (and symbol (symbolp symbol)) collect symbol))
         ((or (eq (car form) 'progn) (and anywhere (not (defining-call-p form))))
-         (loop for part in (elements form) nconc (assigned-variables part anywhere)))))
+         (within-parts (lambda (part) (assigned-variables part anywhere)) form))))
 
 (defun note-set-by (form)
   "Record the user's global variables that FORM, which was evaluated to its end, has set or may have

@@ -238,6 +238,8 @@ describe('a variable that an evaluated form declared or set stays', () => {
 
   test.each([
     '(print *wind*)',
+    '(let* ((a 1) (*wind* a)) (setf *wind* 6) (incf *wind*))',
+    '(multiple-value-bind (*wind*) (floor 7 2) (setf *wind* 6))',
     "(setf (get '*wind* :speed) 5)",
     "(list '(setf *wind* 5))",
     '(declaim (type integer *wind*))',
