@@ -136,6 +136,9 @@ the answer also says whether the session's package has the symbol."
         (let* ((end (token-end rest 0))
                (name (token-name (if (= end (length rest)) rest token))))
           (multiple-value-bind (symbol status) (find-symbol name package)
+            ;; Answers write the symbol |mixedName| as PACKAGE::mixedName.
+            (unless status
+              (setf (values symbol status) (find-symbol (subseq rest 0 end) package)))
             (unless status
               (let ((current (and (not prefix)
                                   (not package-name)

@@ -199,6 +199,28 @@ test('an SBCL without cross references to its own variables says so', async () =
   );
 });
 
+describe('a function that binds the variable and sets it', () => {
+  const program = sharedProgram(
+    'own-binding',
+    '(defpackage :own-binding (:use :cl))\n(in-package :own-binding)\n(defvar *rate* 2)\n(defvar |mixedName| 1)\n(defun bound () (let ((*rate* 1)) (setf *rate* 3)))\n(defun all () (setf *rate* 4 |mixedName| 2))\n',
+  );
+
+  test('perhaps sets its own binding only', async () => {
+    expect(await program.text('who_references', { name: '*rate*' })).toContain(
+      `Functions that set OWN-BINDING::*RATE*:
+
+  OWN-BINDING::ALL
+  OWN-BINDING::BOUND (binds it too, so perhaps sets that binding only)`,
+    );
+  });
+
+  test('a name in mixed case is found as answers write it', async () => {
+    expect(await program.text('who_references', { name: 'own-binding::mixedName' })).toBe(
+      'Functions that set OWN-BINDING::mixedName:\n\n  OWN-BINDING::ALL',
+    );
+  });
+});
+
 describe('the only use', () => {
   const program = sharedProgram(
     'once',

@@ -96,6 +96,9 @@ function onlySource({ rows = [] }: ReferencesData, places: Places): string | und
   return place && others.length === 0 ? places.around(place, SOURCE.around, SOURCE.whole) : undefined;
 }
 
+/** A remark on a function that sets the variable. */
+const OWN_BINDING = ' (binds it too, so perhaps sets that binding only)';
+
 type ShownReferences = Omit<ReferencesData, 'rows'> & { rows: NameUser[] };
 
 /** The ways in which a function can use a variable. */
@@ -104,8 +107,10 @@ const VERBS: readonly string[] = ['read', 'set', 'bind'];
 function referencesText(data: ShownReferences, offset: number, places: Places): string {
   const { name, total, kept, rows } = data;
   const isOutside = ({ kind = '', outside }: NameUser) => outside || !VERBS.includes(kind);
+  const binders = new Set(rows.flatMap(({ kind, name: user }) => (kind === 'bind' ? user : [])));
+  const own = (user: NameUser) => user.kind === 'set' && binders.has(user.name);
   const { rows: blocks, shown } = usersTold(rows, {
-    named: (user) => (isOutside(user) ? userHeading(user) : user.name),
+    named: (user) => (isOutside(user) ? userHeading(user) : `${user.name}${own(user) ? OWN_BINDING : ''}`),
     header: (user) => {
       if (user.possible) return 'Possible users:';
       return isOutside(user) ? `Other places that use ${name}:` : `Functions that ${user.kind} ${name}:`;
