@@ -149,7 +149,8 @@ JSON object with the number of these functions, and the first LIMIT of them. A f
 if SYMBOL is accessible in the package of its name. INDEX is the index of uses."
   (let ((users (functions-finding-names index (packages-with symbol))))
     (list "finding" (users-data users limit)
-          "findingCount" (length users))))
+          "findingCount" (length users)
+          "findingUnrecorded" (not (xrefs-kept-p 'intern)))))
 
 (defun structure-users (index class)
   "Return a list of the names, as texts, of the functions in INDEX that call a function made by
@@ -189,6 +190,8 @@ DEFSTRUCT, for the structure CLASS or for one that includes CLASS."
    "Functions in the packages `homes` that look up symbols by name. The `description` of each is
    its name.")
   (finding-count integer :optional "Number of all functions that `finding` could list.")
+  (finding-unrecorded boolean :optional
+   "True when this SBCL does not record who calls INTERN and the like.")
   (files (list string) :optional "Source files of the loaded code.")
   (holders (list string) :optional
    "Functions into which SBCL has compiled the definition: an expansion, the code of an inline

@@ -320,7 +320,8 @@ expansions."
 function SYMBOL: three of their names, and their number. INDEX is the index of uses."
   (let ((users (functions-finding-names index (packages-with symbol))))
     (list "finding" (mapcar #'shown-name (page users 0 3))
-          "findingCount" (length users))))
+          "findingCount" (length users)
+          "findingUnrecorded" (not (xrefs-kept-p 'intern)))))
 
 (define-shape who-calls-data ()
   "Who calls a function."
@@ -345,6 +346,8 @@ function SYMBOL: three of their names, and their number. INDEX is the index of u
    "Names of functions that look up symbols by name, so that they may call the function without a
    cross reference. Sent when no caller is known.")
   (finding-count integer :optional "Number of all functions that `finding` could list.")
+  (finding-unrecorded boolean :optional
+   "True when this SBCL does not record who calls INTERN and the like.")
   (accessible-in (list string) :optional
    "All names of all packages in which the symbol is accessible.")
   (files (list string) :optional

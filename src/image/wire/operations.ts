@@ -424,6 +424,8 @@ export interface WhoCallsData {
   finding?: string[];
   /** Number of all functions that `finding` could list. */
   findingCount?: number;
+  /** True when this SBCL does not record who calls INTERN and the like. */
+  findingUnrecorded?: boolean;
   /** All names of all packages in which the symbol is accessible. */
   accessibleIn?: string[];
   /** Source files of all loaded code, sent when no certain caller is known. */
@@ -724,6 +726,8 @@ export interface ImpactData {
   finding?: Place[];
   /** Number of all functions that `finding` could list. */
   findingCount?: number;
+  /** True when this SBCL does not record who calls INTERN and the like. */
+  findingUnrecorded?: boolean;
   /** Source files of the loaded code. */
   files?: string[];
   /** Functions into which SBCL has compiled the definition: an expansion, the code of an inline function,

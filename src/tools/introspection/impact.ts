@@ -18,6 +18,7 @@ import type { Places } from '../places.ts';
 import type { ReachedDefinitions } from '../tests/reached.ts';
 import { type CheckedCalls, checkedCalls } from './call-checks.ts';
 import { brokenInstances, changedFunctions, hasOtherLayout, hasOtherSuperclasses } from './class-changes.ts';
+import { findersIn } from './finders.ts';
 import { definitionTexts, testsNaming, unloadedFiles, unloadedTestFiles } from './impact-besides.ts';
 import { type Impact, impactText, type Recompile } from './impact-text.ts';
 import { incongruentMethods, lambdaListWithMethod } from './method-changes.ts';
@@ -277,7 +278,7 @@ class Investigation {
   }
 
   #commonFacts() {
-    const { name, kind, class: ofClass, arglist, finding = [], findingCount = 0 } = this.#facts;
+    const { name, kind, class: ofClass, arglist } = this.#facts;
     const { slots, subclassCount, subclasses = [], instances } = this.#facts;
     const { superclassesGone, superclassesCome, superclassesUnknown } = this.#facts;
     const { tests = [], testCount = 0, testSystems, testsMore } = this.#facts;
@@ -292,8 +293,7 @@ class Investigation {
       class: ofClass,
       nature: otherNature(this.#facts),
       lambdaList: arglist,
-      finding: finding.map(locate),
-      findingCount,
+      ...this.#finders(locate),
       slots,
       superclassesGone,
       superclassesCome,
@@ -305,6 +305,14 @@ class Investigation {
       testSystems,
       testsMore,
     };
+  }
+
+  /** Returns the functions that get symbols by their names, with their places by LOCATE, and their number. */
+  #finders(locate: (place: Place) => Impact['finding'][number]): Pick<Impact, 'finding' | 'findingCount'> {
+    const { finding = [], findingCount = 0, findingUnrecorded, files = [], homes = [] } = this.#facts;
+    if (!findingUnrecorded) return { finding: finding.map(locate), findingCount };
+    const found = findersIn(files, homes, this.#places);
+    return { finding: found, findingCount: found.length };
   }
 
   /** Parses the argument `definition`. Throws a CallError when it cannot be read or defines another name. */

@@ -20,6 +20,7 @@ import { isNot, isVariable } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
 import { lookedUpEach, NAMES } from '../several.ts';
+import { findersIn } from './finders.ts';
 import { referencesOf } from './references.ts';
 import { unknownNotes } from './unknown-users.ts';
 import { unseenAgain, unseenBefore, unseenUsers } from './unseen.ts';
@@ -141,9 +142,11 @@ async function callersOf(
     const unseen =
       certain && found.unrecorded !== 'slot' ? [] : unseenUsers(found, users.rows, places, sites);
     const from = Math.max(0, page.offset - named - users.outside - users.outsidePossible);
-    const { files, ...told } = withoutOutside(found);
+    const { files = [], ...told } = withoutOutside(found);
+    const finders = found.findingUnrecorded ? findersIn(files, found.accessibleIn ?? [], places) : undefined;
     const data = {
       ...told,
+      ...(finders && { finding: finders.slice(0, 3).map(({ name }) => name), findingCount: finders.length }),
       others: found.others + users.outside,
       possible: found.possible - users.repeated + users.outsidePossible + unseen.length,
       rows: [...users.rows, ...unseen.slice(from, from + page.limit - users.rows.length)],

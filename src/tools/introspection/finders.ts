@@ -1,0 +1,43 @@
+// Finds functions that get symbols by their names, where SBCL does not record who calls INTERN and the like.
+
+import { callMentionsIn } from '../../source/calls.ts';
+import { qualified } from '../../source/qualified.ts';
+import type { Places, Site } from '../places.ts';
+import { compareSites } from './sites.ts';
+
+/** The functions of Common Lisp that find a symbol by its name. */
+const FINDERS: readonly string[] = [
+  ...[
+    'INTERN',
+    'FIND-SYMBOL',
+    'READ',
+    'READ-PRESERVING-WHITESPACE',
+    'READ-FROM-STRING',
+    'READ-DELIMITED-LIST',
+  ],
+];
+
+/** Returns the functions in FILES whose names are in one of the packages HOMES and whose texts get symbols by
+ *  their names, each with the place of its form. Leaves out macros, since the image knows their expansions. */
+export function findersIn(
+  files: readonly string[],
+  homes: readonly string[],
+  places: Places,
+): { name: string; at: string; text: string }[] {
+  const found = new Map<string, Pick<Site, 'at' | 'text'>>();
+  for (const file of files) {
+    const text = places.sourceText(file);
+    if (text === undefined) continue;
+    for (const name of FINDERS) {
+      for (const { top, args, how } of callMentionsIn(text, places.features, { name })) {
+        const head =
+          args !== undefined || how === 'as a function' ? places.forms(file)?.headAt(top) : undefined;
+        if (!head?.name || !['DEFUN', 'DEFMETHOD', 'DEFGENERIC'].includes(head.operator)) continue;
+        const [user, home] = [qualified(head.name, head.home), head.home];
+        if (homes.includes(home) && !found.has(user)) found.set(user, places.siteAt(file, top));
+      }
+    }
+  }
+  const rows = [...found].map(([name, { at, text }]) => ({ name, at, text }));
+  return rows.sort((one, other) => compareSites(one.name, other.name));
+}
