@@ -38,28 +38,38 @@ These instances were made by SBCL, not by the program."
       (when (sb-mop:class-finalized-p each)
         (setf (gethash (ignore-errors (sb-mop:class-prototype each)) table) t)))))
 
+(defun instance-p (object)
+  "Return true if OBJECT is an instance of a class of the kinds that programs define. TYPEP would
+change an instance whose class was redefined, by methods of the program."
+  (typep (class-of object) '(or standard-class structure-class condition-class
+                             sb-mop:funcallable-standard-class)))
+
 (defun count-objects (wanted)
-  "Return the number of instances in the heap of which the predicate WANTED is true. Garbage that was
-not collected yet counts. Return NIL if *SEARCHED-HEAP* octets or more are in use, since counting
-would take too long."
+  "Return the number of instances in the heap of which the predicate WANTED is true. WANTED must not
+change them, as TYPEP can. Garbage that was not collected yet counts. Return NIL if *SEARCHED-HEAP*
+octets or more are in use, since counting would take too long."
   (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS"))
         (count 0))
     (when (and function (< (heap-usage) *searched-heap*))
       (funcall function
                (lambda (object type size)
                  (declare (ignore type size))
-                 (when (and (typep object '(or standard-object structure-object condition))
+                 (when (and (not (typep object '(or cons number array symbol)))
+                            (instance-p object)
                             (funcall wanted object))
                    (incf count)))
                :dynamic)
       count)))
 
-(defun instance-count (class)
+(defun instance-count (class &key outdated)
   "Return the number of instances of CLASS and its subclasses in the heap, as COUNT-OBJECTS does.
-Prototypes do not count."
-  (let ((prototypes (prototypes class)))
+Prototypes do not count. If OUTDATED is true, count only those that have not got the slots of the
+redefined class yet."
+  (let ((prototypes (prototypes class)) (classes (cons class (classes-below class))))
     (count-objects (lambda (object)
-                     (and (typep object class) (not (gethash object prototypes)))))))
+                     (and (member (class-of object) classes :test #'eq)
+                          (or (not outdated) (outdated-layout-p (layout-of object)))
+                          (not (gethash object prototypes)))))))
 
 (defun old-instance-count (layout)
   "Return the number of structures in the heap that have LAYOUT, which their structure class no

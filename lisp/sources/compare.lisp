@@ -101,7 +101,7 @@ USED or USER, or USED is the name of a definition in the list REMOVED."
   (new (list string) :optional "Names of the slots that the class did not have before.")
   (gone (list string) :optional "Names of the slots that the class no longer has.")
   (instances integer :optional
-   "Number of existing instances. Each gets the new slots when it is used next."))
+   "Number of instances that have not got the new slots yet. Each gets them when it is used next."))
 
 (defun reslotted-data (entry)
   "Return a JSON object for ENTRY, a list (CLASS NEW-SLOTS GONE-SLOTS)."
@@ -109,7 +109,7 @@ USED or USER, or USED is the name of a definition in the list REMOVED."
     (object "name" (symbol-text (class-name class))
             "new" (mapcar #'symbol-text new)
             "gone" (mapcar #'symbol-text gone)
-            "instances" (instance-count class))))
+            "instances" (instance-count class :outdated t))))
 
 (define-shape relaid-structure ()
   "A structure whose layout a load changed while it had instances."

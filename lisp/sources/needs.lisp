@@ -141,7 +141,7 @@ out those in the list GOING."
 
 (defun user-instance-p (object)
   "Return true if OBJECT is an instance of a class of the program."
-  (and (typep object '(or standard-object structure-object condition))
+  (and (instance-p object)
        (let ((name (class-name (class-of object)))) (and (symbolp name) (mentioned-p name)))))
 
 (defun map-parts (visit object)
@@ -152,9 +152,8 @@ program: not for classes, packages, streams and other instances of SBCL's classe
     (code (map-constants visit object))
     (cell (funcall visit (name-symbol (cell-name object))))
     ((or number string character))
-    ((and (or standard-object structure-object condition) (not hash-table))
-     (when (user-instance-p object) (introspect "MAP-ROOT" visit object)))
-    (t (introspect "MAP-ROOT" visit object))))
+    (t (when (or (hash-table-p object) (not (instance-p object)) (user-instance-p object))
+         (introspect "MAP-ROOT" visit object)))))
 
 (defun reaches-p (wanted object seen)
   "Return true if OBJECT or an object in it, at any depth, is a symbol of which the predicate WANTED

@@ -575,6 +575,24 @@ describe('classes', () => {
     expect(await load('c.lisp')).toBe('Loaded c.lisp');
   });
 
+  test('are told with those instances that still have the old slots, and the count changes none', async () => {
+    await loaded('c.lisp', ...classes('name'));
+    await session.eval(
+      "(progn (defparameter p::*docks* (list (make-instance 'p::dock) (make-instance 'p::dock) (make-instance 'p::wet-dock))) (defvar p::*changed* 0))",
+    );
+    await session.eval(
+      '(defmethod update-instance-for-redefined-class :after ((dock p::dock) new gone values &key) (incf p::*changed*))',
+    );
+    expect(await loaded('c.lisp', ...classes('title'), '(print (first *docks*))')).toContain(
+      'P::DOCK (new P::TITLE; gone P::NAME; 2 instances change when next used).',
+    );
+    expect(await session.eval('p::*changed*')).toBe('1');
+    expect(await loaded('c.lisp', ...classes('name'), "(mapc #'describe *docks*)")).toContain(
+      'P::DOCK (new P::NAME; gone P::TITLE).',
+    );
+    expect(await session.eval('p::*changed*')).toBe('4');
+  });
+
   test('that nobody made instances of have none', async () => {
     await loaded('c.lisp', '(defclass bare () (a))');
     expect(await loaded('c.lisp', '(defclass bare () (a b))')).toBe(

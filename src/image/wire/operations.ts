@@ -892,7 +892,7 @@ export interface ReslottedClass {
   new?: string[];
   /** Names of the slots that the class no longer has. */
   gone?: string[];
-  /** Number of existing instances. Each gets the new slots when it is used next. */
+  /** Number of instances that have not got the new slots yet. Each gets them when it is used next. */
   instances?: number;
 }
 
