@@ -44,8 +44,8 @@
     :serial t
     :components
     ((:file "package") (:file "definitions") (:file "touched") (:file "texts") (:file "items")
-     (:file "files") (:file "users") (:file "changes") (:file "gone") (:file "loads") (:file "needs")
-     (:file "forget")
+     (:file "files") (:file "users") (:file "changes") (:file "gone") (:file "noted")
+     (:file "loads") (:file "needs") (:file "forget")
      (:file "compare") (:file "displaced") (:file "disk") (:file "naming") (:file "renaming")))
    (:module "journal"
     :serial t

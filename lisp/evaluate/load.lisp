@@ -11,7 +11,7 @@
 ;;;;                            folder may be deleted only after the load.
 ;;;;   CALL-COMPILING-AS        Needs the copy. What a file compiles while it is loaded belongs to
 ;;;;                            the original file, too.
-;;;;   CALL-FITTING-STRUCTURES  Can compile and load a second time.
+;;;;   CALL-UNTIL-FITTING       Can compile and load again.
 ;;;;   CALL-MAKING-WAY          Reports the methods that are missing after the load is recorded.
 ;;;;                            For several files there is one around all, because a later file
 ;;;;                            can define a method again that an earlier one displaced.
@@ -74,8 +74,7 @@ Record the definitions that it makes as definitions of FILE. If FORGET is not NI
 FORGET-OLD with it, which removes old definitions of FILE. Return a JSON object that says where the
 image differs from FILE after that."
   (let* ((path (true-name file))
-         (*source-copy* (and (not (eq file source)) (cons (true-name source) path)))
-         (*loaded* nil))
+         (*source-copy* (and (not (eq file source)) (cons (true-name source) path))))
     (call-making-way
      (lambda ()
        (call-noting load :path path)))
@@ -125,47 +124,36 @@ of them."
                           "begun" (not whole)
                           "agreement" agreement))))
 
-(defun structure-slots ()
-  "Return a hash table from each structure class to a pair of its layout, and a property list of the
-names and types of its slots."
-  (let ((table (make-hash-table :test 'eq)))
-    (labels ((note-below (class)
-               (dolist (below (sb-mop:class-direct-subclasses class))
-                 (unless (gethash below table)
-                   (setf (gethash below table)
-                         (ignore-errors
-                          (cons (classoid-layout (classoid (class-name below)))
-                                (loop for slot in (sb-mop:class-slots below)
-                                      collect (sb-mop:slot-definition-name slot)
-                                      collect (sb-mop:slot-definition-type slot)))))
-                   (note-below below)))))
-      (note-below (find-class 'structure-object)))
-    table))
-
-(defun call-fitting-structures (function)
-  "Call FUNCTION, which compiles and loads, and return its value. If a restart changed the slots of
-a structure during the call, call FUNCTION a second time: the code that it compiled before the
-change does not fit the new slots."
-  (if (or *chosen-restarts* *hold-seconds*)
-      (let* ((before (structure-slots)) (members (funcall function)) (after (structure-slots))
-             (*relaid* (loop for class being the hash-keys of before using (hash-value old)
-                             unless (equal (cdr old) (cdr (gethash class after)))
-                               collect (list (class-name class) (car old)))))
-        (if *relaid* (call-taking-again function) members))
-      (funcall function)))
+(defun call-until-fitting (load &optional (misfit (constantly nil)))
+  "Call LOAD, which compiles and loads, with NIL. Then call it again while code that it compiled does
+not fit: with T if a restart changed the slots of a structure during the call, or with the value of
+MISFIT, a function without parameters, if that is true. Return the value of the last call."
+  (flet ((slots () (and (or *chosen-restarts* *hold-seconds*) (structure-slots))))
+    (loop with before = (slots)
+          with value = (funcall load nil)
+          repeat 2
+          for relaid = (and before (note-relaid before))
+          for misfits = (funcall misfit)
+          for again = (or relaid misfits)
+          while again
+          do (setf before (slots)
+                   value (call-taking-again (lambda () (funcall load again))))
+          finally (return value))))
 
 (defun compile-and-load (source fasl file forget)
   "Compile the file SOURCE, which is FILE or a copy of it, into FASL, and load FASL. Return a
 property list of answer members. If FORGET is true, then remove definitions that FILE no longer has.
 If FORGET is \"listed\", do so only if answers have listed all of them."
-  (call-fitting-structures
-   (lambda ()
-     (let ((section (make-section source)) (readtable (prepare-file source)))
-       (multiple-value-bind (made warnings failed) (compile-whole section fasl readtable)
-         (declare (ignore warnings))
-         (if (eq made :stopped)
-             (members-of-sections section fasl readtable file forget)
-             (loaded-members made failed source file forget)))))))
+  (let ((*loaded* (make-noted)))
+    (call-until-fitting
+     (lambda (again)
+       (declare (ignore again))
+       (let ((section (make-section source)) (readtable (prepare-file source)))
+         (multiple-value-bind (made warnings failed) (compile-whole section fasl readtable)
+           (declare (ignore warnings))
+           (if (eq made :stopped)
+               (members-of-sections section fasl readtable file forget)
+               (loaded-members made failed source file forget))))))))
 
 (defun copy-beside (fasl source content)
   "Write CONTENT, a string with a character for each octet, to a file in the folder of FASL with the
@@ -292,7 +280,7 @@ of the forms of FILE, at the same positions. FILE itself is not read, and need n
 members."
   (multiple-value-bind (made warnings failed) (compile-part copy fasl file)
     (declare (ignore warnings))
-    (loaded-members made failed file file nil)))
+    (let ((*loaded* (make-noted))) (loaded-members made failed file file nil))))
 
 (define-operation ("load-forms" :members t :gives load-file-data)
     (file fasl
@@ -437,35 +425,39 @@ return a list from NEEDED-SYSTEM. Else return NIL."
   "What the load of a system gives."
   (value loaded-system :optional))
 
-(defun loaded-data (name force)
-  "Load the system NAME, which ASDF has found. If FORCE is true, load it even if it is loaded
-already. Return a JSON object that describes the outcome."
-  (let* ((before (loaded-systems)) (*loaded* nil) (system (find-system name))
+(defun load-until-fitting (name force)
+  "Load the system NAME, which ASDF has found, even if it is loaded already when FORCE is true. Return
+the value of OPERATE."
+  (let* ((system (find-system name))
          ;; Asked once: ASDF can read a .asd file again for it, and forget that its systems are loaded.
          (systems (append (needed-systems system) (list system)))
          (redefined (taken-redefined-count))
          (compiling (or force (doubtful-systems systems)))
-         (needed (progn
-                   (when (or compiling (stale-systems systems))
-                     (call-user-code (lambda () (wait-past-fasls system))))
-                   (or (operate name compiling)
-                       ;; Load again when a restart redefined a structure or a constant, because
-                       ;; code that was compiled before does not fit the new definition. Load again
-                       ;; also when a file still differs from the loaded code: ASDF compares whole
-                       ;; seconds, so it misses a file that was written while another image compiled
-                       ;; it.
-                       (let ((again (or (/= redefined (taken-redefined-count))
-                                        (and (not force) (stale-systems systems)))))
-                         (and again
-                              (call-taking-again (lambda () (operate name again)))))))))
+         (needed nil))
+    (when (or compiling (stale-systems systems))
+      (call-user-code (lambda () (wait-past-fasls system))))
+    (call-until-fitting
+     (lambda (again) (setf needed (operate name (or again compiling))))
+     ;; A restart redefined a constant. Or a file still differs from the loaded code: ASDF compares
+     ;; whole seconds, so it misses a file that was written while another image compiled it.
+     (lambda ()
+       (and (not needed)
+            (or (/= redefined (setf redefined (taken-redefined-count)))
+                (and (not force) (stale-systems systems))))))))
+
+(defun loaded-data (name force)
+  "Load the system NAME, which ASDF has found. If FORCE is true, load it even if it is loaded
+already. Return a JSON object that describes the outcome."
+  (let* ((before (loaded-systems)) (*loaded* (make-noted))
+         (needed (load-until-fitting name force)))
     (if needed
         (missing-data (first needed) name (second needed))
         (let ((loaded (sort (set-difference (loaded-systems) before :test #'string=) #'string<)))
           (object "system" name
                   "already" (and (member name before :test #'string=) (not force))
-                  "unchanged" (not (and *loaded* (noted-files *loaded*)))
+                  "unchanged" (null (noted-files *loaded*))
                   "loaded" loaded
-                  "gone" (gone-files system)
+                  "gone" (gone-files (find-system name))
                   "twins" (twins-data loaded)
                   "agreement" (make-json-object (agreement)))))))
 

@@ -118,14 +118,10 @@ USED or USER, or USED is the name of a definition in the list REMOVED."
    "Number of existing instances, which no function of the structure takes now. Absent if the heap
    is too large to be searched."))
 
-(defvar *relaid* '()
-  "While a file is loaded a second time in a call: a list of lists (NAME OLD-LAYOUT) for the
-structures that the first time has changed.")
-
 (defun relaid-data (laid-out)
-  "Return a list of JSON objects for the structures in LAID-OUT, a list as in NOTED, and in *RELAID*
-that may have instances with the old layout."
-  (loop for (name layout) in (append laid-out *relaid*)
+  "Return a list of JSON objects for the structures in LAID-OUT, a list as in NOTED, that may have
+instances with the old layout."
+  (loop for (name layout) in laid-out
         for count = (without-garbage (lambda () (old-instance-count layout)))
         unless (eql count 0)
           collect (object "name" (symbol-text name) "instances" count)))
@@ -155,20 +151,24 @@ that may have instances with the old layout."
 
 (defun agreement (&key forgetting tried)
   "Return a plist for a JSON object about differences between the image and the files of the load
-that this thread has recorded last. If the load was asked to remove definitions that a file no
+of this operation, as *LOADED* has them. If the load was asked to remove definitions that a file no
 longer makes, FORGETTING is the path of this file, and TRIED lists the DEFINITION structures that
 the load has tried to remove."
-  (when *loaded*
-    (let ((files (noted-files *loaded*)))
-      (append (and forgetting (list "forgetting" forgetting))
-              (bounded-members "doubles" (mapcar #'double-data (noted-doubles *loaded*)))
-              (old-members files
-                           :wanted (lambda (definition) (not (member definition tried :test #'eq)))
-                           :forgetting forgetting)
-              (bounded-members "unset" (remove nil (mapcar #'unset-data (noted-unset *loaded*))))
-              (bounded-members "reslotted" (mapcar #'reslotted-data (noted-reslotted *loaded*)))
-              (bounded-members "relaid" (relaid-data (noted-laid-out *loaded*)))
-              (bounded-members "outdated" (outdated-data (outdated-of files tried)))))))
+  (let ((files (noted-files *loaded*)))
+    (append (and forgetting (list "forgetting" forgetting))
+            (bounded-members "doubles" (loop for double in (noted-doubles *loaded*)
+                                             when (attached-p (second double))
+                                               collect (double-data double)))
+            (old-members files
+                         :wanted (lambda (definition) (not (member definition tried :test #'eq)))
+                         :forgetting forgetting)
+            (bounded-members "unset" (remove nil (mapcar #'unset-data
+                                                         (remove-duplicates
+                                                          (noted-unset *loaded*)
+                                                          :key #'definition-name :test #'eq))))
+            (bounded-members "reslotted" (mapcar #'reslotted-data (noted-reslotted *loaded*)))
+            (bounded-members "relaid" (relaid-data (noted-laid-out *loaded*)))
+            (bounded-members "outdated" (outdated-data (outdated-of files tried))))))
 
 ;;; Definitions of files that the image no longer has
 

@@ -233,7 +233,7 @@ and a list of JSON objects for those that could not be removed, with the reasons
 only if the last load was of this file and ended normally. If WHICH is \"listed\", do so only if
 answers have listed all these definitions. Return a plist for a JSON object about the removed and
 the remaining definitions, and a list of the DEFINITION structures that it tried to remove."
-  (let* ((file (find path (and *loaded* (noted-files *loaded*)) :key #'source-file-path
+  (let* ((file (find path (noted-files *loaded*) :key #'source-file-path
                      :test #'equal))
          (old (and file (old-definitions file))))
     (when (or (not (equal which "listed")) (every #'listed-p (main-definitions old)))

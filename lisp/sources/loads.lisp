@@ -2,19 +2,6 @@
 
 (in-package "LIVE-LISP.SOURCES")
 
-(defstruct (noted (:constructor make-noted ()))
-  "The facts about a load that answers report.
-FILES: a list of SOURCE-FILE structures for the files that were loaded to their ends.
-DOUBLES: a list of (NAME METHOD OTHER) lists, where METHOD has replaced OTHER from the same file.
-UNSET: a list of DEFINITION structures of variables that kept their values, although the file has
-other values.
-RESLOTTED: a list of (CLASS NEW-SLOTS GONE-SLOTS) lists for classes with changed slots.
-LAID-OUT: a list of lists (NAME OLD-LAYOUT FUNCTION-NAME...) for structures with a changed
-layout. The functions are those that DEFSTRUCT made."
-  (files '()) (doubles '()) (unset '()) (reslotted '()) (laid-out '()))
-
-(defvar *loaded* nil "The NOTED structure of the load that this thread has recorded last, or NIL.")
-
 ;;; Finding the new definitions
 
 (defun package-definitions (exports serial)
@@ -269,23 +256,12 @@ the names of changed definitions that are compiled into their users, such as mac
       (set-text file text date)
       (drop-replaced-methods file)
       (keep-perhaps-made file old-text text old-serial)
-      (push file (noted-files noted))
+      (pushnew file (noted-files noted) :test #'eq)
       (note-layouts pairs noted)
       (setf (noted-unset noted)
             (append (noted-unset noted)
                     (unset-variables pairs definitions old-text text (touched-values touched))))
       (append (changed-kinds file old-serial) (changed-names pairs old-text text)))))
-
-(defun note-layouts (pairs noted)
-  "Add structures whose layouts have changed to the LAID-OUT of NOTED. PAIRS is a list of (NEW .
-OLD) definitions."
-  (loop for (new . old) in pairs
-        for (before . names) = (definition-layout old)
-        for (now . more) = (definition-layout new)
-        unless (eq before now)
-          do (when before
-               (push (list* (definition-name old) before (union names more :test #'equal))
-                     (noted-laid-out noted)))))
 
 (defvar *whole-text* nil
   "While some forms of a file are loaded that is not where the image is: the whole text of the file,
@@ -387,7 +363,7 @@ Arguments and value are those of NOTE-FILE."
       (setf (source-file-sources file)
             (append (fresh-sources definitions) (source-file-sources file)))
       (drop-replaced-methods file)
-      (push file (noted-files noted)))))
+      (pushnew file (noted-files noted) :test #'eq))))
 
 (defun loaded-p (definition touched)
   "Return true if a load has made DEFINITION according to TOUCHED, a TOUCHED structure, and not only
@@ -429,24 +405,15 @@ a list of the names of changed definitions that are compiled into their users."
                (setf (source-file-failed file) failed)
                '())))))
 
-(defun reslotted (touched)
-  "Return a list of lists (CLASS NEW-SLOTS GONE-SLOTS) for the classes whose slots have changed
-according to TOUCHED, a TOUCHED structure. NEW-SLOTS and GONE-SLOTS are lists of names."
-  (loop for class being the hash-keys of (touched-slots touched) using (hash-value before)
-        for now = (own-slots class)
-        for new = (set-difference now before) and gone = (set-difference before now)
-        when (and (or new gone) (eq class (find-class (class-name class) nil)))
-          collect (list class new gone)))
-
 (defun note-load (touched done path by)
-  "Record the changes in TOUCHED, a TOUCHED structure, and set *LOADED*. They are from loading the
+  "Record the changes in TOUCHED, a TOUCHED structure, and add them to *LOADED*. They are from loading the
 file PATH or, if PATH is NIL, from evaluating a form whose text begins with BY. DONE is true if this
 ended normally."
   (let* ((touched (if (touched-p touched) touched (make-touched)))
          (*plain-forms* '())
          (serial (incf **serial**))
          (groups (by-file (new-definitions touched serial) touched path by))
-         (noted (make-noted)))
+         (noted (or *loaded* (make-noted))))
     (note-exported (touched-exported touched) serial)
     (note-variables (touched-evaluated touched) by)
     (dolist (loaded (remove nil (cons path (mapcar #'car (touched-loads touched)))))
@@ -456,9 +423,9 @@ ended normally."
           (fresh (loop for (nil . definitions) in groups append (fresh-sources definitions))))
       (note-outdated names fresh)
       (note-users-of-layouts (noted-laid-out noted) fresh))
-    (setf (noted-doubles noted) (and done (doubles (touched-log touched)))
-          (noted-reslotted noted) (reslotted touched)
-          *loaded* noted)))
+    (setf (noted-doubles noted) (append (and done (doubles (touched-log touched)))
+                                        (noted-doubles noted))
+          (noted-reslotted noted) (append (noted-reslotted noted) (reslotted touched)))))
 
 (defun call-noting (function &key path by)
   "Call FUNCTION, which loads the file PATH, a native truename, or evaluates a form, and record what

@@ -270,6 +270,21 @@ describe('restarts that were chosen', () => {
   });
 });
 
+describe('what a load changes of living data', () => {
+  const fleet = (slots: string, names: string) =>
+    `(defstruct hull ${slots})\n(defclass quay () (${names}))\n(defvar *hulls* (list (make-hull) (make-hull)))\n(defvar *quay* (make-instance 'quay))\n`;
+  system('fleet', { fleet: fleet('length', 'name') });
+
+  test('is told also when a restart makes the load start again', async () => {
+    await load('fleet');
+    change('fleet', { fleet: fleet('length width', 'title') });
+    const { text } = await load('fleet', { restarts: ['CONTINUE'] });
+    expect(text).toContain(`
+Classes whose slots changed: COMMON-LISP-USER::QUAY (new COMMON-LISP-USER::TITLE; gone COMMON-LISP-USER::NAME; 1 instance changes when next used).
+Made with the structure COMMON-LISP-USER::HULL as it was before: 2 instances, which its functions do not take. Make them again.`);
+  });
+});
+
 describe('a system with problems', () => {
   system('warned', {
     one: '(defun w-one (x) 1)\n',
