@@ -345,7 +345,7 @@ returns the source text of FORM."
                            (note-set-by form)
                            (printing-values
                              (call-user-code (lambda () (values-data values)))))))
-   :by (lambda () (shortened 80 (on-one-line (funcall text))))))
+   :by text))
 
 (defun evaluate-to-its-end (form text)
   "Call EVALUATE-FORM with FORM and TEXT, and return its value. Each time that EVALUATE-AGAIN ends

@@ -65,7 +65,7 @@ record its effects in EFFECTS. Return NIL, or a text that says why it could not 
                               (evaluate-noting (without-parts (form-read text)
                                                               (gethash "without" table))
                                                effects))
-                            :by (lambda () (shortened 80 (on-one-line text)))))))
+                            :by (constantly text)))))
       (cond ((null package) (format nil "There is no package ~A." name))
             ((not (equal (gethash "readtable" table) (mark-text (readtable-mark *readtable*))))
              "The readtable that it was read with is not there.")

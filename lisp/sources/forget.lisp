@@ -93,13 +93,14 @@ of DEFINITION, which has replaced that one. Without DEFINITION, the image would 
   "If DEFINITION must not be removed, return a JSON object about it with the reasons, else NIL.
 GOING lists the definitions that are to be removed too."
   (let ((files (files-with-same definition)))
-    (multiple-value-bind (texts users) (needs definition going)
-      (let ((forms (if (or files texts users) users (guarding-forms definition))))
-        (and (or files texts forms)
-             (item-data definition
-                        "because" (page texts 0 3)
-                        "usedAt" (page forms 0 3)
-                        "definedIn" (page files 0 3)))))))
+    (multiple-value-bind (texts forms) (needs definition going)
+      (unless (or files texts forms)
+        (setf texts (guarding-evaluations definition) forms (guarding-forms definition)))
+      (and (or files texts forms)
+           (item-data definition
+                      "because" (page texts 0 3)
+                      "usedAt" (page forms 0 3)
+                      "definedIn" (page files 0 3))))))
 
 (defun parts-of (stay definitions)
   "Return a list of those DEFINITIONS that are part of one in the list STAY, or of such a part: for

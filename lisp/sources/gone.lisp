@@ -68,23 +68,37 @@ Other strings can be names of files."
                  (write-string form out :start start :end next))
                (setf start next)))))
 
+(defun symbol-at (form start)
+  "Return the name of the symbol that FORM, a text, has at START, without its package and bars. It
+can also be a string."
+  (let ((symbol (subseq form start (position-if (lambda (char) (find char " ()'`,;")) form
+                                                :start start))))
+    (string-trim "|\"" (subseq symbol (1+ (or (position #\: symbol :from-end t) -1))))))
+
+(defun defined-name (form)
+  "Return the name of the symbol that FORM, a definition as text, defines, or NIL if it is not plain."
+  (let* ((named (second (form-parts form 2))) (list (and named (form-parts named 2))))
+    (cond ((null named) nil)
+          ((null list) (symbol-at named 0))
+          ((string-equal (symbol-at (first list) 0) "setf") (symbol-at (or (second list) "") 0))
+          (t (symbol-at (first list) 0)))))
+
 (defun definer-calls (form)
   "Return a list of (OPERATOR NAME) lists of texts, one for each part of FORM, a text, that looks
-like a definition of NAME."
+like a definition of NAME, which is NIL if a macro computes it."
   (loop for start = (position #\( form) then (position #\( form :start (1+ start))
         while start
-        for (operator . names) = (tokens-of (subseq form start (min (length form) (+ start 200))))
-        when (and operator names (definer-p operator))
-          collect (list operator
-                        (or (and (string-equal (first names) "setf") (second names))
-                            (first names)))))
+        for operator = (symbol-at form (1+ start))
+        when (definer-p operator)
+          collect (list operator (defined-name (subseq form start)))))
 
 (defun defines-in-text-p (form definition)
   "Return true if FORM, a text, has a part that looks like one that makes DEFINITION."
   (let ((names (cons (string (name-symbol (definition-name definition)))
                      (shown-names definition))))
     (and (shows-p form definition)
-         (some (lambda (call) (in-names-p (second call) names)) (definer-calls form)))))
+         (some (lambda (call) (and (second call) (in-names-p (second call) names)))
+               (definer-calls form)))))
 
 ;;; Forms that loading runs
 
@@ -241,8 +255,7 @@ before, and TEXT its text now. Both can be NIL."
   "Return true if FORM, a text, has a quoted symbol with the name NAME, in any package."
   (loop for quote = (position #\' form) then (position #\' form :start (1+ quote))
         while quote
-        for end = (position-if (lambda (char) (find char " ()'\"`,;")) form :start (1+ quote))
-        thereis (names-p (subseq form (1+ quote) end) name)))
+        thereis (string-equal name (symbol-at form (1+ quote)))))
 
 (defun qualified-p (form name)
   "Return true if FORM, a text, has NAME behind the name of a package, as in p::f. A keyword does not
@@ -301,6 +314,31 @@ only because the image had it."
                                        (without-strings running))))
                         (and (guards-p part definition) (can-see-p part package definition))))
               collect number))))
+
+(defun sets-place-p (form name)
+  "Return true if FORM, a text, sets a place that holds a definition of the quoted symbol NAME, as in
+(setf (fdefinition 'f) #'car)."
+  (loop for place in '("fdefinition" "symbol-function" "macro-function" "compiler-macro-function"
+                       "find-class")
+        for set = (format nil "(setf (~A '" place)
+        thereis (loop for start = (search set form :test #'char-equal)
+                        then (search set form :test #'char-equal :start2 (1+ start))
+                      while start
+                      thereis (string-equal name (symbol-at form (+ start (length set)))))))
+
+(defun guarding-evaluations (definition)
+  "Return a list of texts for the evaluated forms that have perhaps not made DEFINITION only because
+the image had it. A form that only quotes the name, such as (describe 'f), is none."
+  (let ((name (string (name-symbol (definition-name definition)))))
+    (loop for (text package . changed) in **evaluated-texts**
+          when (and (search name text :test #'char-equal)
+                    ;; What it made under the name is of another kind.
+                    (or (gethash (key-of definition) **evaluated**)
+                        (not (member (name-symbol (definition-name definition)) changed)))
+                    (let ((part (running-text (plain-form text 0 (length text)))))
+                      (and (or (defines-in-text-p part definition) (sets-place-p part name))
+                           (can-see-p part package definition))))
+            collect (evaluation-text (beginning-of text)))))
 
 (defun guarding-forms (definition)
   "Return a list of JSON objects with the file and the number of each form of another file than that

@@ -429,17 +429,19 @@ ended normally."
 
 (defun call-noting (function &key path by)
   "Call FUNCTION, which loads the file PATH, a native truename, or evaluates a form, and record what
-it defines. BY is a function without arguments that returns the beginning of the form's text. Inside
-another CALL-NOTING in this thread, only call FUNCTION, since the outer call records everything."
+it defines. BY is a function without arguments that returns the form's text. Inside another
+CALL-NOTING in this thread, only call FUNCTION, since the outer call records everything."
   (if *touched*
       (funcall function)
-      (let ((*touched* :nothing-yet) (done nil))
+      (let ((*touched* :nothing-yet) (done nil) (package (package-name *package*)))
         (unwind-protect (multiple-value-prog1 (funcall function) (setf done t))
-          (when (or path (touched-p *touched*))
-            (let ((touched (shiftf *touched* nil)))
+          (let ((touched (shiftf *touched* nil)) (text (and by (funcall by))))
+            (when text
+              (keep-evaluated text package (and (touched-p touched) (changed-symbols touched))))
+            (when (or path (touched-p touched))
               (with-interruptible-isolation
                (sb-thread:with-mutex (**lock**)
-                 (note-load touched done path (and by (funcall by)))))))))))
+                 (note-load touched done path (and text (beginning-of text)))))))))))
 
 (defun call-loading (function)
   "Call FUNCTION, which loads a file, and record the definitions that it makes."

@@ -260,7 +260,7 @@ Return NIL if there is none, or if it only set SYMBOL, which is unbound now."
   (destructuring-bind (&optional by . what) (gethash symbol **variables-evaluated**)
     (and by
          (or (eq what :special) (boundp symbol))
-         (format nil "the evaluated form ~A" by))))
+         (evaluation-text by))))
 
 (defun variable-needs (definition going)
   "Return two lists about what needs the variable of DEFINITION, as NEEDS does."

@@ -34,6 +34,10 @@ NOTE-LOADED."
   (makers (make-hash-table :test 'eq))
   (around (make-hash-table :test 'eq)) (forms (make-hash-table :test 'eq)) (loads '()))
 
+(defun changed-symbols (touched)
+  "Return a list of the symbols that TOUCHED, a TOUCHED structure, says were changed."
+  (loop for symbol being the hash-keys of (touched-before touched) collect symbol))
+
 (defvar *touched* nil
   "The TOUCHED structure of this thread while changes are being recorded, or :NOTHING-YET before the
 first change. Else NIL.")

@@ -308,6 +308,34 @@ describe('what another file makes only where the image does not have it stays', 
   });
 });
 
+describe('what an evaluated form makes only where the image does not have it stays', () => {
+  test.each([
+    "(unless (fboundp 'moor) (defun moor () 2))",
+    "(or (fboundp 'p::moor) (eval '(defun p::moor () 2)))",
+    "(unless (fboundp 'moor) (setf (fdefinition 'moor) #'car))",
+  ])('%s', async (form) => {
+    await loaded('e.lisp', '(defun moor () 1)');
+    await session.call('eval_form', { form, package: 'p' });
+    await lose('(defun moor () 1)');
+    expect(await forget('e.lisp')).toBe(
+      `Loaded e.lisp\n\nNot removed: function P::MOOR, because of the evaluated form ${form}.`,
+    );
+    expect(await session.eval('(p::moor)')).toBe('1');
+  });
+
+  test.each([
+    "(describe 'moor)",
+    '(progn (defun moor () 2) (moor))',
+    "(let ((list (list 'moor))) (setf (first list) 'moor))",
+    '(unless nil (defclass moor () ()))',
+  ])('but not after %s', async (form) => {
+    await loaded('e.lisp', '(defun moor () 1)');
+    await session.call('eval_form', { form, package: 'p' });
+    await lose('(defun moor () 1)');
+    expect(await forget('e.lisp')).toContain('Removed, because the file no longer has it: function P::MOOR.');
+  });
+});
+
 test('packages that use each other are removed together', async () => {
   await lose('(defpackage "GATE" (:use "CL")) (defpackage "LOCK" (:use "GATE"))');
   expect(await forget('e.lisp')).toBe(
