@@ -37,11 +37,22 @@ yet as no longer in their file."
   (append (remove-if #'listed-p entries :key #'first)
           (remove-if-not #'listed-p entries :key #'first)))
 
-(define-shape old-item (item)
-  "A definition in the image that its file no longer has, or that was evaluated and is in no file."
+(define-shape old-item (kept-item)
+  "A definition in the image that its file no longer has, or that was evaluated and is in no file. It
+  has reasons if the removal of what its file no longer has would leave it."
   (file string :optional "The file that had the definition; absent when it was evaluated.")
   (time integer :optional "When the definition was evaluated, in seconds since 1970.")
   (by string :optional "The beginning of the form that was evaluated."))
+
+(defun list-as-old (entries)
+  "Record that an answer lists ENTRIES, a list of (DEFINITION FILE) lists, as no longer in their files."
+  (dolist (file (remove-duplicates (mapcar #'second entries) :test #'eq))
+    (let ((fresh (loop for (definition of) in entries
+                       when (and (eq of file) (not (listed-p definition))) collect definition)))
+      (when fresh
+        (loop with staying = (planned-staying (old-definitions file))
+              for definition in fresh
+              do (note-listed definition (cdr (assoc definition staying :test #'eq))))))))
 
 (defun old-members (files &key (wanted (constantly t)) more forgetting)
   "Return a plist for a JSON object about definitions that the image still has but FILES no longer
@@ -54,10 +65,11 @@ that no answer has listed yet come first."
                                      when (funcall wanted definition)
                                        collect (list definition file))))
          (entries (if forgetting (listing-order entries) entries)))
-    (loop for (definition) in (page entries 0 *shown-items-limit*) do (note-listed definition))
+    (list-as-old (page entries 0 *shown-items-limit*))
     (bounded-members "old" (append (loop for (definition file) in entries
-                                         collect (item-data definition
-                                                            "file" (source-file-path file)))
+                                         collect (apply #'item-data definition
+                                                        "file" (source-file-path file)
+                                                        (gethash definition **listed**)))
                                    more))))
 
 (defun defines-p (file name kinds)
@@ -145,7 +157,7 @@ instances with the old layout."
   (gone (list gone-item) :optional
    "Definitions that were removed from the image because the file no longer has them.")
   (gone-total integer :optional)
-  (left (list left-item) :optional
+  (left (list kept-item) :optional
    "Definitions that the file no longer has, but that were not removed.")
   (left-total integer :optional))
 

@@ -52,16 +52,16 @@ unbound."
 ;;; Definitions that answers have listed
 
 (sb-ext:defglobal **listed** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "A weak hash table with DEFINITION structures as keys. Answers have listed these as no longer in
-their files.")
+  "A weak hash table from DEFINITION structures to their REASONS. Answers have listed these as no longer
+in their files.")
 
-(defun note-listed (definition)
-  "Record that an answer has listed DEFINITION as no longer in its file."
-  (setf (gethash definition **listed**) t))
+(defun note-listed (definition reasons)
+  "Record that an answer has listed DEFINITION as no longer in its file, with its REASONS to stay."
+  (setf (gethash definition **listed**) reasons))
 
 (defun listed-p (definition)
   "Return true if an answer has listed DEFINITION as no longer in its file."
-  (values (gethash definition **listed**)))
+  (nth-value 1 (gethash definition **listed**)))
 
 (define-operation ("nothing-listed" :inline t :gives null) ()
   "Forget which definitions answers have listed. The server calls this after it has built a lost
@@ -81,26 +81,25 @@ of DEFINITION, which has replaced that one. Without DEFINITION, the image would 
   "A top-level form of a file that uses something."
   (file string) (form integer "The number of the form in the file."))
 
-(define-shape left-item (item)
-  "A definition that was not removed."
+(define-shape kept-item (item)
+  "A definition, and what keeps it from being removed."
   (because (list string) :optional "Texts for definitions and data that need it.")
   (used-at (list used-at) :optional
    "Top-level forms that need it, or that would make it if the image did not have it.")
   (defined-in (list string) :optional
    "Files that have another definition of it, which this one has replaced."))
 
-(defun staying-data (definition going)
-  "If DEFINITION must not be removed, return a JSON object about it with the reasons, else NIL.
-GOING lists the definitions that are to be removed too."
+(defun reasons (definition going)
+  "If DEFINITION must not be removed, return a plist of the reasons for a JSON object, else NIL. GOING
+lists the definitions that are to be removed too."
   (let ((files (files-with-same definition)))
     (multiple-value-bind (texts forms) (needs definition going)
       (unless (or files texts forms)
         (setf texts (guarding-evaluations definition) forms (guarding-forms definition)))
       (and (or files texts forms)
-           (item-data definition
-                      "because" (page texts 0 3)
-                      "usedAt" (page forms 0 3)
-                      "definedIn" (page files 0 3))))))
+           (list "because" (page texts 0 3)
+                 "usedAt" (page forms 0 3)
+                 "definedIn" (page files 0 3))))))
 
 (defun parts-of (stay definitions)
   "Return a list of those DEFINITIONS that are part of one in the list STAY, or of such a part: for
@@ -115,15 +114,14 @@ example the accessors of a class, and their generic functions."
     parts))
 
 (defun staying (definitions going)
-  "Return an alist of those DEFINITIONS that must not be removed. The values are the JSON objects of
-STAYING-DATA, or NIL for parts of others that stay. GOING lists all definitions that are to be
-removed."
+  "Return an alist of those DEFINITIONS that must not be removed. The values are their REASONS, or NIL
+for parts of others that stay. GOING lists all definitions that are to be removed."
   (let ((stay '()))
     (flet ((others (list) (remove-if (lambda (definition) (assoc definition stay :test #'eq)) list)))
       ;; What stays can need others, so go on until no more are found.
       (loop for found = (loop for definition in (others definitions)
-                              for data = (staying-data definition (others going))
-                              when data collect (cons definition data))
+                              for reasons = (reasons definition (others going))
+                              when reasons collect (cons definition reasons))
             while found
             do (setf stay (append stay found)
                      stay (append stay (mapcar #'list
@@ -137,8 +135,8 @@ than that of definitions on which it can depend."
 
 (defun take-out (definitions going)
   "Remove DEFINITIONS from the image, but not those that something needs. GOING lists all
-definitions that are to be removed. Return two alists from definitions to JSON objects: for the
-removed ones, and for those that were not removed, with the reasons."
+definitions that are to be removed. Return two alists from definitions: for the removed ones, to JSON
+objects, and for those that were not removed, to the REASONS."
   (let* ((left (staying definitions going)) (gone '())
          (leaving (remove-if (lambda (definition) (assoc definition left :test #'eq))
                              definitions)))
@@ -150,9 +148,7 @@ removed ones, and for those that were not removed, with the reasons."
                                     (call-user-code (lambda ()
                                                       (forget-definition definition)))))))
         (if failure
-            (push (cons definition
-                        (item-data definition "because" (list (report-text 200 failure))))
-                  left)
+            (push (list definition "because" (list (report-text 200 failure))) left)
             (push (cons definition data) gone))))
     (values gone left)))
 
@@ -182,6 +178,24 @@ first, since their values can have instances of classes. Packages come last, eac
                           (or (member definition variables) (member definition packages)))
                         definitions)
              (mapcar #'list (users-first packages))))))
+
+(defun map-removal-steps (visit definitions)
+  "Call VISIT with each of the REMOVAL-STEPS of DEFINITIONS, and the list of definitions that count as
+going in this step."
+  (loop for step in (removal-steps definitions)
+        ;; The first step removes variables. Only the second decides whether a structure stays. So in
+        ;; the first, parts of structures, such as constructors, count as staying, and a variable
+        ;; that a constructor uses stays with them.
+        for going = (main-definitions definitions) then definitions
+        do (funcall visit step going)))
+
+(defun planned-staying (definitions)
+  "Return an alist from those DEFINITIONS that FORGET-ALL would not remove to their REASONS, as far as
+this can be told before it has removed any."
+  (let ((*planning* t) (all '()))
+    (map-removal-steps (lambda (step going) (setf all (append (staying step going) all)))
+                       definitions)
+    all))
 
 (defparameter *users-told* 10 "The maximum number of users of a removed function in an answer.")
 
@@ -214,20 +228,18 @@ still uses, add the members of this code."
   "Remove DEFINITIONS from the image. Return an alist from the removed definitions to JSON objects,
 and a list of JSON objects for those that could not be removed, with the reasons."
   (let ((main (main-definitions definitions)) (all-gone '()) (all-left '()))
-    (loop for step in (removal-steps definitions)
-          ;; The first step removes variables. Only the second decides whether a structure stays.
-          ;; So in the first, parts of structures, such as constructors, count as staying, and a
-          ;; variable that a constructor uses stays with them.
-          for going = main then definitions
-          do (multiple-value-bind (gone left) (take-out step going)
-               (setf all-gone (append gone all-gone) all-left (append left all-left))))
+    (map-removal-steps (lambda (step going)
+                         (multiple-value-bind (gone left) (take-out step going)
+                           (setf all-gone (append gone all-gone) all-left (append left all-left))))
+                       definitions)
     (flet ((sorted (entries)
              (loop for definition in (stable-sort (copy-list definitions) #'< :key #'forget-order)
                    for entry = (assoc definition entries :test #'eq)
                    when (cdr entry) collect entry)))
       (values (sorted (remove-if-not (lambda (entry) (member (car entry) main :test #'eq))
                                      all-gone))
-              (mapcar #'cdr (sorted all-left))))))
+              (loop for (definition . reasons) in (sorted all-left)
+                    collect (apply #'item-data definition reasons))))))
 
 (defun forget-old (path which)
   "Remove definitions from the image that the file PATH, a native truename, no longer makes. Do so

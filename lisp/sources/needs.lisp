@@ -12,6 +12,10 @@ method, or with any identity if that is NIL."
                   (or (null identity) (eq (definition-identity definition) identity))))
            going))
 
+(defvar *planning* nil
+  "True while it is only asked what a removal would leave. Instances that a variable holds, and symbols
+of a package, can go before the removal comes to their class and package, so they do not count.")
+
 ;;; Code
 
 (defun need-text (name function)
@@ -116,7 +120,8 @@ GOING: subclasses, methods, code that tests for the class, and instances."
                                                 (or (eq constant cell) (eq constant layout)
                                                     (eq constant class))))
                                          going))
-            (needed-by-instances class))))))
+            (unless (and *planning* (find :variable going :key #'definition-kind))
+              (needed-by-instances class)))))))
 
 ;;; Method combinations
 
@@ -278,4 +283,4 @@ out the definitions in the list GOING, which are to be removed, too."
     (:class (class-needs definition going))
     (:variable (variable-needs definition going))
     (:method-combination (combination-needs definition going))
-    (:package (package-needs definition going))))
+    (:package (unless *planning* (package-needs definition going)))))

@@ -365,7 +365,7 @@ class."
   "What happened to the definitions of the old symbols."
   (gone (list item) :optional "Definitions that were removed.")
   (gone-total integer :optional "Number of all removed definitions.")
-  (left (list left-item) :optional "Definitions that were not removed."))
+  (left (list kept-item) :optional "Definitions that were not removed."))
 
 (define-operation ("rename-finish" :gives rename-finished) ()
   "Remove the definitions from the image that still belong to symbols replaced by the last

@@ -4,7 +4,7 @@ import type {
   Agreement,
   GoneItem,
   Item,
-  LeftItem,
+  KeptItem,
   OldItem,
   OutdatedUsers,
   RelaidStructure,
@@ -70,16 +70,33 @@ export function oldLines(
   const more = (total ?? old.length) - old.length;
   if (more > 0) lines.push(`More such definitions: ${more}.`);
   if (forgetting !== undefined) told?.forget(`old ${forgetting}`);
-  if (forgetting !== undefined && files.delete(forgetting)) {
+  if (forgetting !== undefined && files.has(forgetting)) {
     const nothing = `Nothing of ${places.fileName(forgetting)} was removed`;
     lines.push(
       more > 0
         ? `${nothing}, because not all these definitions are listed yet. load_file with forget: true again lists more.`
         : `${nothing}, because not all these definitions had been listed. load_file with forget: true again removes them.`,
+      ...stayingLines(files.get(forgetting) ?? [], places),
     );
+    files.delete(forgetting);
   }
-  if (files.size > 0) lines.push('load_file with forget: true removes what its file no longer has.');
+  const others = [...files.values()].flat();
+  if (others.length > 0)
+    lines.push(
+      'load_file with forget: true removes what its file no longer has.',
+      ...stayingLines(others, places),
+    );
   return lines;
+}
+
+/** Returns lines on those of OLD that load_file with forget: true would leave. */
+function stayingLines(old: readonly OldItem[], places: Places): string[] {
+  const lines = old.flatMap((item) => {
+    const reasons = reasonsText(item, places);
+    return reasons === '' ? [] : `It would leave ${itemsText([item])}, because of ${reasons}.`;
+  });
+  const more = lines.length - AGAIN;
+  return more > 0 ? [...lines.slice(0, AGAIN), `It would leave ${more} more.`] : lines;
 }
 
 /** Returns the section on methods that were removed because their generic function got another lambda list,
@@ -194,14 +211,18 @@ export function isIncomplete({
   );
 }
 
-/** Returns the line on ITEM, which was not removed. */
-export function leftText(item: LeftItem, places: Places): string {
-  const reasons = [
+/** Returns what keeps ITEM from being removed; empty when nothing does. */
+function reasonsText(item: KeptItem, places: Places): string {
+  return [
     ...(item.because ?? []),
     ...formTexts(item.usedAt, places),
     ...(item.definedIn ?? []).map((file) => `the definition in ${places.fileName(file)}`),
-  ];
-  return `Not removed: ${itemsText([item])}, because of ${reasons.join(', ')}.`;
+  ].join(', ');
+}
+
+/** Returns the line on ITEM, which was not removed. */
+export function leftText(item: KeptItem, places: Places): string {
+  return `Not removed: ${itemsText([item])}, because of ${reasonsText(item, places)}.`;
 }
 
 /** Returns the lines on those of GONE, removed definitions, that other code still uses, or names in its data. */
@@ -227,7 +248,7 @@ function stillUsedLines(gone: readonly GoneItem[], places: Places): string[] {
 }
 
 /** Returns the texts for FORMS, top-level forms of files. */
-function formTexts(forms: LeftItem['usedAt'] = [], places: Places): string[] {
+function formTexts(forms: KeptItem['usedAt'] = [], places: Places): string[] {
   const placeOf = formPlaces(places);
   return forms.map(({ file, form }) => `the form at ${placeOf(file, form)}`);
 }

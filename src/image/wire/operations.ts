@@ -832,8 +832,8 @@ export interface UsedAt {
   form: number;
 }
 
-/** A definition that was not removed. */
-export interface LeftItem extends Item {
+/** A definition, and what keeps it from being removed. */
+export interface KeptItem extends Item {
   /** Texts for definitions and data that need it. */
   because?: string[];
   /** Top-level forms that need it, or that would make it if the image did not have it. */
@@ -866,8 +866,9 @@ export interface UnsetVariable {
   says?: string;
 }
 
-/** A definition in the image that its file no longer has, or that was evaluated and is in no file. */
-export interface OldItem extends Item {
+/** A definition in the image that its file no longer has, or that was evaluated and is in no file. It has
+ *  reasons if the removal of what its file no longer has would leave it. */
+export interface OldItem extends KeptItem {
   /** The file that had the definition; absent when it was evaluated. */
   file?: string;
   /** When the definition was evaluated, in seconds since 1970. */
@@ -931,7 +932,7 @@ export interface Agreement extends Disagreement {
   gone?: GoneItem[];
   goneTotal?: number;
   /** Definitions that the file no longer has, but that were not removed. */
-  left?: LeftItem[];
+  left?: KeptItem[];
   leftTotal?: number;
 }
 
@@ -1047,7 +1048,7 @@ export interface RenameFinished {
   /** Number of all removed definitions. */
   goneTotal?: number;
   /** Definitions that were not removed. */
-  left?: LeftItem[];
+  left?: KeptItem[];
 }
 
 /** A form to evaluate as the lost image evaluated it. */
