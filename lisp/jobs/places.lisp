@@ -27,7 +27,10 @@
   (inside boolean :optional
    "True when the place is a list within the form, at an unknown position.")
   (method string :optional) (description string :optional)
-  (maker string :optional "The file whose load made the method, when SBCL keeps no source of it.")
+  (by-code boolean :optional
+   "True when SBCL keeps no source of the definition, and code that the form ran made it.")
+  (maker string :optional
+   "The file whose code made the definition, when neither SBCL nor the agent knows the form.")
   (evaluated evaluated :optional "The evaluation that made the method, when no file did."))
 
 (defun translated (namestring)

@@ -86,8 +86,24 @@ no such evaluation is known."
   (apply **evaluation-of** name kinds))
 
 (sb-ext:defglobal **maker-of** (constantly nil)
-  "A function that takes a method for which SBCL has no source location. It returns the path of the
-file that defined the method when it was loaded, or NIL.")
+  "A function that takes the arguments of EVALUATION-DATA, for a definition for which SBCL has no source
+location. It returns the path of the loaded file whose code made the definition, or NIL, and the number
+of the top-level form that ran this code, or NIL.")
+
+(defun maker-members (name &rest kinds)
+  "Return a plist for the place of the code that made a definition for which SBCL has no source location.
+The arguments are those of EVALUATION-DATA."
+  (multiple-value-bind (path form) (apply **maker-of** name kinds)
+    (if form
+        (list* "byCode" t (json-object-members (loaded-place path form)))
+        (list "maker" path))))
+
+(defun sources-or-maker (sources name &rest kinds)
+  "Return SOURCES, the source locations that SBCL has of NAME. If there are none, return a list of the
+place of the code that made it. KINDS are those of EVALUATION-DATA."
+  (or sources
+      (let ((members (apply #'maker-members name kinds)))
+        (and (second members) (list (make-json-object members))))))
 
 (defun method-data (method)
   "Return a JSON object with the source location, qualifiers and specializers of METHOD."
@@ -95,9 +111,10 @@ file that defined the method when it was loaded, or NIL.")
         (function (and (not (typep method 'sb-mop:standard-accessor-method))
                        (method-function method))))
     (or (place-data (introspect "FIND-DEFINITION-SOURCE" method) description function)
-        (object "description" description
+        (make-json-object
+         (list* "description" description
                 "evaluated" (evaluation-data method :method)
-                "maker" (funcall **maker-of** method)))))
+                (maker-members method :method))))))
 
 (defvar *holders* nil
   "NIL, or a hash table that caches the results of VARIABLES-BY-VALUE by package. It is bound to a
@@ -218,7 +235,8 @@ none. For a generic function, include at most LIMIT of its methods, starting at 
                      "inline" (let ((inline (known :function :inlinep symbol)))
                                 (and (member inline '(inline notinline)) (symbol-name inline)))
                      "evaluated" (evaluation-data symbol :function :macro)
-                     "sources" (function-sources symbol)))))))
+                     "sources" (sources-or-maker (function-sources symbol)
+                                                 symbol :function :macro)))))))
 
 (defun setf-data (symbol offset limit)
   "Return a JSON object about the function or setf expander for (SETF SYMBOL), or NIL if there is
@@ -231,12 +249,13 @@ none. For a generic function, include at most LIMIT of its methods, starting at 
                     (methods-members (plain-definition name) offset limit)
                     (list "documentation" (doc-text name 'function)
                           "evaluated" (evaluation-data name :function)
-                          "sources" (function-sources name)))))
+                          "sources" (sources-or-maker (function-sources name) name :function)))))
           ((known :setf :expander symbol)
            (object "nature" "SETF EXPANDER"
                    "documentation" (doc-text symbol 'setf)
                    "evaluated" (evaluation-data symbol :setf-expander)
-                   "sources" (source-data symbol :setf-expander))))))
+                   "sources" (sources-or-maker (source-data symbol :setf-expander)
+                                               symbol :setf-expander))))))
 
 (defun slot-text (slot)
   "Return as text the name of SLOT, a slot definition."
@@ -265,8 +284,9 @@ none. For a generic function, include at most LIMIT of its methods, starting at 
                                  collect (slot-text slot))
                    "documentation" (doc-text symbol 'type)
                    "evaluated" (evaluation-data symbol :class)
-                   "sources" (loop for type in '(:class :structure :condition)
-                                   append (source-data symbol type))))
+                   "sources" (sources-or-maker (loop for type in '(:class :structure :condition)
+                                                     append (source-data symbol type))
+                                               symbol :class)))
           ((typed-structure symbol)
            (object "nature" "TYPED STRUCTURE"
                    "type" (plain-text 200 (description-type (typed-structure symbol)))
@@ -274,13 +294,14 @@ none. For a generic function, include at most LIMIT of its methods, starting at 
                                  collect (symbol-text (structure-slot-name slot)))
                    "documentation" (doc-text symbol 'structure)
                    "evaluated" (evaluation-data symbol :typed-structure)
-                   "sources" (source-data symbol :structure)))
+                   "sources" (sources-or-maker (source-data symbol :structure)
+                                               symbol :typed-structure)))
           ((type-name-p symbol)
            (object "nature" "TYPE"
                    "arglist" (type-arglist symbol)
                    "documentation" (doc-text symbol 'type)
                    "evaluated" (evaluation-data symbol :type)
-                   "sources" (source-data symbol :type))))))
+                   "sources" (sources-or-maker (source-data symbol :type) symbol :type))))))
 
 (defun global-value-data (symbol kind)
   "Return a JSON object with the global value of the variable SYMBOL, as text, and the type of this
@@ -305,8 +326,9 @@ SYMBOL is unbound."
               "value" (global-value-data symbol kind)
               "documentation" (doc-text symbol 'variable)
               "evaluated" (evaluation-data symbol :variable :constant :symbol-macro)
-              "sources" (loop for type in '(:variable :constant :symbol-macro)
-                              append (source-data symbol type))))))
+              "sources" (sources-or-maker (loop for type in '(:variable :constant :symbol-macro)
+                                                append (source-data symbol type))
+                                          symbol :variable :constant :symbol-macro)))))
 
 (defun named-package-data (symbol)
   "Return a JSON object about the package that has the name of SYMBOL, or NIL if there is none."

@@ -223,12 +223,22 @@ form. KEPT is a list about the evaluation from **EVALUATED**."
               when (and kept (eq (first kept) identity))
                 return (make-json-object (evaluation-members kept)))))
 
-(setf **maker-of**
-      (lambda (method)
-        (loop for file being the hash-values of **files**
-              for definition = (gethash (definition-key :method nil method)
-                                        (source-file-definitions file))
-              when (and definition (current-p definition)) return (source-file-path file))))
+(defun maker-of (name &rest kinds)
+  "Do what **MAKER-OF** says."
+  (loop for file being the hash-values of **files**
+        do (loop for kind in kinds
+                 for definition = (gethash (definition-key kind name name)
+                                           (source-file-definitions file))
+                 when (and definition
+                           (current-p definition)
+                           ;; A generic function without a DEFGENERIC is told by its methods.
+                           (not (typep (definition-identity definition) 'generic-function)))
+                   do (return-from maker-of
+                        (values (source-file-path file)
+                                (and (not (not-made-again-p definition file))
+                                     (definition-number definition)))))))
+
+(setf **maker-of** #'maker-of)
 
 (define-shape difference (item)
   "A definition in a file for which the image has another definition or none."

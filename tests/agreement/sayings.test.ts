@@ -72,7 +72,7 @@ function sayings(text: string): Map<string, string> {
   for (const [, place = '', names = '', note = ''] of text.matchAll(
     /^(no source \(.*?\)|\S+\.lisp:[\d-]+) {2}(SAID::.*\])(?: \((.*)\))?$/gm,
   )) {
-    const saying = place.startsWith('no source (made by code of ')
+    const saying = note.startsWith('made by the code of this form')
       ? 'made by code'
       : note === '' || note === 'as it was loaded; the file changed since, but not here'
         ? 'as loaded'

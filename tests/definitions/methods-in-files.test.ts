@@ -75,17 +75,25 @@ test('methods that were evaluated are told with their time and form, as function
   ).toContain(`  1. ${row}`);
 });
 
-test('methods that code of a file made are told with the file', async () => {
+test('what code of a file made is told with the form that ran the code', async () => {
   at.put(
     'made.lisp',
-    "(defpackage :made (:use :cl))\n(in-package :made)\n(defgeneric limit (x))\n(dolist (key '(:x :y))\n  (eval `(defmethod limit ((x (eql ,key))) ,key)))\n",
+    "(defpackage :made (:use :cl))\n(in-package :made)\n(defgeneric limit (x))\n(dolist (key '(:x :y))\n  (eval `(defmethod limit ((x (eql ,key))) ,key)))\n(eval (list 'defun 'bound '() 1))\n",
   );
   await at.answer('load_file', { path: 'made.lisp' });
-  const methods =
-    'Methods (2):\n    ((EQL :Y))  no source (made by code of made.lisp)\n    ((EQL :X))  no source (made by code of made.lisp)';
+  const methods = 'Methods (2):\n    ((EQL :Y))  made.lisp:4:1\n    ((EQL :X))  made.lisp:4:1';
   expect(await at.answer('describe_symbol', { symbol: 'made::limit' })).toContain(methods);
   expect(await at.answer('read_definition', { name: '(defmethod made::limit ((eql :x)))' })).toBe(
-    'no source (made by code of made.lisp)  MADE::LIMIT ((EQL :X)) [METHOD]',
+    "made.lisp:4-5  MADE::LIMIT ((EQL :X)) [METHOD] (made by the code of this form)\n\n(dolist (key '(:x :y))\n  (eval `(defmethod limit ((x (eql ,key))) ,key)))",
+  );
+  expect(await at.answer('read_definition', { name: 'made::bound' })).toBe(
+    "made.lisp:6  MADE::BOUND [FUNCTION] (made by the code of this form)\n\n(eval (list 'defun 'bound '() 1))",
+  );
+  // The form is not in the file any more.
+  at.put('made.lisp', '(defpackage :made (:use :cl))\n(in-package :made)\n');
+  await at.answer('load_file', { path: 'made.lisp' });
+  expect(await at.answer('read_definition', { name: 'made::bound' })).toBe(
+    'no source (made by code of made.lisp)  MADE::BOUND [FUNCTION]',
   );
 });
 

@@ -40,7 +40,9 @@ export interface Place extends FormPlace {
   inside?: boolean;
   method?: string;
   description?: string;
-  /** The file whose load made the method, when SBCL keeps no source of it. */
+  /** True when SBCL keeps no source of the definition, and code that the form ran made it. */
+  byCode?: boolean;
+  /** The file whose code made the definition, when neither SBCL nor the agent knows the form. */
   maker?: string;
   /** The evaluation that made the method, when no file did. */
   evaluated?: Evaluated;

@@ -176,11 +176,13 @@ function rowOf(
   definition: DefinitionName,
   { places }: Reading,
 ): ReadRow {
-  const found = places.text(place, definition);
+  // The name of what code made can stand anywhere in the form, so the whole form is read.
+  const found = places.text(place, place.byCode ? { name: '' } : definition);
   if (found === undefined) return { name, kind, at: places.locate(place, definition) };
   const { file, line, lastLine, text, changed, old } = found;
-  const note = old
+  const version = old
     ? 'as it was loaded; the file has changed since, and this is not found in it'
     : changed && CHANGED[changed];
+  const note = [place.byCode && 'made by the code of this form', version].filter(Boolean).join('; ');
   return { name, kind, at: linesText(file, line, lastLine), ...(note && { note }), text };
 }
