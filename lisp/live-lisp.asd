@@ -56,7 +56,7 @@
     :serial t
     :components
     ((:file "package") (:file "evaluate") (:file "systems") (:file "scripts") (:file "sections")
-     (:file "load")
+     (:file "compiled-files") (:file "load") (:file "load-system")
      (:file "system-files") (:file "undo") (:file "compile") (:file "expand") (:file "check")
      (:file "probe")))
    (:module "debug"

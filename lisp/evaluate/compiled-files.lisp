@@ -1,0 +1,87 @@
+;;;; Compiles a file of the user, and loads its fasl.
+;;;;
+;;;; FILE is always the user's file, in whose name all is done. SOURCE is the file that is read:
+;;;; FILE itself, or COPY, a file in a temporary folder with the text to load. It is a copy where the
+;;;; image cannot read FILE, or where only some of its forms are wanted.
+
+(in-package "LIVE-LISP.EVALUATE")
+
+(defun call-with-quiet-compiler (function)
+  "Call FUNCTION, and muffle the compiler's notes. COMPILE-FILE and LOAD print no progress messages
+meanwhile."
+  (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
+    (handler-bind ((sb-ext:compiler-note #'muffle-warning))
+      (funcall function))))
+
+(defun found-name (file)
+  "Return the truename of FILE, or the pathname FILE itself when no such file exists."
+  (or (ignore-errors (truename file)) (pathname file)))
+
+(defun true-name (file)
+  "Return the truename of FILE as a native namestring, or the name of FILE itself when no such file
+exists."
+  (sb-ext:native-namestring (found-name file)))
+
+(defun call-in-folder-of (file function)
+  "Call FUNCTION while the directory of FILE, a pathname, exists. The server makes and removes this
+directory. If the image does not see the server's files, make the directory here, and delete it with
+its contents afterwards."
+  (multiple-value-bind (name made) (ensure-directories-exist file)
+    (declare (ignore name))
+    (unwind-protect (funcall function)
+      (when made
+        (ignore-errors
+         (sb-ext:delete-directory (make-pathname :name nil :type nil :version nil :defaults file)
+                                  :recursive t))))))
+
+(defun copy-beside (fasl source content)
+  "Write CONTENT, a string with a character for each octet, to a file in the folder of FASL with the
+name of SOURCE. Return the pathname of the file."
+  (let ((copy (make-pathname :name (pathname-name source) :type (pathname-type source) :version nil
+                             :defaults fasl)))
+    (with-open-file (stream copy :direction :output :if-exists :supersede :external-format :latin-1)
+      (write-string content stream))
+    copy))
+
+(defun give-date (copy date)
+  "Set the write date of the file COPY to DATE, a universal time, because the compiler stores this
+date as the version of the source."
+  (let ((seconds (unix-time date)))
+    (sb-alien:with-alien ((times (array sb-alien:long 2)))
+      (setf (sb-alien:deref times 0) seconds
+            (sb-alien:deref times 1) seconds)
+      (sb-alien:alien-funcall
+       (sb-alien:extern-alien "utime"
+                              (function sb-alien:int sb-alien:c-string (* (array sb-alien:long 2))))
+       (sb-ext:native-namestring copy) (sb-alien:addr times)))))
+
+(defun call-compiling-as (file copy function)
+  "Call FUNCTION, which compiles COPY, and return its values. What it compiles, also while COPY is
+loaded, gets FILE as its source. FILE is not read, and need not exist. If it does not, this version
+of it gets a later date than the version that was loaded before."
+  (let ((date (or (ignore-errors (file-write-date file))
+                  (max (file-write-date copy) (1+ (or (loaded-date (true-name file)) 0))))))
+    (give-date copy date)
+    (with-compilation-unit (:source-namestring (namestring (found-name file))
+                            :source-plist (list :live-lisp-date date))
+      (let ((*file-of-copy* (cons (true-name copy) (true-name file))))
+        (funcall function)))))
+
+(defun compile-part (copy fasl file)
+  "Compile COPY into FASL as if it were FILE, and return the values of COMPILE-FILE. COPY has some
+of the forms of FILE, at the same positions. FILE itself is not read, and need not exist."
+  (call-compiling-as file copy (lambda () (compile-source copy fasl))))
+
+(defun load-compiled (fasl source)
+  "Load FASL, which was compiled from SOURCE. Meanwhile *LOAD-TRUENAME* is the truename of the
+user's file, even if SOURCE is a copy of it: the program may find other files by it."
+  (let ((file (if *source-copy*
+                  (sb-ext:parse-native-namestring (cdr *source-copy*))
+                  source)))
+    ;; Innermost, since newer frames than its own count as frames of the user.
+    (call-user-code
+     (lambda ()
+       (with-open-file (stream fasl :element-type '(unsigned-byte 8))
+         (let ((*package* *package*) (*readtable* *readtable*)
+               (*load-pathname* (pathname file)) (*load-truename* (found-name file)))
+           (load-fasl stream nil nil)))))))

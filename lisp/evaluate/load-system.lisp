@@ -1,0 +1,173 @@
+;;;; Loads ASDF systems.
+
+(in-package "LIVE-LISP.EVALUATE")
+
+(defun needed-system (condition)
+  "If CONDITION is ASDF's error about a missing dependency, return a list of two names: the missing
+system, and the system that depends on it. If ASDF does not name the second system, use the name of
+the .asd file being loaded. For other conditions return NIL."
+  (let ((missing (contrib-symbol "ASDF" "MISSING-DEPENDENCY")))
+    (when (and missing (typep condition missing))
+      (let* ((needed (asdf-call "MISSING-REQUIRES" condition)) (by (asdf-call "MISSING-REQUIRED-BY"
+                                                                              condition))
+             (by (cond ((typep by (contrib-symbol "ASDF" "SYSTEM")) (asdf-call "COMPONENT-NAME" by))
+                       ((null by) (and *load-truename* (file-namestring *load-truename*))))))
+        (and by
+             (typep needed '(or string symbol))
+             (null (asdf-call "REGISTERED-SYSTEM" needed))
+             (list (asdf-call "COERCE-NAME" needed) by))))))
+
+(defun call-telling-needed (function)
+  "Call FUNCTION, and return NIL and its value. If FUNCTION signals an error for which NEEDED-SYSTEM
+returns a list, end FUNCTION and return that list alone."
+  (catch 'needed
+    (agent-handler-bind ((error (lambda (condition)
+                                  (let ((needed (needed-system condition)))
+                                    (when needed (throw 'needed needed))))))
+      (values nil (funcall function)))))
+
+(defun call-looking-again (function)
+  "Call FUNCTION, which finds or loads a system, and return NIL and its value. If a system is not
+found, call FUNCTION again after ASDF has scanned its directories for systems, and once more after
+the library manager is loaded. If a system is missing even then, return a list from NEEDED-SYSTEM."
+  (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
+    (flet ((try ()
+             (catch 'look-again
+               (handler-bind ((error (lambda (condition)
+                                       (when (and missing (typep condition missing))
+                                         (throw 'look-again nil)))))
+                 (return-from call-looking-again (values nil (funcall function)))))))
+      (try)
+      (asdf-call "INITIALIZE-SOURCE-REGISTRY")
+      (when **library-manager-due**
+        (try)
+        (load-library-manager))
+      (call-telling-needed function))))
+
+(define-shape perhaps-missing ()
+  "A system, and what is known if ASDF does not find it or one that it needs."
+  (missing string :optional "The name of the system that ASDF does not find.")
+  (system string :optional "The requested system.")
+  (needed-by string :optional
+   "The system that depends on the missing one, when this is not the requested system.")
+  (known (list string) :optional "Names of systems that ASDF finds.")
+  (asd (object (file string) (systems (list string) :optional)) :optional
+   "The .asd file in which ASDF looks for the system, and the systems that the file defines
+   instead.")
+  (manager string :optional "Name of the library manager that the image uses.")
+  (manager-failure string :optional "Why the library manager could not be loaded.")
+  (installing string :optional
+   "The form by which the library manager installs the missing system, if it can.")
+  (init-file string :optional
+   "The user's init file, such as ~/.sbclrc, if it could set up more systems. Images do not load
+   it."))
+
+(define-shape missing-system (perhaps-missing)
+  "A system that ASDF does not find."
+  (missing string))
+
+(defun missing-data (missing system &optional by)
+  "Return a JSON object that reports that ASDF did not find the system MISSING while it loaded
+SYSTEM. BY is the name of the system or file that needs MISSING, or NIL."
+  (object "system" (and by system) "missing" missing "neededBy" by
+          "known" (known-systems)
+          "asd" (asd-data missing)
+          "manager" (first **library-manager**)
+          "managerFailure" **library-manager-failure**
+          "installing" (installing-form system missing)
+          "initFile" **init-file**))
+
+(defun found-system (name)
+  "Return two values. The first is the ASDF system named NAME, or NIL if ASDF finds none. The second
+is normally NIL. If the .asd file of NAME needs another system that is missing, it is a list from
+NEEDED-SYSTEM."
+  (multiple-value-bind (needed system)
+      (call-user-code (lambda () (call-looking-again (lambda () (find-system name)))))
+    (values system needed)))
+
+(defun operate (name force)
+  "Load the system NAME, and record its definitions. Load it even if it is loaded already when FORCE
+is true, and when FORCE is a list, the systems with the names in it. If a system is not found,
+return a list from NEEDED-SYSTEM. Else return NIL."
+  (flet ((load-it ()
+           (if force (asdf-call "LOAD-SYSTEM" name :force force) (asdf-call "LOAD-SYSTEM" name))))
+    (call-making-way
+     (lambda ()
+       (call-noting (lambda ()
+                      (call-user-code (lambda () (values (call-looking-again #'load-it))))))))))
+
+(defun stale-systems (systems)
+  "Return a list of the names of those of SYSTEMS of which a file differs from its loaded text."
+  (loop for each in systems
+        when (some #'stale-p (true-names (component-files each)))
+          collect (asdf-call "COMPONENT-NAME" each)))
+
+(define-shape loaded-system (perhaps-missing)
+  "What came of the load of a system."
+  (already boolean :optional)
+  (unchanged boolean :optional "True when no file was loaded.")
+  (loaded (list string) :optional)
+  (gone (list string) :optional "Source files of the system that no longer exist.")
+  (twins (list twin) :optional) (agreement agreement :optional))
+
+(define-shape load-system-data (remarks)
+  "What the load of a system gives."
+  (value loaded-system :optional))
+
+(defun load-until-fitting (name force)
+  "Load the system NAME, which ASDF has found, even if it is loaded already when FORCE is true.
+Return the value of OPERATE."
+  (let* ((system (find-system name))
+         ;; Asked once: ASDF can read a .asd file again for it, and forget that its systems are loaded.
+         (systems (append (needed-systems system) (list system)))
+         (redefined (taken-redefined-count))
+         (compiling (or force (doubtful-systems systems)))
+         (needed nil))
+    (when (or compiling (stale-systems systems))
+      (call-user-code (lambda () (wait-past-fasls system))))
+    (call-until-fitting
+     (lambda (again) (setf needed (operate name (or again compiling))))
+     ;; A restart redefined a constant. Or a file still differs from the loaded code: ASDF compares
+     ;; whole seconds, so it misses a file that was written while another image compiled it.
+     (lambda ()
+       (and (not needed)
+            (or (/= redefined (setf redefined (taken-redefined-count)))
+                (and (not force) (stale-systems systems))))))))
+
+(defun loaded-data (name force)
+  "Load the system NAME, which ASDF has found. If FORCE is true, load it even if it is loaded
+already. Return a JSON object that describes the outcome."
+  (let* ((before (loaded-systems)) (*loaded* (make-noted))
+         (needed (load-until-fitting name force)))
+    (if needed
+        (missing-data (first needed) name (second needed))
+        (let ((loaded (sort (set-difference (loaded-systems) before :test #'string=) #'string<)))
+          (object "system" name
+                  "already" (and (member name before :test #'string=) (not force))
+                  "unchanged" (null (noted-files *loaded*))
+                  "loaded" loaded
+                  "gone" (gone-files (find-system name))
+                  "twins" (twins-data loaded)
+                  "agreement" (make-json-object (agreement)))))))
+
+(defun system-members (name force)
+  "Load the system NAME, even if it is loaded already when FORCE is true. Return a property list of
+answer members."
+  (asdf-call "ENSURE-SOURCE-REGISTRY")
+  (multiple-value-bind (system needed) (found-system name)
+    (let ((plain (string-downcase (string-left-trim "#:" name))))
+      (list "value"
+            (cond (system (loaded-data (asdf-call "COMPONENT-NAME" system) force))
+                  (needed
+                   (missing-data (first needed) (string-left-trim "#:" name) (second needed)))
+                  (t (missing-data plain plain)))))))
+
+(define-operation ("load-system" :members t :holds t :gives load-system-data)
+    ((name string "The name of a system.")
+     (force boolean :optional "True to load it again although it is loaded."))
+  "Load a system, and the systems that it depends on, with ASDF."
+  (call-as-loading-job
+   (lambda ()
+     (sb-thread:with-mutex (**load-lock**)
+       (load-asdf)
+       (call-finding-all (lambda () (system-members name force)))))))
