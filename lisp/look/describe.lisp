@@ -86,21 +86,21 @@ no such evaluation is known."
   (apply **evaluation-of** name kinds))
 
 (sb-ext:defglobal **maker-of** (constantly nil)
-  "A function that takes the arguments of EVALUATION-DATA, for a definition for which SBCL has no source
-location. It returns the path of the loaded file whose code made the definition, or NIL, and the number
-of the top-level form that ran this code, or NIL.")
+  "A function that takes the arguments of EVALUATION-DATA, for a definition for which SBCL has no
+source location. It returns the path of the loaded file whose code made the definition, or NIL, and
+the number of the top-level form that ran this code, or NIL.")
 
 (defun maker-members (name &rest kinds)
-  "Return a plist for the place of the code that made a definition for which SBCL has no source location.
-The arguments are those of EVALUATION-DATA."
+  "Return a plist for the place of the code that made a definition for which SBCL has no source
+location. The arguments are those of EVALUATION-DATA."
   (multiple-value-bind (path form) (apply **maker-of** name kinds)
     (if form
         (list* "byCode" t (json-object-members (loaded-place path form)))
         (list "maker" path))))
 
 (defun sources-or-maker (sources name &rest kinds)
-  "Return SOURCES, the source locations that SBCL has of NAME. If there are none, return a list of the
-place of the code that made it. KINDS are those of EVALUATION-DATA."
+  "Return SOURCES, the source locations that SBCL has of NAME. If there are none, return a list of
+the place of the code that made it. KINDS are those of EVALUATION-DATA."
   (or sources
       (let ((members (apply #'maker-members name kinds)))
         (and (second members) (list (make-json-object members))))))

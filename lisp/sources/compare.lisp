@@ -38,14 +38,15 @@ yet as no longer in their file."
           (remove-if-not #'listed-p entries :key #'first)))
 
 (define-shape old-item (kept-item)
-  "A definition in the image that its file no longer has, or that was evaluated and is in no file. It
-  has reasons if the removal of what its file no longer has would leave it."
+  "A definition in the image that its file no longer has, or that was evaluated and is in no file.
+  It has reasons if the removal of what its file no longer has would leave it."
   (file string :optional "The file that had the definition; absent when it was evaluated.")
   (time integer :optional "When the definition was evaluated, in seconds since 1970.")
   (by string :optional "The beginning of the form that was evaluated."))
 
 (defun list-as-old (entries)
-  "Record that an answer lists ENTRIES, a list of (DEFINITION FILE) lists, as no longer in their files."
+  "Record that an answer lists ENTRIES, a list of (DEFINITION FILE) lists, as no longer in their
+files."
   (dolist (file (remove-duplicates (mapcar #'second entries) :test #'eq))
     (let ((fresh (loop for (definition of) in entries
                        when (and (eq of file) (not (listed-p definition))) collect definition)))

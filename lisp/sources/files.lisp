@@ -28,9 +28,9 @@ whose load was not recorded since, to pairs (DATE . TEXT): their dates and texts
   "A list of lists (PATH DATE TEXT), newest first, of versions of files that code in the image can be
 from, and that are not the last ones that were loaded to their ends.")
 (sb-ext:defglobal **evaluated-texts** '()
-  "A list of lists (TEXT PACKAGE SYMBOL...), newest first: the texts of evaluated forms that may define
-something in some part, the names of the packages in which they were read, and the symbols that they
-changed.")
+  "A list of lists (TEXT PACKAGE SYMBOL...), newest first: the texts of evaluated forms that may
+define something in some part, the names of the packages in which they were read, and the symbols
+that they changed.")
 (defparameter *former-limit* 4000000 "The maximum size, in octets, of the texts in **FORMER-TEXTS**.")
 (defparameter *evaluated-texts-limit* 1000 "The maximum number of forms in **EVALUATED-TEXTS**.")
 (sb-ext:defglobal **serial** 0 "The number of the last recorded load.")
@@ -97,8 +97,8 @@ was not recorded."
   (format nil "the evaluated form ~A" by))
 
 (defun keep-evaluated (text package changed)
-  "Record in **EVALUATED-TEXTS** the evaluated form TEXT, if some part of it may define something. It
-was read in the package with the name PACKAGE, and changed the symbols in the list CHANGED."
+  "Record in **EVALUATED-TEXTS** the evaluated form TEXT, if some part of it may define something.
+It was read in the package with the name PACKAGE, and changed the symbols in the list CHANGED."
   (when (or (search "def" text :test #'char-equal) (search "setf" text :test #'char-equal))
     (push (list* text package changed) **evaluated-texts**)
     (let ((last (nthcdr (1- *evaluated-texts-limit*) **evaluated-texts**)))

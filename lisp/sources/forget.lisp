@@ -52,8 +52,8 @@ unbound."
 ;;; Definitions that answers have listed
 
 (sb-ext:defglobal **listed** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "A weak hash table from DEFINITION structures to their REASONS. Answers have listed these as no longer
-in their files.")
+  "A weak hash table from DEFINITION structures to their REASONS. Answers have listed these as no
+longer in their files.")
 
 (defun note-listed (definition reasons)
   "Record that an answer has listed DEFINITION as no longer in its file, with its REASONS to stay."
@@ -90,8 +90,8 @@ of DEFINITION, which has replaced that one. Without DEFINITION, the image would 
    "Files that have another definition of it, which this one has replaced."))
 
 (defun reasons (definition going)
-  "If DEFINITION must not be removed, return a plist of the reasons for a JSON object, else NIL. GOING
-lists the definitions that are to be removed too."
+  "If DEFINITION must not be removed, return a plist of the reasons for a JSON object, else NIL.
+GOING lists the definitions that are to be removed too."
   (let ((files (files-with-same definition)))
     (multiple-value-bind (texts forms) (needs definition going)
       (unless (or files texts forms)
@@ -114,8 +114,8 @@ example the accessors of a class, and their generic functions."
     parts))
 
 (defun staying (definitions going)
-  "Return an alist of those DEFINITIONS that must not be removed. The values are their REASONS, or NIL
-for parts of others that stay. GOING lists all definitions that are to be removed."
+  "Return an alist of those DEFINITIONS that must not be removed. The values are their REASONS, or
+NIL for parts of others that stay. GOING lists all definitions that are to be removed."
   (let ((stay '()))
     (flet ((others (list) (remove-if (lambda (definition) (assoc definition stay :test #'eq)) list)))
       ;; What stays can need others, so go on until no more are found.
@@ -135,8 +135,8 @@ than that of definitions on which it can depend."
 
 (defun take-out (definitions going)
   "Remove DEFINITIONS from the image, but not those that something needs. GOING lists all
-definitions that are to be removed. Return two alists from definitions: for the removed ones, to JSON
-objects, and for those that were not removed, to the REASONS."
+definitions that are to be removed. Return two alists from definitions: for the removed ones, to
+JSON objects, and for those that were not removed, to the REASONS."
   (let* ((left (staying definitions going)) (gone '())
          (leaving (remove-if (lambda (definition) (assoc definition left :test #'eq))
                              definitions)))
@@ -180,18 +180,18 @@ first, since their values can have instances of classes. Packages come last, eac
              (mapcar #'list (users-first packages))))))
 
 (defun map-removal-steps (visit definitions)
-  "Call VISIT with each of the REMOVAL-STEPS of DEFINITIONS, and the list of definitions that count as
-going in this step."
+  "Call VISIT with each of the REMOVAL-STEPS of DEFINITIONS, and the list of definitions that count
+as going in this step."
   (loop for step in (removal-steps definitions)
-        ;; The first step removes variables. Only the second decides whether a structure stays. So in
-        ;; the first, parts of structures, such as constructors, count as staying, and a variable
-        ;; that a constructor uses stays with them.
+        ;; The first step removes variables. Only the second decides whether a structure stays. So
+        ;; in the first, parts of structures, such as constructors, count as staying, and a
+        ;; variable that a constructor uses stays with them.
         for going = (main-definitions definitions) then definitions
         do (funcall visit step going)))
 
 (defun planned-staying (definitions)
-  "Return an alist from those DEFINITIONS that FORGET-ALL would not remove to their REASONS, as far as
-this can be told before it has removed any."
+  "Return an alist from those DEFINITIONS that FORGET-ALL would not remove to their REASONS, as far
+as this can be told before it has removed any."
   (let ((*planning* t) (all '()))
     (map-removal-steps (lambda (step going) (setf all (append (staying step going) all)))
                        definitions)

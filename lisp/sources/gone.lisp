@@ -76,7 +76,8 @@ can also be a string."
     (string-trim "|\"" (subseq symbol (1+ (or (position #\: symbol :from-end t) -1))))))
 
 (defun defined-name (form)
-  "Return the name of the symbol that FORM, a definition as text, defines, or NIL if it is not plain."
+  "Return the name of the symbol that FORM, a definition as text, defines, or NIL if it is not
+plain."
   (let* ((named (second (form-parts form 2))) (list (and named (form-parts named 2))))
     (cond ((null named) nil)
           ((null list) (symbol-at named 0))
@@ -316,8 +317,8 @@ only because the image had it."
               collect number))))
 
 (defun sets-place-p (form name)
-  "Return true if FORM, a text, sets a place that holds a definition of the quoted symbol NAME, as in
-(setf (fdefinition 'f) #'car)."
+  "Return true if FORM, a text, sets a place that holds a definition of the quoted symbol NAME, as
+in (setf (fdefinition 'f) #'car)."
   (loop for place in '("fdefinition" "symbol-function" "macro-function" "compiler-macro-function"
                        "find-class")
         for set = (format nil "(setf (~A '" place)

@@ -406,9 +406,9 @@ a list of the names of changed definitions that are compiled into their users."
                '())))))
 
 (defun note-load (touched done path by)
-  "Record the changes in TOUCHED, a TOUCHED structure, and add them to *LOADED*. They are from loading the
-file PATH or, if PATH is NIL, from evaluating a form whose text begins with BY. DONE is true if this
-ended normally."
+  "Record the changes in TOUCHED, a TOUCHED structure, and add them to *LOADED*. They are from
+loading the file PATH or, if PATH is NIL, from evaluating a form whose text begins with BY. DONE is
+true if this ended normally."
   (let* ((touched (if (touched-p touched) touched (make-touched)))
          (*plain-forms* '())
          (serial (incf **serial**))

@@ -13,8 +13,9 @@ method, or with any identity if that is NIL."
            going))
 
 (defvar *planning* nil
-  "True while it is only asked what a removal would leave. Instances that a variable holds, and symbols
-of a package, can go before the removal comes to their class and package, so they do not count.")
+  "True while it is only asked what a removal would leave. Instances that a variable holds, and
+symbols of a package, can go before the removal comes to their class and package, so they do not
+count.")
 
 ;;; Code
 
