@@ -278,15 +278,18 @@ DEFINITION and not only another symbol of this name."
         (eq symbol (find-symbol (symbol-name symbol) found))
         (qualified-p form (symbol-name symbol)))))
 
-(defun guards-p (form definition)
-  "Return true if FORM, a text that loading evaluates, could make DEFINITION if the image did not
-have it, as (unless (fboundp 'f) (defun f () 1)) does. Tests do not count, although many have the
-name of what they test."
+(sb-ext:defglobal **test-operator-p** (constantly nil)
+  "A function that takes a symbol, and returns true if it is an operator of a test framework.")
+
+(defun guards-p (form package definition)
+  "Return true if FORM, a text that loading evaluates in the package with the name PACKAGE, could make
+DEFINITION if the image did not have it, as (unless (fboundp 'f) (defun f () 1)) does. Tests do not
+count, although many have the name of what they test."
   (let ((operator (or (first (form-parts form 1)) ""))
-        (name (string (name-symbol (definition-name definition)))))
-    (and (not (search "test" operator :test #'char-equal))
-         (or (defines-in-text-p form definition)
-             (and (not (definer-p operator)) (quotes-p form name))))))
+        (name (string (name-symbol (definition-name definition)))) (home (find-package package)))
+    (and (or (defines-in-text-p form definition)
+             (and (not (definer-p operator)) (quotes-p form name)))
+         (not (and home (funcall **test-operator-p** (symbol-read operator home)))))))
 
 (defun numbers-made (definition file)
   "Return a list of the numbers of the forms that made definitions of any kind with the name of
@@ -313,7 +316,7 @@ only because the image had it."
                              (part (if (eq (definition-kind definition) :package)
                                        running
                                        (without-strings running))))
-                        (and (guards-p part definition) (can-see-p part package definition))))
+                        (and (can-see-p part package definition) (guards-p part package definition))))
               collect number))))
 
 (defun sets-place-p (form name)

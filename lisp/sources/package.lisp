@@ -12,7 +12,7 @@
            "LOADED-PATHS"
            "CALL-FINDING-FORMS" "KNOWN-TEXT" "LOADED-DATE" "KEEP-TEXT" "LOADED-PATH-P"
            "OTHER-TEXT-P" "STALE-P"
-           "UNSET-BELOW" "NOTE-SET" "READ-TEXT"))
+           "UNSET-BELOW" "NOTE-SET" "READ-TEXT" "**TEST-OPERATOR-P**"))
 
 (in-package "LIVE-LISP.SOURCES")
 

@@ -129,6 +129,9 @@ not loaded."
   "Return a list of the packages of all loaded test frameworks and of copies of them."
   (loop for framework in **frameworks** append (framework-homes framework)))
 
+(setf **test-operator-p**
+      (lambda (symbol) (and symbol (member (symbol-package symbol) (all-homes) :test #'eq))))
+
 (defun homes-with (package)
   "Return a list of the packages of the test framework that PACKAGE belongs to. If it belongs to
 none, the list has only PACKAGE."

@@ -286,10 +286,12 @@ describe('what another file makes only where the image does not have it stays', 
     ],
     ['(defstruct moor at)', "(unless (find-class 'moor nil) (defstruct moor at))", 'structure P::MOOR'],
     ['(defpackage "MOOR")', '(unless (find-package "MOOR") (defpackage "MOOR"))', 'package MOOR'],
+    ['(defun moor () 1)', '(define-unless-tested moor () 2)', 'function P::MOOR'],
   ])('%s, %s', async (made, guarded, item) => {
     await loaded(
       'once.lisp',
       "(defmacro define-once (name &rest rest) `(unless (fboundp ',name) (defun ,name ,@rest)))",
+      '(defmacro define-unless-tested (&rest rest) `(define-once ,@rest))',
     );
     await lose(made, guarded);
     expect(await forget('e.lisp')).toBe(
@@ -299,10 +301,7 @@ describe('what another file makes only where the image does not have it stays', 
 
   test.each([
     ['another kind under its name', '(unless nil (defclass moor () ()))'],
-    [
-      'a test of its name',
-      "(defmacro define-test (&rest rest) `'(,@rest)) (define-test moor (fboundp 'moor))",
-    ],
+    ['a test of its name', "(require :sb-rt) (sb-rt:deftest moor (fboundp 'moor) t)"],
     ['its name in a string', '(print "moor")'],
     [
       'a symbol of another package',
