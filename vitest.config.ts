@@ -1,18 +1,16 @@
+import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** The folders with files that take longer than 10 s: what is begun first leaves no worker idle at the end. */
-const SLOW = [
-  ...['hostile', 'image', 'lisp', 'guard', 'testing', 'jobs', 'observe', 'evaluate', 'debug', 'source'],
-  ...['files', 'cli', 'sandbox', 'server', 'recovery', 'lisp-tools', 'agreement', 'callers', 'definitions'],
-];
+/** The files that take longest, the longest first. What is begun first leaves no worker idle at the end. */
+const SLOW: string[] = JSON.parse(readFileSync(join(import.meta.dirname, 'tests', 'slow.json'), 'utf8'));
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) => {
-      const place = SLOW.findIndex((folder) => moduleId.includes(`/tests/${folder}/`));
+      const place = SLOW.indexOf(relative(import.meta.dirname, moduleId));
       return place === -1 ? SLOW.length : place;
     };
     const sorted = await super.sort(files);
@@ -42,7 +40,7 @@ export const EACH = {
 /** The settings of a run: of its beginning and end, and of the order of its files. */
 export const RUN = { globalSetup: ['tests/build.ts'], sequence: { sequencer: SlowFirst }, env };
 
-// The tests drive real servers and images on few cores. Four files at a time keep two cores busy: much of a test is waiting;
+// The tests drive real servers and images on few cores. Six files at a time keep two cores busy: half of a test is waiting;
 // nothing is retried. Files named .alone.ts measure time: they run after the others, one by one.
 export default defineConfig({
   test: {
@@ -53,7 +51,7 @@ export default defineConfig({
           ...EACH,
           name: 'together',
           include: ['tests/**/*.test.ts'],
-          maxWorkers: 4,
+          maxWorkers: 6,
           sequence: { groupOrder: 0 },
         },
       },

@@ -1,7 +1,9 @@
-// scripts/room.mjs knows where the tests of each room are, for `make test ROOM=...`, and scripts/sbcl-platforms.mjs which are the
-// main ones.
+// scripts/room.mjs knows where the tests of each room are, for `make test ROOM=...`, scripts/sbcl-platforms.mjs which are the
+// main ones, and slow.json which take long.
 
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { PROJECT } from '../harness.ts';
 import { FILES } from './files.ts';
@@ -24,4 +26,10 @@ test('each of the main tests is there', () => {
   const printed = execFileSync(process.execPath, ['--input-type=module', '-e', print], { cwd: PROJECT });
   const main = printed.toString('utf8').trimEnd().split(' ');
   expect(main.filter((path) => !TESTS.includes(path))).toEqual([]);
+});
+
+test('each of the tests that take long is there', () => {
+  const slow: string[] = JSON.parse(readFileSync(join(PROJECT, 'tests', 'slow.json'), 'utf8'));
+  expect(slow.length).toBeGreaterThan(50);
+  expect(slow.filter((path) => !TESTS.includes(path))).toEqual([]);
 });
