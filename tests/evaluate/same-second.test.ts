@@ -2,13 +2,14 @@
 
 import { utimesSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
 
 const SECOND = 1_700_000_000;
 const root = temporaryFolder();
 const cache = temporaryFolder();
 let session: Session;
 beforeAll(async () => {
+  warmCache(cache.path);
   root.put('low.asd', '(defsystem "low" :components ((:file "low")))');
   root.put('high.asd', '(defsystem "high" :depends-on ("low"))');
   date(SECOND - 9, `${root.path}/low.asd`, `${root.path}/high.asd`);
