@@ -90,7 +90,10 @@ function anyValue(property: Property, depth = 0): unknown {
 
 function anyArguments(properties: { [name: string]: Property }, depth = 0): { [name: string]: unknown } {
   const given = Object.entries(properties).filter(([name]) => name !== 'timeout' && next() < 0.6);
-  return Object.fromEntries(given.map(([name, property]) => [name, anyValue(property, depth)]));
+  // A call that is told to take seconds takes them, and shows nothing in the others.
+  const value = (name: string, property: Property) =>
+    name === 'seconds' ? next() : anyValue(property, depth);
+  return Object.fromEntries(given.map(([name, property]) => [name, value(name, property)]));
 }
 
 /** Returns CALL for a message, which stays short. */
