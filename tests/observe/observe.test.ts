@@ -362,7 +362,7 @@ test('values do not differ in the order of a table, and those with circles are c
 
 describe('profiles', () => {
   test('of the CPU: functions with their files, and none of ours', async () => {
-    const text = await observe({ form: '(middle 200000)', mode: 'cpu' });
+    const text = await observe({ form: '(middle 200000)', mode: 'cpu', seconds: 1 });
     expect(text).toMatch(
       /^\d[\d,]* runs? of N(?: by the clock \(CPU N: it waited, or other processes had the CPU\))? and .* each\.(?: The first run, .* took N\.)? \d+ samples of CPU time\.\n {3}self {2}total\n/,
     );
@@ -378,7 +378,12 @@ describe('profiles', () => {
         (defun take-many (n) (dotimes (i n) (taken i) (taken "a"))))`,
       user,
     );
-    const text = await session.text('observe', { form: '(take-many 2000000)', mode: 'cpu', ...user });
+    const text = await session.text('observe', {
+      form: '(take-many 2000000)',
+      mode: 'cpu',
+      seconds: 1,
+      ...user,
+    });
     expect(text).toMatch(
       /% {2}(dispatch of a generic function|\(:METHOD COMMON-LISP-USER::TAKEN \(\w+\)\)) {2}< COMMON-LISP-USER::TAKE-MANY/,
     );
