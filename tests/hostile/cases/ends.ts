@@ -8,6 +8,7 @@ export const ENDS: Group = {
     { name: '(exit)', form: '(exit)', says: lost('it exited with code 0'), image: 'replaced' },
     {
       name: '(exit :code 3)',
+      long: true,
       form: '(exit :code 3)',
       says: lost('it exited with code 3'),
       image: 'replaced',
@@ -20,6 +21,7 @@ export const ENDS: Group = {
     },
     {
       name: '(exit :code 5 :abort t)',
+      long: true,
       form: '(exit :code 5 :abort t)',
       says: lost('it exited with code 5'),
       image: 'replaced',
@@ -31,7 +33,13 @@ export const ENDS: Group = {
       says: lost('it exited with code 5'),
       image: 'replaced',
     },
-    { name: '(sb-ext:quit)', form: '(sb-ext:quit)', says: lost('it exited with code 0'), image: 'replaced' },
+    {
+      name: '(sb-ext:quit)',
+      long: true,
+      form: '(sb-ext:quit)',
+      says: lost('it exited with code 0'),
+      image: 'replaced',
+    },
     {
       name: 'exit under unwind-protect',
       form: '(unwind-protect (exit :code 4) (princ "cleaned"))',
@@ -102,6 +110,7 @@ export const ENDS: Group = {
     },
     {
       name: 'os-exit',
+      long: true,
       form: '(sb-ext:exit :code 255 :abort t)',
       says: lost('it exited with code 255'),
       image: 'replaced',
@@ -114,6 +123,7 @@ export const ENDS: Group = {
     },
     {
       name: '_exit of C',
+      long: true,
       form: '(sb-alien:alien-funcall (sb-alien:extern-alien "_exit" (function sb-alien:void sb-alien:int)) 11)',
       says: lost('it exited with code 11'),
       image: 'replaced',

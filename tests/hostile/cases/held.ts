@@ -89,6 +89,7 @@ export const HELD: Group = {
     },
     {
       name: 'a restart that signals',
+      long: true,
       form: 'fails',
       held: '(restart-bind ((fails (lambda () (error "In the restart.")))) (error "No."))',
       tool: debug({ restart: '$' }),

@@ -15,7 +15,7 @@ export const LOOPS: Group = {
       form: '(progn (princ "half way") (spin))',
       says: new RegExp(`${interruptedIn('SPIN').source}[\\s\\S]*\\n\\nOutput:\\nhalf way$`),
     },
-    { name: 'a loop that conses', form: '(loop (make-list 1000))', says: INTERRUPTED },
+    { name: 'a loop that conses', long: true, form: '(loop (make-list 1000))', says: INTERRUPTED },
     { name: 'a sleep', form: '(sleep 1000)', says: INTERRUPTED },
     {
       name: 'handler-case that takes every condition',
@@ -25,11 +25,13 @@ export const LOOPS: Group = {
     },
     {
       name: 'ignore-errors in a loop',
+      long: true,
       form: '(loop (ignore-errors (error "again")))',
       says: INTERRUPTED,
     },
     {
       name: 'a handler that loops',
+      long: true,
       form: '(handler-bind ((error (lambda (c) (declare (ignore c)) (loop)))) (error "x"))',
       says: INTERRUPTED,
     },
@@ -40,6 +42,7 @@ export const LOOPS: Group = {
     },
     {
       name: 'mutual recursion in tail position',
+      long: true,
       form: '(labels ((a () (b)) (b () (a))) (a))',
       says: INTERRUPTED,
     },
@@ -79,6 +82,7 @@ export const LOOPS: Group = {
     },
     {
       name: 'a macro that expands into itself',
+      long: true,
       before: '(defmacro again (n) `(again ,(1+ n)))',
       form: '(again 0)',
       says: INTERRUPTED,
@@ -92,6 +96,7 @@ export const LOOPS: Group = {
     },
     {
       name: 'a compiler macro that loops',
+      long: true,
       before: '(define-compiler-macro slow-one (x) (loop) x)',
       form: '(defun user-of-it () (slow-one 1))',
       says: INTERRUPTED,
@@ -102,7 +107,7 @@ export const LOOPS: Group = {
       probe: ['(progn (set-syntax-from-char #\\! #\\a) :undone)', /^:UNDONE$/],
       says: INTERRUPTED,
     },
-    { name: '#. that loops', form: '#.(loop)', says: INTERRUPTED },
+    { name: '#. that loops', long: true, form: '#.(loop)', says: INTERRUPTED },
     {
       name: 'a print method that loops',
       long: true,
@@ -137,6 +142,7 @@ export const LOOPS: Group = {
     },
     {
       name: 'a restart whose report loops',
+      long: true,
       form: '(restart-case (error "with a restart") (go-on () :report (lambda (s) (declare (ignore s)) (loop)) 1))',
       says: /^Error: /,
     },
@@ -149,12 +155,14 @@ export const LOOPS: Group = {
     },
     {
       name: 'a method combination of slow type tests',
+      long: true,
       before: '(defun slow-p (x) (declare (ignore x)) (loop))',
       form: "(typep 1 '(satisfies slow-p))",
       says: INTERRUPTED,
     },
     {
       name: 'a deftype that never expands',
+      long: true,
       before: '(deftype never-type () (loop))',
       form: "(typep 1 'never-type)",
       says: INTERRUPTED,
@@ -168,6 +176,7 @@ export const LOOPS: Group = {
     { name: 'a bignum to compute', form: '(let ((n (expt 7 4000000))) (* n n n n))', says: INTERRUPTED },
     {
       name: 'a hash function that loops',
+      long: true,
       before:
         '(defun h= (a b) (eql a b)) (defun h-hash (x) (declare (ignore x)) (loop)) (sb-ext:define-hash-table-test h= h-hash)',
       form: "(setf (gethash 1 (make-hash-table :test 'h=)) 2)",
@@ -175,6 +184,7 @@ export const LOOPS: Group = {
     },
     {
       name: 'a sort predicate that loops',
+      long: true,
       form: '(sort (list 1 2) (lambda (a b) (declare (ignore a b)) (loop)))',
       says: INTERRUPTED,
     },
@@ -201,6 +211,7 @@ export const LOOPS: Group = {
     },
     {
       name: 'a *debugger-hook* that loops',
+      long: true,
       form: '(let ((*debugger-hook* (lambda (c h) (declare (ignore c h)) (loop)))) (error "into the hook"))',
       says: INTERRUPTED,
     },

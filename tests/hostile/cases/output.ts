@@ -16,7 +16,12 @@ export const OUTPUT: Group = {
       form: '(loop (princ "x"))',
       says: INTERRUPTED_WITH_OUTPUT,
     },
-    { name: 'output by one character', form: '(loop (write-char #\\x))', says: INTERRUPTED_WITH_OUTPUT },
+    {
+      name: 'output by one character',
+      long: true,
+      form: '(loop (write-char #\\x))',
+      says: INTERRUPTED_WITH_OUTPUT,
+    },
     {
       name: 'output of long strings',
       before: '(defvar *long* (make-string 1000000 :initial-element #\\x)) 1',
@@ -30,18 +35,34 @@ export const OUTPUT: Group = {
     },
     {
       name: 'output to *trace-output*',
+      long: true,
       form: '(loop (print 1 *trace-output*))',
       says: INTERRUPTED_WITH_OUTPUT,
     },
-    { name: 'output to *debug-io*', form: '(loop (print 1 *debug-io*))', says: INTERRUPTED_WITH_OUTPUT },
+    {
+      name: 'output to *debug-io*',
+      long: true,
+      form: '(loop (print 1 *debug-io*))',
+      says: INTERRUPTED_WITH_OUTPUT,
+    },
     {
       name: 'output to *terminal-io*',
       form: '(loop (print 1 *terminal-io*))',
       says: INTERRUPTED_WITH_OUTPUT,
     },
     { name: 'output to the stdout of SBCL', form: '(loop (print 1 sb-sys:*stdout*))', says: INTERRUPTED },
-    { name: 'output to the stderr of SBCL', form: '(loop (print 1 sb-sys:*stderr*))', says: INTERRUPTED },
-    { name: 'output to the terminal of SBCL', form: '(loop (print 1 sb-sys:*tty*))', says: INTERRUPTED },
+    {
+      name: 'output to the stderr of SBCL',
+      long: true,
+      form: '(loop (print 1 sb-sys:*stderr*))',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'output to the terminal of SBCL',
+      long: true,
+      form: '(loop (print 1 sb-sys:*tty*))',
+      says: INTERRUPTED,
+    },
     {
       name: 'output to descriptor 1',
       form: '(let ((s (sb-sys:make-fd-stream 1 :output t))) (loop (print 1 s)))',
@@ -79,7 +100,7 @@ export const OUTPUT: Group = {
       says: INTERRUPTED_WITH_OUTPUT,
       probe: ['(progn (untrace) :off)', /^:OFF/],
     },
-    { name: 'warnings without end', form: '(loop (warn "again"))', says: INTERRUPTED },
+    { name: 'warnings without end', long: true, form: '(loop (warn "again"))', says: INTERRUPTED },
     {
       name: 'different warnings without end',
       form: '(loop for i from 0 do (warn "again ~d" i))',
@@ -156,6 +177,7 @@ export const OUTPUT: Group = {
     { name: '(read-line sb-sys:*tty*)', form: '(read-line sb-sys:*tty*)', says: /^Error: / },
     {
       name: 'a read loop that ignores the end',
+      long: true,
       form: '(loop (read-line *standard-input* nil))',
       says: INTERRUPTED,
     },
@@ -206,6 +228,7 @@ export const OUTPUT: Group = {
     },
     {
       name: 'disable-debugger, then an error in a thread',
+      long: true,
       form: '(sb-ext:disable-debugger) (sb-thread:join-thread (sb-thread:make-thread (lambda () (error "in a thread"))) :default :ended)',
       succeeds: true,
       says: /:ENDED/,

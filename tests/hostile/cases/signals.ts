@@ -22,6 +22,7 @@ export const SIGNALS: Group = {
     { name: 'SIGKILL', form: signalled('sb-unix:sigkill'), says: lost('it was ended by SIGKILL'), ...KILLED },
     {
       name: 'SIGKILL after a handled heap exhaustion',
+      long: true,
       form: `(progn (handler-case (make-array 10000000000) (storage-condition ())) ${signalled('sb-unix:sigkill')})`,
       seconds: 5,
       says: lost('it was ended by SIGKILL'),
@@ -43,6 +44,7 @@ export const SIGNALS: Group = {
     },
     {
       name: 'SIGFPE',
+      long: true,
       form: signalled('sb-unix:sigfpe'),
       says: /^(?::STILL|Error: The Lisp image was lost)/,
       succeeds: 'maybe',
@@ -61,7 +63,7 @@ export const SIGNALS: Group = {
       says: lost("its runtime gave up: (?:SIGABRT received|Can't handle sig6 in non-lisp thread)"),
       ...KILLED,
     },
-    { name: 'SIGQUIT', form: signalled('sb-unix:sigquit'), says: /^Error: /, ...KILLED },
+    { name: 'SIGQUIT', long: true, form: signalled('sb-unix:sigquit'), says: /^Error: /, ...KILLED },
     { name: 'SIGHUP', form: signalled('sb-unix:sighup'), says: /^Error: /, ...KILLED },
     { name: 'SIGINT', form: signalled('sb-unix:sigint'), succeeds: true, says: /^:STILL/ },
     { name: 'SIGPIPE', form: signalled('sb-unix:sigpipe'), succeeds: true, says: /^:STILL/ },

@@ -25,6 +25,7 @@ export const STACKS: Group = {
     },
     {
       name: 'recursion without end, once more',
+      long: true,
       before: '(defun deep (n) (1+ (deep (1+ n)))) (handler-case (deep 0) (storage-condition () 1))',
       form: '(deep 0)',
       says: STACK,
@@ -39,6 +40,7 @@ export const STACKS: Group = {
     },
     {
       name: 'recursion without end in a handler',
+      long: true,
       before: '(defun deep (n) (1+ (deep (1+ n))))',
       form: '(handler-bind ((error (lambda (c) (declare (ignore c)) (deep 0)))) (error "x"))',
       says: STACK,
@@ -52,6 +54,7 @@ export const STACKS: Group = {
     },
     {
       name: 'recursion without end in a cleanup form of a thread',
+      long: true,
       before: '(defun deep (n) (1+ (deep (1+ n))))',
       form: '(sb-thread:join-thread (sb-thread:make-thread (lambda () (unwind-protect (deep 0) (deep 0)))))',
       says: lost('its runtime gave up: Control stack exhausted'),
@@ -80,6 +83,7 @@ export const STACKS: Group = {
     },
     {
       name: 'recursion without end in ten threads',
+      long: true,
       before: '(defun deep (n) (1+ (deep (1+ n))))',
       form: '(loop for th in (loop repeat 10 collect (sb-thread:make-thread (lambda () (deep 0)))) collect (sb-thread:join-thread th :default :ended))',
       succeeds: true,

@@ -9,6 +9,7 @@ export const THREADS: Group = {
   cases: [
     {
       name: 'a mutex that is held twice',
+      long: true,
       form: '(let ((m (sb-thread:make-mutex))) (sb-thread:with-mutex (m) (sb-thread:join-thread (sb-thread:make-thread (lambda () (sb-thread:with-mutex (m) 1))))))',
       says: INTERRUPTED,
     },
@@ -24,6 +25,7 @@ export const THREADS: Group = {
     },
     {
       name: 'a condition variable that nobody signals',
+      long: true,
       form: '(let ((m (sb-thread:make-mutex)) (q (sb-thread:make-waitqueue))) (sb-thread:with-mutex (m) (loop (sb-thread:condition-wait q m))))',
       says: INTERRUPTED,
     },
@@ -91,6 +93,7 @@ export const THREADS: Group = {
     },
     {
       name: 'the thread that reads messages made to fail',
+      long: true,
       form: '(progn (sb-thread:interrupt-thread (find "live-lisp reader" (sb-thread:list-all-threads) :key (function sb-thread:thread-name) :test (function equal)) (lambda () (error "in the reader"))) (loop))',
       says: INTERRUPTED,
     },
@@ -103,6 +106,7 @@ export const THREADS: Group = {
     },
     {
       name: 'the main thread made to loop',
+      long: true,
       form: '(progn (sb-thread:interrupt-thread (sb-thread:main-thread) (lambda () (loop))) (loop))',
       says: INTERRUPTED,
     },
