@@ -375,7 +375,7 @@ test(
           expect(answer.includes(`Not removed: ${item}, because of `), said).toBe(lost && needs.length > 0);
         }
       }),
-      { numRuns: LONG ? 200 : 5, endOnFailure: true },
+      { numRuns: LONG ? 200 : 2, endOnFailure: true },
     );
   },
   PATIENCE_MS,

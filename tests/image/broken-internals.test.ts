@@ -14,7 +14,7 @@ import { brokenImages, expectMainJob, inBroken } from './broken-internals.ts';
 const folder = sharedFolder();
 
 /** How many internals the short run breaks. */
-const SAMPLE = 12;
+const SAMPLE = 4;
 
 let start: (name: string, how: string) => SbclImage;
 let variants: [name: string, how: string][];
