@@ -4,10 +4,10 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Caller } from '../harness.ts';
 import { attachedCaller } from '../image/attached-sbcl.ts';
-import { everyNth } from '../long.ts';
 import { sandboxTest } from '../sandbox/namespaces.ts';
 import { until } from '../server/processes.ts';
 import {
+  everyNthProbe,
   inOurs,
   inPlain,
   MAIN_THREAD,
@@ -18,11 +18,7 @@ import {
   TELL,
 } from './outcomes.ts';
 
-const all = probes();
-/** What others need is among them, as ASDF. */
-const some = [
-  ...new Set([...everyNth(20, all), ...all.filter(({ form }) => form.includes('(require '))]),
-].sort((one, other) => all.indexOf(one) - all.indexOf(other));
+const some = everyNthProbe(20, probes());
 const forms = some.map(({ form }) => form);
 let plain: Outcome[];
 

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type Caller, startSession, temporaryFolder, testSbcl } from '../harness.ts';
+import { everyNth } from '../long.ts';
 
 const PROBES = join(import.meta.dirname, 'probes');
 const FILES = join(import.meta.dirname, 'files');
@@ -45,6 +46,12 @@ export function probes(): Probe[] {
     if (form === undefined || row === undefined) return { form: line };
     return { form, row, in: only === undefined ? 'outcome' : 'output' };
   });
+}
+
+/** Returns every Nth of PROBES, and those without which others fail, as what loads ASDF; in the long run all. */
+export function everyNthProbe(n: number, probes: readonly Probe[]): Probe[] {
+  const some = new Set(everyNth(n, probes));
+  return probes.filter((probe) => some.has(probe) || probe.form.includes('(require '));
 }
 
 /** Calls WORK in a folder with the files that probes use; it resolves with the outcomes of FORMS. WORK gets the folder and
