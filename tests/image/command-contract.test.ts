@@ -7,16 +7,11 @@ import { imageContract } from '../image-contract.ts';
 import { obstacle } from '../sandbox/namespaces.ts';
 import { commandOptions, otherRoot } from './command-options.ts';
 
-const BANNER = 'echo Welcome to build.; echo pulling 1/3 >&2; exec "$0"';
+const BANNER = 'echo Welcome to build.; echo pulling 1/3 >&2; exec "$@"';
+
+const starting = obstacle() === undefined ? otherRoot(userInfo().homedir) : [testSbcl()];
 
 imageContract(
   async (connections) =>
-    new SbclImage({ ...commandOptions(['sh', '-c', BANNER, testSbcl()]), ...connections }),
+    new SbclImage({ ...commandOptions(['sh', '-c', BANNER, 'sh', ...starting]), ...connections }),
 );
-
-// In another root than ours.
-if (obstacle() === undefined)
-  imageContract(
-    async (connections) =>
-      new SbclImage({ ...commandOptions(otherRoot(userInfo().homedir)), ...connections }),
-  );
