@@ -31,7 +31,7 @@ demo: setup build
 demo-attach: test-machine build
 	node scripts/demo-attach.mjs
 
-# The tests build the server themselves. SHARD=3/10 runs the third tenth of them, and ROOM=debug those of one folder of lisp/
+# The tests build the server themselves. SHARD=3/20 runs the third twentieth of them, and ROOM=debug those of one folder of lisp/
 # or src/tools/.
 test: test-machine $(INSTALLED)
 	paths=$$($(if $(ROOM),node scripts/room.mjs $(ROOM))) && npx --no-install vitest run $(if $(SHARD),--shard $(SHARD)) $$paths
