@@ -161,7 +161,7 @@ describe('threads', () => {
         (other (sb-thread:make-thread (lambda ()
           (loop until end do (delete-package (make-package "GONE" :nicknames '("GONE-TOO"))))))))
       (unwind-protect
-           (loop repeat 100 always (gethash "callers" (live-lisp:call-tool :who-calls :name "call" :sites t)))
+           (loop repeat 20 always (gethash "callers" (live-lisp:call-tool :who-calls :name "call" :sites t)))
         (setf end t)
         (sb-thread:join-thread other)))`;
     expect(await session.call('eval_form', { form })).toEqual(good('T'));
