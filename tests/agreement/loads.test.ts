@@ -1,21 +1,10 @@
-// What an answer says after a load of where the image and the file differ, and what forgetting does about it.
+// What an answer says after a load of which definitions the image has and the file has no longer.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import {
-  compare,
-  FORGET,
-  forget,
-  LISTED,
-  load,
-  loaded,
-  put,
-  root,
-  session,
-  withPackageP,
-} from './package-p.ts';
+import { compare, FORGET, forget, load, loaded, put, root, session, withPackageP } from './package-p.ts';
 
 withPackageP();
 
@@ -268,31 +257,6 @@ describe('what the file has no more', () => {
   });
 });
 
-describe('a warning that comes of what the image had before', () => {
-  const mark =
-    '\n      (This compares with what the image had before; in a fresh image there may be no such warning.)';
-
-  test('about a proclaimed type says so', async () => {
-    await loaded('e.lisp', '(declaim (ftype (function (integer) t) fare))', '(defun fare (x) x)');
-    const text = await loaded('e.lisp', '(declaim (ftype (function (string) t) fare))', '(defun fare (x) x)');
-    expect(text).toMatch(
-      /STYLE-WARNING \(.*\): The new FTYPE proclamation for P::FARE.*old FTYPE proclamation/s,
-    );
-    expect(text).toContain(mark);
-    expect(await load('e.lisp')).toBe('Loaded e.lisp');
-  });
-
-  test('about the exports of a package says so', async () => {
-    await loaded('e.lisp', '(defpackage variance (:export "A" "B"))');
-    const text = await loaded('e.lisp', '(defpackage variance (:export "A"))');
-    // DEFPACKAGE signals it when the file is compiled, and when it is loaded.
-    expect(text).toMatch(
-      /^Loaded e\.lisp\n\nWarnings \(1\):\n {2}e\.lisp\n {4}WARNING \(.*\): VARIANCE also exports the following symbols:\n/,
-    );
-    expect(text).toContain(mark);
-  });
-});
-
 describe('what another file or a load that failed says nothing about', () => {
   test('a function that moved to another file', async () => {
     await loaded('e.lisp', '(defun a () 1)', '(defun moved () 1)');
@@ -355,67 +319,6 @@ describe('what was defined and counts no more', () => {
   });
 });
 
-describe('a variable', () => {
-  test('that is bound keeps its value, which is told when the file says another', async () => {
-    await loaded('e.lisp', '(defvar *cfg* 10 "Old.")', '(defvar *table* (make-hash-table))');
-    const changed = await loaded('e.lisp', '(defvar *cfg* 20 "New.")', '(defvar *table* (make-hash-table))');
-    const said = 'Loaded e.lisp\n\nNot set again, because bound: P::*CFG* is 10, the file says 20.';
-    expect(changed).toBe(said);
-    expect(await load('e.lisp')).toBe('Loaded e.lisp\n\nStill not set again: P::*CFG*.');
-    expect(await compare('e.lisp')).toBe('Not set again, because bound: P::*CFG* is 10, the file says 20.');
-    await loaded('e.lisp', '(defvar *cfg* 10)', '(defvar *table* (make-hash-table))');
-    expect(await compare('e.lisp')).toBe('The image and e.lisp agree.');
-  });
-
-  test('that stands beside a form that changed is told when its own value is another', async () => {
-    const file = (value: number, result: number) => `(progn (defvar *side* ${value}) (defun f () ${result}))`;
-    await loaded('e.lisp', file(1, 1));
-    expect(await loaded('e.lisp', file(1, 2))).toBe('Loaded e.lisp');
-    expect(await loaded('e.lisp', file(3, 2))).toBe(
-      'Loaded e.lisp\n\nNot set again, because bound: P::*SIDE* is 1, the file says 3.',
-    );
-  });
-
-  test('that somebody has set since is not told of any more', async () => {
-    await loaded('e.lisp', '(defvar *cfg* 10)');
-    expect(await loaded('e.lisp', '(defvar *cfg* (list 20))')).toContain('Not set again');
-    await session.eval('(setf p::*cfg* (list 20))');
-    expect(await compare('e.lisp')).toBe('The image and e.lisp agree.');
-    expect(await load('e.lisp')).toBe('Loaded e.lisp');
-  });
-
-  test('of a variable that was assigned since, is told when the file gets yet another value', async () => {
-    await loaded('e.lisp', '(defvar *cfg* 1)');
-    expect(await loaded('e.lisp', '(defvar *cfg* 2)')).toContain('P::*CFG* is 1, the file says 2.');
-    await session.eval('(setf p::*cfg* 5)');
-    expect(await loaded('e.lisp', '(defvar *cfg* 2)')).toBe('Loaded e.lisp');
-    expect(await loaded('e.lisp', '(defvar *cfg* 3)')).toContain('P::*CFG* is 5, the file says 3.');
-    expect(await compare('e.lisp')).toBe('Not set again, because bound: P::*CFG* is 5, the file says 3.');
-  });
-
-  test('that was set before the first load is told when the file says another constant', async () => {
-    await session.eval('(progn (defvar p::*cfg* "a") (defvar p::*same* 7))');
-    expect(await loaded('e.lisp', '(defvar *cfg* "b")', '(defvar *same* 7)')).toBe(
-      'Loaded e.lisp\n\nNot set again, because bound: P::*CFG* is "a", the file says "b".',
-    );
-  });
-
-  test('that has the constant of the file, in characters of any kind, is not told', async () => {
-    await session.eval('(defvar p::*word* "Käse ☃")');
-    expect(await loaded('e.lisp', '(defvar *word* "Käse ☃")')).toBe('Loaded e.lisp');
-    const long = `(list ${'"Käse" '.repeat(200)}"☃")`;
-    expect(await loaded('e.lisp', `(defvar *word* ${long})`)).toBe(
-      `Loaded e.lisp\n\nNot set again, because bound: P::*WORD* is "Käse ☃", the file says ${long}.`,
-    );
-  });
-
-  test('that the program set since is its own', async () => {
-    await loaded('e.lisp', '(defvar *count* 0)', '(defparameter *p* 1)');
-    await session.eval('(setf p::*count* 5 p::*p* 2)');
-    expect(await load('e.lisp')).toBe('Loaded e.lisp');
-  });
-});
-
 test('a file that became a FIFO or very large since is not read for a comparison', async () => {
   await loaded('e.lisp', '(defun f () 1)');
   await loaded('large.lisp', '(defun g () 1)');
@@ -433,118 +336,6 @@ test('a file that became a FIFO or very large since is not read for a comparison
   for (const name of ['e.lisp', 'large.lisp']) rmSync(join(root.path, name));
 });
 
-describe('forgetting', () => {
-  test('lists first what it will remove, unless an answer has listed it', async () => {
-    await loaded('e.lisp', '(defun a () 1)', '(defun b () 1)', '(defun c () 1)');
-    put('e.lisp', '(defun c () 1)');
-    const listed = `Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions P::A, P::B.\n${LISTED}`;
-    expect(await load('e.lisp', { forget: true })).toBe(listed);
-    expect(await session.eval('(list (p::a) (p::b))')).toBe('(1 1)');
-    const removed = 'Loaded e.lisp\n\nRemoved, because the file no longer has it: functions P::A, P::B.';
-    expect(await load('e.lisp', { forget: true })).toBe(removed);
-    expect(await load('e.lisp', { forget: true })).toBe('Loaded e.lisp');
-    await loaded('e.lisp', '(defun a () 1)', '(defun b () 1)', '(defun c () 1)');
-    // It is not what was listed before: it has been defined anew.
-    put('e.lisp', '(defun c () 1)');
-    expect(await load('e.lisp', { forget: true })).toBe(listed);
-    await compare('e.lisp');
-    expect(await load('e.lisp', { forget: true })).toBe(removed);
-  });
-
-  test('removes nothing where the file has lost more than what was listed', async () => {
-    await loaded('e.lisp', '(defun a () 1)', '(defun b () 1)', '(defun c () 1)');
-    expect(await loaded('e.lisp', '(defun b () 1)', '(defun c () 1)')).toContain('e.lisp: function P::A.');
-    put('e.lisp', '(defun c () 1)');
-    expect(await load('e.lisp', { forget: true })).toBe(
-      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions P::B, P::A.\n${LISTED}`,
-    );
-    expect(await load('e.lisp', { forget: true })).toBe(
-      'Loaded e.lisp\n\nRemoved, because the file no longer has it: functions P::A, P::B.',
-    );
-  });
-
-  test('lists a generic function that it will remove with its methods', async () => {
-    await loaded(
-      'e.lisp',
-      '(defgeneric area (x))',
-      '(defmethod area ((x integer)) x)',
-      '(defmethod made-so ((x integer)) x)',
-      '(defgeneric kept (x))',
-      '(defmethod kept ((x integer)) x)',
-    );
-    await loaded('other.lisp', '(defmethod kept ((x string)) x)');
-    put('e.lisp', '');
-    expect(await load('e.lisp', { forget: true })).toBe(
-      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: generic function P::AREA; methods P::AREA (COMMON-LISP::INTEGER), P::KEPT (COMMON-LISP::INTEGER), P::MADE-SO (COMMON-LISP::INTEGER).\n${LISTED}`,
-    );
-    expect(await load('e.lisp', { forget: true })).toBe(
-      'Loaded e.lisp\n\nRemoved, because the file no longer has it: methods P::AREA (COMMON-LISP::INTEGER), P::KEPT (COMMON-LISP::INTEGER), P::MADE-SO (COMMON-LISP::INTEGER); generic function P::AREA.',
-    );
-    expect(
-      await session.eval("(mapcar (lambda (f) (and (fboundp f) t)) '(p::area p::made-so p::kept))"),
-    ).toBe('(NIL NIL T)');
-  });
-
-  test.each([
-    ['function P::X', '(defun x () 1)', '(defun x () 2)', '(p::x)'],
-    [
-      'method P::M (COMMON-LISP::INTEGER)',
-      '(defmethod m ((x integer)) 1)',
-      '(defmethod m ((x integer)) 2)',
-      '(p::m 0)',
-    ],
-  ])('leaves a %s that replaced what another file still has', async (item, one, two, call) => {
-    await loaded('e.lisp', '(defgeneric m (x))', one);
-    await loaded('other.lisp', two);
-    put('other.lisp');
-    expect(await forget('other.lisp')).toBe(
-      `Loaded other.lisp\n\nNot removed: ${item}, because of the definition in e.lisp.`,
-    );
-    expect(await session.eval(call)).toBe('2');
-    await load('e.lisp');
-    expect(await session.eval(call)).toBe('1');
-    expect(await forget('other.lisp')).toBe('Loaded other.lisp');
-  });
-
-  test('leaves a class that others need', async () => {
-    await loaded('e.lisp', '(defclass k () ((a :accessor k-a)))', '(defclass l () ())', '(defstruct s x)');
-    await loaded('other.lisp', '(defmethod area ((x k)) 1)');
-    put('e.lisp', '');
-    expect(await forget('e.lisp')).toBe(
-      'Loaded e.lisp\n\nRemoved, because the file no longer has it: class P::L; structure P::S.\nNot removed: class P::K, because of method P::AREA (P::K).',
-    );
-    expect(await session.eval("(mapcar (lambda (c) (and (find-class c nil) t)) '(p::k p::l p::s))")).toBe(
-      '(T NIL NIL)',
-    );
-    expect(await session.eval("(mapcar #'fboundp '(p::make-s p::s-x p::copy-s p::s-p))")).toBe(
-      '(NIL NIL NIL NIL)',
-    );
-    put('other.lisp', '');
-    await forget('other.lisp');
-    expect(await load('e.lisp', { forget: true })).toBe(
-      'Loaded e.lisp\n\nRemoved, because the file no longer has it: class P::K.',
-    );
-    expect(await session.eval("(list (find-class 'p::k nil) (fboundp 'p::k-a))")).toBe('(NIL NIL)');
-  });
-
-  test('does nothing when the load fails', async () => {
-    await loaded('e.lisp', '(defun a () 1)');
-    put('e.lisp', '(error "No.")');
-    await load('e.lisp', { forget: true });
-    expect(await session.eval('(p::a)')).toBe('1');
-  });
-
-  test('removes a package with all in it', async () => {
-    put('p.lisp', '(defpackage "Q" (:use "CL"))', '(in-package "Q")', '(defun q () 1)');
-    await load('p.lisp');
-    put('p.lisp', '(defpackage "P" (:use "CL"))');
-    expect(await forget('p.lisp')).toBe(
-      'Loaded p.lisp\n\nRemoved, because the file no longer has it: function Q::Q; package Q.',
-    );
-    expect(await session.eval('(find-package "Q")')).toBe('NIL');
-  });
-});
-
 test('a file that is gone is nothing to compare with', async () => {
   await loaded('gone.lisp', '(defun a () 1)');
   const path = join(root.path, 'gone.lisp');
@@ -554,49 +345,4 @@ test('a file that is gone is nothing to compare with', async () => {
   expect(await session.text('compare_image', { package: 'P' })).toBe(
     'gone.lisp is gone from the disk since it was loaded.',
   );
-});
-
-describe('classes', () => {
-  const classes = (...slots: string[]) => [
-    `(defclass dock () (${slots.join(' ')}))`,
-    '(defclass wet-dock (dock) (depth))',
-    '(define-condition full (error) (dock))',
-  ];
-
-  test('that have other slots are named, with the instances of them and of those below', async () => {
-    expect(await loaded('c.lisp', ...classes('name', 'load'))).toBe('Loaded c.lisp');
-    await session.eval(
-      "(defparameter p::*docks* (list (make-instance 'p::dock) (make-instance 'p::wet-dock)))",
-    );
-    expect(await loaded('c.lisp', ...classes('(name :initform 1)', 'load'))).toBe('Loaded c.lisp');
-    expect(await loaded('c.lisp', ...classes('title', 'load'))).toBe(
-      'Loaded c.lisp\n\nClasses whose slots changed: P::DOCK (new P::TITLE; gone P::NAME; 2 instances change when next used).',
-    );
-    expect(await load('c.lisp')).toBe('Loaded c.lisp');
-  });
-
-  test('are told with those instances that still have the old slots, and the count changes none', async () => {
-    await loaded('c.lisp', ...classes('name'));
-    await session.eval(
-      "(progn (defparameter p::*docks* (list (make-instance 'p::dock) (make-instance 'p::dock) (make-instance 'p::wet-dock))) (defvar p::*changed* 0))",
-    );
-    await session.eval(
-      '(defmethod update-instance-for-redefined-class :after ((dock p::dock) new gone values &key) (incf p::*changed*))',
-    );
-    expect(await loaded('c.lisp', ...classes('title'), '(print (first *docks*))')).toContain(
-      'P::DOCK (new P::TITLE; gone P::NAME; 2 instances change when next used).',
-    );
-    expect(await session.eval('p::*changed*')).toBe('1');
-    expect(await loaded('c.lisp', ...classes('name'), "(mapc #'describe *docks*)")).toContain(
-      'P::DOCK (new P::NAME; gone P::TITLE).',
-    );
-    expect(await session.eval('p::*changed*')).toBe('4');
-  });
-
-  test('that nobody made instances of have none', async () => {
-    await loaded('c.lisp', '(defclass bare () (a))');
-    expect(await loaded('c.lisp', '(defclass bare () (a b))')).toBe(
-      'Loaded c.lisp\n\nClasses whose slots changed: P::BARE (new P::B).',
-    );
-  });
 });
