@@ -40,7 +40,7 @@ export const EACH = {
 /** The settings of a run: of its beginning and end, and of the order of its files. */
 export const RUN = { globalSetup: ['tests/build.ts'], sequence: { sequencer: SlowFirst }, env };
 
-// The tests drive real servers and images on few cores. Six files at a time keep two cores busy: half of a test is waiting;
+// The tests drive real servers and images on few cores. Five files at a time keep two cores busy: half of a test is waiting;
 // nothing is retried. Files named .alone.ts measure time: they run after the others, one by one.
 export default defineConfig({
   test: {
@@ -51,7 +51,7 @@ export default defineConfig({
           ...EACH,
           name: 'together',
           include: ['tests/**/*.test.ts'],
-          maxWorkers: 6,
+          maxWorkers: 5,
           sequence: { groupOrder: 0 },
         },
       },
