@@ -93,7 +93,10 @@ function anyArguments(properties: { [name: string]: Property }, depth = 0): { [n
   // A call that is told to take seconds takes them, and shows nothing in the others.
   const value = (name: string, property: Property) =>
     name === 'seconds' ? next() : anyValue(property, depth);
-  return Object.fromEntries(given.map(([name, property]) => [name, value(name, property)]));
+  return {
+    ...Object.fromEntries(given.map(([name, property]) => [name, value(name, property)])),
+    ...('timeout' in properties && { timeout: 5 }),
+  };
 }
 
 /** Returns CALL for a message, which stays short. */
