@@ -80,8 +80,8 @@ describe('without a session', () => {
     expect(stderr).toMatch(`Started a session for ${shell.workspace} `);
   });
 
-  test('twenty commands at once start one', async () => {
-    const forms = Array.from({ length: 20 }, (_, number) => `(list ${number} (+ ${number} 1))`);
+  test('commands at once start one', async () => {
+    const forms = Array.from({ length: 8 }, (_, number) => `(list ${number} (+ ${number} 1))`);
     const ran = await Promise.all(forms.map((form) => shell.run(['eval', form])));
     expect(ran.map(({ stdout }) => stdout)).toEqual(forms.map((_, number) => `(${number} ${number + 1})\n`));
     expect((await shell.sessions()).length).toBe(1);
