@@ -94,7 +94,7 @@ describe('a forged answer', () => {
 describe('what code says without end', () => {
   test('tool calls are refused, and the image stays', async () => {
     await at.session.eval('(defvar *here* :here)');
-    const flood = `(loop for n from 1000000 repeat 20000
+    const flood = `(loop for n from 1000000 repeat 5000
       do (say (format nil "{\\"call\\":~D,\\"tool\\":\\"image_status\\",\\"args\\":{}}" n)))`;
     await Promise.all([
       at.session.eval(flood, { timeout: 120 }),
