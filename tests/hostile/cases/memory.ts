@@ -110,6 +110,7 @@ export const MEMORY: Group = {
     },
     {
       name: 'a list larger than the heap',
+      long: true,
       form: '(make-list 1000000000)',
       seconds: 20,
       says: HEAP_OR_LOST,
