@@ -8,3 +8,12 @@ export function randomFrom(seed: number): (bound: number) => number {
     return (state >>> 8) % bound;
   };
 }
+
+/** Returns a function that gives numbers below 1 at random, the same ones for SEED. */
+export function fractionsFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}

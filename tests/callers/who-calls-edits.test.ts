@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { LONG } from '../long.ts';
+import { fractionsFrom } from '../random.ts';
 import { Written } from './written.ts';
 
 const written = new Written();
@@ -154,11 +155,10 @@ test('S3.18 a system of the workspace is found again too', async () => {
   expect(readFileSync(written.path('part.lisp'), 'utf8')).toContain('goal-f');
 });
 
+const next = fractionsFrom(20);
 /** Returns a random number below LIMIT, the same at each run. */
-let seed = 20;
 function random(limit: number): number {
-  seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-  return Math.floor((seed / 2_147_483_648) * limit);
+  return Math.floor(next() * limit);
 }
 
 test('S3.18 after random edits no place has the text of another form', { timeout: 300_000 }, async () => {

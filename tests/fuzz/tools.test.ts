@@ -7,6 +7,7 @@ import { PING_MS, slowestPing, surelySlowestPing } from '../attacks/pinging.ts';
 import { SHAPES } from '../attacks/shapes.ts';
 import { sharedWorkspace } from '../files/sessions.ts';
 import { LONG, PATIENCE_MS } from '../long.ts';
+import { fractionsFrom } from '../random.ts';
 
 /** Milliseconds for which calls are made. */
 const RUN_MS = LONG ? 30 * 60_000 : 6_000;
@@ -37,17 +38,8 @@ beforeAll(async () => {
   tools = (listed.tools as unknown as Tool[]).filter(({ name }) => !LEFT_OUT.includes(name));
 });
 
-/** Returns a function that gives numbers below 1, the same ones for SEED. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return state / 2_147_483_648;
-  };
-}
-
 const seed = LONG ? Date.now() % 1_000_000 : 43;
-const next = random(seed);
+const next = fractionsFrom(seed);
 const choose = <Item>(items: readonly Item[]): Item => items[Math.floor(next() * items.length)] as Item;
 
 function anyText(): string {

@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT, type Session, startSession, temporaryFolder, testSbcl } from '../harness.ts';
 import { SOURCES } from '../libraries.ts';
+import { fractionsFrom } from '../random.ts';
 
 /** A library as Debian installs it: its folder, its systems (the first is tested), and the package of its functions. */
 export interface Library {
@@ -82,11 +83,7 @@ async function functionsOf(session: Session, name: string): Promise<string[]> {
 
 /** Returns ITEMS in an order that SEED decides. */
 function shuffled(items: readonly string[], seed: number): string[] {
-  let state = seed;
-  const next = () => {
-    state = (state * 1103515245 + 12345) % 2147483648;
-    return state;
-  };
+  const next = fractionsFrom(seed);
   return items
     .map((item) => ({ item, rank: next() }))
     .sort((one, other) => one.rank - other.rank)

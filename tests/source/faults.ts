@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { imbalanceOf } from '../../src/source/balance.ts';
 import { nextToken } from '../../src/source/lexer.ts';
 import { SOURCES } from '../libraries.ts';
+import { fractionsFrom } from '../random.ts';
 
 /** Returns the names of all libraries of this machine. */
 export function installedLibraries(): string[] {
@@ -28,7 +29,7 @@ export interface Named {
 
 /** Returns how often the line is named of COUNT faults in TEXTS that SEED chooses. */
 export function linesNamed(texts: readonly string[], count: number, seed: number): Named[] {
-  const next = random(seed);
+  const next = fractionsFrom(seed);
   const choose = <Item>(items: readonly Item[]) => items[Math.floor(next() * items.length)] as Item;
   const all = new Map<string, Named>();
   for (let done = 0; done < count; done++) {
@@ -62,15 +63,6 @@ function withFault(
   return {
     text: text.slice(0, from) + (removes ? '' : sign) + text.slice(removes ? from + 1 : from),
     line: text.slice(0, from).split('\n').length,
-  };
-}
-
-/** Returns a function that gives numbers below 1, the same ones for SEED. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return state / 2_147_483_648;
   };
 }
 
