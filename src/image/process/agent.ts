@@ -97,10 +97,9 @@ export function agentCommand(sbcl: string, options: AgentOptions, cached: boolea
   });
 }
 
-/** Returns the command that evaluates FORM in CORE, which contains the agent. By default FORM runs the
- *  agent. */
-export function coreCommand(sbcl: string, options: AgentOptions, core: string, form = RUN): ProcessCommand {
-  return command(sbcl, options, { core, forms: [form], env: {} });
+/** Returns the command that runs the agent from CORE, which contains it. */
+export function coreCommand(sbcl: string, options: AgentOptions, core: string): ProcessCommand {
+  return command(sbcl, options, { core, forms: [RUN], env: {} });
 }
 
 /** An image may always use this many megabytes of address space besides its heap. */

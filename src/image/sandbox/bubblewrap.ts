@@ -22,18 +22,14 @@ const CANNOT_WRITE = 9;
 
 /** Returns the first bwrap on PATH outside of FOLDERS, because code in an image could replace a bwrap
  *  there. */
-export function findBubblewrap(folders: readonly string[], path?: string): string | undefined {
-  return programsOf('bwrap', path).find(
+export function findBubblewrap(folders: readonly string[]): string | undefined {
+  return programsOf('bwrap').find(
     (program) => !isIn(folders, realPath(program)) && !isIn(folders, realPath(dirname(program))),
   );
 }
 
-/** Returns the obstacle on a system without bubblewrap. COMMAND is the shell command that installs bubblewrap
- *  there, if it is known. */
-export function missingBubblewrap(
-  platform: string = process.platform,
-  command: string | undefined = installCommand('bubblewrap'),
-): Obstacle {
+/** Returns the obstacle on a system without bubblewrap. */
+export function missingBubblewrap(platform: string = process.platform): Obstacle {
   if (platform !== 'linux') {
     return {
       why: 'bubblewrap exists for Linux only',
@@ -42,7 +38,7 @@ export function missingBubblewrap(
   }
   return {
     why: 'bubblewrap is not installed (there is no bwrap on PATH outside the workspace)',
-    remedy: `Ask the user to install it: ${command ?? 'https://github.com/containers/bubblewrap'}. Then start the server again.`,
+    remedy: `Ask the user to install it: ${installCommand('bubblewrap') ?? 'https://github.com/containers/bubblewrap'}. Then start the server again.`,
   };
 }
 
