@@ -144,13 +144,14 @@ no cross reference."
     (users-data found limit)))
 
 (defun finding-members (index symbol limit)
-  "Some functions look up symbols by name, and so may call the function SYMBOL. Return a plist for a
-JSON object with the number of these functions, and the first LIMIT of them. A function counts only
-if SYMBOL is accessible in the package of its name. INDEX is the index of uses."
-  (let ((users (functions-finding-names index (packages-with symbol))))
-    (list "finding" (users-data users limit)
-          "findingCount" (length users)
-          "findingUnrecorded" (not (xrefs-kept-p 'intern)))))
+  "Some functions look up symbols by name, and so may call the function SYMBOL of the program. Return
+a plist for a JSON object with the number of these functions, and the first LIMIT of them. A function
+counts only if SYMBOL is accessible in the package of its name. INDEX is the index of uses."
+  (when (mentioned-p symbol)
+    (let ((users (functions-finding-names index (packages-with symbol))))
+      (list "finding" (users-data users limit)
+            "findingCount" (length users)
+            "findingUnrecorded" (not (xrefs-kept-p 'intern))))))
 
 (defun structure-users (index class)
   "Return a list of the names, as texts, of the functions in INDEX that call a function made by

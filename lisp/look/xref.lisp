@@ -316,12 +316,13 @@ expansions."
     (sort found #'string< :key #'shown-name)))
 
 (defun unseen-callers (index symbol)
-  "Return a plist for a JSON object about functions that look up symbols by name and so may call the
-function SYMBOL: three of their names, and their number. INDEX is the index of uses."
-  (let ((users (functions-finding-names index (packages-with symbol))))
-    (list "finding" (mapcar #'shown-name (page users 0 3))
-          "findingCount" (length users)
-          "findingUnrecorded" (not (xrefs-kept-p 'intern)))))
+  "Return a plist for a JSON object about functions that look up symbols by name and so may call
+SYMBOL, a function of the program: three of their names, and their number. INDEX is the index of uses."
+  (when (mentioned-p symbol)
+    (let ((users (functions-finding-names index (packages-with symbol))))
+      (list "finding" (mapcar #'shown-name (page users 0 3))
+            "findingCount" (length users)
+            "findingUnrecorded" (not (xrefs-kept-p 'intern))))))
 
 (define-shape who-calls-data ()
   "Who calls a function."
@@ -428,6 +429,8 @@ definitions that use the name, and last those that only have it in their data."
                                                       (users-of index target (list kind)))))
              (outside (make-rows))
              (possible '()))
+        ;; Other definitions and top-level forms stand in one list, whether they use the variable or
+        ;; only have it in their data. Functions that only have it stand last, in POSSIBLE.
         (setf (rows-others outside)
               (append (remove "structure slot" (rows-others uses) :key #'second :test #'equal)
                       (rows-others mentions))
