@@ -34,7 +34,7 @@
     :serial t
     :components
     ((:file "package") (:file "names") (:file "symbols") (:file "code") (:file "users")
-     (:file "holds") (:file "runs") (:file "walk") (:file "top-forms") (:file "texts")
+     (:file "code-objects") (:file "runs") (:file "walk") (:file "top-forms") (:file "reread")
      (:file "loads") (:file "uses") (:file "index") (:file "sites") (:file "systems")
      (:file "rows") (:file "xref") (:file "describe") (:file "arglist") (:file "packages")
      (:file "classes") (:file "hierarchy") (:file "dispatch") (:file "combination")

@@ -139,12 +139,17 @@ of a lambda list after &OPTIONAL or &KEY."
                     (return nil))))
         finally (return (symbolp rest))))
 
+;;; For (DESTRUCTURING-BIND (A (B)) X ...), the constants of the code are a cell of the function that
+;;; checks, +CHECKS-LIST+, and the lambda lists (A (B)) and (B) behind it. The next three functions
+;;; tell such lists from data of the program.
+
 (defun behind-check-p (list code)
   "Return true if SBCL seems to keep LIST, a constant of the code object CODE, for the error
 messages of an argument check. Among the constants of CODE, LIST then follows a function such as
 +CHECKS-LIST+, with only lambda lists between. In SBCLs that keep no functions among the constants,
 only lambda lists precede LIST."
-  (let ((behind +name-of-cell+))
+  ;; SBCLs with +NAME-OF-CELL+ keep no cell of the function that checks among the constants.
+  (let ((behind (and +name-of-cell+ t)))
     (map-constants (lambda (constant)
                      (when (eq constant list) (return-from behind-check-p behind))
                      (setf behind (if (typep constant 'cell)

@@ -1,6 +1,7 @@
 ;;;; Finds which names the top-level forms of loaded files use. SBCL discards the code of these
 ;;;; forms after they have run. So the agent reads the files again, at the first question after a
-;;;; load.
+;;;; load. FILE-LOAD, its MARK and **SOURCES** are defined in top-forms.lisp, *SCRATCH* and PARTS-OF-FORM
+;;;; in walk.lisp. DOUBTFUL, from jobs/spans.lisp, marks a form that the file may have read otherwise.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -127,6 +128,7 @@ the reason if reading ended early. VERSION are keyword arguments for CALL-READIN
                         for offset = (file-position in)
                         for form = (read-preserving-whitespace in nil in)
                         until (eq form in)
+                        ;; This records where the parts of the form are in the file.
                         do (funcall take form number offset *entered*)
                            (let ((parts (and (consp form) (parts-of-form form))))
                              (funcall visit number parts)

@@ -1,6 +1,8 @@
 ;;;; Makes the rows of answers about the users of a name. Finds the functions and top-level forms
 ;;;; that still exist and use the name, and describes each as a JSON object. USER is defined in
-;;;; users.lisp, TOP-FORM, FILE-LOAD and **CLAIMED** in top-forms.lisp, *WITHIN* in systems.lisp.
+;;;; users.lisp, TOP-FORM, FILE-LOAD and **CLAIMED** in top-forms.lisp, *WITHIN* in systems.lisp. In
+;;;; runs.lisp are RUN-P, true of code that was compiled to run once, and has run, and RUNNING-P, true
+;;;; of code that runs now. The variable PLACE has a TOP-FORM.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -40,7 +42,7 @@ object CODE."
 
 (defun user-there-p (user name)
   "Return true if USER, a USER or TOP-FORM structure, still exists and uses NAME. If only a garbage
-collection can show this, throw to DOUBTFUL."
+collection can show this, throw to NEEDS-COLLECTION."
   (if (top-form-p user)
       (place-there-p user)
       (case (user-kind user)
@@ -48,7 +50,7 @@ collection can show this, throw to DOUBTFUL."
         (:loose (let ((code (user-code user)))
                   (and code
                        (shown-itself-p code name)
-                       (or (not (doubtful-p code)) (throw 'doubtful nil)))))
+                       (or (not (doubtful-p code)) (throw 'needs-collection nil)))))
         (t (reached-p user)))))
 
 (defun user-file (user)
@@ -85,7 +87,7 @@ built come first, and are sorted already."
 
 (defun users-now (index name kinds)
   "Return the same as USERS-OF, but never collect garbage. If only a garbage collection can show
-whether a user still exists, throw to DOUBTFUL."
+whether a user still exists, throw to NEEDS-COLLECTION."
   (let ((found '()) (last nil))
     (map-uses (lambda (user kind)
                 (when (and (member kind kinds)
@@ -106,7 +108,7 @@ whether a user still exists, throw to DOUBTFUL."
 *WITHIN*. A user is a USER or TOP-FORM structure. KINDS lists the *USE-KINDS* that count.
 If only a garbage collection can show whether a function still exists, collect garbage first. In a
 large heap, collect only new objects. For all questions of one evaluation, collect only once."
-  (catch 'doubtful
+  (catch 'needs-collection
     (return-from users-of (users-now index name kinds)))
   (let ((evaluation (asking-evaluation)))
     ;; Collect garbage only once during an evaluation, which may ask about many names.

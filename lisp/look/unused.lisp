@@ -78,7 +78,7 @@ whose data has a declaration about the variable NAME do not count."
   (files (list string) :optional "Source files of the code that was searched for uses.")
   (rows (list unused-row) :optional))
 
-(defun unused-data (index name)
+(defun unused-row-data (index name)
   "If nothing in INDEX uses the function NAME except itself, return a JSON object about it. Else
 return NIL."
   (let* ((symbol (name-symbol name))
@@ -105,7 +105,7 @@ return NIL."
          (*within* (and within (system-files within))))
     (with-index (index)
       (let ((unused (loop for name in names
-                          for data = (unused-data index name)
+                          for data = (unused-row-data index name)
                           when data collect data)))
         (flet ((externalp (data)
                  (json-member "external" data)))
