@@ -1,5 +1,5 @@
-// Tries the project as somebody has it who just cloned it on a bare machine: `make demo` as a user with sudo, and then as root a
-// twentieth of the tests. RELEASE names the system, NODE the version of Node, SHARD the part, as 3/20.
+// Tries the project as somebody has it who just cloned it on a bare machine: `make demo` as a user with sudo and as root, and
+// then a twentieth of the tests. RELEASE names the system, NODE the version of Node, SHARD the part, as 3/20.
 
 import { execFileSync } from 'node:child_process';
 import { runIn } from './enter-root.mjs';
@@ -19,6 +19,7 @@ function twentieth() {
 
 const STEPS = [
   { user: USER, folder: `/home/${USER}/live-lisp`, command: 'make demo' },
+  { user: 'root', folder: '/root/live-lisp', command: 'make demo' },
   { user: 'root', folder: '/root/live-lisp', command: `make test SHARD=${shard}` },
 ];
 

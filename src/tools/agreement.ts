@@ -243,7 +243,9 @@ function stillUsedLines(gone: readonly GoneItem[], places: Places): string[] {
       : [`Still used, though removed: ${used.join('; ')}. Change these users, or define it again.`]),
     ...(named.length === 0
       ? []
-      : [`Still named, though removed: ${named.join('; ')}. Code that calls what it finds there would fail.`]),
+      : [
+          `Still named, though removed: ${named.join('; ')}. Code that calls what it finds there would fail.`,
+        ]),
   ];
 }
 

@@ -2245,8 +2245,8 @@ export interface Operations {
     };
     data: CheckData;
   };
-  /** Return a JSON object that lists the errors that are held. Those that other servers hold tell this
-   *  server's process. */
+  /** Return a JSON object that lists the held errors. For an error that another server of the same image
+   *  holds, the row names that server. */
   'debug-list': { args: object; data: { value?: { held?: HeldRow[] } } };
   /** Return what the answer about the held error had, or with FRAME, this frame with its local variables. */
   'debug-look': {
