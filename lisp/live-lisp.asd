@@ -46,7 +46,8 @@
     ((:file "package") (:file "definitions") (:file "touched") (:file "texts") (:file "items")
      (:file "files") (:file "users") (:file "changes") (:file "gone") (:file "noted")
      (:file "loads") (:file "needs") (:file "forget")
-     (:file "compare") (:file "displaced") (:file "disk") (:file "naming") (:file "renaming")))
+     (:file "compare") (:file "displaced") (:file "disk") (:file "inventory") (:file "naming")
+     (:file "renaming")))
    (:module "journal"
     :serial t
     :components

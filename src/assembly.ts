@@ -43,12 +43,14 @@ import { JournalFiles } from './records/journal-files.ts';
 import { ReplHistory, workspaceFile } from './records/repl-history.ts';
 import { PACKAGE_FOLDER, sandboxOf, sandboxText } from './sandboxing.ts';
 import type { HeldToolCalls } from './tools/debug/hold.ts';
+import type { ToolDependencies, WithFresh } from './tools/dependencies.ts';
 import { LongCalls } from './tools/execution/long-calls.ts';
-import { agentQTools, furtherTools, type ToolDependencies } from './tools/index.ts';
+import { agentQTools, furtherTools } from './tools/index.ts';
 import { LispTools } from './tools/lisp.ts';
 import { noticeText } from './tools/notice-text.ts';
 import { Places } from './tools/places.ts';
 import { newcomerText, refusedBySandbox } from './tools/sandbox-text.ts';
+import { ShownWarnings } from './tools/shown-warnings.ts';
 import type { ReadElsewhere, ReadLoaded } from './tools/sources.ts';
 
 /** Returns the options of the image for CONFIG. A caller that has already created the sandbox of CONFIG
@@ -216,11 +218,31 @@ export function assembleParts(
     ],
   });
   const questions = new OpenQuestions(config.answerSeconds);
+  const placesIn = (of: Image) => ({ readLoaded: loadedTexts(of), forbids, features: () => of.features });
+  const withFreshImage: WithFresh = (fasls, work) => {
+    // Its code calls no tools, which work in the other image.
+    const { callTool: _, tools: __, ...alike } = connections;
+    const fresh: SbclImage = new SbclImage({
+      ...imageOptions(config, sandbox),
+      ...alike,
+      ...(without && { without }),
+      fasls,
+      onReply: (reply) => places.prepareFor(reply),
+    });
+    const places = new Places(workspace.root, placesIn(fresh));
+    const own = {
+      image: fresh,
+      replaceable: undefined,
+      places,
+      holds: new HeldCalls<Result>(0),
+      history: new ReplHistory(undefined),
+      shownWarnings: new ShownWarnings(),
+    };
+    return image.withBeside(fresh, () => work({ ...toolDependencies, ...own }));
+  };
   const toolDependencies: ToolDependencies = {
     places: new Places(workspace.root, {
-      readLoaded: loadedTexts(image),
-      forbids,
-      features: () => image.features,
+      ...placesIn(image),
       elsewhere: config.imageCommand && readElsewhere(config.image, image),
     }),
     holds,
@@ -233,6 +255,8 @@ export function assembleParts(
     confinement: () => sandboxText(config),
     pendingEdits: (file: string) => questions.previewsAbout(file),
     matchMs,
+    shownWarnings: new ShownWarnings(),
+    withFreshImage: config.imageCommand === undefined ? withFreshImage : undefined,
   };
   return { image, registry, catalog, executor, toolDependencies: toolDependencies, questions, editors };
 }

@@ -94,3 +94,43 @@ PACKAGE, return where the names of the package differ from any loaded file."
     (or (and name (null compared) (without-files name))
         compared
         (object "unknown" t))))
+
+;;; What was loaded, to load it in another image
+
+(define-shape load-step ()
+  "A system or a file that was loaded, and is to be loaded in another image."
+  (system string :optional "The name of a system.")
+  (file string :optional "The native truename of a file."))
+
+(defun direct-needs (name)
+  "Return a list of the names of the systems on which the system NAME directly depends."
+  (loop for dependency in (asdf-call "SYSTEM-DEPENDS-ON" (asdf-call "REGISTERED-SYSTEM" name))
+        for needed = (needed-name dependency)
+        when needed collect (asdf-call "COERCE-NAME" needed)))
+
+(defun true-files (system &optional others)
+  "Return a list of the native truenames of the Lisp files of the system SYSTEM, a name, and of the
+systems that it needs if OTHERS is true."
+  (true-names (mapcan #'component-files
+                      (lisp-files (asdf-call "REGISTERED-SYSTEM" system) others))))
+
+(defun loaded-roots (names)
+  "Return a list of those of NAMES, names of loaded systems, that no other of them depends on, and of
+which, or of whose dependencies, a load was recorded."
+  (let ((needed (mapcan #'direct-needs names)))
+    (loop for name in names
+          when (and (not (member name needed :test #'string=))
+                    (some #'loaded-path-p (true-files name t)))
+            collect name)))
+
+(define-operation ("loads-again" :gives (list load-step))
+    ((systems (list string) "The systems that the server was asked to load, in order.")
+     (files (list string) "The files that it was asked to load, native truenames, in order."))
+  "Return what another image loads to have the same systems and files as this one: the systems that
+only code has loaded, then SYSTEMS, and then FILES without those of loaded systems."
+  (let* ((names (loaded-systems)) (own (mapcan #'true-files (copy-list names))))
+    (append (loop for name in (append (set-difference (loaded-roots names) systems :test #'string=)
+                                      systems)
+                  collect (object "system" name))
+            (loop for file in files
+                  unless (member file own :test #'string=) collect (object "file" file)))))

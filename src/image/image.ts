@@ -48,6 +48,9 @@ export interface Image {
   takeNotices(): ImageNotice[];
   /** True when an image is there or is being started. */
   readonly running: boolean;
+  /** The systems and the files that calls have loaded, each once, in the order of their first loads; none in an image
+   *  that somebody else runs. */
+  readonly loads: { systems: string[]; files: string[] };
   /** True when somebody else runs the image. The server neither restarts nor ends such an image, and no
    *  sandbox confines its code. */
   readonly isAttached: boolean;

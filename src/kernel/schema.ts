@@ -67,17 +67,26 @@ export function toolsToSchema(tools: readonly Tool[]): FunctionSchema[] {
 }
 
 /** Returns the arguments in ARGS that are present. A null counts as absent (S2.21), and so does an empty
- *  string for a parameter with an enum. Throws an ArgumentError with the contract's text when ARGS are not
- *  valid for TOOL (S2.18). */
+ *  string for a parameter with an enum. For a parameter whose enum has 'true', a boolean true becomes this string
+ *  and false counts as absent. Throws an ArgumentError with the contract's text when ARGS are not valid for TOOL
+ *  (S2.18). */
 export function validateArguments(tool: Signature, args: unknown): Arguments {
   if (args !== undefined && args !== null && (typeof args !== 'object' || Array.isArray(args))) {
     throw new ArgumentError(`The arguments of ${tool.name} must be an object, not ${kindOf(args)}.`);
   }
   const parameters = new Map(tool.parameters.map((each) => [each.name, each]));
+  const enumOf = (name: string) => parameters.get(name)?.enum;
+  const isSwitch = (name: string, value: unknown) =>
+    typeof value === 'boolean' && enumOf(name)?.includes('true') === true;
   const absent = (name: string, value: unknown) =>
-    value === null || value === undefined || (value === '' && parameters.get(name)?.enum !== undefined);
+    value === null ||
+    value === undefined ||
+    (value === '' && enumOf(name) !== undefined) ||
+    (value === false && isSwitch(name, value));
   const given = Object.fromEntries(
-    Object.entries(args ?? {}).filter(([name, value]) => !absent(name, value)),
+    Object.entries(args ?? {})
+      .filter(([name, value]) => !absent(name, value))
+      .map(([name, value]) => [name, isSwitch(name, value) ? 'true' : value]),
   );
   for (const name of tool.required) {
     const alternatives = [name, ...(tool.instead?.[name] ?? [])];

@@ -1,21 +1,19 @@
 // Lists the built-in tools, in the order in which clients see them.
 
-import type { Intents } from '../files/intents.ts';
+import { realPathOf } from '../files/answering.ts';
 import type { Workspace } from '../files/workspace.ts';
-import type { Image, RestartableImage } from '../image/image.ts';
+import { toResult } from '../kernel/outcome.ts';
 import type { Tool } from '../kernel/tool.ts';
-import type { AuditLog } from '../records/audit-log.ts';
-import type { ReplHistory } from '../records/repl-history.ts';
 import { withAnswerChecks } from './answer-checks.ts';
-import { type PendingEdits, WorkspaceBuffers } from './buffer/buffers.ts';
+import { WorkspaceBuffers } from './buffer/buffers.ts';
 import { readBufferTool, readFileTool } from './buffer/reading.ts';
 import { searchInBufferTool } from './buffer/search-in-buffer.ts';
 import { writeFileTool } from './buffer/writing.ts';
 import { debugTool } from './debug/debug.ts';
-import type { HeldToolCalls } from './debug/hold.ts';
 import { inspectTool } from './debug/inspect.ts';
 import { editDefinitionsTool } from './definitions/edit-definitions.ts';
 import { readDefinitionTool } from './definitions/read-definition.ts';
+import type { ToolDependencies } from './dependencies.ts';
 import { proposeFileEditTool } from './diff/edit.ts';
 import { compareImageTool } from './execution/compare-image.ts';
 import { compileFormTool } from './execution/compilation.ts';
@@ -26,6 +24,7 @@ import { interruptTool } from './execution/interrupt.ts';
 import { getLastErrorTool } from './execution/last-error.ts';
 import { loadFileTool, loadSystemTool } from './execution/loading.ts';
 import { restartImageTool } from './execution/restart.ts';
+import { type FreshWay, withFresh } from './fresh.ts';
 import { classHierarchyTool, classSlotsTool } from './introspection/clos.ts';
 import { functionArglistTool } from './introspection/functions.ts';
 import { impactOfChangeTool } from './introspection/impact.ts';
@@ -35,35 +34,15 @@ import { whoReferencesTool } from './introspection/references.ts';
 import { aproposSearchTool, describeSymbolTool } from './introspection/symbols.ts';
 import { whoCallsTool } from './introspection/xref.ts';
 import { observeTool } from './observe/observe.ts';
-import type { Places } from './places.ts';
 import { renameSymbolTool } from './renaming/rename-symbol.ts';
 import { getAuditLogTool } from './settings/get-audit-log.ts';
-import { ShownWarnings } from './shown-warnings.ts';
+import { sourceFile } from './source-file.ts';
+import type { TestDependencies } from './tests/dependencies.ts';
+import { TestMemory } from './tests/memory.ts';
+import { prepare } from './tests/preparation.ts';
 import { ReachedDefinitions } from './tests/reached.ts';
 import { runTestsTool } from './tests/run-tests.ts';
 import { notingUnloaded } from './unloaded.ts';
-
-/** The objects that tools depend on. */
-export interface ToolDependencies {
-  image: Image;
-  /** The same image when this server runs it and can restart it; undefined when somebody else runs the
-   *  image. */
-  replaceable: RestartableImage | undefined;
-  workspace: Workspace;
-  places: Places;
-  /** The calls that are held at an error. */
-  holds: HeldToolCalls;
-  log: AuditLog;
-  history: ReplHistory;
-  /** The records of edits of several files at once, for a rollback after a kill. */
-  intents: Intents;
-  /** Edits that wait for an approval. */
-  pendingEdits: PendingEdits;
-  /** Returns a sentence that says how code in the image is confined. Absent: unknown. */
-  confinement?: () => string;
-  /** At most this many milliseconds are spent on matching a pattern against one text. Absent: the default. */
-  matchMs?: number | undefined;
-}
 
 /** Returns the eighteen tools of the contract (C5). */
 export function agentQTools(dependencies: ToolDependencies): Tool[] {
@@ -79,7 +58,7 @@ export function agentQTools(dependencies: ToolDependencies): Tool[] {
     classSlotsTool(image),
     classHierarchyTool(image),
     macroexpandFormTool(image, places),
-    evalFormTool(image, history, { places, holds }),
+    withFresh(evaluating(dependencies), dependencies, EVALUATING),
     compileFormTool(image, { places, holds }),
     getLastErrorTool(image, places),
     getReplHistoryTool(history),
@@ -96,18 +75,16 @@ export function furtherTools(dependencies: ToolDependencies): Tool[] {
   const { image, replaceable, workspace, places, holds, log, history, intents } = dependencies;
   const origins = { image, places, workspace, history };
   const editing = editDefinitionsTool(origins, intents);
-  const reached = new ReachedDefinitions();
-  const shownWarnings = new ShownWarnings();
-  const evaluating = evalFormTool(image, history, { places, holds });
+  const records = { reached: new ReachedDefinitions(), memory: new TestMemory() };
   return [
-    loadSystemTool(image, { places, holds, shownWarnings }),
-    loadFileTool(image, { places, holds, shownWarnings }, workspace),
-    runTestsTool(image, { places, workspace, holds, shownWarnings, reached, editing, evaluating }),
+    withFresh(loadingSystem(dependencies), dependencies, LOADING_SYSTEM),
+    withFresh(loadFileTool(image, dependencies, workspace), dependencies, loadingFile(workspace)),
+    withFresh(testing(dependencies, editing, records), dependencies, testingBeside(editing, records)),
     compareImageTool(image, places, workspace),
     readDefinitionTool(origins),
     editing,
     renameSymbolTool({ image, places, workspace, intents }),
-    impactOfChangeTool(origins, reached),
+    impactOfChangeTool(origins, records.reached),
     debugTool(image, holds, places),
     inspectTool(image),
     observeTool(image, places),
@@ -116,4 +93,54 @@ export function furtherTools(dependencies: ToolDependencies): Tool[] {
     ...(replaceable ? [restartImageTool(replaceable)] : []),
     getAuditLogTool(log),
   ].map((tool) => withAnswerChecks(notingUnloaded(tool, dependencies), image));
+}
+
+/** Returns the plain tool eval_form over DEPENDENCIES. */
+function evaluating({ image, history, places, holds }: ToolDependencies): Tool {
+  return evalFormTool(image, history, { places, holds });
+}
+
+type TestRecords = Pick<TestDependencies, 'reached' | 'memory'>;
+
+/** Returns the plain tool run_tests over DEPENDENCIES, which makes edits by EDITING and keeps results in RECORDS. */
+function testing(dependencies: ToolDependencies, editing: Tool, records: TestRecords): Tool {
+  return runTestsTool(dependencies.image, {
+    ...dependencies,
+    ...records,
+    editing,
+    evaluating: evaluating(dependencies),
+  });
+}
+
+const EVALUATING: FreshWay = { over: evaluating, givenFirst: () => true };
+
+const loadingSystem = (fresh: ToolDependencies) => loadSystemTool(fresh.image, fresh);
+
+const LOADING_SYSTEM: FreshWay = {
+  over: loadingSystem,
+  givenFirst: () => false,
+  build: async (fresh, args, context) => toResult(await loadingSystem(fresh).handler(args, context)),
+};
+
+/** Returns how load_file loads a file of WORKSPACE in a fresh image. */
+function loadingFile(workspace: Workspace): FreshWay {
+  return {
+    over: (fresh) => loadFileTool(fresh.image, fresh, workspace),
+    givenFirst: () => true,
+    file: async ({ path }) => realPathOf(await sourceFile(workspace, String(path))),
+  };
+}
+
+/** Returns how run_tests, which makes edits by EDITING, runs in a fresh image. Its results are compared with those in
+ *  RECORDS. */
+function testingBeside(editing: Tool, { reached, memory }: TestRecords): FreshWay {
+  return {
+    over: (fresh) => testing(fresh, editing, { reached, memory: memory.copyFor('in the running image') }),
+    givenFirst: ({ system }) => system === undefined,
+    build: async (fresh, { system }, context) => {
+      const wanted = typeof system === 'string' ? { system } : {};
+      const prepared = await prepare({ ...fresh, reached, memory }, wanted, context);
+      return 'failed' in prepared ? prepared.failed : undefined;
+    },
+  };
 }

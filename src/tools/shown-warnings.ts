@@ -6,8 +6,8 @@ import { groupBy } from './grouping.ts';
 /** The warnings already shown. An edit recompiles many definitions that it did not change, so their warnings
  *  recur. */
 export class ShownWarnings {
-  /** For each file, the keys of the warnings of its last load that gave warnings. */
-  readonly #files = new Map<string, ReadonlySet<string>>();
+  /** For each file, the warnings of its last load that gave warnings, by their keys. */
+  readonly #files = new Map<string, ReadonlyMap<string, Warning>>();
 
   /** Records a load's WARNINGS. Returns the errors, and the other warnings that the file's previous load
    *  lacked. */
@@ -16,8 +16,17 @@ export class ShownWarnings {
       (warning) => warning.severity === 'error' || !this.#files.get(warning.file ?? '')?.has(keyOf(warning)),
     );
     for (const [file, some] of groupBy(warnings, ({ file = '' }) => file))
-      this.#files.set(file, new Set(some.map(keyOf)));
+      this.#files.set(file, new Map(some.map((warning) => [keyOf(warning), warning])));
     return fresh;
+  }
+
+  /** Returns the warnings about FILES that these have and all of OTHERS lack. */
+  lackedBy(others: readonly ShownWarnings[], files: readonly string[]): Warning[] {
+    return files.flatMap((file) =>
+      [...(this.#files.get(file) ?? [])].flatMap(([key, warning]) =>
+        others.some((other) => other.#files.get(file)?.has(key)) ? [] : [warning],
+      ),
+    );
   }
 }
 

@@ -66,7 +66,7 @@ Frames:
     ['(live-lisp:call-tool :eval-form :form 5)', `eval_form failed: ${noString('form')}`],
     [
       '(live-lisp:call-tool :eval-form :form "1" :from nil)',
-      "eval_form failed: Unknown parameter 'from'; eval_form takes form, package, on_error, restarts, debug_level, main_thread, timeout.",
+      "eval_form failed: Unknown parameter 'from'; eval_form takes form, package, on_error, restarts, debug_level, main_thread, timeout, fresh.",
     ],
     [
       '(live-lisp:call-tool :load-file :path "none.lisp")',

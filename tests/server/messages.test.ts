@@ -241,12 +241,12 @@ describe('arguments', () => {
     [
       'run_tests',
       { tests: 'x' },
-      "Unknown parameter 'tests'; run_tests takes system, package, test, failed, touching, coverage, isolate, seed, limit, reset, edits, then, on_error, restarts, timeout.",
+      "Unknown parameter 'tests'; run_tests takes system, package, test, failed, touching, coverage, isolate, seed, limit, reset, edits, then, on_error, restarts, timeout, fresh.",
     ],
     [
       'load_file',
       { path: 'x', file: 'y' },
-      "Unknown parameter 'file'; load_file takes path, forget, check, on_error, restarts, debug_level, timeout.",
+      "Unknown parameter 'file'; load_file takes path, forget, check, on_error, restarts, debug_level, timeout, fresh.",
     ],
   ])('%s of %j says what is wrong', async (name, args, text) => {
     expect(await call(name, args)).toEqual(error(text));
@@ -255,7 +255,7 @@ describe('arguments', () => {
   test('an unknown parameter is shown short and without control characters', async () => {
     const { text } = await call('load_file', { path: 'x', [`a\n\0${'b'.repeat(1000)}`]: 1 });
     expect(text).toBe(
-      `Unknown parameter 'a  ${'b'.repeat(77)}...'; load_file takes path, forget, check, on_error, restarts, debug_level, timeout.`,
+      `Unknown parameter 'a  ${'b'.repeat(77)}...'; load_file takes path, forget, check, on_error, restarts, debug_level, timeout, fresh.`,
     );
   });
 });

@@ -70,6 +70,7 @@ export class AttachedImage implements Image {
   readonly #losses: string[] = [];
 
   readonly isAttached = true;
+  readonly loads = { systems: [], files: [] };
 
   constructor(options: AttachedOptions) {
     this.#options = options;

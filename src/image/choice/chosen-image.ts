@@ -11,6 +11,7 @@ import { DialledError } from '../process/lifetime.ts';
 import type { LossReport } from '../recovery/report.ts';
 import type { Jobs } from '../session/jobs.ts';
 import { Notices } from '../session/notices.ts';
+import { Queue } from '../session/queue.ts';
 import type { ImageStatus } from '../session/status.ts';
 import type { CallOptions, Reply } from '../wire/call.ts';
 import type { Hello } from '../wire/messages.ts';
@@ -47,6 +48,9 @@ const INTERNAL_OPERATIONS: ReadonlySet<string> = new Set<keyof Operations>([
   'loaded-texts',
 ]);
 
+/** Maximum number of images beside one at the same time; each takes 150 MB at least. */
+const BESIDE_LIMIT = 4;
+
 export class ChosenImage implements Image, RestartableImage {
   readonly #options: ChoiceOptions;
   readonly #attached: AttachedImage;
@@ -61,6 +65,9 @@ export class ChosenImage implements Image, RestartableImage {
   /** The choice that `start` has begun. */
   #starting: Promise<void> | undefined;
   #closed = false;
+  /** Images beside this one that have not ended. */
+  readonly #beside = new Set<SbclImage>();
+  readonly #besideQueue = new Queue(BESIDE_LIMIT);
   readonly #notices = new Notices<ImageNotice>();
   /** True when a notice has said that an image of somebody else serves this workspace and is not used. */
   #unusedNoticed = false;
@@ -95,6 +102,27 @@ export class ChosenImage implements Image, RestartableImage {
 
   get isAttached(): boolean {
     return this.#isAttached;
+  }
+
+  get loads() {
+    return this.#current.loads;
+  }
+
+  /** Calls WORK, which uses IMAGE, when few others are at work beside this image. Ends IMAGE when WORK has ended, and
+   *  when this image ends. */
+  withBeside<Value>(image: SbclImage, work: () => Promise<Value>): Promise<Value> {
+    return this.#besideQueue.within(() => this.#workBeside(image, work));
+  }
+
+  async #workBeside<Value>(image: SbclImage, work: () => Promise<Value>): Promise<Value> {
+    if (this.#closed) throw new SetupError('The server is ending.');
+    this.#beside.add(image);
+    try {
+      return await work();
+    } finally {
+      await image.kill();
+      this.#beside.delete(image);
+    }
   }
 
   get jobs(): Jobs {
@@ -167,13 +195,13 @@ export class ChosenImage implements Image, RestartableImage {
 
   async end(): Promise<void> {
     this.#closed = true;
-    await Promise.all([this.#own?.end(), this.#attached.end()]);
+    const beside = [...this.#beside].map((image) => image.kill());
+    await Promise.all([this.#own?.end(), this.#attached.end(), ...beside]);
   }
 
   close(): void {
     this.#closed = true;
-    this.#own?.close();
-    this.#attached.close();
+    for (const image of [this.#own, this.#attached, ...this.#beside]) image?.close();
   }
 
   /** Returns the greeting of the agent in the own image. */

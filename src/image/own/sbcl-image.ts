@@ -131,6 +131,10 @@ export class SbclImage implements Image, RestartableImage {
     return this.#lifetime.running;
   }
 
+  get loads() {
+    return this.#recovery.journal.loads;
+  }
+
   readonly isAttached = false;
   readonly restartRefusal = undefined;
 
@@ -152,6 +156,13 @@ export class SbclImage implements Image, RestartableImage {
   async end(): Promise<void> {
     await this.jobs.endAll(this.#times.cleanup);
     this.close();
+  }
+
+  /** Ends the image at once, and resolves when its process has ended. */
+  async kill(): Promise<void> {
+    this.close();
+    await this.#lifetime.settled();
+    await this.#lifetime.child?.ended;
   }
 
   status(): Promise<ImageStatus> {

@@ -21,6 +21,9 @@ export interface AgentOptions {
   /** Folders that ASDF searches for systems, with all their subfolders. When there are none, ASDF searches
    *  only the folder `root`. */
   trees: string[];
+  /** Folder in which ASDF puts and finds all fasls; by default, the one that the user has configured or, in the
+   *  sandbox, the one of the sandbox. */
+  fasls?: string | undefined;
   /** Names of abilities that the agent must do without, and of internals of SBCL that it must not use, as in
    *  define-ability and define-internal in the Lisp source. */
   without?: readonly string[] | undefined;
@@ -164,6 +167,7 @@ function command(
       ...process.env,
       LIVE_LISP_MEMORY_MB: String(besidesHeapMb()),
       CL_SOURCE_REGISTRY: sourceRegistry(options, process.env['CL_SOURCE_REGISTRY']),
+      ...(options.fasls !== undefined && { ASDF_OUTPUT_TRANSLATIONS: outputTranslations(options.fasls) }),
       ...env,
     },
   };

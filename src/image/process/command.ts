@@ -17,8 +17,9 @@ export interface ProcessCommand {
 /** A sandbox in which images run. Each method throws a SetupError with the reason when it fails, for example
  *  because a file system does not answer. */
 export interface CommandSandbox {
-  /** Returns the command that runs COMMAND in the sandbox. */
-  lockIn(command: ProcessCommand): Promise<ProcessCommand>;
+  /** Returns the command that runs COMMAND in the sandbox. FASLS is the folder for the fasls of systems, if not the
+   *  one that the sandbox has for them. */
+  lockIn(command: ProcessCommand, fasls?: string): Promise<ProcessCommand>;
   /** Returns the command that runs COMMAND, which writes the compiled agent or a core into the cache, in a
    *  sandbox that can write there. Images can only read the cache. */
   lockInCompiler(command: ProcessCommand): Promise<ProcessCommand>;

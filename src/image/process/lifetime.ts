@@ -388,9 +388,9 @@ export class Lifetime {
    *  FIRST. */
   async #spawn(command: ProcessCommand, first = true): Promise<Child> {
     if (this.#closed) throw new SetupError('The server is ending.');
-    const { root, sandbox } = this.#options;
+    const { root, sandbox, fasls } = this.#options;
     const upcalls = (self: Child) => this.#callbacks.upcalls(self);
-    const locked = (await sandbox?.lockIn(command)) ?? command;
+    const locked = (await sandbox?.lockIn(command, fasls)) ?? command;
     if (this.#closed) throw new SetupError('The server is ending.');
     const child = new Child(locked, root, upcalls, this.#times);
     this.child = child;

@@ -78,6 +78,19 @@ export class Journal {
     return this.#contents;
   }
 
+  /** The systems and the files that calls have loaded, each once, in the order of their first loads. */
+  get loads(): { systems: string[]; files: string[] } {
+    const { systems, files } = this.#contents;
+    if (!this.isEnabled) return { systems, files };
+    const named = (read: (entry: JournalEntry) => string | undefined) => [
+      ...new Set(this.#entries.flatMap((entry) => read(entry) ?? [])),
+    ];
+    return {
+      systems: named((entry) => (entry.kind === 'system' ? entry.name : undefined)),
+      files: named((entry) => ('path' in entry ? entry.path : undefined)),
+    };
+  }
+
   /** Returns the problems of the journal since the last call of this function. */
   takeNotes(): JournalNote[] {
     return this.#notes.splice(0);

@@ -194,11 +194,11 @@ export class Sandbox implements CommandSandbox {
     return this.#lockIn(command, mounts, ['--unshare-net']);
   }
 
-  async lockIn(command: ProcessCommand): Promise<ProcessCommand> {
+  async lockIn(command: ProcessCommand, fasls?: string): Promise<ProcessCommand> {
     const { strict } = this.#options;
     await checkAnswering([...this.#optionPaths, dirname(command.program)]);
     const changed = await orSetupError(() => this.#changed());
-    const cache = this.#ownCache();
+    const cache = fasls === undefined ? this.#ownCache() : realPath(fasls);
     const place = cache ?? join(tmpdir(), 'cache');
     const env = {
       ...command.env,

@@ -981,6 +981,18 @@ export interface ComparisonData extends Disagreement {
   diskTotal?: number;
 }
 
+/** What the packages of loaded files have. */
+export interface Inventory {
+  /** The files, native truenames. */
+  files?: string[];
+  /** The packages to which the names that the files define belong. */
+  packages?: string[];
+  /** The definitions in these packages that the files, or no file, made. */
+  items?: Item[];
+  /** The variables among these, with texts for their values that can be compared. */
+  variables?: { name: string; value: string }[];
+}
+
 /** Why a symbol cannot get its new name. */
 export interface NameConflict {
   /** `keyword`: the symbol is a keyword. `locked`: its home package is locked. `other`: the new name is
@@ -1241,6 +1253,14 @@ export interface SourceText {
   written: number;
   /** A character for each octet. Absent when the server has the text. */
   text?: string;
+}
+
+/** A system or a file that was loaded, and is to be loaded in another image. */
+export interface LoadStep {
+  /** The name of a system. */
+  system?: string;
+  /** The native truename of a file. */
+  file?: string;
 }
 
 /** What came of the forms that were compiled. */
@@ -2047,6 +2067,19 @@ export interface Operations {
   /** Forget which definitions answers have listed. The server calls this after it has built a lost image
    *  again: loads in the new image have listed definitions, but no user has seen these lists. */
   'nothing-listed': { args: object; data: { value?: null } };
+  /** Return what loaded files define in the packages of their definitions, with what no file defines
+   *  there. */
+  inventory: {
+    args: {
+      /** Native truenames of folders, with a slash at the end, whose loaded files count. */
+      folders?: readonly string[];
+      /** Instead of FOLDERS: those of these files that were loaded. */
+      files?: readonly string[];
+      /** With FILES: the packages, so far as there are such. */
+      packages?: readonly string[];
+    };
+    data: { value?: Inventory };
+  };
   /** Return the facts for renaming a symbol. */
   'rename-facts': {
     args: {
@@ -2200,6 +2233,16 @@ export interface Operations {
       limit?: number;
     };
     data: { value?: ComparisonData | LookupFailure };
+  };
+  /** Return what another image loads to have the same systems and files as this one: the systems that only
+   *  code has loaded, then SYSTEMS, and then FILES without those of loaded systems. */
+  'loads-again': {
+    args: {
+      /** The systems that the server was asked to load, in order. */ systems: readonly string[];
+      /** The files that it was asked to load, native truenames, in order. */
+      files: readonly string[];
+    };
+    data: { value?: LoadStep[] };
   };
   /** Compile the forms of CODE as if they were in a file, and undo their definitions. */
   'compile-forms': {

@@ -33,7 +33,7 @@ export const RESTARTS = {
   name: 'restarts',
   type: 'array',
   items: { type: 'string' },
-  description: 'Taken on errors, such as CONTINUE',
+  description: 'Such as CONTINUE',
 } as const;
 
 export const DEBUG_LEVEL = {

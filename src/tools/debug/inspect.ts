@@ -11,7 +11,7 @@ import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 const INSPECT = {
   name: 'inspect',
   description:
-    'Look into an object: slots of an instance, elements, hash table entries or the values held by a closure, one on a line. For a class take class_slots, for a name describe_symbol. Parts have ids (@12) to give as value; path leads to a part at any depth. Evaluates nothing.',
+    'Look into an object: slots of an instance, elements, hash table entries or the values held by a closure. For a class take class_slots, for a name describe_symbol. Parts have ids (@12) to give as value; path leads to a part at any depth. Evaluates nothing.',
   parameters: [
     {
       name: 'value',

@@ -51,7 +51,7 @@ const READ_DEFINITION = {
       description: 'Such as function or class',
     },
     { name: 'methods', type: 'boolean', description: 'Also all methods' },
-    { name: 'path', type: 'string', description: 'File or folder' },
+    { name: 'path', type: 'string' },
     LIMIT,
     OFFSET,
   ],

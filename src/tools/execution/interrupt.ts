@@ -21,7 +21,7 @@ const INTERRUPT = {
       description: 'Its number in image_status',
       minimum: 1,
     },
-    { name: 'all', type: 'boolean', description: 'All calls' },
+    { name: 'all', type: 'boolean' },
   ],
   safetyLevel: 'cautious',
   // The effects that the call had so far stay. A repeated interrupt can end another call.

@@ -43,7 +43,12 @@ function withHeadlineAtEnd(text: string, headline: string): string {
 
 /** Returns the result of a load in the call with CONTEXT. Its text begins with HEADLINE, unless that is empty. */
 export function loadResult(
-  { ending, output, data, waitedMs }: Reply<'load-file'> | Reply<'load-system'> | Reply<'check-file'>,
+  {
+    ending,
+    output,
+    data,
+    waitedMs,
+  }: Reply<'load-file' | 'load-source'> | Reply<'load-system'> | Reply<'check-file'>,
   headline: string,
   places: Places,
   { command, told }: CallContext,

@@ -59,7 +59,7 @@ const LOAD_FILE = {
     {
       name: 'forget',
       type: 'boolean',
-      description: 'Remove from the image what was listed as gone from the file',
+      description: 'Remove what was listed as gone from the file',
     },
     {
       name: 'check',

@@ -45,7 +45,6 @@ const OBSERVE = {
     {
       name: 'limit',
       type: 'integer',
-      description: 'Calls or functions shown',
       minimum: 1,
       maximum: 500,
     },

@@ -30,6 +30,21 @@ export class TestMemory {
   /** The systems that were tested as a whole. */
   readonly #tested = new Set<string>();
 
+  /** When the results that are remembered were: part of a sentence. */
+  readonly when: string;
+
+  constructor(when = 'before') {
+    this.when = when;
+  }
+
+  /** Returns a copy for runs in another image, whose results do not count here. */
+  copyFor(when: string): TestMemory {
+    const copy = new TestMemory(when);
+    for (const [test, known] of this.#tests) copy.#tests.set(test, known);
+    for (const system of this.#tested) copy.#tested.add(system);
+    return copy;
+  }
+
   /** Returns the tests that failed when they last ran. With SYSTEM, considers only its tests and tests of
    *  unknown systems. Returns undefined when none of the tests considered has run yet. */
   failed(system?: string): string[] | undefined {

@@ -19,7 +19,6 @@ import { questionLine } from '../../question-line.ts';
 import { TIMEOUT } from '../calling.ts';
 import { ON_ERROR, RESTARTS } from '../debug/hold.ts';
 import type { TestDependencies } from './dependencies.ts';
-import { TestMemory } from './memory.ts';
 import { nothingToRun, prepare } from './preparation.ts';
 import { resetVariables } from './reset.ts';
 import { Run, type TestSelection } from './run.ts';
@@ -30,9 +29,9 @@ const RUN_TESTS = {
     'Run tests of a system, package or name, after loading what changed; without arguments the test suites of the project. With edits and then, a change, its tests and a check are one call. Tells each failure with form, values and place, and what passed before.',
   parameters: [
     { name: 'system', type: 'string' },
-    { name: 'package', type: 'string', description: 'Tests named in it' },
+    { name: 'package', type: 'string' },
     { name: 'test', type: 'string', description: 'Test or suite' },
-    { name: 'failed', type: 'boolean', description: 'Tests that failed last' },
+    { name: 'failed', type: 'boolean' },
     {
       name: 'touching',
       type: 'string',
@@ -50,7 +49,7 @@ const RUN_TESTS = {
       name: 'reset',
       type: 'array',
       items: { type: 'string' },
-      description: 'Variables to initialize first',
+      description: 'Variables to initialize',
     },
     {
       name: 'edits',
@@ -98,16 +97,17 @@ export function runTestsTool(
     holds,
     shownWarnings,
     reached,
+    memory,
     editing,
     evaluating,
-  }: Omit<TestDependencies, 'image' | 'memory'> & { editing: Tool; evaluating: Tool },
+  }: Omit<TestDependencies, 'image'> & { editing: Tool; evaluating: Tool },
 ) {
   const dependencies: TestDependencies = {
     image,
     places,
     workspace,
     holds,
-    memory: new TestMemory(),
+    memory,
     shownWarnings,
     reached,
   };

@@ -71,20 +71,20 @@ function headline({ what, unsetSaid, milliseconds }: TestRunReport, counts: Coun
 /** At most this many names are shown per kind of change. */
 const NAMES = 10;
 
-/** Returns the lines on changes since the last run. FAILED is the number of failed tests, SHORT shortens
- *  their names. */
+/** Returns the lines on changes since the last run, which was WHEN. FAILED is the number of failed tests, SHORT
+ *  shortens their names. */
 function differenceLines(
-  { broken, fixed, fresh, missing }: ChangedResults,
+  { difference: { broken, fixed, fresh, missing }, when }: TestRunReport,
   failed: number,
   short: (name: string) => string,
 ): string {
   return [
     broken.length === failed && failed > 1
-      ? 'All of these passed before.'
-      : namesLine('Passed before, fail now', broken, short),
-    namesLine('Fixed', fixed, short),
+      ? `All of these passed ${when}.`
+      : namesLine(`Passed ${when}, fail now`, broken, short),
+    namesLine(when === 'before' ? 'Fixed' : `Failed ${when}, pass now`, fixed, short),
     namesLine('New', fresh, short),
-    namesLine('Ran before, and not now', missing, short),
+    namesLine(`Ran ${when}, and not now`, missing, short),
   ]
     .filter((line) => line !== '')
     .join('\n');
@@ -109,6 +109,8 @@ export interface TestRunReport {
   what: string;
   tests: readonly TestOutcome[];
   difference: ChangedResults;
+  /** When the tests ran last, as TestMemory has it. */
+  when: string;
   /** Tests that were to run again, but that no framework has any more. */
   gone: readonly string[];
   /** Tests that did not run because their file no longer has them. */
@@ -149,7 +151,7 @@ export function runText(told: TestRunReport, shown: Shown): string {
     failureLines(tests, shown, short),
     namesLine(`${many} checked nothing`, unchecked, shortNames(unchecked)),
     ...told.losses,
-    differenceLines(difference, counts.failedTests, short),
+    differenceLines(told, counts.failedTests, short),
     goneLine(gone),
     formerLines(told.former),
     unseenLine(unseen),

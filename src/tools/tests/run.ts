@@ -209,6 +209,7 @@ export class Run {
       what: this.#what(),
       tests,
       difference,
+      when: memory.when,
       gone,
       former,
       unseen,

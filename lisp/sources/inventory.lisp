@@ -1,0 +1,117 @@
+;;;; Lists what the packages of loaded files have, so that the server can compare two images after
+;;;; the same loads.
+
+(in-package "LIVE-LISP.SOURCES")
+
+(defun paths-below (folders)
+  "Return a list of the paths of the files in FOLDERS, native truenames with a slash at the end, of
+which a load has ended."
+  (loop for file being the hash-values of **files**
+        for path = (source-file-path file)
+        when (and (plusp (source-file-serial file))
+                  (loop for folder in folders thereis (eql (mismatch folder path) (length folder))))
+          collect path))
+
+(defun home-of (definition)
+  "Return the package to which the name of DEFINITION belongs, or NIL if it is SBCL's."
+  (let* ((symbol (name-symbol (definition-name definition)))
+         (package (if (member (definition-kind definition) '(:export :package))
+                      (definition-identity definition)
+                      (and (symbolp symbol) (symbol-package symbol)))))
+    (and package (package-name package) (not (sb-ext:package-locked-p package)) package)))
+
+(defun packages-used-by (paths)
+  "Return a list of the packages to which the names of the definitions in the loaded files PATHS
+belong, without those of SBCL."
+  (let ((packages '()))
+    (dolist (path paths packages)
+      (map-file-definitions (lambda (definition)
+                              (let ((home (home-of definition))) (when home (pushnew home packages))))
+                            (known-file path)))))
+
+(defun methods-about (symbol)
+  "Return a list of the methods of the generic functions that SYMBOL and (SETF SYMBOL) name, and of
+those that the class SYMBOL specializes."
+  (append (loop for name in (list symbol (list 'setf symbol))
+                for function = (generic-function-named name)
+                when function append (sb-mop:generic-function-methods function))
+          (let ((class (find-class symbol nil)))
+            (and class (ignore-errors (sb-mop:specializer-direct-methods class))))))
+
+(defun map-package-definitions (visit package)
+  "Call VISIT for each definition of a symbol at home in PACKAGE, and for each of METHODS-ABOUT it,
+with three arguments as MAP-DEFINITIONS does. It is called several times for some methods."
+  (do-symbols (symbol package)
+    (when (eq (symbol-package symbol) package)
+      (map-definitions visit symbol)
+      (loop for method in (methods-about symbol)
+            for name = (sb-mop:generic-function-name (sb-mop:method-generic-function method))
+            ;; Other names are SBCL's, for the slots of classes.
+            when (or (symbolp name) (eq (first name) 'setf)) do (funcall visit :method name method)))))
+
+(defun within-files-p (identity paths)
+  "Return true unless a file that is there and is not one of PATHS made the definition that IDENTITY
+stands for."
+  (let* ((name (if (typep identity 'generic-function)
+                   (generic-function-file identity)
+                   (identity-file identity)))
+         (path (and name (file-path name))))
+    (or (null path)
+        (member path paths :test #'string=)
+        (null (ignore-errors (probe-file (sb-ext:parse-native-namestring path)))))))
+
+(defun summary-text (value)
+  "Return text for VALUE in which two images can be compared: a literal as printed, of a list, a
+vector or a hash table how many elements it has, and of anything else only the class. No code of the
+user runs."
+  (flet ((literal-p (value) (typep value '(or number character string symbol)))
+         (counted (what count) (format nil "a ~A of ~D" what count)))
+    (let ((length (and (consp value) (ignore-errors (list-length value)))))
+      (cond ((or (literal-p value) (and length (<= length 20) (every #'literal-p value)))
+             (local-text value :limit 200 :length 20 :package (find-package "COMMON-LISP")))
+            (length (counted "list" length))
+            ((vectorp value) (counted "vector" (length value)))
+            ((hash-table-p value) (counted "hash table" (hash-table-count value)))
+            (t (format nil "an instance of ~A" (plain-text 200 (class-name (class-of value)))))))))
+
+(define-shape inventory ()
+  "What the packages of loaded files have."
+  (files (list string) :optional "The files, native truenames.")
+  (packages (list string) :optional "The packages to which the names that the files define belong.")
+  (items (list item) :optional "The definitions in these packages that the files, or no file, made.")
+  (variables (list (object (name string) (value string))) :optional
+   "The variables among these, with texts for their values that can be compared."))
+
+(defun inventory (paths packages)
+  "Return an INVENTORY as a JSON object: the definitions in PACKAGES that the loaded files PATHS, or
+no file, made."
+  (let ((items (make-hash-table :test 'equal)) (variables '()))
+    (flet ((visit (kind name identity)
+             (let ((definition (make-definition kind name identity 0)))
+               (when (within-files-p identity paths)
+                 (setf (gethash (list (kind-text kind name) (item-name definition)) items)
+                       (item-data definition))
+                 (when (eq kind :variable)
+                   (push (object "name" (symbol-text name)
+                                 "value" (if (boundp name)
+                                             (summary-text (symbol-value name))
+                                             "unbound"))
+                         variables))))))
+      (dolist (package packages) (map-package-definitions #'visit package)))
+    (object "files" paths
+            "packages" (mapcar #'package-name packages)
+            "items" (loop for item being the hash-values of items collect item)
+            "variables" variables)))
+
+(define-operation ("inventory" :gives inventory)
+    ((folders (list string) :optional
+      "Native truenames of folders, with a slash at the end, whose loaded files count.")
+     (files (list string) :optional "Instead of FOLDERS: those of these files that were loaded.")
+     (packages (list string) :optional "With FILES: the packages, so far as there are such."))
+  "Return what loaded files define in the packages of their definitions, with what no file defines
+there."
+  (sb-thread:with-mutex (**lock**)
+    (if files
+        (inventory (intersection files (paths-below '("/")) :test #'string=)
+                   (remove nil (mapcar #'find-package packages)))
+        (let ((paths (paths-below folders))) (inventory paths (packages-used-by paths))))))

@@ -1,0 +1,300 @@
+// Runs calls in a fresh image: a new process, with a folder of fasls of its own, that ends with the call. Tells what
+// differs from the running image.
+
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { CallError } from '../errors.ts';
+import type { CallOptions } from '../image/wire/call.ts';
+import type { Inventory, Item, LoadStep, Warning } from '../image/wire/operations.ts';
+import { toResult } from '../kernel/outcome.ts';
+import type { Arguments } from '../kernel/parameter.ts';
+import { indent, joinSections } from '../kernel/reply.ts';
+import type { CallContext, Result, Tool } from '../kernel/tool.ts';
+import { withTemporaryFolder } from '../temporary-folder.ts';
+import { itemsText, moreText } from './agreement.ts';
+import { callOptions, limitOption } from './calling.ts';
+import type { ToolDependencies } from './dependencies.ts';
+import { loadResult } from './execution/load-text.ts';
+import { systemResult } from './execution/loading.ts';
+import { noticeText } from './notice-text.ts';
+import { groupedWarnings } from './remarks.ts';
+import { ShownWarnings } from './shown-warnings.ts';
+
+export const FRESH = {
+  name: 'fresh',
+  type: 'string',
+  description: 'In a new SBCL',
+  enum: ['true', 'fasls'],
+} as const;
+
+/** How a tool is called in a fresh image. */
+export interface FreshWay {
+  /** Returns the tool over the dependencies of a fresh image. */
+  over: (fresh: ToolDependencies) => Tool;
+  /** True when what the running image was given is loaded before a call with ARGS. */
+  givenFirst: (args: Arguments) => boolean;
+  /** Returns the file that the call loads. */
+  file?: (args: Arguments) => Promise<string>;
+  /** Compiles and loads what the call loads, for a call with its fasls. Returns the result. */
+  build?: (fresh: ToolDependencies, args: Arguments, context: CallContext) => Promise<Result | undefined>;
+}
+
+/** Maximum number of definitions or variables in a line on differences. */
+const SHOWN = 20;
+const FRESH_ONE = 'In a fresh image';
+const NOT_RUN = 'So the call itself was not made.';
+const LOST = 'The fresh image was lost, so it was not compared with the running one.';
+/** Limit, in milliseconds, of what the running image is asked. */
+const ASK_MS = 10_000;
+
+/** Returns TOOL, which works in the image of RUNNING, with the parameter `fresh`, by which a call works by WAY in a fresh
+ *  image. */
+export function withFresh(tool: Tool, running: ToolDependencies, way: FreshWay): Tool {
+  const { raisedBy } = tool;
+  return {
+    ...tool,
+    parameters: [...tool.parameters, FRESH],
+    // A call with edits is refused, so that nobody is asked to approve them.
+    ...(raisedBy && { raisedBy: (args) => (args['fresh'] === undefined ? raisedBy(args) : undefined) }),
+    handler: (args, context) => {
+      const { fresh: kind, ...call } = args;
+      if (kind === undefined) return tool.handler(call, context);
+      checkFresh(call);
+      // What the reader was told is about the running image.
+      const { told: _, ...alone } = context;
+      return withTemporaryFolder((folder) =>
+        perform(
+          { running, way, args: call, context: alone, folder, warnings: new ShownWarnings() },
+          kind === 'fasls',
+        ),
+      );
+    },
+  };
+}
+
+/** Throws a CallError when a call with ARGS makes no sense in an image that ends with it. */
+function checkFresh({ edits, on_error }: Arguments): void {
+  if (edits !== undefined)
+    throw new CallError(
+      'Give fresh or edits, not both; nothing was done. Make the edits with edit_definitions, then call again with fresh.',
+    );
+  if (on_error === 'hold')
+    throw new CallError(
+      'Give fresh or on_error: hold, not both; nothing was done. A fresh image ends with its call, so it holds no error.',
+    );
+}
+
+/** A call in a fresh image. */
+interface FreshCall {
+  running: ToolDependencies;
+  way: FreshWay;
+  args: Arguments;
+  context: CallContext;
+  /** Folder for the fasls. */
+  folder: string;
+  /** The warnings of loads that the answer does not show. */
+  warnings: ShownWarnings;
+}
+
+/** Performs CALL; if FROM_FASLS, in an image that loads the fasls which another has built. */
+async function perform(call: FreshCall, fromFasls: boolean): Promise<Result> {
+  const { running, way, args, folder } = call;
+  const { withFreshImage } = running;
+  if (withFreshImage === undefined)
+    throw new CallError(
+      'fresh starts an SBCL on this machine, and a command (--image) starts the image of this session elsewhere, so nothing was done. Call without fresh.',
+    );
+  const file = await way.file?.(args);
+  const steps = (await givenSteps(call)).filter((step) => file === undefined || step.file !== file);
+  const own = file === undefined ? undefined : { file };
+  if (!fromFasls) return withFreshImage(folder, (fresh) => performIn(fresh, call, steps, FRESH_ONE));
+  // ASDF compiles again what was compiled in the second in which its source was written.
+  await pause(1000 - (Date.now() % 1000), undefined, { ref: false });
+  const failed = await withFreshImage(folder, (fresh) => build(fresh, call, own ? [...steps, own] : steps));
+  if (failed) return marked(running, failed, `${FRESH_ONE} that was to build the fasls`, [NOT_RUN]);
+  const heading = `${FRESH_ONE}, from the fasls that another has built`;
+  return withFreshImage(folder, (fresh) => performIn(fresh, call, steps, heading, own));
+}
+
+/** Compiles and loads STEPS and what CALL itself loads in the image of FRESH. Returns the result of a failure. */
+async function build(
+  fresh: ToolDependencies,
+  call: FreshCall,
+  steps: readonly LoadStep[],
+): Promise<Result | undefined> {
+  const { way, args, context, warnings } = call;
+  const result =
+    (await loadSteps(call, fresh, steps, false)) ??
+    (await way.build?.({ ...fresh, shownWarnings: warnings }, args, context));
+  return result?.failed ? result : undefined;
+}
+
+/** Loads STEPS in the image of FRESH, and performs CALL there. Returns the result, marked with HEADING. COMPILED is the
+ *  file that the call loads, if its fasl and those of STEPS are made. */
+async function performIn(
+  fresh: ToolDependencies,
+  call: FreshCall,
+  steps: readonly LoadStep[],
+  heading: string,
+  compiled?: LoadStep,
+): Promise<Result> {
+  const { running, way, args, context } = call;
+  const failed = await loadSteps(call, fresh, steps, heading !== FRESH_ONE);
+  if (failed) return marked(running, failed, heading, [NOT_RUN]);
+  // What a form does is no difference.
+  const early = way.build || way.file ? undefined : await differences(call, fresh);
+  const result = compiled
+    ? await loadStep(call, fresh, compiled, steps.length, true)
+    : toResult(await way.over(fresh).handler(args, context));
+  const notices = fresh.image.takeNotices().filter(({ kind }) => kind !== 'loss');
+  const names = steps.map(({ system, file = '' }) => system ?? running.places.fileName(file));
+  const after = names.length > 0 ? `, after loading ${listed(names, ', ')}` : '';
+  const compared = early ?? (fresh.image.running ? await differences(call, fresh) : LOST);
+  return marked(running, result, `${heading}${after}`, [...notices.map(noticeText), compared]);
+}
+
+/** Returns RESULT marked with HEADING as from a fresh image, with MORE sections, in the session of the image of RUNNING. */
+function marked(
+  { image }: ToolDependencies,
+  result: Result,
+  heading: string,
+  more: readonly string[],
+): Result {
+  const { unfound: _, ...kept } = result;
+  const whose = image.isAttached
+    ? heading.replace(FRESH_ONE, `${FRESH_ONE} of live-lisp, not the user's`)
+    : heading;
+  const data = typeof result.data === 'object' ? result.data : { value: result.data };
+  return {
+    ...kept,
+    data: { ...data, fresh: more },
+    text: joinSections([`${whose}:\n${result.text}`, ...more]),
+  };
+}
+
+/** Returns the loads that give an image what the running one was given, if CALL needs that. */
+async function givenSteps({ running: { image }, way, args, context }: FreshCall): Promise<LoadStep[]> {
+  const { systems, files } = image.loads;
+  const isEmpty = !image.running && systems.length + files.length === 0;
+  if (isEmpty || !way.givenFirst(args)) return [];
+  const { data } = await image.call('loads-again', image.loads, asking(context));
+  return data.value ?? [...systems.map((system) => ({ system })), ...files.map((file) => ({ file }))];
+}
+
+/** Returns the options of a call that only asks. */
+function asking(context: CallContext): CallOptions {
+  return { ...callOptions(context), limitMs: ASK_MS };
+}
+
+/** Loads STEPS in the image of FRESH, files by their FASLS if these are made. Returns the result of a failure. */
+async function loadSteps(
+  call: FreshCall,
+  fresh: ToolDependencies,
+  steps: readonly LoadStep[],
+  fasls: boolean,
+): Promise<Result | undefined> {
+  for (const [number, step] of steps.entries()) {
+    const result = await loadStep(call, fresh, step, number, fasls);
+    if (result.failed) return result;
+  }
+  return undefined;
+}
+
+/** Loads STEP in the image of FRESH; a file by its fasl, which NUMBER tells, if it IS_COMPILED. Returns the result. */
+async function loadStep(
+  { args, context, folder, warnings }: FreshCall,
+  { image, places }: ToolDependencies,
+  { system, file = '' }: LoadStep,
+  number: number,
+  isCompiled: boolean,
+): Promise<Result> {
+  const options = { ...callOptions(context), ...limitOption(args) };
+  if (system !== undefined) {
+    const reply = await image.call('load-system', { name: system, force: false }, options);
+    warnings.keep(reply.data.warnings);
+    return systemResult(reply, system, places, context);
+  }
+  const fasl = join(folder, `${number}.fasl`);
+  const reply = isCompiled
+    ? await image.call('load-source', { file: fasl }, options)
+    : await image.call('load-file', { file, fasl }, options);
+  warnings.keep(reply.data.warnings);
+  const name = `${isCompiled ? 'the fasl of ' : ''}${places.fileName(file)}`;
+  const isWhole = reply.ending.kind === 'done' && reply.data.value?.notLoaded !== true;
+  return loadResult(reply, isWhole ? `Loaded ${name}` : `Not loaded to its end: ${name}`, places, context);
+}
+
+/** Returns the section on what differs between the image of FRESH and the running one. */
+async function differences(
+  { running, warnings, context }: FreshCall,
+  fresh: ToolDependencies,
+): Promise<string> {
+  const { image, workspace, places, shownWarnings } = running;
+  const folders = workspace.realRoots.map((root) => `${root}/`);
+  const now = (await fresh.image.call('inventory', { folders }, asking(context))).data.value;
+  if (now?.files === undefined)
+    return 'No file of the workspace was loaded, so nothing was compared with the running image.';
+  const { files, packages = [] } = now;
+  const then = image.running
+    ? (await image.call('inventory', { files, packages }, asking(context))).data.value
+    : {};
+  if (then === undefined) return 'The running image did not answer, so it was not compared.';
+  if (then.files === undefined)
+    return 'The running image has loaded none of these files, so it was not compared.';
+  const isNews = ({ file = '', severity }: Warning) => places.isOwn(file) && severity !== 'note';
+  const told = fresh.shownWarnings.lackedBy([shownWarnings], then.files).filter(isNews);
+  const untold = warnings.lackedBy([shownWarnings, fresh.shownWarnings], then.files).filter(isNews);
+  await places.prepare(untold.flatMap(({ file = [] }) => file));
+  const lines = [
+    ...newsLine(told.map(({ file = '' }) => places.fileName(file))),
+    ...(untold.length > 0
+      ? [`Not shown by its loads: ${groupedWarnings({ warnings: untold }, places)}`]
+      : []),
+    ...inventoryLines(then, now),
+  ];
+  return lines.length === 0
+    ? 'The running image does not differ in what these files define.'
+    : `The running image differs:\n${lines.map((line) => indent(line, 2)).join('\n')}`;
+}
+
+/** Returns a line on warnings in the answer about FILES, a name for each warning; none without any. */
+function newsLine(files: readonly string[]): string[] {
+  if (files.length === 0) return [];
+  const many = files.length === 1 ? '1 of these warnings was' : `${files.length} of these warnings were`;
+  return [`${many} not shown by its loads: ${[...new Set(files)].join(', ')}.`];
+}
+
+/** Returns lines on what THEN, the inventory of the running image, and NOW, that of a fresh one, have differently. */
+function inventoryLines(then: Inventory, now: Inventory): string[] {
+  const [all = [], loaded = []] = [now.files, then.files];
+  const unloaded = all.length - loaded.length;
+  const here = new Map(now.variables?.map(({ name, value }) => [name, value]));
+  const others = (then.variables ?? []).flatMap(({ name, value }) => {
+    const other = here.get(name);
+    return other === undefined || other === value
+      ? []
+      : `${name} is ${value} in it, ${other} in the fresh image`;
+  });
+  return [
+    ...(unloaded > 0 ? [`It has not loaded ${unloaded} of the ${all.length} files.`] : []),
+    ...lackedLine('Only in it', then.items, now.items),
+    ...lackedLine('Only in the fresh image', now.items, then.items),
+    ...(others.length > 0 ? [`Other values: ${listed(others, '; ')}.`] : []),
+  ];
+}
+
+/** Returns a line with LABEL and those of ITEMS that OTHERS lack; none without any. Addresses of objects do not count. */
+function lackedLine(label: string, items: readonly Item[] = [], others: readonly Item[] = []): string[] {
+  const keyOf = ({ kind, name }: Item) => `${kind} ${name.replace(/ \{[0-9A-F]+\}(?=>)/g, '')}`;
+  const known = new Set(others.map(keyOf));
+  const lacked = items
+    .filter((item) => !known.has(keyOf(item)))
+    .sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+  return lacked.length === 0 ? [] : [`${label}: ${itemsText(lacked.slice(0, SHOWN), lacked.length)}.`];
+}
+
+/** Returns the first of TEXTS with SEPARATOR between them, and how many more there are. */
+function listed(texts: readonly string[], separator: string): string {
+  const shown = texts.slice(0, SHOWN);
+  return `${shown.join(separator)}${moreText(shown.length, texts.length)}`;
+}
