@@ -256,7 +256,7 @@ async function standardInput(verb: string): Promise<string> {
 /** The used part of a tool in the answer to tools/list. */
 interface ListedTool {
   name: string;
-  inputSchema: { properties?: { [name: string]: { type?: string; items?: { type?: string } } } };
+  inputSchema: { properties?: OptionTypes };
 }
 
 async function parametersOf(tool: string, client: SessionClient): Promise<OptionTypes> {
@@ -265,12 +265,7 @@ async function parametersOf(tool: string, client: SessionClient): Promise<Option
   const tools = 'result' in reply ? (reply.result['tools'] as ListedTool[]) : [];
   const found = tools.find(({ name }) => name === tool);
   if (found === undefined) throw new UsageError(`Unknown tool: ${tool}; live-lisp tools lists them.`);
-  return Object.fromEntries(
-    Object.entries(found.inputSchema.properties ?? {}).map(([name, { type = 'any', items }]) => [
-      name,
-      { type, ...(items?.type !== undefined && { items: items.type }) },
-    ]),
-  );
+  return found.inputSchema.properties ?? {};
 }
 
 const ENDED = 'The session ended before it answered. The next command starts a new one.';

@@ -2,11 +2,11 @@
 
 import { UsageError } from '../errors.ts';
 
-/** The type of a tool's parameter, as an option. */
+/** The JSON schema of a tool's parameter. */
 interface OptionType {
-  type: string;
-  /** The type of the elements of an array. */
-  items?: string;
+  type?: string;
+  items?: { type?: string };
+  enum?: readonly unknown[];
 }
 
 export type OptionTypes = { readonly [name: string]: OptionType };
@@ -39,7 +39,8 @@ export function argumentsOf(
       Object.assign(args, stands);
       continue;
     }
-    const text = attached ?? (parameter.type === 'boolean' ? 'true' : rest.shift());
+    const isSwitch = parameter.type === 'boolean' || parameter.enum?.includes('true');
+    const text = attached ?? (isSwitch ? 'true' : rest.shift());
     if (text === undefined) throw new UsageError(`The option --${option} needs a value.`);
     const value = parsedValue(`--${option}`, text, parameter);
     if (parameter.type !== 'array' && Object.hasOwn(args, name))
@@ -66,7 +67,7 @@ function unknownOption(word: string, verb: string, parameters: OptionTypes, shor
 }
 
 /** Converts TEXT to a value of the type of a parameter; for an array, to the list of its further elements. */
-function parsedValue(option: string, text: string, { type, items = 'string' }: OptionType): unknown {
+function parsedValue(option: string, text: string, { type, items }: OptionType): unknown {
   switch (type) {
     case 'boolean':
       if (text === 'true' || text === 'false') return text === 'true';
@@ -78,7 +79,7 @@ function parsedValue(option: string, text: string, { type, items = 'string' }: O
       return number;
     }
     case 'array':
-      return items === 'string' ? [text] : [jsonOf(option, text)].flat();
+      return (items?.type ?? 'string') === 'string' ? [text] : [jsonOf(option, text)].flat();
     case 'string':
       return text;
     default:

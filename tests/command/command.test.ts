@@ -71,6 +71,12 @@ describe('a verb', () => {
     );
   });
 
+  test('an option that is true or another word needs no value', async () => {
+    const { stdout } = await shell.run(['eval', '--fresh', '(list 1 *x*)']);
+    expect(stdout).toMatch(/^In a fresh image[^\n]*:\nError: The variable \*X\* is unbound/);
+    expect((await shell.run(['eval', '--fresh=no', '1'])).code).toBe(2);
+  });
+
   test('prints what a form writes while it runs, and not again with its answer', async () => {
     const form = '(progn (princ "one") (terpri) (finish-output) (sleep 3) (princ "two") :done)';
     const first = await shell.line(`live-lisp eval '${form}' | head -2`);

@@ -61,7 +61,6 @@ const READ_DEFINITION = {
   complexity: 'simple',
   keywords: [
     'view source',
-    'what a file defines',
     'show a definition',
     'code of a class',
     'source of a function',
