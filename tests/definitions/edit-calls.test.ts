@@ -110,6 +110,19 @@ Not changed: uses.lisp:13: it has fewer arguments than old.`,
     expect(read('other/far.lisp')).toContain('(rate :tariff 1 :zone 2)');
   });
 
+  test('changes one file alone when it is given', async () => {
+    expect(await edit({ ...CALLS, path: 'other/far.lisp' })).toBe(
+      `Changed other/far.lisp: line 4, +1 −1. It has 4 top-level forms now.
+
+Note: there is no package EC-OTHER in the image, so names in other/far.lisp were not looked up.
+
+Not changed: other/far.lisp:3: it lacks an argument that new needs: C.`,
+    );
+    expect(await edit({ ...CALLS, path: 'rate.lisp' })).toBe(
+      'failed: edits[0]: rate.lisp does not call ec:rate.',
+    );
+  });
+
   test('takes &rest, forms around parameters, and another function', async () => {
     await edit({ ...CALLS, old: '(rate a &rest more)', new: '(price (list a) more 7)' });
     expect(read('uses.lisp')).toContain('(defun plain () (price (list 1) (list 2 3) 7))');
@@ -124,7 +137,7 @@ describe('an edit of all calls that is wrong says why', () => {
     [{ old: '(rate 5)' }, 'old has 5, which is no parameter: give a symbol for each argument.'],
     [{ old: '(rate &aux b)' }, 'old has &AUX, and takes only &optional, &rest and &key.'],
     [{ old: '(rite a)' }, 'old must be a call of ec:rate.'],
-    [{ text: '(x)' }, 'op calls takes definition, old and new alone.'],
+    [{ text: '(x)' }, 'op calls takes definition, old, new and path alone.'],
     [{ definition: '(setf rate)' }, 'op calls takes the name of a function or macro, not (setf rate).'],
     [
       { definition: 'ec::none', old: '(none a)' },

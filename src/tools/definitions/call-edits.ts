@@ -15,13 +15,13 @@ import type { CallsEdit } from './edits.ts';
 import { lispFiles, lookupBudget } from './in-workspace.ts';
 import type { Origins } from './origins.ts';
 
-/** Adds to FILES the splices that rewrite the calls of EDIT in the Lisp files of the workspace, except in what other
- *  edits replace already. HOME is the package of a name without prefix. Returns a line for each call or other mention
+/** Adds to FILES the splices that rewrite the calls of EDIT in its file, or in all Lisp files of the workspace, except in
+ *  what other edits replace already. HOME is the package of a name without prefix. Returns a line for each call or other mention
  *  that stays as it is. Throws a CallError when the image does not have the function, or no file mentions it. */
 export async function planCallsEdit(
   { image, places, workspace }: Origins,
   files: EditedFiles,
-  { label, query, pattern }: CallsEdit,
+  { label, path: only, query, pattern }: CallsEdit,
   home: string | undefined,
   context: CallContext,
 ): Promise<QuestionLine[]> {
@@ -45,11 +45,12 @@ export async function planCallsEdit(
     throw new CallError(
       `${label}: the workspace has more files than can be searched for calls. Nothing was changed.`,
     );
+  const paths = only === undefined ? mentioning.map((path) => workspace.name(path)) : [only];
   const callee = { name: query.symbol, packages, macro: facts.kind === 'MACRO' };
   const lines: QuestionLine[] = [];
   let found = 0;
-  for (const path of mentioning) {
-    const file = await files.open(workspace.name(path));
+  for (const path of paths) {
+    const file = await files.open(path);
     const mentions = callMentionsIn(file.source, places.features, callee);
     const { splices, kept } = rewriteCalls(file.source, mentions, pattern, file.splices);
     for (const splice of splices) file.splices.push({ ...splice, label });
@@ -57,7 +58,10 @@ export async function planCallsEdit(
     found += mentions.length;
     await turn();
   }
-  if (found === 0) throw new CallError(`${label}: no file of the workspace calls ${query.name}.`);
+  if (found === 0) {
+    const where = only === undefined ? 'no file of the workspace calls' : `${only} does not call`;
+    throw new CallError(`${label}: ${where} ${query.name}.`);
+  }
   return lines;
 }
 

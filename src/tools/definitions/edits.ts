@@ -38,9 +38,10 @@ export interface Part {
   all: boolean;
 }
 
-/** An edit that rewrites all calls of the function that QUERY names by PATTERN. */
+/** An edit that rewrites by PATTERN all calls of the function that QUERY names, or those in the file PATH. */
 export interface CallsEdit {
   label: string;
+  path?: string;
   query: DefinitionQuery;
   pattern: CallPattern;
 }
@@ -92,17 +93,17 @@ function editOf(
   const [query, ...more] = parseQueries(definition, 'definition');
   if (query === undefined || more.length > 0)
     throw new CallError(`definition names ${more.length + 1} definitions. Give an edit for each.`);
-  if (args.op === 'calls') return { label, query, pattern: patternOf(query, args) };
+  if (args.op === 'calls') return { label, query, path, pattern: patternOf(query, args) };
   return { label, query, path, line, change: changeOf(args) };
 }
 
 /** Returns the pattern that ARGS, an edit of all calls of QUERY, give. */
 function patternOf(
   { name, symbol, operator }: DefinitionQuery,
-  { path, line, text, old, new: replacement }: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>,
+  { line, text, old, new: replacement }: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>,
 ): CallPattern {
-  if (old === undefined || replacement === undefined || (path ?? line ?? text) !== undefined)
-    throw new CallError('op calls takes definition, old and new alone.');
+  if (old === undefined || replacement === undefined || (line ?? text) !== undefined)
+    throw new CallError('op calls takes definition, old, new and path alone.');
   if (operator !== undefined || symbol.startsWith('SETF '))
     throw new CallError(`op calls takes the name of a function or macro, not ${name}.`);
   const pattern = callPatternOf(old, replacement);
