@@ -321,8 +321,9 @@ function loadedTexts(image: Image): ReadLoaded {
 type Connections = Required<Pick<SbclOptions, 'limitMs' | 'onReply' | 'callTool' | 'tools'>> &
   Pick<SbclOptions, 'times'>;
 
-/** Returns a function from the text of an answer of IMAGE to an explanation for the model; undefined unless the
- *  text shows that SANDBOX refused something. */
+/** Returns a function that takes the text of an answer of IMAGE. It returns an explanation for the model when
+ *  the text shows that SANDBOX refused something, else undefined. An image that somebody else runs is in no
+ *  sandbox. */
 function refusals(
   root: string,
   image: Image,

@@ -13,8 +13,8 @@ const SERVER_ERROR = -32000;
 /** Words of the command line that make the program do something other than serve a client. */
 const OTHERS: readonly string[] = [...COMMANDS, '--help', '--version'].filter((word) => word !== 'serve');
 
-/** True when WORD, the first of the command line, is no verb of commands: it is absent, a flag, or names what the
- *  program itself does. */
+/** True when WORD, the first word of the command line, is absent, a flag, or one of COMMANDS. Any other word
+ *  is taken for a verb, which calls tools in the session of the workspace. */
 export function isOfServer(word: string | undefined): boolean {
   return word === undefined || word === 'serve' || word.indexOf('-') === 0 || OTHERS.indexOf(word) !== -1;
 }

@@ -73,8 +73,9 @@ export function helpOn(word: string, registry: ToolRegistry): string {
   return [`Usage: live-lisp ${usage}`, '', tool.description, '', 'Options:', ...options].join('\n');
 }
 
-/** Returns the result of a search for WORDS in CATALOG, one tool on a line, then the note of the result.
- *  Throws a UsageError when WORDS is empty. */
+/** Returns the answer to a search for WORDS in CATALOG as text: a line for each tool, then, if there are any,
+ *  a line with the names of further matches and a note on the search. Throws a UsageError when WORDS is
+ *  empty. */
 export function searchText(words: readonly string[], catalog: Searchable): string {
   const query = words.join(' ');
   if (query.trim() === '') {

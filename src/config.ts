@@ -83,7 +83,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     answerSeconds: readSeconds('answer-time', '600', flags),
     /** The client to set up or check. */
     client: flags.has('client') ? readChoice('client', CLIENT_NAMES, flags) : undefined,
-    /** The scope of the client's configuration. */
+    /** Whether to change the client's configuration for this user or for this project. */
     scope: readChoice('scope', SCOPES, flags),
     /** True to only print changes. */
     dryRun: flags.has('dry-run'),

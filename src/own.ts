@@ -35,8 +35,8 @@ export function makeOwnFolder(folder: string): void {
   if ((stats.mode & 0o077) !== 0) chmodSync(folder, 0o700);
 }
 
-/** True when a process with the id PID exists, also one of another user, and when PID is no valid id: only files of
- *  a process that certainly has ended may be removed. */
+/** False when no process has the id PID. True also for a process of another user, and for a PID that is no
+ *  valid id: callers remove the files of a process that is not running, so in doubt it is running. */
 export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -51,7 +51,8 @@ given, RECEIVE signals an error when nothing has come for this number of seconds
 (defun close-channel (channel)
   "End both directions of CHANNEL: from now on SEND-FRAME sends nothing there, and RECEIVE returns
 NIL."
-  (setf **channels** (remove channel **channels**))
+  ;; Another thread can open a channel meanwhile.
+  (sb-ext:atomic-update (symbol-value '**channels**) (lambda (open) (remove channel open)))
   (sb-thread:with-mutex ((channel-lock channel))
     (let ((out (shiftf (channel-out channel) nil)))
       (when out

@@ -88,10 +88,11 @@ job's next answer. The job's own request was answered already. Return the job."
     job))
 
 (defun left-by (held)
-  "Return a function for JOB-LEAVING of a job that runs a form in the thread of the held error HELD.
-It is called with this job if the form has left HELD for good, as by invoking a restart. Then the
-request gets the next answer of the job that HELD had stopped. If HELD is in a thread of the
-program, this thread just continues, and the answer says so."
+  "Return a function for the slot LEAVING of a job that runs a form in the thread stopped at the
+held error HELD. The function takes this job. It is called when the form has ended the stop by a
+non-local exit, for example by invoking a restart. It gives the request of this job the next answer
+of the job that HELD had stopped. If HELD is in a thread of the program, there is no such job: then
+it answers that the thread continues."
   (lambda (guest)
     (setf (held-end held) "a form evaluated in its thread left it by a non-local exit")
     (if (null (held-job held))

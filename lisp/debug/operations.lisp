@@ -159,7 +159,7 @@ evaluated there."
 (defun evaluate-here (forms frame)
   "Evaluate FORMS with the variables of FRAME, or without if FRAME is NIL, and return a list of the
 values of the last form. FORMS is a list of (FORM TEXT) lists, where TEXT is a function that returns
-the form's source text. Report forms that change the image to the server, except those that use
+the form's source text. Tell the server which forms have changed the image, except those that use
 variables of FRAME."
   (let ((values '()))
     (loop for (form text) in forms

@@ -427,7 +427,7 @@ a property list of answer members."
     (append (done-members) members)))
 
 (define-shape forms-data (remarks)
-  "What came of reading and evaluating, or compiling, the forms of a text."
+  "The result of an operation that reads the forms of a text, and evaluates or compiles them."
   (form-number integer :optional "Number of the form that was read or evaluated last (1-based).")
   (unreadable unreadable :optional) (value lookup-failure :optional))
 

@@ -1,7 +1,8 @@
 ;;;; Keeps room for garbage collections. The collector copies live objects, and without room for the
-;;;; copies the image ends. So SBCL has three times the heap that the user asked for: a third for
-;;;; live objects, a third for their copies, and a third for objects that other threads allocate
-;;;; while the collecting thread waits for a CPU.
+;;;; copies the image ends. So the server starts its own image with three times the heap that the
+;;;; user asked for: a third for live objects, a third for their copies, and a third for objects
+;;;; that other threads allocate while the collecting thread waits for a CPU. An image that somebody
+;;;; else runs has the heap that it was started with: there, half of it is for live objects.
 
 (in-package "LIVE-LISP.GUARD")
 

@@ -36,7 +36,8 @@ that sets it up. NIL if there is no library manager.")
 (sb-ext:defglobal **library-manager-failure** nil
   "A text with the reason why the library manager could not be loaded, or NIL.")
 (sb-ext:defglobal **library-manager-due** nil
-  "True while the user's library manager is not loaded yet.")
+  "True until the agent begins to load the user's library manager, which may fail. NIL if there is
+no library manager.")
 
 (sb-ext:defglobal **init-file** nil
   "The name of the user's init file, as answers show it, if that file was not loaded. Else NIL.")

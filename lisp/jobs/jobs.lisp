@@ -496,8 +496,8 @@ for it."
 
 (defmacro with-job-streams ((capture) &body body)
   "Evaluate BODY with output streams that write to CAPTURE, and input streams that are at their
-end. In an image that somebody else runs, also SBCL's own streams are such ones, so that BODY
-neither takes that person's input nor writes into the terminal."
+end. In an image that somebody else runs, bind SBCL's own streams, such as SB-SYS:*STDIN*, to these
+too, so that BODY neither takes that person's input nor writes into the terminal."
   (let ((input (gensym "INPUT")) (output (gensym "OUTPUT")) (terminal (gensym "TERMINAL")))
     ;; LOAD-TIME-VALUE is used for the reason in ENDED-INPUT. The job cannot be interrupted here
     ;; yet.

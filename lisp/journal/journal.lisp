@@ -166,7 +166,8 @@ function that returns the source text of FORM."
              (unless (shiftf reported t)
                (report-built (lambda () (append (funcall members form account)
                                                 (closing-members account))))))
-           ;; An error in FORM is held for debugging, and FORM may never go on.
+           ;; A member of *PROGRESS-FUNCTIONS*: it is called when an error in FORM is held for
+           ;; debugging, because FORM may never go on. It adds no members to the answer.
            (report-if-changed ()
              (when (or (account-builds account) (and *effects* (effects-builds *effects*)))
                (report-open account))

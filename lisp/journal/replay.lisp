@@ -45,8 +45,8 @@ normally."
    "Names of the restarts by which the evaluation went on from errors."))
 
 (defun form-read (text)
-  "Read a form from TEXT as code of the user, which reader macros can be, and return the form. Load
-ASDF or the library manager if TEXT names one of their packages."
+  "Read a form from TEXT, and return it. Reader macros can be code of the user, so the reader runs
+within CALL-USER-CODE. Load ASDF or the library manager if TEXT names one of their packages."
   (call-user-code (lambda () (call-reading (lambda () (read-from-string text))))))
 
 (defun replay-form (table effects)

@@ -20,7 +20,8 @@
    "A `(declaim (ftype ...))` form as text, with the types of the recorded arguments and values."))
 
 (defparameter *type-limit* 4
-  "The maximum number of types in the proposed type of an argument. With more, T is proposed.")
+  "The maximum number of types in the proposed type of an argument or a returned value. With more, T
+is proposed.")
 
 (defun seen-type (object)
   "Return the type specifier that a declaration should use for OBJECT."

@@ -104,8 +104,8 @@ loaded, although the file has another value."
          (eql (symbol-value symbol) (sb-ext:weak-pointer-value (definition-kept definition))))))
 
 (defun note-set (symbol)
-  "Record that a form has set the variable SYMBOL, perhaps to the value that it had: it no longer
-has a value that it kept when a file was loaded."
+  "Record that a form has set the variable SYMBOL, perhaps to the same value as before. From now on
+its value does not count as one that the variable kept while a file with another value was loaded."
   (sb-thread:with-mutex (**lock**)
     (loop with key = (definition-key :variable symbol nil)
           for file being the hash-values of **files**

@@ -126,7 +126,8 @@ of PACKAGE."
 
 (defun known-files (paths)
   "Return a list of the SOURCE-FILE structures for those of PATHS, native names, whose loads were
-recorded. Of a file that KEEP-TEXT has recorded, the definitions are unknown."
+recorded. Leave out a file of which only KEEP-TEXT has recorded the text: its definitions are
+unknown."
   (loop for path in paths
         for file = (gethash (file-path (namestring (sb-ext:parse-native-namestring path)))
                             **files**)

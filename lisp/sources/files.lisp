@@ -233,8 +233,8 @@ same when it is made again: a package, an export, or a function that was set to 
                (> (definition-serial evaluated) (definition-serial definition)))))))
 
 (defun note-exported (exported serial)
-  "Record in **EXPORTED** the symbols in EXPORTED, the EXPORTED of a TOUCHED structure. SERIAL is
-the number of the load or evaluation."
+  "Record in the table **EXPORTED** that the load or evaluation with the number SERIAL has exported
+symbols. The list EXPORTED has them: it is the slot EXPORTED of a TOUCHED structure."
   (loop for (package . symbols) in exported
         do (dolist (symbol symbols)
              (when (symbolp symbol)

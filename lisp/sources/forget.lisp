@@ -72,8 +72,9 @@ image again: loads in the new image have listed definitions, but no user has see
 ;;; Removing definitions
 
 (defun files-with-same (definition)
-  "Return a list of the paths of the files whose last load made a definition with the kind and name
-of DEFINITION, which has replaced that one. Without DEFINITION, the image would have neither."
+  "Return a list of the paths of other files whose last load also made a definition with the kind
+and name of DEFINITION. DEFINITION has replaced theirs, so removing it would leave the image without
+any."
   (loop for file being the hash-values of **files**
         when (same-in-file definition file) collect (source-file-path file)))
 
@@ -190,8 +191,9 @@ as going in this step."
         do (funcall visit step going)))
 
 (defun planned-staying (definitions)
-  "Return an alist from those DEFINITIONS that FORGET-ALL would not remove to their REASONS, as far
-as this can be told before it has removed any."
+  "Return an alist. Its keys are those of DEFINITIONS that FORGET-ALL would not remove. Its values
+are their REASONS, or NIL for parts of others that stay. This is a forecast: removing some
+definitions can change which others must stay."
   (let ((*planning* t) (all '()))
     (map-removal-steps (lambda (step going) (setf all (append (staying step going) all)))
                        definitions)

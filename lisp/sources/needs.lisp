@@ -33,8 +33,9 @@ GOING."
        (not (going-p name (method-of function name) going))))
 
 (defun code-texts (users going)
-  "Return two lists about USERS, a list from USERS-OF-NAMES: texts for definitions, and JSON objects
-with the file and the number of other top-level forms. Leave out the definitions in the list GOING."
+  "USERS is a list from USERS-OF-NAMES. Return two lists: texts that name the definitions in USERS,
+and, for its other top-level forms, JSON objects with the file and the form's number in it. Leave
+out the definitions in the list GOING."
   (let ((texts '()) (forms '()))
     (loop for (name function file number) in users
           do (cond (file (push (list (file-path file) number) forms))
@@ -195,8 +196,8 @@ predicate WANTED is true, and for symbols with such property lists."
       (sort texts #'string<))))
 
 (defun needed-by-values (wanted)
-  "Return the list VALUES-WITH for the predicate WANTED, or a list of one text if the values of the
-program's variables are too large to be searched."
+  "Return the list of texts that VALUES-WITH returns for the predicate WANTED. If the values of the
+program's variables are too large to be searched, return instead a list of one text that says so."
   (catch 'too-many-parts
     (return-from needed-by-values (values-with wanted)))
   (list "values of variables, which are too large to search"))

@@ -50,7 +50,8 @@ NIL.")
 TOUCHED structure of this thread."
   `(when *touched*
      (let ((,variable (if (eq *touched* :nothing-yet) (setf *touched* (make-touched)) *touched*)))
-       ;; Record nothing in BODY: looking up a name can make SBCL change another name.
+       ;; Record no changes while BODY runs: when BODY looks up a name, SBCL itself may change the
+       ;; definitions of another name.
        (let ((*touched* nil))
          (with-isolation ,@body)))))
 

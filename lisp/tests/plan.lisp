@@ -74,9 +74,8 @@ lack it. If KNOWN is true, look only at files of which the loaded text is known.
                         (and (not known) same-second)))))
 
 (defun keep-texts (system)
-  "Record the current texts of files of SYSTEM as their texts when they were loaded, if no such
-texts are recorded because the files were loaded before loads were. Do it only for files that are
-certainly older than their fasls."
+  "Files of SYSTEM may have been loaded before the agent began to record loads. Record the current
+text of each such file as the text that was loaded, if the file is certainly older than its fasl."
   (loop for (component . path) in (source-components system)
         do (when (and (not (known-text path))
                       (asdf-call "COMPONENT-LOADED-P" component)

@@ -1,4 +1,5 @@
-// Checks what an image needs here: sandbox, folders, libraries. Also says how to set up clients.
+// Checks what the server and its images need on this machine: folders, libraries, a sandbox. Also finds the
+// images that serve the workspace, and says how to set up clients by hand.
 
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -14,8 +14,8 @@ export const INTERRUPT = 'live-lisp/interrupt';
 /** How a call ended: it succeeded, failed, had wrong arguments, needs a human's approval, or has no image. */
 export type EndKind = 'good' | 'failed' | 'usage' | 'human' | 'image';
 
-/** What a result tells a command besides its texts, under OUTCOME_KEY: the data for code, and the whole text when the one
- *  in the result is cut. */
+/** The outcome of a call, which its result has for the command under OUTCOME_KEY: how the call ended, and its
+ *  data for code. WHOLE is the whole text of the answer, if the result has only a part of it. */
 export interface CallEnd {
   ended: EndKind;
   data?: unknown;

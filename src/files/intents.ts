@@ -52,7 +52,8 @@ export class Intents {
       const path = join(this.#folder, name);
       const record = readIfRegular(path, { limit: LIMIT });
       const files = record && isOwn(record.stats) ? filesIn(record.octets.toString('utf8')) : undefined;
-      // The record is incomplete. It is written before any file is touched, so there is nothing to roll back.
+      // The record is incomplete, or is not ours. `begin` returns only when its record is complete, and files
+      // are touched after that, so an incomplete record needs no rollback.
       if (files === undefined) await forget(path);
       else found.push({ files, remove: () => forget(path) });
     }

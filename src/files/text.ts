@@ -40,7 +40,8 @@ export function encode({ text, encoding, bom }: FileText, name: string): Buffer 
   );
 }
 
-/** Returns the kind of a file with this beginning; undefined for text. As in git, a NUL means binary. */
+/** Returns the kind of a file that begins with BYTES if tools cannot read it as text, else undefined. As in
+ *  git, a file with a NUL in its first 8192 bytes is binary. */
 export function binaryKind(bytes: Uint8Array): 'UTF-16 text' | 'a binary file' | undefined {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return 'UTF-16 text';

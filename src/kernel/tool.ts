@@ -199,7 +199,7 @@ export function atLeastCautious(level: SafetyLevel): SafetyLevel {
   return level === 'safe' ? 'cautious' : level;
 }
 
-/** Returns the first sentence of TEXT. */
+/** Returns TEXT up to the first period before white space or the end; all of TEXT when there is none. */
 export function firstSentence(text: unknown): string {
   return /^.*?\.(?=\s|$)|^.*/s.exec(String(text))?.[0] ?? '';
 }

@@ -77,7 +77,8 @@ function dispatchToken(source: string, start: number): Token {
   }
   // An illegal sub-character is left for the next token: it may be the parenthesis that closes the list.
   if (char === '' || /[\s<)]/.test(char)) return { kind: 'atom', start, end: at };
-  // Standard readers reject #". Libraries that define it as a dispatch macro read a string after it.
+  // Standard readers reject #". A library that defines it reads a string that begins at the ", so the " is
+  // left for the next token.
   return { kind, start, end: char === '"' ? at : at + 1 };
 }
 

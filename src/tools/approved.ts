@@ -15,8 +15,8 @@ export function checkApproved({ name, fingerprint: now }: Present, fingerprint: 
   );
 }
 
-/** Returns the text of PRESENT; '' when there is no file. Throws a CallError when the file is binary or too
- *  large. */
+/** Returns the text of the file whose state PRESENT describes; an empty text when there is no file. Throws a
+ *  CallError when the file is binary, in UTF-16 or too large. */
 export function presentText({ name, size, bytes }: Present): FileText {
   if (size === undefined) return { text: '', encoding: 'UTF-8', bom: false };
   const kind = bytes && binaryKind(bytes);

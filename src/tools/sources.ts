@@ -266,7 +266,8 @@ function keyOf(file: string, mark: string): string {
   return `${mark} ${file}`;
 }
 
-/** Returns a short text made of OCTETS, as the image makes it (FNV-1a). */
+/** Returns the FNV-1a hash of OCTETS in base 36. The agent makes the digest of a loaded file in the same way,
+ *  and the two are compared, so a change here needs the same change in lisp/sources/texts.lisp. */
 function fnvHashOf(octets: Uint8Array): string {
   let digest = 0x811c9dc5;
   for (const octet of octets) digest = Math.imul(digest ^ octet, 0x01000193);

@@ -162,12 +162,13 @@ describe('nothing is left', () => {
 });
 
 test('two servers over one workspace have a sandbox each', async () => {
+  const name = `mine-${process.pid}`;
   const env = { XDG_CACHE_HOME: place.cache };
   const sessions = await Promise.all([startSandboxed(place.root, { env }), startSession({ env })]);
   try {
     const [one, other] = sessions;
-    expect(await shell(one, 'echo here > "$TMPDIR/mine"; ls "$TMPDIR" | grep mine')).toBe('0 mine');
-    expect(await other.eval('(probe-file "/tmp/mine")')).toBe('NIL');
+    expect(await shell(one, `echo here > "$TMPDIR/${name}"; ls "$TMPDIR" | grep ${name}`)).toBe(`0 ${name}`);
+    expect(await other.eval(`(probe-file "/tmp/${name}")`)).toBe('NIL');
   } finally {
     await Promise.all(sessions.map((session) => session.close()));
   }

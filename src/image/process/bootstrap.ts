@@ -1,6 +1,7 @@
-// Turns the stdin and stdout of a command into a wire. The command, such as ssh, starts either a plain
-// SBCL, which is made an image through its REPL, or `live-lisp dial`, which forwards the wire of an image
-// that somebody else runs. Skips what the command writes before that, such as banners and prompts.
+// Turns the stdin and stdout of a command into a wire, the connection to an agent. The command, such as ssh,
+// starts either a plain SBCL, to which this file sends forms that load the agent, or `live-lisp dial`, which
+// forwards the wire of an image that somebody else runs. Skips what the command writes before the wire
+// begins, such as banners and prompts.
 
 import type { ChildProcess } from 'node:child_process';
 import { Duplex } from 'node:stream';

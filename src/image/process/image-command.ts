@@ -28,7 +28,8 @@ const TEMPORARY = '/tmp';
  *  file only the name is sent. */
 const TEXT_LIMIT = 16 * 1024 * 1024;
 
-/** Returns the translation of paths for IMAGE. */
+/** Returns the translation between paths of this machine and paths where IMAGE runs. It also reads the text
+ *  of a file that IMAGE is to load, because that file may be absent there. */
 export function farPaths({ name, maps }: ImageCommand): FarPaths {
   const temporary = { here: tmpdir(), there: TEMPORARY };
   return new FarPaths(name, [...maps, temporary], (file) => {

@@ -101,7 +101,7 @@ export class Sandbox implements CommandSandbox {
   readonly #temporary: readonly string[];
   /** The outermost of the folders that code can change: roots, `write`, libraries and temporary files. */
   readonly #areas: readonly string[];
-  /** Folders that are hidden from an image, without the secrets. */
+  /** Folders that are hidden from images, except those in #secrets. */
   readonly #hidden: readonly string[];
   /** Paths that stay visible even inside hidden folders and secrets. Hidden folders inside these paths stay
    *  hidden. */

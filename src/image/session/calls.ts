@@ -106,7 +106,7 @@ export class Calls {
   ): Promise<Reply<Name>> {
     const job = this.jobs.begin(name, args);
     if (options.signal?.aborted) job.signal.abort(options.signal.reason);
-    // Sends the request first, so that the image already works while the server does the rest.
+    // Starts the call first; the request is sent as soon as the image can take it.
     const performed = perform(job);
     const stopFollowing = options.signal && job.follow(options.signal);
     const stopTelling = options.onProgress && reportProgress(job, options.onProgress, this.#times.progress);

@@ -106,8 +106,9 @@ interface Losses {
   readonly progress?: string | undefined;
 }
 
-/** Returns the state of an image from what is known of its LIFE, its LOSSES, its JOBS and its last PROBE.
- *  Waits at most ANSWER_MS milliseconds for the agent's status. */
+/** Returns the state of an image. LIFE is what is known of its process and start, LOSSES the losses of
+ *  earlier images, JOBS its calls, PROBE the last test of whether it works. Waits at most ANSWER_MS
+ *  milliseconds for the agent's status. */
 export async function imageStatusOf(
   life: Life,
   losses: Losses,

@@ -44,7 +44,7 @@ export function enforceLimit(
   };
 }
 
-/** Like `watch`, for a limit that no user has chosen: time for which the image was denied the CPU extends the
+/** Like `enforceLimit`, for a limit that no user has chosen: time for which the image was denied the CPU extends the
  *  limit (see `fairTimeout`). Returns a function that the caller must call when the call has ended. */
 export function enforceFairLimit(job: Endable, limitMs: number, times: Times = TIMES): () => void {
   const steps = new Steps(job, times);

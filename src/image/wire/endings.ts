@@ -43,8 +43,9 @@ export type ReportedEnding = UntimedEnding | Interrupted;
 /** How a call ended. Whatever happens in the image is such an ending, never an exception in the server. */
 export type Ending = UntimedEnding | Interruption;
 
-/** Returns the ending REPORTED of a call that took AFTER_MS milliseconds. ATTACHED is true when somebody else
- *  runs the image. */
+/** Returns the ending REPORTED with what its report cannot say: an interruption gets AFTER_MS, the
+ *  milliseconds that the call took. ATTACHED, true when somebody else runs the image, is noted in an
+ *  interruption or a loss. */
 export function endingAfter(reported: ReportedEnding, afterMs: number, attached = false): Ending {
   const owner = attached && ({ attached } as const);
   if (reported.kind === 'interrupted') return { ...reported, afterMs, ...owner };

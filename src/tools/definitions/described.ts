@@ -45,7 +45,7 @@ export function readRowText({ name, at, note, text, methods = [] }: ReadRow): st
   ]);
 }
 
-/** Returns the text of a definition that an evaluation made, or undefined. */
+/** Returns the text of a definition that an evaluation made; undefined when the history lacks that text. */
 export type TextOfEvaluated = (definition: EvaluatedDefinition) => string | undefined;
 
 /** Returns rows for the definitions, in the image's description of a name, that QUERY and OPTIONS select. A

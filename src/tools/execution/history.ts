@@ -105,7 +105,8 @@ function saidText({ date, package: home, by = '' }: Said): string {
   return `${date === undefined ? '' : `, of ${date}`}${home === undefined ? '' : `, in ${home}`}${by}`;
 }
 
-/** Returns the first line of EVALUATION, which BY says was requested by which server, without what the header SAID. */
+/** Returns the first line for EVALUATION: time, package, duration, and BY, a phrase with the server that
+ *  requested it. Leaves out what SAID, the header, says of all evaluations. */
 function headText(evaluation: Evaluation, by: string, said: Said): string {
   const { time, milliseconds, package: home } = evaluation;
   const where = home === undefined || home === said.package ? '' : ` in ${home}`;

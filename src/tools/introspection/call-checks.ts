@@ -24,8 +24,8 @@ export interface CheckedCalls {
   unfit: CheckedCall[];
   /** Uses that cannot be checked. */
   unknown: CheckedCall[];
-  /** Calls in the same files that SBCL's cross references do not have. With a lambda list, only those that
-   *  would not fit it. */
+  /** Calls that SBCL's cross references lack, found in the text of the files that were searched: those of the
+   *  recorded uses and those of Elsewhere. With a lambda list, only those that would not fit it. */
   perhaps: CheckedCall[];
 }
 

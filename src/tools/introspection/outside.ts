@@ -63,7 +63,8 @@ const DECLARING_OPERATORS: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the description of CALLER, a row for code outside functions; undefined when the code does not use
- *  the name, or has it only as data and the row's own name is in KNOWN_NAMES, of other rows. */
+ *  the name. KNOWN_NAMES are the names of the other rows. If the code has the name only as data, its row is
+ *  left out, too, when another row has the same name. */
 export function outsideUser(
   caller: Caller,
   query: UseQuery,

@@ -75,7 +75,8 @@ function callsText(observed: ObservedCalls): string {
   const called = functions.filter(({ calls }) => calls > 0);
   if (total === 0) return noneText(observed);
   const home = called.length > 1 ? commonPrefix(functions.map(({ name }) => name)) : '';
-  // Only a prefix is removed: another package's name can end like this one.
+  // HOME is removed only at the start of a name: another package's name can end with it, as MY-APP:: does
+  // with APP::.
   const short = (name: string) =>
     name.replaceAll(/[^ ()]+/g, (part) => (part.startsWith(home) ? part.slice(home.length) : part));
   const of = home && ` of ${home.slice(0, -2)}`;

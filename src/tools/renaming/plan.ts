@@ -208,7 +208,7 @@ class Planning {
       this.#packages.note(text);
   }
 
-  /** True when TEXT contains one of the names. */
+  /** True when TEXT may contain one of the names to be replaced. */
   #mentions(text: string): boolean {
     return mayContainPlainly(
       text,
