@@ -7,7 +7,6 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
-  readFileSync,
   readSync,
   renameSync,
   rmSync,
@@ -25,6 +24,9 @@ interface LineFileOptions {
 }
 
 const NEWLINE = 10;
+
+/** Octets per read. A few hundred typical records fit, so a short list takes one read. */
+const CHUNK = 64 * 1024;
 
 /** O_NONBLOCK prevents waiting for a writer when the path is a FIFO. */
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
@@ -148,11 +150,24 @@ function openToRead(file: string): number | undefined {
   }
 }
 
-/** Returns the non-empty lines of the file open as DESCRIPTOR, last line first, and closes the file. */
-function linesBackwards(descriptor: number): string[] {
+/** Yields the non-empty lines of the file open as DESCRIPTOR, last line first, with one chunk and one line in
+ *  memory. Closes the file, also when the caller stops early. */
+function* linesBackwards(descriptor: number): Generator<string> {
   try {
-    const lines = readFileSync(descriptor, 'utf8').split('\n');
-    return lines.filter((line) => line !== '').reverse();
+    /** Parts of a line whose beginning has not been read yet. */
+    let lineParts: Buffer[] = [];
+    for (let end = fstatSync(descriptor).size; end > 0; end -= CHUNK) {
+      const octets = Buffer.allocUnsafe(Math.min(end, CHUNK));
+      const chunk = octets.subarray(0, readSync(descriptor, octets, 0, octets.length, end - octets.length));
+      const first = end > CHUNK ? chunk.indexOf(NEWLINE) : -1;
+      if (first === -1 && end > CHUNK) {
+        lineParts.unshift(chunk);
+        continue;
+      }
+      const lines = Buffer.concat([chunk.subarray(first + 1), ...lineParts]).toString('utf8');
+      for (const line of lines.split('\n').reverse()) if (line !== '') yield line;
+      lineParts = [chunk.subarray(0, Math.max(0, first))];
+    }
   } finally {
     closeSync(descriptor);
   }

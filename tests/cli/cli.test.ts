@@ -89,7 +89,7 @@ describe('what needs no image', () => {
     const { code, stdout } = await run(['help', 'interrupt']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Usage: live-lisp interrupt\n\nStop \(a/);
-    expect(stdout).toMatch(/\nOptions:\n {2}--job INTEGER .*\n {2}--all /);
+    expect(stdout).toMatch(/\nOptions:\n {2}--job INTEGER .*\n {2}--all\b/);
     expect((await run(['interrupt', '--help'])).stdout).toBe(stdout);
     const tool = (await run(['help', 'class-slots'])).stdout;
     expect(tool).toMatch(/^Usage: live-lisp call class_slots NAME=VALUE \.\.\.\n/);

@@ -46,13 +46,23 @@ export interface AskedDefinition {
 }
 
 /** Returns what TEXT names: TEXT itself, or what a form such as `(defmethod area (circle))` defines. For a
- *  method this is the generic function, for a DEFSETF the place. Throws a CallError when the form defines
- *  nothing. */
+ *  method this is the generic function, for a DEFSETF the place. */
 export function askedDefinition(text: string): AskedDefinition {
-  const [form, ...others] = text.trimStart().startsWith('(') ? parseQueries(text) : [];
-  if (form?.operator === undefined || others.length > 0) return { name: text };
+  const form = text.trimStart().startsWith('(') ? formNamedBy(text) : undefined;
+  if (form?.operator === undefined) return { name: text };
   const isPlace = ['DEFSETF', 'DEFINE-SETF-EXPANDER'].includes(form.operator);
   return { name: isPlace ? `(setf ${form.name})` : form.name, form };
+}
+
+/** Returns the only definition that TEXT names; undefined when TEXT cannot be read, as what a look-up then says of
+ *  a name says more. */
+function formNamedBy(text: string): DefinitionQuery | undefined {
+  try {
+    const [form, ...others] = parseQueries(text);
+    return others.length > 0 ? undefined : form;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the package prefix of the symbol in the query, as the reader would read it, or undefined. */
