@@ -24,21 +24,27 @@ stands for the definition: a source location, a method, or SBCL's record of a DE
 none is from a file."
   (some #'identity-file (sb-mop:generic-function-methods function)))
 
+(defun without-record (identity)
+  "IDENTITY is the object that stands for a definition. If it is SBCL's record of a DEFSETF with a
+lambda list and a body, return its function, else IDENTITY."
+  (if (typep identity '(cons t function)) (cdr identity) identity))
+
 (defun identity-file (identity)
   "IDENTITY is the object that stands for a definition: a function, a method, a source location, or
 SBCL's record of a DEFSETF. Return SBCL's name of the file with the definition. Return NIL if it is
 from no file or from one of SBCL's."
-  (let ((name (if (typep identity '(and function (not generic-function)))
-                  (let ((source (function-source identity))) (and source (source-name source)))
-                  (let ((location (location-of identity)))
-                    (and location (location-name location))))))
+  (let* ((identity (without-record identity))
+         (name (if (typep identity '(and function (not generic-function)))
+                   (let ((source (function-source identity))) (and source (source-name source)))
+                   (let ((location (location-of identity)))
+                     (and location (location-name location))))))
     (and name (not (eql 0 (search "SYS:" name))) name)))
 
 (defun identity-form (identity)
   "Return the number of the top-level form that made a definition, or NIL if it is unknown. IDENTITY
 is the object that stands for the definition, such as a function or a source location. It is unknown
 for what EVAL or COMPILE made, though SBCL gives such functions the number 0."
-  (let ((location (location-of identity)))
+  (let* ((identity (without-record identity)) (location (location-of identity)))
     (cond (location (location-form location))
           ((and (typep identity '(and function (not generic-function))) (identity-file identity))
            (let* ((name (contrib-function "SB-INTROSPECT" "FIND-DEFINITION-SOURCE"))

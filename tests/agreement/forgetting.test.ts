@@ -1,7 +1,7 @@
 // What load_file with forget removes from the image, and what it lists before.
 
 import { describe, expect, test } from 'vitest';
-import { compare, forget, LISTED, load, loaded, put, session, withPackageP } from './package-p.ts';
+import { compare, FORGET, forget, LISTED, load, loaded, put, session, withPackageP } from './package-p.ts';
 
 withPackageP();
 
@@ -33,6 +33,18 @@ describe('forgetting', () => {
     expect(await load('e.lisp', { forget: true })).toBe(
       'Loaded e.lisp\n\nRemoved, because the file no longer has it: functions P::A, P::B.',
     );
+  });
+
+  test('lists and removes a setf expander of the name of a function', async () => {
+    await loaded('e.lisp', '(defun crane () 1)', '(defsetf crane (x) (v) `(list ,x ,v))');
+    const both = 'function P::CRANE; setf expander P::CRANE';
+    expect(await loaded('e.lisp')).toBe(
+      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: ${both}.\n${FORGET}`,
+    );
+    expect(await load('e.lisp', { forget: true })).toBe(
+      `Loaded e.lisp\n\nRemoved, because the file no longer has it: ${both}.`,
+    );
+    expect(await session.eval("(macroexpand-1 '(setf (p::crane 1) 2))")).toContain("#'(SETF P::CRANE)");
   });
 
   test('lists a generic function that it will remove with its methods', async () => {
