@@ -44,22 +44,30 @@ change an instance whose class was redefined, by methods of the program."
   (typep (class-of object) '(or standard-class structure-class condition-class
                              sb-mop:funcallable-standard-class)))
 
+(defun count-with-garbage (wanted map)
+  "Return the number of instances in the heap of which the predicate WANTED is true, with those that
+are garbage. MAP is the function MAP-ALLOCATED-OBJECTS."
+  (let ((count 0))
+    (funcall map
+             (lambda (object type size)
+               (declare (ignore type size))
+               (when (and (not (typep object '(or cons number array symbol)))
+                          (instance-p object)
+                          (funcall wanted object))
+                 (incf count)))
+             :dynamic)
+    count))
+
 (defun count-objects (wanted)
   "Return the number of instances in the heap of which the predicate WANTED is true. WANTED must not
-change them, as TYPEP can. Garbage that was not collected yet counts. Return NIL if *SEARCHED-HEAP*
-octets or more are in use, since counting would take too long."
-  (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS"))
-        (count 0))
-    (when (and function (< (heap-usage) *searched-heap*))
-      (funcall function
-               (lambda (object type size)
-                 (declare (ignore type size))
-                 (when (and (not (typep object '(or cons number array symbol)))
-                            (instance-p object)
-                            (funcall wanted object))
-                   (incf count)))
-               :dynamic)
-      count)))
+change them, as TYPEP can. If there are any, collect garbage, which does not count. Return NIL if
+*SEARCHED-HEAP* octets or more are in use, since counting would take too long."
+  (let ((map (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS")))
+    (cond ((not (and map (< (heap-usage) *searched-heap*))) nil)
+          ((zerop (count-with-garbage wanted map)) 0)
+          (t (clear-stack)
+             (sb-ext:gc :full t)
+             (count-with-garbage wanted map)))))
 
 (defun instance-count (class &key outdated)
   "Return the number of instances of CLASS and its subclasses in the heap, as COUNT-OBJECTS does.

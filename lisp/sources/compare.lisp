@@ -135,7 +135,7 @@ USED or USER, or USED is the name of a definition in the list REMOVED."
   "Return a list of JSON objects for the structures in LAID-OUT, a list as in NOTED, that may have
 instances with the old layout."
   (loop for (name layout) in laid-out
-        for count = (without-garbage (lambda () (old-instance-count layout)))
+        for count = (old-instance-count layout)
         unless (eql count 0)
           collect (object "name" (symbol-text name) "instances" count)))
 

@@ -91,20 +91,10 @@ list GOING."
                           (not (find method going :key #'definition-identity :test #'eq)))
                   collect (format nil "method ~A" (method-name-text name method)))))
 
-(defun without-garbage (function)
-  "Return the value of FUNCTION, which counts objects in the heap or returns NIL. Collect garbage
-before, unless there are no such objects at all."
-  (let ((count (funcall function)))
-    (cond ((and count (plusp count))
-           (clear-stack)
-           (sb-ext:gc :full t)
-           (funcall function))
-          (t count))))
-
 (defun needed-by-instances (class)
   "Return a list of one text about the instances of CLASS in the heap, or NIL if there are none. If
 the heap is too large to be searched, there may be some."
-  (let ((count (without-garbage (lambda () (instance-count class)))))
+  (let ((count (instance-count class)))
     (cond ((null count) (list "instances that may be in the heap, which is too large to search"))
           ((plusp count) (list (format nil "~D instance~:P" count))))))
 

@@ -111,6 +111,17 @@ describe('classes', () => {
     expect(await load('c.lisp')).toBe('Loaded c.lisp');
   });
 
+  test('are told without instances that are garbage', async () => {
+    await loaded('c.lisp', ...classes('name'));
+    await session.eval(
+      "(progn (defparameter p::*dock* (make-instance 'p::dock)) (dotimes (i 100) (make-instance 'p::dock)))",
+    );
+    expect(await loaded('c.lisp', ...classes('title'))).toContain('1 instance changes when next used');
+    expect(await session.text('impact_of_change', { name: 'p::dock' })).toContain(
+      '\nInstances, with those of subclasses: 1\n',
+    );
+  });
+
   test('are told with those instances that still have the old slots, and the count changes none', async () => {
     await loaded('c.lisp', ...classes('name'));
     await session.eval(
