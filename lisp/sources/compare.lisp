@@ -127,9 +127,12 @@ USED or USER, or USED is the name of a definition in the list REMOVED."
 (define-shape relaid-structure ()
   "A structure whose layout a load changed while it had instances."
   (name string)
+  (taken boolean :optional
+   "True if the functions of the structure still take these instances, and look for their slots at
+   the new places. The restart RECKLESSLY-CONTINUE does that.")
   (instances integer :optional
-   "Number of existing instances, which no function of the structure takes now. Absent if the heap
-   is too large to be searched."))
+   "Number of existing instances, which no function of the structure takes now. If \"taken\", those
+   made since count too. Absent if the heap is too large to be searched."))
 
 (defun relaid-data (laid-out)
   "Return a list of JSON objects for the structures in LAID-OUT, a list as in NOTED, that may have
@@ -137,7 +140,9 @@ instances with the old layout."
   (loop for (name layout) in laid-out
         for count = (old-instance-count layout)
         unless (eql count 0)
-          collect (object "name" (symbol-text name) "instances" count)))
+          collect (object "name" (symbol-text name)
+                          "taken" (eq layout (ignore-errors (classoid-layout (classoid name))))
+                          "instances" count)))
 
 (define-shape disagreement ()
   "What loads and comparisons both find to differ between the image and files. Each list has a

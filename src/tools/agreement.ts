@@ -175,9 +175,13 @@ function reslottedLines(classes: readonly ReslottedClass[], total?: number): str
 
 /** Returns lines on structures whose instances are outdated. */
 function relaidLines(structures: readonly RelaidStructure[], total?: number): string[] {
-  const lines = structures.map(({ name, instances = 'perhaps some' }) => {
+  const lines = structures.map(({ name, taken, instances = 'perhaps some' }) => {
     const count = instances === 1 ? '1 instance' : `${instances} instances`;
-    return `Made with the structure ${name} as it was before: ${count}, which its functions do not take. Make ${instances === 1 ? 'it' : 'them'} again.`;
+    const made = `ade with the structure ${name} as it was before: ${count}`;
+    const again = `Make ${instances === 1 ? 'it' : 'them'} again.`;
+    return taken
+      ? `Perhaps m${made}. Its functions look there for slots at the new places, so give wrong values or spoil memory. ${again}`
+      : `M${made}, which its functions do not take. ${again}`;
   });
   const more = (total ?? lines.length) - lines.length;
   return more > 0 ? [...lines, `More structures with such instances: ${more}.`] : lines;

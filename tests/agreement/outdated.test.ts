@@ -157,6 +157,16 @@ describe('users of a structure', () => {
     expect(await load('s.lisp')).toBe('Loaded s.lisp');
   });
 
+  test('with other slots, its instances are told where its functions look for the slots elsewhere', async () => {
+    await loaded('s.lisp', ...point('x y'));
+    await session.eval('(defparameter p::*point* (p::make-point :x 1 :y 2))');
+    put('s.lisp', ...point('y x'));
+    expect(await load('s.lisp', { restarts: ['RECKLESSLY-CONTINUE'] })).toMatch(
+      /\n\nPerhaps made with the structure P::POINT as it was before: 1 instance\. Its functions look there for slots at the new places, so give wrong values or spoil memory\. Make it again\.$/,
+    );
+    expect(await session.eval('(p::point-x p::*point*)')).toBe('2');
+  });
+
   test('with other slots, its instances are told when a restart takes them', async () => {
     await loaded('s.lisp', ...point('x y'));
     await session.eval('(defparameter p::*point* (p::make-point))');

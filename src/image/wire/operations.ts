@@ -902,8 +902,11 @@ export interface ReslottedClass {
 /** A structure whose layout a load changed while it had instances. */
 export interface RelaidStructure {
   name: string;
-  /** Number of existing instances, which no function of the structure takes now. Absent if the heap is too
-   *  large to be searched. */
+  /** True if the functions of the structure still take these instances, and look for their slots at the
+   *  new places. The restart RECKLESSLY-CONTINUE does that. */
+  taken?: boolean;
+  /** Number of existing instances, which no function of the structure takes now. If "taken", those made
+   *  since count too. Absent if the heap is too large to be searched. */
   instances?: number;
 }
 
