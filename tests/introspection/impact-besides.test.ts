@@ -41,7 +41,7 @@ describe('besides', () => {
   test('functions that look for symbols by their names, but not macros that do, or functions of other packages', async () => {
     write(
       'finding.lisp',
-      '(in-package own)\n(defun dispatch (name)\n  (funcall (intern (format nil "DO-~a" name) :own)))\n(defun (setf found) (v n) (setf (symbol-value (find-symbol n)) v))\n(defmacro made (name) `(defun ,(intern (format nil "MADE-~a" name)) ()))\n(defun do-pack () :packed)\n(defun do-read (in) (funcall (read in)))\n',
+      '(in-package own)\n(defun dispatch (name)\n  (funcall (intern (format nil "DO-~a" name) :own)))\n(defun (setf found) (v n) (setf (symbol-value (find-symbol n)) v))\n(defmacro made (name) `(defun ,(intern (format nil "MADE-~a" name)) ()))\n(defun do-pack () :packed)\n(defun do-read (in) (funcall (read in)))\n(defclass crate () ())\n',
     );
     await other.text('load_file', { path: 'finding.lisp' });
     await other.text('eval_form', {
@@ -59,6 +59,7 @@ describe('besides', () => {
     const again =
       'It may be called unseen, as said before, by OWN::(SETF FOUND), OWN::DISPATCH, OWN::DO-READ.\n\n';
     expect(await told({ name: 'do-pack' })).toContain(`No calls are known.\n\n${again}Tests: `);
+    expect(await told({ name: 'crate' })).toContain(`\n\n${again.replace('called', 'used')}Instances`);
     expect(await told({ name: 'mapcar', package: 'elsewhere' })).not.toContain('DISPATCH');
   });
 

@@ -309,7 +309,7 @@ function unusedText(accessors: readonly ChangedFunction[]): string | false {
 function findingSection({ kind, finding, findingCount }: Impact, told: Told | undefined): Section | string {
   const names = finding.flatMap(({ name }) => name ?? []);
   return unseenBefore(names, findingCount, told)
-    ? `It ${unseenAgain(names, findingCount)}.`
+    ? `It ${unseenAgain(names, findingCount, kind ? 'called' : 'used')}.`
     : {
         header: `Code that gets symbols by INTERN, FIND-SYMBOL or the reader, so may ${kind ? 'call' : 'use'} it unseen`,
         rows: locatedRows(finding),

@@ -65,7 +65,12 @@ export function unseenBefore(
   return names.length > 0 && told?.repeats('unseen callers', `${names.join(' ')} ${total}`) === true;
 }
 
-/** Returns the sentence on such functions for a reader who was told of them, without its full stop. */
-export function unseenAgain(names: readonly string[], total: number | undefined): string {
-  return `may be called unseen, as said before, by ${names.join(', ')}${moreText(names.length, total)}`;
+/** Returns the sentence on such functions for a reader who was told of them, without its full stop. DONE is what they may
+ *  do with the name. */
+export function unseenAgain(
+  names: readonly string[],
+  total: number | undefined,
+  done: 'called' | 'used',
+): string {
+  return `may be ${done} unseen, as said before, by ${names.join(', ')}${moreText(names.length, total)}`;
 }

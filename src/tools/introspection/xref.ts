@@ -220,7 +220,8 @@ function callersText(data: ShownCallers, { offset, several, places, told }: Call
  *  them; false without any. */
 function findingNote({ finding = [], findingCount }: ShownCallers, told: Told | undefined): string | false {
   if (finding.length === 0) return false;
-  if (unseenBefore(finding, findingCount, told)) return `Note: it ${unseenAgain(finding, findingCount)}.`;
+  if (unseenBefore(finding, findingCount, told))
+    return `Note: it ${unseenAgain(finding, findingCount, 'called')}.`;
   const names = `${finding.join(', ')}${moreText(finding.length, findingCount)}`;
   return `Note: what gets symbols by INTERN, FIND-SYMBOL or the reader may call it unseen: ${names}.`;
 }
