@@ -202,16 +202,20 @@ SATISFIES."
     (if callable (cons callable others) others)))
 
 (defun told-natures (symbol)
-  "Return the NATURES of SYMBOL, but \"CONSTANT VARIABLE\" in place of \"VARIABLE\" if it names a
-constant."
-  (if (eq :constant (variable-kind symbol))
-      (substitute "CONSTANT VARIABLE" "VARIABLE" (natures symbol) :test #'string=)
-      (natures symbol)))
+  "Return the NATURES of SYMBOL, but in place of \"VARIABLE\" \"CONSTANT VARIABLE\" if it names a
+constant, and \"SYMBOL MACRO\" if it names one."
+  (let ((variable (case (variable-kind symbol)
+                    (:constant "CONSTANT VARIABLE")
+                    (:macro "SYMBOL MACRO")
+                    (t "VARIABLE"))))
+    (substitute variable "VARIABLE" (natures symbol) :test #'string=)))
 
-(defun natures-or-type (symbol)
-  "Return the TOLD-NATURES of SYMBOL, a list of strings. If it is empty and SYMBOL names a type,
-return (\"TYPE\")."
-  (or (told-natures symbol) (and (type-name-p symbol) '("TYPE"))))
+(defun any-natures (symbol)
+  "Return the TOLD-NATURES of SYMBOL, a list of strings. If it is empty, return (\"TYPE\") if SYMBOL
+names a type, and (\"SETF EXPANDER\") if there is a DEFSETF of it or the like."
+  (cond ((told-natures symbol))
+        ((type-name-p symbol) '("TYPE"))
+        ((known :setf :expander symbol) '("SETF EXPANDER"))))
 
 (defun names-something-p (symbol)
   "Return true if SYMBOL has a definition of any kind."

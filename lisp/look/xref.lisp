@@ -383,7 +383,7 @@ definitions that only have its name in their data."
                   "leftOut" (callers-left-out index target)
                   "natures" (if setf
                                 (cond ((fboundp target) '("FUNCTION")) (place '("SETF EXPANDER")))
-                                (natures-or-type symbol))
+                                (any-natures symbol))
                   "kept" (json-boolean (xrefs-kept-p symbol))
                   "unrecorded" (and (plusp (+ (rows-count others) (rows-count possible)))
                                     unrecorded)
@@ -442,7 +442,7 @@ definitions that use the name, and last those that only have it in their data."
           (make-json-object
            (list* "name" (name-text target)
                   "total" (rows-count (append functions others possible))
-                  "natures" (and (not setf) (natures-or-type symbol))
+                  "natures" (and (not setf) (any-natures symbol))
                   "expansion" (and (not setf)
                                    (eq :macro (variable-kind symbol))
                                    (plain-text 200 (macroexpand-1 symbol)))

@@ -11,9 +11,22 @@ export function isNot(
   return others ? `${name} is ${others}, not a ${kind}.` : `${name} is not defined as a ${kind}.`;
 }
 
-/** Returns whether one of NATURES is that of a variable, which can be a constant. */
+/** Returns whether one of NATURES is that of a variable, which can be a constant or a symbol macro. */
 export function isVariable(natures: readonly string[]): boolean {
-  return natures.includes('VARIABLE') || natures.includes('CONSTANT VARIABLE');
+  return ['VARIABLE', 'CONSTANT VARIABLE', 'SYMBOL MACRO'].some((nature) => natures.includes(nature));
+}
+
+/** Returns whether one of NATURES is that of a function, which can be generic, or of a macro. */
+export function isFunction(natures: readonly string[]): boolean {
+  return ['FUNCTION', 'GENERIC-FUNCTION', 'MACRO'].some((nature) => natures.includes(nature));
+}
+
+/** Returns a sentence on the call that lists the users of NAME, which is each of NATURES; empty without one. */
+export function usersAdvice(name: string, natures: readonly string[]): string {
+  if (isFunction(natures)) return 'who_calls lists what calls it.';
+  if (natures.includes('CLASS') || natures.includes('TYPE'))
+    return 'impact_of_change lists what depends on it.';
+  return natures.includes('SETF EXPANDER') ? `who_calls of (setf ${name}) lists what uses it.` : '';
 }
 
 /** Returns the question whether one of the similar names NEAR (nearest first) was meant; false when there is

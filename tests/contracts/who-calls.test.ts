@@ -273,6 +273,20 @@ test('S3.16 so does the line of a type that is no class', async () => {
   expect(await session.text('impact_of_change', { name: 'app::level' })).toMatch(/^APP::LEVEL \[TYPE\]/);
 });
 
+test('S3.16 the line of a setf expander names the call that lists its users', async () => {
+  await session.eval('(progn (defsetf app::place-of (x) (v) `(list ,x ,v)) nil)');
+  expect(await callers('app::place-of')).toBe(
+    'No callers found for APP::PLACE-OF\nNote: APP::PLACE-OF is a setf expander, not a function. who_calls of (setf APP::PLACE-OF) lists what uses it.',
+  );
+});
+
+test('S3.16 a symbol macro is called that', async () => {
+  await session.eval('(define-symbol-macro app::here app::*level*)');
+  expect(await callers('app::here')).toMatch(
+    /^No callers found for APP::HERE\n.*\nNote: APP::HERE is a symbol macro, not a function\.$/s,
+  );
+});
+
 test.each(['if', 'print-object', 'mapcar'])(
   'S3.16 %s, which can be called, has no such line',
   async (name) => {

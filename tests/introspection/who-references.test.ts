@@ -130,10 +130,10 @@ Note: LOOKS::FIRST-UNIT is a symbol macro, to which SBCL keeps no references; it
 });
 
 test.each([
-  ['plain', 'LOOKS::PLAIN is a function, not a variable.'],
-  ['with-unit', 'LOOKS::WITH-UNIT is a macro, not a variable.'],
-  ['area', 'LOOKS::AREA is a generic-function, not a variable.'],
-  ['shape', 'LOOKS::SHAPE is a class, not a variable.'],
+  ['plain', 'LOOKS::PLAIN is a function, not a variable. who_calls lists what calls it.'],
+  ['with-unit', 'LOOKS::WITH-UNIT is a macro, not a variable. who_calls lists what calls it.'],
+  ['area', 'LOOKS::AREA is a generic-function, not a variable. who_calls lists what calls it.'],
+  ['shape', 'LOOKS::SHAPE is a class, not a variable. impact_of_change lists what depends on it.'],
   ['thing', 'LOOKS::THING is not defined as a variable.'],
   ['(setf unit)', 'LOOKS::(SETF UNIT) is not defined as a variable.'],
 ])('C8 %s is no variable: a note says what it is', async (name, note) => {

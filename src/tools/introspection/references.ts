@@ -13,7 +13,7 @@ import {
 import { callOptions } from '../calling.ts';
 import { askedDefinition } from '../definitions/asked-names.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
-import { isNot, isVariable } from '../natures.ts';
+import { isNot, isVariable, usersAdvice } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
 import { unknownNotes } from './unknown-users.ts';
@@ -134,5 +134,8 @@ function natureNote({ name, natures = [], expansion }: ShownReferences): string 
   if (expansion !== undefined) {
     return `Note: ${name} is a symbol macro, to which SBCL keeps no references; its users refer to what it expands into, ${expansion}.`;
   }
-  return !isVariable(natures) && `Note: ${isNot(name, natures, 'variable')}`;
+  return (
+    !isVariable(natures) &&
+    `Note: ${isNot(name, natures, 'variable')} ${usersAdvice(name, natures)}`.trimEnd()
+  );
 }

@@ -16,7 +16,7 @@ import { callOptions } from '../calling.ts';
 import { askedMethod } from '../definitions/asked-method.ts';
 import { askedDefinition } from '../definitions/asked-names.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
-import { isNot, isVariable } from '../natures.ts';
+import { isFunction, isNot, isVariable, usersAdvice } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
 import { lookedUpEach, NAMES } from '../several.ts';
@@ -233,17 +233,11 @@ const UNRECORDED = {
     'Note: SBCL does not record where this function was put in line in top-level forms; search_in_buffer finds such forms.',
 } as const;
 
-function isFunction(natures: readonly string[]): boolean {
-  return natures.some((nature) => ['FUNCTION', 'GENERIC-FUNCTION', 'MACRO'].includes(nature));
-}
-
 /** Returns a note that says what the name stands for, if it is not a function (S3.16); else false. */
 function natureNote({ name, natures = [] }: ShownCallers): string | false {
   if (isFunction(natures)) return false;
-  const advice = natures.some((nature) => nature === 'CLASS' || nature === 'TYPE')
-    ? ' impact_of_change lists what depends on it.'
-    : natures.includes('SETF EXPANDER')
-      ? ' SBCL records no uses of it: only forms in files that are loaded are shown.'
-      : '';
-  return `Note: ${isNot(name, natures, 'function')}${advice}`;
+  const advice = name.includes('(SETF ')
+    ? 'SBCL records no uses of it: only forms in files that are loaded are shown.'
+    : usersAdvice(name, natures);
+  return `Note: ${isNot(name, natures, 'function')} ${advice}`.trimEnd();
 }
