@@ -131,6 +131,7 @@ code that uses it."
 (define-shape outdated-users ()
   "A changed definition that SBCL compiles into its callers, such as a macro."
   (name string) (kind string)
+  (gone boolean :optional "True if the name has no definition any more.")
   (users (list string) "Names of callers that were compiled with the old definition.")
   (total integer "Number of all such callers."))
 
@@ -144,5 +145,6 @@ code that uses it."
     (loop for (used . users) in (reverse groups)
           collect (object "name" (function-name-text used)
                           "kind" (use-kind used)
+                          "gone" (not (if (consp used) (fboundp used) (defined-p used)))
                           "users" (page (reverse users) 0 *shown-items-limit*)
                           "total" (length users)))))

@@ -162,9 +162,9 @@ test('what was compiled into other code is removed, and the code is named', asyn
     `Loaded e.lisp
 
 Removed, because the file no longer has it: compiler macro P::TAX; constant P::+FEE+; macro P::TOLL.
-Compiled with the definition P::+FEE+ as it was before: P::BILL. Load it again.
+Compiled with P::+FEE+, which the image no longer has: P::BILL. Change it, or define P::+FEE+ again.
 Compiled with the definition P::TAX as it was before: P::BILL. Load it again.
-Compiled with the definition P::TOLL as it was before: P::BILL. Load it again.`,
+Compiled with P::TOLL, which the image no longer has: P::BILL. Change it, or define P::TOLL again.`,
   );
   expect(await session.eval('(p::bill)')).toBe('(2 3 4)');
 });

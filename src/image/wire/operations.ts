@@ -821,6 +821,8 @@ export interface LoadedText {
 export interface OutdatedUsers {
   name: string;
   kind: string;
+  /** True if the name has no definition any more. */
+  gone?: boolean;
   /** Names of callers that were compiled with the old definition. */
   users: string[];
   /** Number of all such callers. */
