@@ -89,14 +89,31 @@ export function oldLines(
   return lines;
 }
 
-/** Returns lines on those of OLD that load_file with forget: true would leave. */
+/** Kinds of definitions of which SBCL does not record who uses them. */
+const UNRECORDED = ['type', 'setf expander', 'alien type'];
+
+/** Returns a line on those of ITEMS whose users SBCL does not record, and what finds them. */
+function unrecordedLines(items: readonly Item[]): string[] {
+  const unrecorded = items.filter(({ kind }) => UNRECORDED.includes(kind));
+  return unrecorded.length > 0
+    ? [
+        `SBCL does not record who uses ${itemsText(unrecorded)}. search_in_buffer finds ${unrecorded.length === 1 ? 'its name' : 'their names'} in files.`,
+      ]
+    : [];
+}
+
+/** Returns lines on what load_file with forget: true would leave of OLD, and on whose users are not known. */
 function stayingLines(old: readonly OldItem[], places: Places): string[] {
   const lines = old.flatMap((item) => {
     const reasons = reasonsText(item, places);
     return reasons === '' ? [] : `It would leave ${itemsText([item])}, because of ${reasons}.`;
   });
   const more = lines.length - AGAIN;
-  return more > 0 ? [...lines.slice(0, AGAIN), `It would leave ${more} more.`] : lines;
+  return [
+    ...lines.slice(0, AGAIN),
+    ...(more > 0 ? [`It would leave ${more} more.`] : []),
+    ...unrecordedLines(old),
+  ];
 }
 
 /** Returns the section on methods that were removed because their generic function got another lambda list,
@@ -189,10 +206,13 @@ function relaidLines(structures: readonly RelaidStructure[], total?: number): st
 
 /** Returns lines on code that was compiled with an older version of a definition, such as a macro. */
 export function outdatedLines(outdated: readonly OutdatedUsers[], total?: number): string[] {
-  const lines = outdated.map(
-    ({ name, kind, users, total: userTotal }) =>
-      `Compiled with the ${kind} ${name} as it was before: ${users.join(', ')}${moreText(users.length, userTotal)}. Load ${userTotal === 1 ? 'it' : 'them'} again.`,
-  );
+  const lines = outdated.map(({ name, kind, gone, users, total: userTotal }) => {
+    const them = userTotal === 1 ? 'it' : 'them';
+    const named = `${users.join(', ')}${moreText(users.length, userTotal)}`;
+    return gone
+      ? `Compiled with ${name}, which the image no longer has: ${named}. Change ${them}, or define ${name} again.`
+      : `Compiled with the ${kind} ${name} as it was before: ${named}. Load ${them} again.`;
+  });
   const more = (total ?? lines.length) - lines.length;
   return more > 0 ? [...lines, `More changed definitions with such users: ${more}.`] : lines;
 }
@@ -274,6 +294,7 @@ export function agreementSection(
       ? [`Removed, because the file no longer has it: ${itemsText(gone, agreement.goneTotal)}.`]
       : []),
     ...stillUsedLines(gone, places),
+    ...unrecordedLines(gone),
     ...left.map((item) => leftText(item, places)),
     ...((agreement.leftTotal ?? 0) > left.length
       ? [`Not removed either: ${(agreement.leftTotal ?? 0) - left.length} more; compare_image lists them.`]

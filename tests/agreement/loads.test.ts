@@ -63,6 +63,7 @@ describe('what the file has no more', () => {
       '',
       'In the image but no longer in e.lisp: function P::TOTAL; macro P::M; setf expander P::G; type P::Y.',
       FORGET,
+      'SBCL does not record who uses setf expander P::G; type P::Y. search_in_buffer finds their names in files.',
     ].join('\n');
     expect(await loaded('e.lisp', '(defun sum () 1)')).toBe(said);
     expect(await load('e.lisp')).toBe(
