@@ -50,6 +50,7 @@ test('each number that a tool takes has its bounds', () => {
     load_file debug_level 0 3
     load_file timeout 0.1 86400
     run_tests seed 0 undefined
+    run_tests repeat 1 undefined
     run_tests limit 1 undefined
     run_tests timeout 0.1 86400
     compare_image limit 1 2000

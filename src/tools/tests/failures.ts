@@ -7,12 +7,14 @@ import { foldedLines } from '../endings.ts';
 import { groupBy } from '../grouping.ts';
 import type { Places } from '../places.ts';
 import { hasNotPassed } from './memory.ts';
+import { frequencyText } from './repeated.ts';
 import { conditionName, type TestOutcome } from './results.ts';
 
-/** How failures are shown: at most LIMIT of them, with places that PLACES renders. */
+/** How failures are shown: at most LIMIT of them, with places that PLACES renders. SEED is that of the first run. */
 export interface Shown {
   limit: number;
   places: Places;
+  seed?: number | undefined;
 }
 
 /** Returns a function that shortens the name of a test: it removes the package prefix, if all NAMES have the
@@ -27,7 +29,7 @@ export function shortNames(names: readonly string[]): (test: string) => string {
  *  a test. */
 export function failureLines(
   tests: readonly TestOutcome[],
-  { limit, places }: Shown,
+  { limit, places, seed }: Shown,
   short: (test: string) => string,
 ): string {
   const files = new ShownFiles();
@@ -40,7 +42,7 @@ export function failureLines(
   const entries = mergedRuns(tests.filter(hasNotPassed)).flatMap((test) => {
     const first = test.failures?.[0]?.place;
     const head = lineAt(isWithin(first, test.definition) ? first : test.definition);
-    const name = `  ${short(test.test)}${head ? ` ${files.at(head)}` : ''}: `;
+    const name = `  ${short(test.test)}${head ? ` ${files.at(head)}` : ''}: ${frequencyText(test.runs, seed)}`;
     const lines = testLines(test, (place) => placeText(lineAt(place), head, files));
     const wrote = outputText(test.output);
     return lines.map((line, index) => ({

@@ -4,9 +4,17 @@ import type { Ending } from '../../image/wire/endings.ts';
 import type { TestPart, TestResult, TestRunData } from '../../image/wire/operations.ts';
 import { secondsText } from '../endings.ts';
 
-/** The result of a test. WHY is the reason when the test did not finish. */
+/** In how many of the runs OF that had a test it failed, and in which of them first, counted from 1. */
+export interface Frequency {
+  failed: number;
+  of: number;
+  first: number;
+}
+
+/** The result of a test. WHY is the reason when the test did not finish, RUNS how often it failed if it was repeated. */
 export interface TestOutcome extends TestResult {
   why?: string;
+  runs?: Frequency;
 }
 
 /** Returns the outcomes of the tests in the data of a run. ENDING, the ending of the run, shows why a test

@@ -35,15 +35,16 @@ const RUN_TESTS = {
     {
       name: 'touching',
       type: 'string',
-      description: 'Tests that reached this function',
+      description: 'Tests reaching this function',
     },
     { name: 'coverage', type: 'boolean', description: 'Lines that never ran' },
     {
       name: 'isolate',
       type: 'boolean',
-      description: 'Go on after a hang or crash',
+      description: 'Go on after hang or crash',
     },
     { name: 'seed', type: 'integer', minimum: 0 },
+    { name: 'repeat', type: 'integer', minimum: 1 },
     { name: 'limit', type: 'integer', minimum: 1 },
     {
       name: 'reset',
@@ -61,7 +62,7 @@ const RUN_TESTS = {
       name: 'then',
       type: 'array',
       items: { type: 'string' },
-      description: 'Forms to run after',
+      description: 'Forms after',
     },
     ON_ERROR,
     RESTARTS,

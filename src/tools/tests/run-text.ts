@@ -133,6 +133,10 @@ export interface TestRunReport {
   unrecorded: readonly string[];
   /** Sentences on images that were lost between tests. */
   losses: readonly string[];
+  /** The sentence on runs that were not made. */
+  shortfall: string;
+  /** The seed of the first run. */
+  seed: number | undefined;
   /** The sentence on tests that may not have run because an earlier one did not finish. */
   behind: string;
 }
@@ -148,7 +152,8 @@ export function runText(told: TestRunReport, shown: Shown): string {
   const many = unchecked.length === 1 ? '1 test' : `${unchecked.length} tests`;
   const lines = [
     headline(told, counts),
-    failureLines(tests, shown, short),
+    failureLines(tests, { ...shown, seed: told.seed }, short),
+    told.shortfall,
     namesLine(`${many} checked nothing`, unchecked, shortNames(unchecked)),
     ...told.losses,
     differenceLines(told, counts.failedTests, short),

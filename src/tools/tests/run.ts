@@ -12,7 +12,9 @@ import { errorOptions, heldResultOr } from '../debug/hold.ts';
 import { isLookupFailure, lookupResult } from '../lookup.ts';
 import { coverageOf, coverageText, lostLine, mergedCoverage, recordedOf } from './coverage.ts';
 import type { TestDependencies } from './dependencies.ts';
+import { shortNames } from './failures.ts';
 import { prepare } from './preparation.ts';
+import { shortfallText, summedUp } from './repeated.ts';
 import { outcomesOf, type TestOutcome } from './results.ts';
 import {
   countsOf,
@@ -46,6 +48,7 @@ interface How {
   readonly coverage?: boolean;
   readonly limit?: number;
   readonly timeout?: number;
+  readonly repeat?: number;
   readonly on_error?: 'end' | 'hold';
 }
 
@@ -56,7 +59,9 @@ export class Run {
   readonly #asked: TestSelection;
   /** The text about the loads before the run. */
   readonly #said: string;
-  /** Results of the earlier rounds. */
+  /** Results of the earlier runs, when the tests are repeated. */
+  readonly #runs: TestOutcome[][] = [];
+  /** Results of the earlier rounds of this run. */
   readonly #outcomes: TestOutcome[] = [];
   readonly #coverage: CoverageData[] = [];
   /** For each image lost between two tests: a sentence, and the number of outcomes that were known then. */
@@ -76,7 +81,7 @@ export class Run {
   /** Runs the tests in rounds and returns the result. When a round does not find the requested name, and no
    *  system was given, the round is repeated once after all systems were loaded. With `isolate`, another
    *  round follows when a test did not end or the image was lost. That round skips the tests that already
-   *  have an outcome. */
+   *  have an outcome. With `repeat` there are as many runs, unless the timeout ends them. */
   async perform(context: CallContext): Promise<Result> {
     const { holds, places } = this.#dependencies;
     for (;;) {
@@ -84,6 +89,7 @@ export class Run {
       const { touching, ...asked } = this.#asked;
       const args = {
         ...asked,
+        ...(asked.seed !== undefined && { seed: asked.seed + this.#runs.length }),
         ...(touching && { others: true }),
         ...(skip.length > 0 && { skip }),
         ...errorOptions(this.#how, holds),
@@ -93,6 +99,11 @@ export class Run {
         this.#loadedAll = true;
         const prepared = await prepare(this.#dependencies, {}, context);
         if ('failed' in prepared) return prepared.failed;
+        continue;
+      }
+      if (this.#isRepeated(reply, context)) {
+        this.#runs.push([...this.#outcomes.splice(0), ...outcomesOf(reply.data, reply.ending)]);
+        this.#keepReached(reply);
         continue;
       }
       if (!this.#goesOn(reply, context)) {
@@ -114,7 +125,7 @@ export class Run {
 
   async #round(args: Operations['test-run']['args'], context: CallContext): Promise<Reply<'test-run'>> {
     const { image, places } = this.#dependencies;
-    const options = { ...callOptions(context), ...limitOption(this.#how) };
+    const options = { ...callOptions(context), ...this.#limit() };
     const root = `${places.root}/`;
     const began = performance.now();
     const reply = this.#how.coverage
@@ -122,6 +133,20 @@ export class Run {
       : await image.call('test-run', { ...args, root }, options);
     this.#milliseconds += performance.now() - began;
     return reply;
+  }
+
+  /** Returns the limit of a round: without `isolate`, what earlier runs have left of the timeout. */
+  #limit(): { limitMs?: number } {
+    const { limitMs } = limitOption(this.#how);
+    if (limitMs === undefined || this.#how.isolate) return limitOption(this.#how);
+    return { limitMs: limitMs - this.#milliseconds };
+  }
+
+  /** True when the tests run once more after the run that REPLY ended. */
+  #isRepeated({ data: { tests = [] }, ending }: Reply<'test-run'>, { signal }: CallContext): boolean {
+    const { repeat = 1 } = this.#how;
+    if (ending.kind !== 'done' || tests.length + this.#outcomes.length === 0 || signal?.aborted) return false;
+    return this.#runs.length + 1 < repeat && (this.#limit().limitMs ?? 1) > 0;
   }
 
   /** Records the coverage of a round, and which definitions its tests reached. Without coverage in DATA,
@@ -148,7 +173,7 @@ export class Run {
     this.#losses.push({
       text: `After ${behind} ${what} was lost: ${ending.how}.`,
       later,
-      ran: this.#outcomes.length,
+      ran: this.#runs.flat().length + this.#outcomes.length,
     });
   }
 
@@ -168,16 +193,41 @@ export class Run {
     const { value, gone = [] } = data;
     if (value && isLookupFailure(value)) return { ...lookupResult(value), failed: true };
     if (value !== undefined) return nameResult(value);
-    const tests = [...this.#outcomes, ...outcomesOf(data, ending)];
+    const last = [...this.#outcomes, ...outcomesOf(data, ending)];
+    // What the timeout cuts after whole runs has not failed.
+    const isCut = this.#runs.length > 0 && ending.kind === 'interrupted' && ending.reason === 'timeout';
+    const runs = [...this.#runs, isCut ? last.filter(({ left }) => !left) : last];
+    const tests = summedUp(runs);
     const { places, reached } = this.#dependencies;
     const { touching } = this.#asked;
     const unrecorded = (data.others ?? []).filter((test) => !reached.has(test));
     const unset = unsetTexts(data.unset ?? [], data.unsetTotal, told);
-    if (tests.length > 0) return this.#toldResult(reply, tests, { unrecorded, held, unset });
+    if (tests.length > 0)
+      return this.#toldResult(reply, tests, {
+        unrecorded,
+        held,
+        unset,
+        total: runs.flat().length,
+        shortfall: this.#shortfall(ending, isCut ? last.filter(({ left }) => left) : []),
+      });
     if (touching && ending.kind === 'done') return nothingReached(touching.name, gone, unrecorded);
     const unsetSaid = unset.lines || (unset.which && `With ${unset.which}.`);
     const said = [formerLines(this.#former(data)), unsetSaid, this.#said];
     return noTestsResult(this.#what(), reply, joinSections(said), places);
+  }
+
+  /** Returns the sentence on runs that were not made, when ENDING is that of the last one, and its timeout cut the tests
+   *  CUT; '' when all were made. */
+  #shortfall(ending: Ending, cut: readonly TestOutcome[]): string {
+    const { repeat: asked = 1, timeout } = this.#how;
+    const isDone = ending.kind === 'done';
+    const names = cut.map(({ test }) => test);
+    return shortfallText({
+      made: this.#runs.length + (isDone ? 1 : 0),
+      asked,
+      timeout: isDone || cut.length > 0 ? timeout : undefined,
+      cut: names.map(shortNames(names)),
+    });
   }
 
   /** Returns the tests in DATA that did not run because their files no longer have them. */
@@ -187,7 +237,8 @@ export class Run {
 
   /** Returns the result of a run in which TESTS ran. REPLY is the reply of the last round. UNRECORDED are the
    *  names of tests that did not run and have no recorded coverage. HELD: an error was held during the
-   *  run. UNSET says which variables were not set again. */
+   *  run. UNSET says which variables were not set again. TOTAL is the number of outcomes in all runs, SHORTFALL the
+   *  sentence on runs that were not made. */
   #toldResult(
     reply: Reply<'test-run'>,
     tests: readonly TestOutcome[],
@@ -195,7 +246,15 @@ export class Run {
       unrecorded,
       held,
       unset: unsetSaid,
-    }: { unrecorded: readonly string[]; held: boolean; unset: UnsetTexts },
+      total,
+      shortfall,
+    }: {
+      unrecorded: readonly string[];
+      held: boolean;
+      unset: UnsetTexts;
+      total: number;
+      shortfall: string;
+    },
   ): Result {
     const { data, ending } = reply;
     const { places, memory } = this.#dependencies;
@@ -221,7 +280,9 @@ export class Run {
       milliseconds: this.#milliseconds,
       changed: touching?.changed ?? [],
       unrecorded,
-      losses: this.#losses.map(({ text, later, ran }) => (tests.length > ran ? `${text} ${later}` : text)),
+      losses: this.#losses.map(({ text, later, ran }) => (total > ran ? `${text} ${later}` : text)),
+      shortfall,
+      seed: this.#asked.seed,
       behind: this.#behind(tests, reply, held),
     };
     const text = runText(told, { limit: this.#how.limit ?? LIMIT, places });
@@ -285,7 +346,8 @@ export class Run {
   #what(): string {
     const { systems, name, package: home, touching } = this.#asked;
     const again = touching === undefined ? 'Tests that failed before' : `Tests that reach ${touching.name}`;
-    return systems?.join(', ') ?? name ?? home ?? again;
+    const what = systems?.join(', ') ?? name ?? home ?? again;
+    return this.#runs.length === 0 ? what : `${what}, ${this.#runs.length + 1} runs`;
   }
 }
 
