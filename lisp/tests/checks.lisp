@@ -7,7 +7,7 @@
 
 (defun value-text (value)
   "Return VALUE as text, printed in the package of the current test."
-  (printing-briefly *value-characters* value (home-of (result-name *result*))))
+  (printing-briefly (room-for *value-characters*) value (home-of (result-name *result*))))
 
 (defun values-text (values)
   "Return VALUES, a list of the values of one form, as text: (values 1 2), or just the one value."
@@ -75,7 +75,8 @@ which dots replace arguments of LIST and VECTOR before and after the first diffe
 FORM."
   (let ((index (and (consp form)
                     (ignore-errors (list-length form))
-                    (> (length (printing-briefly *form-characters* form)) *form-characters*)
+                    (> (length (printing-briefly (room-for *form-characters*) form))
+                       (room-for *form-characters*))
                     (first (first (difference one other))))))
     (cond ((not (integerp index)) form)
           ((makes-parts-p form) (part-alone form index))
@@ -85,6 +86,16 @@ FORM."
 (defun at-path (text path)
   "Return TEXT followed by \" at \" and PATH. If PATH is NIL or empty, return TEXT."
   (format nil "~A~:[ at ~A~;~]" text (member path '(nil "") :test #'equal) path))
+
+(defun of-whole (text path &rest wholes)
+  "TEXT tells of parts at PATH in values with the texts WHOLES. Return TEXT followed by \" of \" and
+WHOLES if the current failure has more room than others, and the values fit in there."
+  (let ((room (room-for *value-characters*)))
+    (if (or (member path '(nil "") :test #'equal)
+            (= room *value-characters*)
+            (loop for whole in wholes thereis (or (> (length whole) room) (search "#<" whole))))
+        text
+        (format nil "~A of ~{~A~^ and ~}" text wholes))))
 
 ;;; Values that the form of a check shows by itself
 
@@ -126,10 +137,13 @@ arguments for NOTE-FAILURE that show where the values differ. Return NIL if thei
 this."
   (destructuring-bind (one other) forms
     (multiple-value-bind (first second path) (two-texts (first values) (second values))
-      (cond ((null path) nil)
-            ((evident-p one) (list :got (at-path second path) :expected first))
-            ((evident-p other) (list :got (at-path first path) :expected second))
-            (t (list :got (at-path (format nil "~A and ~A" first second) path)))))))
+      (flet ((got (text &rest values)
+               (list :got (apply #'of-whole (at-path text path) path
+                                 (mapcar #'value-text values)))))
+        (cond ((null path) nil)
+              ((evident-p one) (list* :expected first (got second (second values))))
+              ((evident-p other) (list* :expected second (got first (first values))))
+              (t (apply #'got (format nil "~A and ~A" first second) values)))))))
 
 (defun check-failure-arguments (check form noted)
   "Return a plist of keyword arguments for NOTE-FAILURE about a failed check that tests whether FORM
@@ -156,12 +170,15 @@ keyword arguments for NOTE-FAILURE. If SEVERAL is true, GOT and EXPECTED are lis
 the form."
   (apart-from-tests
     (multiple-value-bind (text wanted path) (two-texts got expected several)
-      (list* :check (if several check (with-part-alone check got expected))
-             :got (at-path text path)
-             (unless (and (null path)
-                          (loop for each in (if several expected (list expected))
-                                always (stated-p each check)))
-               (list :expected wanted))))))
+      (flet ((whole (values) (if several (values-text values) (value-text values))))
+        (let ((stated (loop for each in (if several expected (list expected))
+                            always (stated-p each check))))
+          (list* :check (if several check (with-part-alone check got expected))
+                 :got (of-whole (at-path text path) path (whole got))
+                 (unless (and (null path) stated)
+                   (list :expected (if stated
+                                       wanted
+                                       (of-whole wanted path (whole expected)))))))))))
 
 ;;; Messages of test frameworks. Long objects in them are shortened.
 
@@ -169,9 +186,11 @@ the form."
   "Return OBJECT if its text is short and contains no #<, since printing it then calls no print
 method of the program. Else return a BRIEF structure that prints as a short text."
   (let ((text (value-text object)))
-    (if (and (<= (length text) *value-characters*) (not (search "#<" text)))
+    (if (and (<= (length text) (room-for *value-characters*)) (not (search "#<" text)))
         object
-        (make-brief text (if (stringp object) (shortened *value-characters* object) text)))))
+        (make-brief text (if (stringp object)
+                             (shortened (room-for *value-characters*) object)
+                             text)))))
 
 (defun brief-objects (objects)
   "Return a list of the objects to print in a message for OBJECTS, with BRIEF structures in place of

@@ -108,7 +108,6 @@ CHECK-PLACE returns it."
   (when (and (string/= kind "expected")
              (< (run-noted *run*) *noted-failures*)
              (< (length (result-failures *result*)) *noted-in-test*))
-    (incf (run-noted *run*))
     (apart-from-tests
       (let ((home (home-of (result-name *result*))))
         (push (object "kind" kind
@@ -122,7 +121,8 @@ CHECK-PLACE returns it."
                                        (let ((*package* home))
                                          (both-ends (on-one-line (report-text 2000 condition)))))
                       "place" (and place (make-json-object place)))
-              (result-failures *result*))))))
+              (result-failures *result*))))
+    (incf (run-noted *run*))))
 
 (defun note-checks (count)
   "Add COUNT to the number of checks of the current test."

@@ -47,8 +47,9 @@ package of RT."
               (values nil (values-text (rt-values package entry))))
         (note-failure package (if (rt-expected-p package entry) "expected" "failure")
                       :form (rt-form package entry (first got))
-                      :expected wanted
-                      :got (and got (at-path text path))
+                      :expected (of-whole wanted path (values-text (rt-values package entry)))
+                      :got (and got (of-whole (at-path text path) path
+                                              (values-text (first got))))
                       :place nil)))))
 
 (defun rt-do-entry (package original arguments)

@@ -3,10 +3,20 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defparameter *form-characters* 72
-  "The approximate number of characters shown of a form. The reader can see the rest in its file.")
+  "The approximate number of characters shown of a form. The reader can see the rest in its file.
+Failures for which ROOM-FOR gives more have more of these and the other characters.")
 (defparameter *message-characters* 160
   "The maximum number of characters shown of a condition's report or of a test framework's
 message.")
+
+(defparameter *whole-failures* 5
+  "The number of failures of a run of which forms, values and messages are shown with more room.")
+(defparameter *whole-room* 4 "How many times the room of other failures these have.")
+
+(defun room-for (characters)
+  "Return the number of characters to show where other failures have room for CHARACTERS: more of
+them in the first failures of a run."
+  (if (and *run* (< (run-noted *run*) *whole-failures*)) (* *whole-room* characters) characters))
 
 (defun test-text (name)
   "Return NAME, the name of a test, as text. A request can name the test by the same text."
@@ -35,12 +45,12 @@ message.")
     (on-one-line (print-safely limit object))))
 
 (defun both-ends (text)
-  "Return TEXT, or its beginning and its end if it is longer than *MESSAGE-CHARACTERS*. Together
-they have this many characters, two thirds of them from the beginning."
-  (let ((tail (floor *message-characters* 3)))
-    (if (<= (length text) *message-characters*)
-        (shortened *message-characters* text)
-        (concatenate 'string (shortened (- *message-characters* tail) text)
+  "Return TEXT, or its beginning and its end if there is no room for it. Then two thirds are from the
+beginning."
+  (let* ((room (room-for *message-characters*)) (tail (floor room 3)))
+    (if (<= (length text) room)
+        (shortened room text)
+        (concatenate 'string (shortened (- room tail) text)
                      (subseq text (- (length text) tail))))))
 
 ;;; Forms. In a long form, each part is shortened by itself, so that one long part does not hide the
@@ -69,7 +79,7 @@ at most this many characters.")
   "Return true if FORM, a part of another form, is quoted, or is an atom other than a symbol."
   (typep form '(or (and atom (not symbol)) (cons (eql quote)))))
 
-(defun form-text (form package &optional (limit *form-characters*))
+(defun form-text (form package &optional (limit (room-for *form-characters*)))
   "Return FORM printed in about LIMIT characters. Names are printed as in PACKAGE."
   (let ((text (printing-briefly limit form package)))
     (if (and (> (length text) limit)

@@ -37,12 +37,24 @@ const PROGRAM = `(defpackage checks (:use cl))
 (5am:in-suite all)
 `;
 
-/** Forms of two values, and what is told of them. */
+/** What (words 9) prints, without parentheses. */
+const NINE = Array.from({ length: 9 }, (_, index) => `"word ${index}"`).join(' ');
+
+/** Forms of two values, and what is told of them. The first five failures of a run show whole values that have at most 240
+ *  characters. */
 const PAIRS: readonly (readonly [one: string, other: string, told: string])[] = [
   ['(words 40)', '(changed (words 40) 31 9)', 'got "word 31" and 9 at [31]'],
   ['(words 40)', '(words 41)', 'got nothing and "word 40" at [40]'],
-  ['(cons 1 (words 9))', '(changed (cons 1 (words 9)) 0 2)', 'got 1 and 2 at [0]'],
-  ['(cons 1 (words 9))', "(changed (cons 1 (words 9)) 0 '(2 3))", 'got 1 and (2 3) at [0]'],
+  [
+    '(cons 1 (words 9))',
+    '(changed (cons 1 (words 9)) 0 2)',
+    `got 1 and 2 at [0] of (1 ${NINE}) and (2 ${NINE})`,
+  ],
+  [
+    '(cons 1 (words 9))',
+    "(changed (cons 1 (words 9)) 0 '(2 3))",
+    `got 1 and (2 3) at [0] of (1 ${NINE}) and ((2 3) ${NINE})`,
+  ],
   ['(acons :b 1 (words 40))', '(acons :b 2 (words 40))', 'got 1 and 2 at [0].cdr'],
   ['(line 80)', '(line 80 #\\?)', 'got "...------!--------" and "...------?--------" at [71]'],
   [
@@ -148,14 +160,17 @@ test('a failure takes few tokens, however long its values are', () => {
   expect(tokens.at(-1)).toBeLessThan(160);
 });
 
+/** A form with the value 1. */
+const LONG = `(+ 1 ${'(- 12345 12345) '.repeat(18)})`;
+
 test('of a long form that lists its parts the one that differs is told whole', async () => {
   write(root.path, {
     'parts.lisp': `(defpackage parts (:use cl rt))
 (in-package parts)
 (defun rotated (list by) (append (nthcdr by list) (butlast list (- (length list) by))))
-(deftest middle (list (rotated (list 1 2 3) 1) (rotated (list 3 1 2) (mod (+ 3 1) 3)) (rotated (list 4 5) 1))
+(deftest middle (list (rotated (list 1 2 3) ${LONG}) (rotated (list 3 1 2) (mod (+ 3 1) 3)) (rotated (list 4 5) 1))
   ((2 3 1) (1 2 4) (5 4)))
-(deftest end (vector (rotated (list 1 2 3 4 5 6 7) 1) (rotated (list 1 2) (mod (+ 3 1) 2)))
+(deftest end (vector (rotated (list 1 2 3 4 5 6 7) ${LONG}) (rotated (list 1 2) (mod (+ 3 1) 2)))
   #((2 3 4 5 6 7 1) (2 1)))
 (deftest short (list (rotated (list 1 2) 1) (rotated (list 1) 0)) ((2 1) (2)))
 `,
@@ -171,6 +186,25 @@ test('of a long form that lists its parts the one that differs is told whole', a
   ]);
 });
 
+test('a form that is not so long is told whole, as are its values and what was wanted', async () => {
+  write(root.path, {
+    'whole.lisp': `(defpackage whole (:use cl rt))
+(in-package whole)
+(defun article (&key stock) (list :name "The name of an article" :price 12345678 :tags '(:alpha :beta :gamma :delta) :stock stock))
+(deftest stock (loop for part in (article :stock (+ 1 2 3)) unless (eql part :an-article-without-this-key) collect part)
+  #.(list :name "The name of an article" :price 12345678 :tags '(:alpha :beta :gamma :delta) :stock 7))
+`,
+    'whole.asd': `(defsystem "whole" :depends-on ("rt") :components ((:file "whole"))
+  :perform (test-op (o c) (uiop:symbol-call :rt :do-tests)))
+`,
+  });
+  const { text } = await session.call('run_tests', { system: 'whole' });
+  const plist = '(:name "The name of an article" :price 12345678 :tags (:alpha :beta :gamma :delta) :stock';
+  expect(text).toContain(
+    `STOCK whole.lisp:4: (loop for part in (article :stock (+ 1 2 3)) unless (eql part :an-article-without-this-key) collect part) = 6 at [7] of ${plist} 6), wanted 7 of ${plist} 7)`,
+  );
+});
+
 test('so it is of an argument of a check', async () => {
   write(root.path, {
     'argument.lisp': `(defpackage argument (:use cl 5am))
@@ -178,7 +212,7 @@ test('so it is of an argument of a check', async () => {
 (def-suite argument)
 (in-suite argument)
 (defun one-more-than (number) (1+ number))
-(test sum (is (equal '(2 4) (list (one-more-than (one-more-than 0)) (one-more-than (* 1 2 1))))))
+(test sum (is (equal '(2 4) (list (one-more-than ${LONG}) (one-more-than (* 1 2 1))))))
 `,
     'argument.asd': `(defsystem "argument" :depends-on ("fiveam") :components ((:file "argument"))
   :perform (test-op (o c) (uiop:symbol-call :fiveam :run! (uiop:find-symbol* :argument :argument))))

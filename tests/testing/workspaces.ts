@@ -127,7 +127,7 @@ const SHOP = `(defpackage shop (:use cl) (:export #:total #:basket))
 (defun total (items)
   (reduce #'+ items :key #'price))
 (defun basket (count)
-  (list (make-string 200 :initial-element #\\a) (cons :apples count)))
+  (list (make-string 400 :initial-element #\\a) (cons :apples count)))
 `;
 
 /** Returns the line of the form of TEXT that begins `(OPERATOR NAME`. */
