@@ -23,6 +23,7 @@ import { type CommandWire, openCommandWire } from './image/process/command-wire.
 import { farPaths, type ImageCommand } from './image/process/image-command.ts';
 import { libraryManager } from './image/process/libraries.ts';
 import { processState } from './image/process/process-state.ts';
+import { putRevision } from './image/process/revision.ts';
 import { whyUnsupported } from './image/process/sbcl-versions.ts';
 import { LoadedFileReader } from './image/recovery/digests.ts';
 import type { Sandbox } from './image/sandbox/sandbox.ts';
@@ -219,17 +220,19 @@ export function assembleParts(
   });
   const questions = new OpenQuestions(config.answerSeconds);
   const placesIn = (of: Image) => ({ readLoaded: loadedTexts(of), forbids, features: () => of.features });
-  const withFreshImage: WithFresh = (fasls, work) => {
+  const withFreshImage: WithFresh = (fasls, work, root = config.root) => {
     // Its code calls no tools, which work in the other image.
     const { callTool: _, tools: __, ...alike } = connections;
     const fresh: SbclImage = new SbclImage({
       ...imageOptions(config, sandbox),
       ...alike,
       ...(without && { without }),
+      root,
+      trees: config.roots.map((each) => (each === config.root ? root : each)),
       fasls,
       onReply: (reply) => places.prepareFor(reply),
     });
-    const places = new Places(workspace.root, placesIn(fresh));
+    const places = new Places(root === config.root ? workspace.root : root, placesIn(fresh));
     const own = {
       image: fresh,
       replaceable: undefined,
@@ -257,6 +260,8 @@ export function assembleParts(
     matchMs,
     shownWarnings: new ShownWarnings(),
     withFreshImage: config.imageCommand === undefined ? withFreshImage : undefined,
+    putRevision: (revision, folder, signal) =>
+      putRevision({ root: config.root, folders: workspace.realRoots, signal }, revision, folder),
   };
   return { image, registry, catalog, executor, toolDependencies: toolDependencies, questions, editors };
 }

@@ -12,6 +12,8 @@ export interface Parameter {
   /** Absent where the name alone is clear. */
   description?: string;
   enum?: readonly string[];
+  /** A boolean true is taken as the string 'true', and false counts as absent. */
+  takesTrue?: true;
   /** Validation accepts values outside `enum`, because the handler itself answers them (C8). */
   openEnum?: boolean;
   /** The value that the handler receives when the argument is absent. */

@@ -67,7 +67,7 @@ export function toolsToSchema(tools: readonly Tool[]): FunctionSchema[] {
 }
 
 /** Returns the arguments in ARGS that are present. A null counts as absent (S2.21), and so does an empty
- *  string for a parameter with an enum. For a parameter whose enum has 'true', a boolean true becomes this string
+ *  string for a parameter with an enum. For a parameter that takes true, a boolean true becomes the string 'true'
  *  and false counts as absent. Throws an ArgumentError with the contract's text when ARGS are not valid for TOOL
  *  (S2.18). */
 export function validateArguments(tool: Signature, args: unknown): Arguments {
@@ -75,13 +75,13 @@ export function validateArguments(tool: Signature, args: unknown): Arguments {
     throw new ArgumentError(`The arguments of ${tool.name} must be an object, not ${kindOf(args)}.`);
   }
   const parameters = new Map(tool.parameters.map((each) => [each.name, each]));
-  const enumOf = (name: string) => parameters.get(name)?.enum;
-  const isSwitch = (name: string, value: unknown) =>
-    typeof value === 'boolean' && enumOf(name)?.includes('true') === true;
+  const takesTrue = (name: string) => parameters.get(name)?.takesTrue === true;
+  const isSwitch = (name: string, value: unknown) => typeof value === 'boolean' && takesTrue(name);
+  const isChoice = (name: string) => takesTrue(name) || parameters.get(name)?.enum !== undefined;
   const absent = (name: string, value: unknown) =>
     value === null ||
     value === undefined ||
-    (value === '' && enumOf(name) !== undefined) ||
+    (value === '' && isChoice(name)) ||
     (value === false && isSwitch(name, value));
   const given = Object.fromEntries(
     Object.entries(args ?? {})

@@ -32,12 +32,17 @@ export interface ToolDependencies {
   shownWarnings: ShownWarnings;
   /** Calls work with a fresh image; undefined when none can be started here. */
   withFreshImage: WithFresh | undefined;
+  /** Puts the files of a commit below the first root into a folder, and returns the short name of the commit. Throws a
+   *  CallError when there is no such commit. */
+  putRevision: (revision: string, folder: string, signal?: AbortSignal) => Promise<string>;
   /** At most this many milliseconds are spent on matching a pattern against one text. Absent: the default. */
   matchMs?: number | undefined;
 }
 
-/** Calls WORK with the dependencies of tools over a fresh image that has its fasls in FOLDER, and ends that image. */
+/** Calls WORK with the dependencies of tools over a fresh image that has its fasls in FOLDER, and ends that image. With ROOT,
+ *  the image finds the systems of the workspace in this folder, which is in FOLDER, in place of its root. */
 export type WithFresh = <Value>(
   folder: string,
   work: (fresh: ToolDependencies) => Promise<Value>,
+  root?: string,
 ) => Promise<Value>;

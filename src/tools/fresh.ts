@@ -1,59 +1,56 @@
 // Runs calls in a fresh image: a new process, with a folder of fasls of its own, that ends with the call. Tells what
 // differs from the running image.
 
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CallError } from '../errors.ts';
-import type { CallOptions } from '../image/wire/call.ts';
 import type { Inventory, Item, LoadStep, Warning } from '../image/wire/operations.ts';
 import { toResult } from '../kernel/outcome.ts';
 import type { Arguments } from '../kernel/parameter.ts';
 import { indent, joinSections } from '../kernel/reply.ts';
-import type { CallContext, Result, Tool } from '../kernel/tool.ts';
+import type { Result, Tool } from '../kernel/tool.ts';
 import { withTemporaryFolder } from '../temporary-folder.ts';
-import { itemsText, moreText } from './agreement.ts';
-import { callOptions, limitOption } from './calling.ts';
+import { itemsText } from './agreement.ts';
 import type { ToolDependencies } from './dependencies.ts';
-import { loadResult } from './execution/load-text.ts';
-import { systemResult } from './execution/loading.ts';
+import {
+  asking,
+  type FreshCall,
+  type FreshWay,
+  givenSteps,
+  listed,
+  loadStep,
+  SHOWN,
+  starterOf,
+} from './fresh-call.ts';
 import { noticeText } from './notice-text.ts';
+import { compareRevisions } from './old-and-new.ts';
 import { groupedWarnings } from './remarks.ts';
 import { ShownWarnings } from './shown-warnings.ts';
 
-export const FRESH = {
+const FRESH = {
   name: 'fresh',
   type: 'string',
   description: 'In a new SBCL',
   enum: ['true', 'fasls'],
+  takesTrue: true,
 } as const;
 
-/** How a tool is called in a fresh image. */
-export interface FreshWay {
-  /** Returns the tool over the dependencies of a fresh image. */
-  over: (fresh: ToolDependencies) => Tool;
-  /** True when what the running image was given is loaded before a call with ARGS. */
-  givenFirst: (args: Arguments) => boolean;
-  /** Returns the file that the call loads. */
-  file?: (args: Arguments) => Promise<string>;
-  /** Compiles and loads what the call loads, for a call with its fasls. Returns the result. */
-  build?: (fresh: ToolDependencies, args: Arguments, context: CallContext) => Promise<Result | undefined>;
-}
+const FRESH_OR_REVISION = {
+  name: 'fresh',
+  type: 'string',
+  description: 'In a new SBCL: true, fasls, or HEAD or another commit to compare with its files',
+  takesTrue: true,
+} as const;
 
-/** Maximum number of definitions or variables in a line on differences. */
-const SHOWN = 20;
 const FRESH_ONE = 'In a fresh image';
 const NOT_RUN = 'So the call itself was not made.';
 const LOST = 'The fresh image was lost, so it was not compared with the running one.';
-/** Limit, in milliseconds, of what the running image is asked. */
-const ASK_MS = 10_000;
-
 /** Returns TOOL, which works in the image of RUNNING, with the parameter `fresh`, by which a call works by WAY in a fresh
  *  image. */
 export function withFresh(tool: Tool, running: ToolDependencies, way: FreshWay): Tool {
   const { raisedBy } = tool;
   return {
     ...tool,
-    parameters: [...tool.parameters, FRESH],
+    parameters: [...tool.parameters, way.parts ? FRESH_OR_REVISION : FRESH],
     // A call with edits is refused, so that nobody is asked to approve them.
     ...(raisedBy && { raisedBy: (args) => (args['fresh'] === undefined ? raisedBy(args) : undefined) }),
     handler: (args, context) => {
@@ -62,12 +59,12 @@ export function withFresh(tool: Tool, running: ToolDependencies, way: FreshWay):
       checkFresh(call);
       // What the reader was told is about the running image.
       const { told: _, ...alone } = context;
-      return withTemporaryFolder((folder) =>
-        perform(
-          { running, way, args: call, context: alone, folder, warnings: new ShownWarnings() },
-          kind === 'fasls',
-        ),
-      );
+      return withTemporaryFolder((folder) => {
+        const own = { running, way, args: call, context: alone, folder, warnings: new ShownWarnings() };
+        return kind === 'true' || kind === 'fasls'
+          ? perform(own, kind === 'fasls')
+          : compareRevisions(own, String(kind));
+      });
     },
   };
 }
@@ -84,26 +81,10 @@ function checkFresh({ edits, on_error }: Arguments): void {
     );
 }
 
-/** A call in a fresh image. */
-interface FreshCall {
-  running: ToolDependencies;
-  way: FreshWay;
-  args: Arguments;
-  context: CallContext;
-  /** Folder for the fasls. */
-  folder: string;
-  /** The warnings of loads that the answer does not show. */
-  warnings: ShownWarnings;
-}
-
 /** Performs CALL; if FROM_FASLS, in an image that loads the fasls which another has built. */
 async function perform(call: FreshCall, fromFasls: boolean): Promise<Result> {
   const { running, way, args, folder } = call;
-  const { withFreshImage } = running;
-  if (withFreshImage === undefined)
-    throw new CallError(
-      'fresh starts an SBCL on this machine, and a command (--image) starts the image of this session elsewhere, so nothing was done. Call without fresh.',
-    );
+  const withFreshImage = starterOf(running);
   const file = await way.file?.(args);
   const steps = (await givenSteps(call)).filter((step) => file === undefined || step.file !== file);
   const own = file === undefined ? undefined : { file };
@@ -172,20 +153,6 @@ function marked(
   };
 }
 
-/** Returns the loads that give an image what the running one was given, if CALL needs that. */
-async function givenSteps({ running: { image }, way, args, context }: FreshCall): Promise<LoadStep[]> {
-  const { systems, files } = image.loads;
-  const isEmpty = !image.running && systems.length + files.length === 0;
-  if (isEmpty || !way.givenFirst(args)) return [];
-  const { data } = await image.call('loads-again', image.loads, asking(context));
-  return data.value ?? [...systems.map((system) => ({ system })), ...files.map((file) => ({ file }))];
-}
-
-/** Returns the options of a call that only asks. */
-function asking(context: CallContext): CallOptions {
-  return { ...callOptions(context), limitMs: ASK_MS };
-}
-
 /** Loads STEPS in the image of FRESH, files by their FASLS if these are made. Returns the result of a failure. */
 async function loadSteps(
   call: FreshCall,
@@ -198,30 +165,6 @@ async function loadSteps(
     if (result.failed) return result;
   }
   return undefined;
-}
-
-/** Loads STEP in the image of FRESH; a file by its fasl, which NUMBER tells, if it IS_COMPILED. Returns the result. */
-async function loadStep(
-  { args, context, folder, warnings }: FreshCall,
-  { image, places }: ToolDependencies,
-  { system, file = '' }: LoadStep,
-  number: number,
-  isCompiled: boolean,
-): Promise<Result> {
-  const options = { ...callOptions(context), ...limitOption(args) };
-  if (system !== undefined) {
-    const reply = await image.call('load-system', { name: system, force: false }, options);
-    warnings.keep(reply.data.warnings);
-    return systemResult(reply, system, places, context);
-  }
-  const fasl = join(folder, `${number}.fasl`);
-  const reply = isCompiled
-    ? await image.call('load-source', { file: fasl }, options)
-    : await image.call('load-file', { file, fasl }, options);
-  warnings.keep(reply.data.warnings);
-  const name = `${isCompiled ? 'the fasl of ' : ''}${places.fileName(file)}`;
-  const isWhole = reply.ending.kind === 'done' && reply.data.value?.notLoaded !== true;
-  return loadResult(reply, isWhole ? `Loaded ${name}` : `Not loaded to its end: ${name}`, places, context);
 }
 
 /** Returns the section on what differs between the image of FRESH and the running one. */
@@ -291,10 +234,4 @@ function lackedLine(label: string, items: readonly Item[] = [], others: readonly
     .filter((item) => !known.has(keyOf(item)))
     .sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
   return lacked.length === 0 ? [] : [`${label}: ${itemsText(lacked.slice(0, SHOWN), lacked.length)}.`];
-}
-
-/** Returns the first of TEXTS with SEPARATOR between them, and how many more there are. */
-function listed(texts: readonly string[], separator: string): string {
-  const shown = texts.slice(0, SHOWN);
-  return `${shown.join(separator)}${moreText(shown.length, texts.length)}`;
 }

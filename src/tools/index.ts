@@ -17,14 +17,15 @@ import type { ToolDependencies } from './dependencies.ts';
 import { proposeFileEditTool } from './diff/edit.ts';
 import { compareImageTool } from './execution/compare-image.ts';
 import { compileFormTool } from './execution/compilation.ts';
-import { evalFormTool } from './execution/evaluation.ts';
+import { evalFormTool, evaluatedParts } from './execution/evaluation.ts';
 import { getReplHistoryTool } from './execution/history.ts';
 import { imageStatusTool } from './execution/image-status.ts';
 import { interruptTool } from './execution/interrupt.ts';
 import { getLastErrorTool } from './execution/last-error.ts';
 import { loadFileTool, loadSystemTool } from './execution/loading.ts';
 import { restartImageTool } from './execution/restart.ts';
-import { type FreshWay, withFresh } from './fresh.ts';
+import { withFresh } from './fresh.ts';
+import type { FreshWay } from './fresh-call.ts';
 import { classHierarchyTool, classSlotsTool } from './introspection/clos.ts';
 import { functionArglistTool } from './introspection/functions.ts';
 import { impactOfChangeTool } from './introspection/impact.ts';
@@ -112,7 +113,7 @@ function testing(dependencies: ToolDependencies, editing: Tool, records: TestRec
   });
 }
 
-const EVALUATING: FreshWay = { over: evaluating, givenFirst: () => true };
+const EVALUATING: FreshWay = { over: evaluating, givenFirst: () => true, parts: evaluatedParts };
 
 const loadingSystem = (fresh: ToolDependencies) => loadSystemTool(fresh.image, fresh);
 

@@ -136,12 +136,13 @@ describe('beside an image whose code was changed', () => {
 
   test.each([
     [
+      'eval_form',
       { form: '1', on_error: 'hold', fresh: true },
       'Give fresh or on_error: hold, not both; nothing was done. A fresh image ends with its call, so it holds no error.',
     ],
-    [{ form: '1', fresh: 'yes' }, "Parameter 'fresh' must be one of true, fasls."],
-  ])('%j is refused', async (args, text) => {
-    expect(await session.call('eval_form', args)).toEqual(bad(text));
+    ['load_system', { system: 'shop', fresh: 'HEAD' }, "Parameter 'fresh' must be one of true, fasls."],
+  ])('%s %j is refused', async (tool, args, text) => {
+    expect(await session.call(tool, args)).toEqual(bad(text));
   });
 
   test('with edits it is refused, and nobody is asked', async () => {

@@ -77,19 +77,24 @@ test('S2.7 a handler gets the defaults of what is absent, but for those that are
   expect(await received({ form: '1', mode: 'one', told: 3 })).toEqual({ form: '1', mode: 'one', told: 3 });
 });
 
-test('of a switch with further values true and false are true and absent', async () => {
-  const registry = new ToolRegistry();
-  const parameters = [{ name: 'how', type: 'string', enum: ['true', 'more'] }] as const;
-  const seen: unknown[] = [];
-  registry.register(
-    defineTool({ name: 'probe', description: 'P.', parameters, handler: (args) => seen.push(args) }),
-  );
-  const executor = new Executor(registry);
-  for (const how of [true, false, 'true', 'more']) await executor.execute('probe', { how });
-  expect(seen).toEqual([{ how: 'true' }, {}, { how: 'true' }, { how: 'more' }]);
-  const outcome = await executor.execute('probe', { how: 1 });
-  expect(outcome).toMatchObject({ error: "Parameter 'how' must be a string, not the number 1." });
-});
+test.each([[['true', 'more']], [undefined]])(
+  'of a switch with further values true and false are true and absent (%j)',
+  async (values) => {
+    const registry = new ToolRegistry();
+    const parameters = [
+      { name: 'how', type: 'string', takesTrue: true, ...(values && { enum: values }) },
+    ] as const;
+    const seen: unknown[] = [];
+    registry.register(
+      defineTool({ name: 'probe', description: 'P.', parameters, handler: (args) => seen.push(args) }),
+    );
+    const executor = new Executor(registry);
+    for (const how of [true, false, '', 'true', 'more']) await executor.execute('probe', { how });
+    expect(seen).toEqual([{ how: 'true' }, {}, {}, { how: 'true' }, { how: 'more' }]);
+    const outcome = await executor.execute('probe', { how: 1 });
+    expect(outcome).toMatchObject({ error: "Parameter 'how' must be a string, not the number 1." });
+  },
+);
 
 test('what is recorded and shown of a call is what was given', async () => {
   const registry = new ToolRegistry();

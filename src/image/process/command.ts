@@ -18,8 +18,8 @@ export interface ProcessCommand {
  *  because a file system does not answer. */
 export interface CommandSandbox {
   /** Returns the command that runs COMMAND in the sandbox. FASLS is the folder for the fasls of systems, if not the
-   *  one that the sandbox has for them. */
-  lockIn(command: ProcessCommand, fasls?: string): Promise<ProcessCommand>;
+   *  one that the sandbox has for them, and ROOT the working directory, if not the root. */
+  lockIn(command: ProcessCommand, fasls?: string, root?: string): Promise<ProcessCommand>;
   /** Returns the command that runs COMMAND, which writes the compiled agent or a core into the cache, in a
    *  sandbox that can write there. Images can only read the cache. */
   lockInCompiler(command: ProcessCommand): Promise<ProcessCommand>;

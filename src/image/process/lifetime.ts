@@ -390,7 +390,7 @@ export class Lifetime {
     if (this.#closed) throw new SetupError('The server is ending.');
     const { root, sandbox, fasls } = this.#options;
     const upcalls = (self: Child) => this.#callbacks.upcalls(self);
-    const locked = (await sandbox?.lockIn(command, fasls)) ?? command;
+    const locked = (await sandbox?.lockIn(command, fasls, root)) ?? command;
     if (this.#closed) throw new SetupError('The server is ending.');
     const child = new Child(locked, root, upcalls, this.#times);
     this.child = child;

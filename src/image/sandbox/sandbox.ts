@@ -194,7 +194,7 @@ export class Sandbox implements CommandSandbox {
     return this.#lockIn(command, mounts, ['--unshare-net']);
   }
 
-  async lockIn(command: ProcessCommand, fasls?: string): Promise<ProcessCommand> {
+  async lockIn(command: ProcessCommand, fasls?: string, root?: string): Promise<ProcessCommand> {
     const { strict } = this.#options;
     await checkAnswering([...this.#optionPaths, dirname(command.program)]);
     const changed = await orSetupError(() => this.#changed());
@@ -213,7 +213,8 @@ export class Sandbox implements CommandSandbox {
       ...(cache === undefined ? [] : [['changed', cache] as const]),
     ];
     const folder = empty.length === 0 ? [] : ['--dir', realPath(tmpdir()), ...this.#links(empty)];
-    return this.#lockIn({ ...command, env }, mounts, [...folder, ...(strict ? ['--unshare-net'] : [])]);
+    const more = [...folder, ...(strict ? ['--unshare-net'] : [])];
+    return this.#lockIn({ ...command, env }, mounts, more, root);
   }
 
   /** All paths in the options. Callers first check that the file systems of these paths answer, and then use
@@ -306,7 +307,12 @@ export class Sandbox implements CommandSandbox {
     return cacheUsable(folder) ? realPath(folder) : undefined;
   }
 
-  #lockIn(command: ProcessCommand, mounts: Mounts, more: readonly string[] = []): ProcessCommand {
+  #lockIn(
+    command: ProcessCommand,
+    mounts: Mounts,
+    more: readonly string[] = [],
+    root = this.#options.root,
+  ): ProcessCommand {
     const program = this.#bubblewrap();
     if (program === undefined) throw refusalOf(missingBubblewrap());
     const filter = filterFile(this.#options.cacheFolder);
@@ -315,7 +321,7 @@ export class Sandbox implements CommandSandbox {
       ['empty', SHARED_MEMORY],
       ...this.#needed(command.program, serviceFolders()),
     ];
-    const start = ['--chdir', realPath(this.#options.root), '--', command.program, ...command.args];
+    const start = ['--chdir', realPath(root), '--', command.program, ...command.args];
     const env: NodeJS.ProcessEnv = { ...command.env, TMPDIR: tmpdir() };
     for (const name of WITHHELD) delete env[name];
     const flags = [...BASE_FLAGS, '--seccomp', '9', ...mountArguments([...system, ...mounts]), ...more];

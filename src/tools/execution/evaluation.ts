@@ -5,8 +5,15 @@ import type { Jobs } from '../../image/session/jobs.ts';
 import type { Reply } from '../../image/wire/call.ts';
 import type { Ending } from '../../image/wire/endings.ts';
 import type { EvaluateData, PrintedValue } from '../../image/wire/operations.ts';
+import type { Arguments } from '../../kernel/parameter.ts';
 import { joinSections } from '../../kernel/reply.ts';
-import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
+import {
+  type ArgumentsFor,
+  type CallContext,
+  defineTool,
+  type Result,
+  type ToolDescription,
+} from '../../kernel/tool.ts';
 import type { ReplHistory } from '../../records/repl-history.ts';
 import { callOptions, limitOption, TIMEOUT, timeoutAdvice } from '../calling.ts';
 import {
@@ -19,6 +26,7 @@ import {
   RESTARTS,
 } from '../debug/hold.ts';
 import {
+  conditionLines,
   conditionText,
   endingText,
   NO_MANAGER,
@@ -86,8 +94,7 @@ export function evalFormTool(
     handler: async (args, context) => {
       const code = args.form;
       const start = performance.now();
-      const inMain = args.main_thread && { mainThread: true };
-      const request = { code, ...packageOf(args), ...errorOptions(args, holds), ...inMain };
+      const request = requestOf(args, holds);
       const reply = await image.call('evaluate', request, { ...callOptions(context), ...limitOption(args) });
       if (reply.data.value !== undefined) return { ...lookupResult(reply.data.value), failed: true };
       if (reply.data.mainThread !== undefined)
@@ -102,6 +109,34 @@ export function evalFormTool(
       );
     },
   });
+}
+
+function requestOf(args: ArgumentsFor<typeof EVAL_FORM>, holds: HeldToolCalls) {
+  const inMain = args.main_thread && { mainThread: true };
+  return { code: args.form, ...packageOf(args), ...errorOptions(args, holds), ...inMain };
+}
+
+/** Evaluates the form of ARGS, arguments of eval_form, in IMAGE. Returns what came of it, in parts that can be compared with
+ *  those of another image: the frames of an error are left out. */
+export async function evaluatedParts(
+  { image, places, holds }: { image: Image; places: Places; holds: HeldToolCalls },
+  args: Arguments,
+  context: CallContext,
+): Promise<[name: string, text: string | undefined][]> {
+  const given = args as ArgumentsFor<typeof EVAL_FORM>;
+  const options = { ...callOptions(context), ...limitOption(given) };
+  const { ending, output, data } = await image.call('evaluate', requestOf(given, holds), options);
+  const failure = data.value
+    ? lookupResult(data.value).text
+    : ending.kind === 'condition'
+      ? conditionLines(ending.condition).join('\n')
+      : failureText(ending, data, { code: given.form, places });
+  return [
+    ['Condition', failure],
+    ['Values', valuesText(data, failure !== undefined)],
+    ['Output', outputSection(output)],
+    ['Warnings', warningSection(data, places)],
+  ];
 }
 
 /** Returns the text for a call that the main thread did not take. JOB is the request that the thread runs,

@@ -1,0 +1,100 @@
+// A call in a fresh image: what it is, what is loaded before it, and how.
+
+import { join } from 'node:path';
+import { CallError } from '../errors.ts';
+import type { CallOptions } from '../image/wire/call.ts';
+import type { LoadStep } from '../image/wire/operations.ts';
+import type { Arguments } from '../kernel/parameter.ts';
+import type { CallContext, Result, Tool } from '../kernel/tool.ts';
+import { moreText } from './agreement.ts';
+import { callOptions, limitOption } from './calling.ts';
+import type { ToolDependencies, WithFresh } from './dependencies.ts';
+import { loadResult } from './execution/load-text.ts';
+import { systemResult } from './execution/loading.ts';
+import type { ShownWarnings } from './shown-warnings.ts';
+
+/** How a tool is called in a fresh image. */
+export interface FreshWay {
+  /** Returns the tool over the dependencies of a fresh image. */
+  over: (fresh: ToolDependencies) => Tool;
+  /** True when what the running image was given is loaded before a call with ARGS. */
+  givenFirst: (args: Arguments) => boolean;
+  /** Returns the file that the call loads. */
+  file?: (args: Arguments) => Promise<string>;
+  /** Makes the call, and returns what came of it in parts to compare, where it can be made with the files of a commit too. */
+  parts?: (fresh: ToolDependencies, args: Arguments, context: CallContext) => Promise<Part[]>;
+  /** Compiles and loads what the call loads, for a call with its fasls. Returns the result. */
+  build?: (fresh: ToolDependencies, args: Arguments, context: CallContext) => Promise<Result | undefined>;
+}
+
+/** A part of what came of a call; without a text there is nothing of it. */
+export type Part = [name: string, text: string | undefined];
+
+/** Maximum number of definitions or variables in a line on differences. */
+export const SHOWN = 20;
+/** Limit, in milliseconds, of what the running image is asked. */
+const ASK_MS = 10_000;
+
+/** A call in a fresh image. */
+export interface FreshCall {
+  running: ToolDependencies;
+  way: FreshWay;
+  args: Arguments;
+  context: CallContext;
+  /** Folder for the fasls. */
+  folder: string;
+  /** The warnings of loads that the answer does not show. */
+  warnings: ShownWarnings;
+}
+
+/** Returns the function that starts a fresh image beside that of RUNNING. */
+export function starterOf({ withFreshImage }: ToolDependencies): WithFresh {
+  if (withFreshImage !== undefined) return withFreshImage;
+  throw new CallError(
+    'fresh starts an SBCL on this machine, and a command (--image) starts the image of this session elsewhere, so nothing was done. Call without fresh.',
+  );
+}
+
+/** Returns the loads that give an image what the running one was given, if CALL needs that. */
+export async function givenSteps({ running: { image }, way, args, context }: FreshCall): Promise<LoadStep[]> {
+  const { systems, files } = image.loads;
+  const isEmpty = !image.running && systems.length + files.length === 0;
+  if (isEmpty || !way.givenFirst(args)) return [];
+  const { data } = await image.call('loads-again', image.loads, asking(context));
+  return data.value ?? [...systems.map((system) => ({ system })), ...files.map((file) => ({ file }))];
+}
+
+/** Returns the options of a call that only asks. */
+export function asking(context: CallContext): CallOptions {
+  return { ...callOptions(context), limitMs: ASK_MS };
+}
+
+/** Loads STEP in the image of FRESH; a file by its fasl, which NUMBER tells, if it IS_COMPILED. Returns the result. */
+export async function loadStep(
+  { args, context, folder, warnings }: FreshCall,
+  { image, places }: ToolDependencies,
+  { system, file = '' }: LoadStep,
+  number: number,
+  isCompiled: boolean,
+): Promise<Result> {
+  const options = { ...callOptions(context), ...limitOption(args) };
+  if (system !== undefined) {
+    const reply = await image.call('load-system', { name: system, force: false }, options);
+    warnings.keep(reply.data.warnings);
+    return systemResult(reply, system, places, context);
+  }
+  const fasl = join(folder, `${number}.fasl`);
+  const reply = isCompiled
+    ? await image.call('load-source', { file: fasl }, options)
+    : await image.call('load-file', { file, fasl }, options);
+  warnings.keep(reply.data.warnings);
+  const name = `${isCompiled ? 'the fasl of ' : ''}${places.fileName(file)}`;
+  const isWhole = reply.ending.kind === 'done' && reply.data.value?.notLoaded !== true;
+  return loadResult(reply, isWhole ? `Loaded ${name}` : `Not loaded to its end: ${name}`, places, context);
+}
+
+/** Returns the first of TEXTS with SEPARATOR between them, and how many more there are. */
+export function listed(texts: readonly string[], separator: string): string {
+  const shown = texts.slice(0, SHOWN);
+  return `${shown.join(separator)}${moreText(shown.length, texts.length)}`;
+}

@@ -1,0 +1,163 @@
+// Makes a call twice, each time in a fresh image: with the files of a commit, and with those of the workspace as they
+// are. Tells what came of it differently.
+
+import { mkdir } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { realPathOf } from '../files/answering.ts';
+import { hunksBetween } from '../files/line-changes.ts';
+import type { LoadStep } from '../image/wire/operations.ts';
+import { joinSections } from '../kernel/reply.ts';
+import type { Result } from '../kernel/tool.ts';
+import { callOptions } from './calling.ts';
+import type { ToolDependencies } from './dependencies.ts';
+import { type FreshCall, givenSteps, listed, loadStep, type Part, starterOf } from './fresh-call.ts';
+
+/** What came of a call in one of the two images. */
+interface Side {
+  parts: Part[];
+  /** True when a load failed, so that the call was not made. */
+  isUnmade: boolean;
+  /** Files of the workspace as they are now that the image has loaded. */
+  current: string[];
+}
+
+/** At most this many lines of a difference are shown, and of a long line this many characters. */
+const LINES = 60;
+const LINE_LENGTH = 200;
+/** Of a long line, this many characters before the first difference are shown. */
+const BEFORE = 40;
+
+/** Makes CALL with the files of the commit REVISION, and with those that are there. Returns what differs. */
+export async function compareRevisions(call: FreshCall, revision: string): Promise<Result> {
+  const { running, context } = call;
+  const withFreshImage = starterOf(running);
+  const [root = running.places.root] = running.workspace.realRoots;
+  const [older, newer] = [join(call.folder, 'old'), join(call.folder, 'new')];
+  for (const folder of [join(older, 'files'), newer]) await mkdir(folder, { recursive: true });
+  const old = await realPathOf(join(older, 'files'));
+  const commit = await running.putRevision(revision, old, context.signal);
+  const steps = await givenSteps(call);
+  const oldSteps = steps.map((step) =>
+    step.file?.startsWith(`${root}/`) ? { file: join(old, relative(root, step.file)) } : step,
+  );
+  const [before, after] = await both(
+    withFreshImage(older, (fresh) => performed({ ...call, folder: older }, fresh, oldSteps), old),
+    withFreshImage(newer, (fresh) => performed({ ...call, folder: newer }, fresh, steps)),
+  );
+  const name = revision.startsWith(commit) ? commit : `${revision} (${commit})`;
+  const names = steps.map(({ system, file = '' }) => system ?? running.places.fileName(file));
+  const loaded = names.length > 0 ? `, after loading ${listed(names, ', ')}` : '';
+  const current = before.current.map((file) => running.places.fileName(file));
+  const parts = before.parts.map(([part, text]): Part => [part, text?.replaceAll(old, root)]);
+  return comparedResult({ ...before, parts, current }, after, { name, loaded });
+}
+
+/** Returns the result of a call that gave BEFORE with the files of the commit NAME, and AFTER with those that are there. LOADED
+ *  tells what was loaded before. */
+function comparedResult(
+  before: Side,
+  after: Side,
+  { name, loaded }: { name: string; loaded: string },
+): Result {
+  const compared = PARTS.map((part) => {
+    const [one, other] = [textOf(before, part), textOf(after, part)];
+    const isSame = comparable(one) === comparable(other);
+    return { part, isSame, text: isSame ? other : differenceText(one, other) };
+  });
+  const differing = compared.filter(({ isSame }) => !isSame);
+  const isAlike = differing.length === 0;
+  const which = differing.map(({ part }) => part.toLowerCase()).join(', ');
+  const heading = `With the files of ${name} (-) and as they are (+), each in a fresh image${loaded}`;
+  const same = compared.filter(({ part, isSame }) =>
+    isAlike ? part !== 'Loads' : isSame && part === 'Condition',
+  );
+  return {
+    data: {
+      same: isAlike,
+      differing: differing.map(({ part, text }) => ({ part, text })),
+      old: before.parts,
+      new: after.parts,
+    },
+    text: joinSections([
+      `${heading}: ${isAlike ? 'the same' : `different ${which}`}.`,
+      ...differing.map(({ part, text }) => `${part}:\n${text}`),
+      ...same.map(({ text }) => text && (isAlike ? text : `Both:\n${text}`)),
+      before.isUnmade && `Not all of ${name} was loaded, so the call was not made with it.`,
+      after.isUnmade && 'Not all of the files as they are was loaded, so the call was not made with them.',
+      before.current.length > 0 &&
+        `Loaded as they are in place of ${name}, so not compared: ${listed(before.current, ', ')}.`,
+      /#<|\[\.\.\. /.test(textOf(after, 'Values')) && PRINTED,
+    ]),
+    failed: before.isUnmade || after.isUnmade,
+  };
+}
+
+const PARTS = ['Condition', 'Values', 'Output', 'Warnings', 'Loads'];
+const PRINTED =
+  'Values were compared as they print, so not what is in #<...> or was cut. Have the form return such parts to compare them.';
+
+/** Returns what ONE and OTHER become, when both have ended. */
+async function both<Value>(one: Promise<Value>, other: Promise<Value>): Promise<[Value, Value]> {
+  await Promise.allSettled([one, other]);
+  return [await one, await other];
+}
+
+/** Loads STEPS in the image of FRESH, makes CALL there, and returns what came of it. */
+async function performed(
+  call: FreshCall,
+  fresh: ToolDependencies,
+  steps: readonly LoadStep[],
+): Promise<Side> {
+  const { way, args, context, running } = call;
+  const loads: string[] = [];
+  let isUnmade = false;
+  for (const [number, step] of steps.entries()) {
+    const result = await loadStep(call, fresh, step, number, false);
+    loads.push(result.text);
+    isUnmade = result.failed === true;
+    if (isUnmade) break;
+  }
+  const rest = isUnmade ? [] : ((await way.parts?.(fresh, args, context)) ?? []);
+  const folders = running.workspace.realRoots.map((root) => `${root}/`);
+  const inventory = fresh.image.running
+    ? await fresh.image.call('inventory', { folders }, callOptions(context))
+    : undefined;
+  return {
+    parts: [['Loads', loads.join('\n\n')], ...rest],
+    isUnmade,
+    current: inventory?.data.value?.files ?? [],
+  };
+}
+
+function textOf({ parts }: Side, part: string): string {
+  return parts.find(([name]) => name === part)?.[1] ?? '';
+}
+
+/** Returns TEXT without what differs between any two images or moves with other text: addresses of objects, and lines of
+ *  warnings. */
+function comparable(text: string): string {
+  return text.replace(/ \{[0-9A-F]+\}(?=>)/g, '').replace(/\(line \d+(?::\d+)?, /g, '(');
+}
+
+/** Returns the lines by which OTHER differs from ONE. */
+function differenceText(one: string, other: string): string {
+  const [before, after] = [one, other].map((text) => (text === '' ? '' : `${comparable(text)}\n`));
+  const lines = hunksBetween(before ?? '', after ?? '').flatMap(({ lines }) => excerpts(lines));
+  const more = lines.length > LINES ? [`... ${lines.length - LINES} more lines`] : [];
+  return [...lines.slice(0, LINES), ...more].join('\n');
+}
+
+/** Returns LINES of a hunk, long ones from shortly before the place where the first removed and the first added line begin to
+ *  differ. */
+function excerpts(lines: readonly string[]): string[] {
+  const [one = '', other = ''] = ['-', '+'].map((mark) =>
+    lines.find((line) => line.startsWith(mark))?.slice(1),
+  );
+  const at = [...one].findIndex((char, index) => char !== other[index]);
+  const start = Math.max(0, (at < 0 ? one.length : at) - BEFORE);
+  return lines.map((line) => {
+    if (line.length <= LINE_LENGTH) return line;
+    const end = start + LINE_LENGTH;
+    return `${line[0]}${start > 0 ? '...' : ''}${line.slice(1).slice(start, end)}${line.length > end ? '...' : ''}`;
+  });
+}
