@@ -1147,7 +1147,7 @@ export interface PrintedValue {
   id?: string;
 }
 
-/** What came of reading and evaluating, or compiling, the forms of a text. */
+/** The result of an operation that reads the forms of a text, and evaluates or compiles them. */
 export interface FormsData extends Remarks {
   /** Number of the form that was read or evaluated last (1-based). */
   formNumber?: number;
