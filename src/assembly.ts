@@ -260,8 +260,8 @@ export function assembleParts(
     matchMs,
     shownWarnings: new ShownWarnings(),
     withFreshImage: config.imageCommand === undefined ? withFreshImage : undefined,
-    putRevision: (revision, folder, signal) =>
-      putRevision({ root: config.root, folders: workspace.realRoots, signal }, revision, folder),
+    putRevision: (revision, into, signal) =>
+      putRevision({ root: config.root, folders: workspace.realRoots, signal }, revision, into),
   };
   return { image, registry, catalog, executor, toolDependencies: toolDependencies, questions, editors };
 }

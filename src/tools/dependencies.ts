@@ -32,9 +32,13 @@ export interface ToolDependencies {
   shownWarnings: ShownWarnings;
   /** Calls work with a fresh image; undefined when none can be started here. */
   withFreshImage: WithFresh | undefined;
-  /** Puts the files of a commit below the first root into a folder, and returns the short name of the commit. Throws a
-   *  CallError when there is no such commit. */
-  putRevision: (revision: string, folder: string, signal?: AbortSignal) => Promise<string>;
+  /** Puts the files of a commit below the first root into FOLDER, with SCRATCH for what git needs. Returns the short name
+   *  of the commit. Throws a CallError when that cannot be done. */
+  putRevision: (
+    revision: string,
+    into: { folder: string; scratch: string },
+    signal?: AbortSignal,
+  ) => Promise<string>;
   /** At most this many milliseconds are spent on matching a pattern against one text. Absent: the default. */
   matchMs?: number | undefined;
 }

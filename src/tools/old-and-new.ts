@@ -35,7 +35,11 @@ export async function compareRevisions(call: FreshCall, revision: string): Promi
   const [older, newer] = [join(call.folder, 'old'), join(call.folder, 'new')];
   for (const folder of [join(older, 'files'), newer]) await mkdir(folder, { recursive: true });
   const old = await realPathOf(join(older, 'files'));
-  const commit = await running.putRevision(revision, old, context.signal);
+  const commit = await running.putRevision(
+    revision,
+    { folder: old, scratch: join(call.folder, 'git') },
+    context.signal,
+  );
   const steps = await givenSteps(call);
   const oldSteps = steps.map((step) =>
     step.file?.startsWith(`${root}/`) ? { file: join(old, relative(root, step.file)) } : step,

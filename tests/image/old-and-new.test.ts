@@ -2,7 +2,7 @@
 // that nothing of it stays elsewhere.
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -168,30 +168,31 @@ ${LOADS}`);
 });
 
 describe('its refusals', () => {
+  const INSTEAD = 'Nothing was done. To compare with the running image instead, call with fresh: true.';
+
   test('outside of a repository', async () => {
     const root = ownFolder();
     const session = await ownSession({ args: ['--root', root.path] });
-    const { text } = await session.call('eval_form', { form: '1', fresh: 'HEAD' });
-    expect(text).toMatch(
-      /^git finds no repository in .+ \(fatal: not a git repository .+\)\. Nothing was done\. To compare with the running image instead, call with fresh: true\.$/,
+    expect(await session.call('eval_form', { form: '1', fresh: 'HEAD' })).toEqual(
+      bad(
+        `git does not give the files of HEAD in ${root.path} (fatal: not a git repository (or any of the parent directories): .git). ${INSTEAD}`,
+      ),
     );
   });
 
-  test('without git, of a commit without files there, and with files outside', async () => {
+  test('without git, of a commit without the folder, and with files outside', async () => {
     const root = ownFolder();
     makeRepository(root);
     const folder = join(root.path, 'out');
-    const put = (of: string, revision = 'HEAD', folders: string[] = []) => {
-      rmSync(folder, { recursive: true, force: true });
-      return putRevision({ root: of, folders }, revision, folder);
-    };
+    const put = (of: string, revision = 'HEAD', folders: string[] = []) =>
+      putRevision({ root: of, folders }, revision, { folder, scratch: join(root.path, 'scratch') });
     await expect(put(root.path, 'HEAD', ['/'])).rejects.toThrow(
-      'The files of a commit come from git, which is not installed (there is no git on PATH outside the workspace). Nothing was done. Install it. To compare with the running image instead, call with fresh: true.',
+      `The files of a commit come from git, which is not installed (there is no git on PATH outside the workspace). Install it. ${INSTEAD}`,
     );
-    const empty = join(root.path, 'empty');
-    mkdirSync(empty);
-    await expect(put(empty)).rejects.toThrow(
-      `The commit HEAD has no files in ${empty}. Nothing was done. To compare with the running image instead, call with fresh: true.`,
+    const fresh = join(root.path, 'fresh');
+    mkdirSync(fresh);
+    await expect(put(fresh)).rejects.toThrow(
+      /^git does not give the files of HEAD in .+\/fresh \(fatal: .+\)\. Nothing was done\./,
     );
     const tree = (mode: string, name: string, object: string) =>
       git(
@@ -206,7 +207,7 @@ describe('its refusals', () => {
     );
     const evil = git(root, ['commit-tree', '-m', 'Evil', outside]);
     await expect(put(root.path, evil)).rejects.toThrow(
-      'The commit has a file outside of its repository, ../evil, so nothing was done. Look at it with git fsck.',
+      `git does not give the files of ${evil} in ${root.path} (error: invalid path '../evil'). ${INSTEAD}`,
     );
     expect(existsSync(join(root.path, 'evil'))).toBe(false);
   });

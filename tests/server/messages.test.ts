@@ -241,7 +241,7 @@ describe('arguments', () => {
     [
       'run_tests',
       { tests: 'x' },
-      "Unknown parameter 'tests'; run_tests takes system, package, test, failed, touching, coverage, isolate, seed, limit, reset, edits, then, on_error, restarts, timeout, fresh.",
+      "Unknown parameter 'tests'; run_tests takes system, package, test, failed, touching, coverage, isolate, seed, repeat, limit, reset, edits, then, on_error, restarts, timeout, fresh.",
     ],
     [
       'load_file',
