@@ -250,6 +250,20 @@ test('a system is loaded again, and told when a file of it has changed', async (
   expect(second.told).toContain('  system sys: a file of it has changed since; it was loaded as it is now');
 });
 
+test('a system that was loaded again after its files had changed has not changed since', async () => {
+  put('anew/anew.asd', '(asdf:defsystem "anew" :components ((:file "one")))\n');
+  put('anew/one.lisp', '(defun cl-user::one () 1)\n');
+  const session = await restarted();
+  await session.call('load_system', { system: 'anew' });
+  await session.eval('(defun three () (+ (one) 2))');
+  put('anew/one.lisp', '(defun cl-user::one () 10)\n');
+  await session.call('load_system', { system: 'anew' });
+  await session.text('describe_symbol', { symbol: 'three' });
+  await killImage(session);
+  const after = await afterLoss(session, '(three)');
+  expect([after.text, after.told]).toEqual(['12', told(built('1 form, 1 system (anew)'))]);
+});
+
 test.each([
   ['was not found', '("no-such-system")', 'no-such-name'],
   ['needs one that was not found', '("no-such-system")', 'needing'],

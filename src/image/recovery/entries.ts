@@ -58,6 +58,19 @@ export interface SystemEntry {
   files?: Digests;
 }
 
+/** True when ENTRY loaded the file PATH or a part of it, as far as is known. */
+export function isOfFile(entry: JournalEntry, path: string): boolean {
+  if (entry.kind === 'system') return entry.files?.[path] !== undefined;
+  return 'path' in entry && entry.path === path;
+}
+
+/** Returns the digest of the whole file PATH after ENTRY, which `isOfFile`; undefined when it is unknown. */
+export function digestLeft(entry: JournalEntry, path: string): string | undefined {
+  if (entry.kind === 'system') return entry.files?.[path];
+  if (entry.kind === 'forms') return entry.whole;
+  return entry.kind === 'file' ? entry.digest : undefined;
+}
+
 /** Stores entries, and the contents of loaded files by their digests. The methods throw when they cannot
  *  store. */
 export interface JournalStore {

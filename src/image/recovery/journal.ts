@@ -16,6 +16,8 @@ import type {
 } from '../wire/operations.ts';
 import { LoadedFileReader } from './digests.ts';
 import {
+  digestLeft,
+  isOfFile,
   type JournalEntry,
   type JournalStore,
   labelOf,
@@ -142,8 +144,8 @@ export class Journal {
   /** True when NOW, the content of the file PATH, is the content that was loaded last, or the content that
    *  the last edit of definitions left in the file. A rebuild repeats loads and edits. */
   hasAsLoaded(path: string, now: Buffer | undefined): boolean {
-    const last = this.#entries.findLast((entry) => 'path' in entry && entry.path === path);
-    const digest = last?.kind === 'forms' ? last.whole : last?.kind === 'file' ? last.digest : undefined;
+    const last = this.#entries.findLast((entry) => isOfFile(entry, path));
+    const digest = last && digestLeft(last, path);
     return digest !== undefined && now !== undefined && digest === digestOf(now);
   }
 
