@@ -30,11 +30,13 @@ OLD) definitions."
                      (noted-laid-out noted)))))
 
 (defun reslotted (touched)
-  "Return a list of lists (CLASS NEW-SLOTS GONE-SLOTS) for the classes whose slots have changed
-according to TOUCHED, a TOUCHED structure. NEW-SLOTS and GONE-SLOTS are lists of names."
+  "Return a list of lists (CLASS NEW-SLOTS GONE-SLOTS) for the classes whose direct slots have changed
+according to TOUCHED, a TOUCHED structure. NEW-SLOTS and GONE-SLOTS are lists of names. A slot that
+has moved to a class above or below is in neither where its instances keep it."
   (loop for class being the hash-keys of (touched-slots touched) using (hash-value before)
-        for now = (own-slots class)
-        for new = (set-difference now before) and gone = (set-difference before now)
+        for (own . all) = before and now = (own-slots class)
+        for new = (set-difference (set-difference now own) all)
+        for gone = (set-difference (set-difference own now) (all-slots class))
         when (and (or new gone) (eq class (find-class (class-name class) nil)))
           collect (list class new gone)))
 

@@ -20,7 +20,8 @@ VALUES: a hash table from variables to their values before their first definitio
 an unbound variable is this structure.
 EVALUATED: a list of (VARIABLE . WHAT) pairs, newest first, for what was done outside of loads. WHAT
 is :SPECIAL if the variable was declared special or global, or :VALUE if a form set it.
-SLOTS: a hash table from classes to the names of their direct slots before the changes.
+SLOTS: a hash table from the changed classes and those below to a pair of the names of their direct
+slots, and of all their slots, before the changes.
 MAKERS: a hash table from changed symbols, packages and methods to the truenames of the files
 that were then being loaded or compiled.
 AROUND: such a table with the files whose load or compilation has loaded those files.
@@ -90,12 +91,21 @@ loaded from no file, such as a string, belongs to the file that loads it."
   "Return a list of the names of the direct slots of CLASS."
   (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class)))
 
+(defun all-slots (class)
+  "Return a list of the names of the slots of CLASS, with those that it inherits, even if SBCL has not
+computed these yet."
+  (reduce #'union (mapcar #'all-slots (sb-mop:class-direct-superclasses class))
+          :initial-value (own-slots class)))
+
 (defun note-slots (symbol touched)
-  "If SYMBOL names a STANDARD-CLASS, record its direct slots in TOUCHED, a TOUCHED structure, to
-compare them with its slots after the change."
-  (let* ((cell (class-cell symbol)) (class (and cell (cell-class cell))))
+  "If SYMBOL names a STANDARD-CLASS, record its slots in TOUCHED, a TOUCHED structure, to compare
+them with its slots after the change. Do so for the classes below it too, to which a slot can move."
+  (let* ((cell (class-cell symbol)) (class (and cell (cell-class cell)))
+         (table (touched-slots touched)))
     (when (typep class 'standard-class)
-      (setf (gethash class (touched-slots touched)) (own-slots class)))))
+      (dolist (each (cons class (classes-below class)))
+        (unless (gethash each table)
+          (setf (gethash each table) (cons (own-slots each) (all-slots each))))))))
 
 (defun note-symbol (symbol touched)
   "Record in TOUCHED, a TOUCHED structure, that SYMBOL is about to change, and its definitions now."

@@ -111,6 +111,25 @@ describe('classes', () => {
     expect(await load('c.lisp')).toBe('Loaded c.lisp');
   });
 
+  test('keep a slot that moves to a class above or below, or that a class below defines too', async () => {
+    const moving = (above: string, below: string) => [
+      `(defclass quay () (${above}))`,
+      `(defclass pier (quay) (${below}))`,
+    ];
+    await loaded('c.lisp', ...moving('name', 'cargo depth'));
+    await session.eval(
+      "(progn (defparameter p::*pier* (make-instance 'p::pier)) (setf (slot-value p::*pier* 'p::cargo) 1))",
+    );
+    const changed = 'Loaded c.lisp\n\nClasses whose slots changed: ';
+    expect(await loaded('c.lisp', ...moving('name cargo', 'depth (name :initform 1)'))).toBe(
+      `${changed}P::QUAY (new P::CARGO; 1 instance changes when next used).`,
+    );
+    expect(await loaded('c.lisp', ...moving('name', 'depth cargo'))).toBe(
+      `${changed}P::QUAY (gone P::CARGO; 1 instance changes when next used).`,
+    );
+    expect(await session.eval("(slot-value p::*pier* 'p::cargo)")).toBe('1');
+  });
+
   test('are told without instances that are garbage', async () => {
     await loaded('c.lisp', ...classes('name'));
     await session.eval(
