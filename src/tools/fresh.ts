@@ -41,7 +41,6 @@ const FRESH_OR_REVISION = {
   takesTrue: true,
 } as const;
 
-const FRESH_ONE = 'In a fresh image';
 const NOT_RUN = 'So the call itself was not made.';
 const LOST = 'The fresh image was lost, so it was not compared with the running one.';
 /** Returns TOOL, which works in the image of RUNNING, with the parameter `fresh`, by which a call works by WAY in a fresh
@@ -88,13 +87,12 @@ async function perform(call: FreshCall, fromFasls: boolean): Promise<Result> {
   const file = await way.file?.(args);
   const steps = (await givenSteps(call)).filter((step) => file === undefined || step.file !== file);
   const own = file === undefined ? undefined : { file };
-  if (!fromFasls) return withFreshImage(folder, (fresh) => performIn(fresh, call, steps, FRESH_ONE));
+  if (!fromFasls) return withFreshImage(folder, (fresh) => performIn(fresh, call, steps));
   // ASDF compiles again what was compiled in the second in which its source was written.
   await pause(1000 - (Date.now() % 1000), undefined, { ref: false });
   const failed = await withFreshImage(folder, (fresh) => build(fresh, call, own ? [...steps, own] : steps));
-  if (failed) return marked(running, failed, `${FRESH_ONE} that was to build the fasls`, [NOT_RUN]);
-  const heading = `${FRESH_ONE}, from the fasls that another has built`;
-  return withFreshImage(folder, (fresh) => performIn(fresh, call, steps, heading, own));
+  if (failed) return marked(running, failed, ' that was to build the fasls', [NOT_RUN]);
+  return withFreshImage(folder, (fresh) => performIn(fresh, call, steps, { own }));
 }
 
 /** Compiles and loads STEPS and what CALL itself loads in the image of FRESH. Returns the result of a failure. */
@@ -110,46 +108,40 @@ async function build(
   return result?.failed ? result : undefined;
 }
 
-/** Loads STEPS in the image of FRESH, and performs CALL there. Returns the result, marked with HEADING. COMPILED is the
- *  file that the call loads, if its fasl and those of STEPS are made. */
+/** Loads STEPS in the image of FRESH, and performs CALL there. BUILT is there when another image has made the fasls of
+ *  STEPS and of OWN, the file that the call loads. */
 async function performIn(
   fresh: ToolDependencies,
   call: FreshCall,
   steps: readonly LoadStep[],
-  heading: string,
-  compiled?: LoadStep,
+  built?: { own: LoadStep | undefined },
 ): Promise<Result> {
   const { running, way, args, context } = call;
-  const failed = await loadSteps(call, fresh, steps, heading !== FRESH_ONE);
-  if (failed) return marked(running, failed, heading, [NOT_RUN]);
+  const failed = await loadSteps(call, fresh, steps, built !== undefined);
+  const which = built ? ', from the fasls that another has built' : '';
+  if (failed) return marked(running, failed, which, [NOT_RUN]);
   // What a form does is no difference.
   const early = way.build || way.file ? undefined : await differences(call, fresh);
-  const result = compiled
-    ? await loadStep(call, fresh, compiled, steps.length, true)
+  const result = built?.own
+    ? await loadStep(call, fresh, built.own, steps.length, true)
     : toResult(await way.over(fresh).handler(args, context));
   const notices = fresh.image.takeNotices().filter(({ kind }) => kind !== 'loss');
   const names = steps.map(({ system, file = '' }) => system ?? running.places.fileName(file));
   const after = names.length > 0 ? `, after loading ${listed(names, ', ')}` : '';
   const compared = early ?? (fresh.image.running ? await differences(call, fresh) : LOST);
-  return marked(running, result, `${heading}${after}`, [...notices.map(noticeText), compared]);
+  return marked(running, result, `${which}${after}`, [...notices.map(noticeText), compared]);
 }
 
-/** Returns RESULT marked with HEADING as from a fresh image, with MORE sections, in the session of the image of RUNNING. */
-function marked(
-  { image }: ToolDependencies,
-  result: Result,
-  heading: string,
-  more: readonly string[],
-): Result {
+/** Returns RESULT marked as from a fresh image, with a phrase on WHICH one, and with MORE sections. RUNNING is of the
+ *  session's own image. */
+function marked({ image }: ToolDependencies, result: Result, which: string, more: readonly string[]): Result {
   const { unfound: _, ...kept } = result;
-  const whose = image.isAttached
-    ? heading.replace(FRESH_ONE, `${FRESH_ONE} of live-lisp, not the user's`)
-    : heading;
+  const whose = image.isAttached ? " of live-lisp, not the user's" : '';
   const data = typeof result.data === 'object' ? result.data : { value: result.data };
   return {
     ...kept,
     data: { ...data, fresh: more },
-    text: joinSections([`${whose}:\n${result.text}`, ...more]),
+    text: joinSections([`In a fresh image${whose}${which}:\n${result.text}`, ...more]),
   };
 }
 
