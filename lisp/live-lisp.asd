@@ -64,12 +64,13 @@
     :serial t
     :components
     ((:file "package") (:file "locks") (:file "held") (:file "leaving") (:file "actions")
-     (:file "operations") (:file "threads") (:file "watch") (:file "parts") (:file "inspect")))
+     (:file "operations") (:file "threads") (:file "watch") (:file "parts")
+     (:file "holders") (:file "inspect")))
    (:module "observe"
     :serial t
     :components
     ((:file "package") (:file "recording") (:file "probes") (:file "calls") (:file "types")
-     (:file "samples") (:file "timing") (:file "operation")))
+     (:file "samples") (:file "heap") (:file "timing") (:file "operation")))
    (:module "tests"
     :serial t
     :components

@@ -90,7 +90,8 @@ part of the object before. If there is no such part, end the operation with an e
    "The requested name of a function, when there is no such function.")
   (no-part string :optional "The requested part, when the object has no such part.")
   (in string :optional "This object, as printed.")
-  (why string :optional))
+  (why string :optional)
+  (holders holders :optional "What keeps the object alive, if that was asked."))
 
 (defun part-data (part)
   "Return a JSON object for PART, a PART structure."
@@ -100,10 +101,10 @@ part of the object before. If there is no such part, end the operation with an e
             "why" (part-why part)
             "id" (and (null (part-why part)) (not (part-made part)) (object-id value)))))
 
-(defun inspection (object offset limit)
+(defun inspection (object holders offset limit)
   "Return a JSON object about OBJECT: its text, type and id, the number of its parts, and LIMIT of
-its parts from OFFSET on."
-  (let ((parts (object-parts object)))
+its parts from OFFSET on. If HOLDERS is true, tell what keeps OBJECT alive in place of its parts."
+  (let ((parts (if holders '() (object-parts object))))
     (object "value" (if (typep object '(or string number bit-vector symbol pathname))
                         (let ((*digit-limit* *most-digits*)) (local-text object :limit 10000))
                         (printed object))
@@ -111,14 +112,18 @@ its parts from OFFSET on."
                      (if (symbolp type) (symbol-text type) (printed type)))
             "id" (object-id object)
             "total" (length parts)
-            "parts" (mapcar #'part-data (page parts offset limit)))))
+            "parts" (mapcar #'part-data (page parts offset limit))
+            "holders" (and holders (holders-data object limit)))))
 
 (define-operation ("inspect" :gives (or inspect-data lookup-failure))
     ((value string "The text of a symbol, or an id such as @3.")
      package
      (path (list string) :optional "Names of parts: the way to the object to show.")
+     (holders boolean :optional "True to tell what keeps the object alive, not its parts.")
      offset limit)
-  "Return the object that VALUE means, or to which PATH leads from there, with its parts."
+  "Return the object that VALUE means, or to which PATH leads from there, with its parts, or with
+HOLDERS, what keeps it alive."
   (call-in-session (and package (named-package package))
                    (lambda ()
-                     (inspection (object-at (meant-object value package) path) offset limit))))
+                     (inspection (object-at (meant-object value package) path) holders offset
+                               limit))))

@@ -45,6 +45,13 @@ are user code."
                                   (get-properties given (sb-mop:slot-definition-initargs slot)))
           when (or found also) collect (cons name (if found value other)))))
 
+(defun all-slots (object)
+  "Return the slots of OBJECT, which may be one of SBCL's, as INNER-SLOTS does."
+  (typecase object
+    (condition (condition-slots object))
+    (structure-object (structure-slots object))
+    (t (and (typep (class-of object) 'standard-class) (standard-slots object)))))
+
 (defun inner-slots (object)
   "Return the slots of OBJECT that can be read without running user code, as an alist from names to
 values."

@@ -30,11 +30,11 @@ its definition."
   (or (place-data (introspect "FIND-DEFINITION-SOURCE" class) (class-text class))
       (object "description" (class-text class))))
 
-(defun prototypes (class)
-  "Return a hash table with the prototypes (CLASS-PROTOTYPE) of CLASS and its subclasses as keys.
-These instances were made by SBCL, not by the program."
+(defun prototypes (classes)
+  "Return a hash table with the prototypes (CLASS-PROTOTYPE) of CLASSES as keys. These instances were
+made by SBCL, not by the program."
   (let ((table (make-hash-table :test 'eq)))
-    (dolist (each (cons class (classes-below class)) table)
+    (dolist (each classes table)
       (when (sb-mop:class-finalized-p each)
         (setf (gethash (ignore-errors (sb-mop:class-prototype each)) table) t)))))
 
@@ -44,36 +44,42 @@ change an instance whose class was redefined, by methods of the program."
   (typep (class-of object) '(or standard-class structure-class condition-class
                              sb-mop:funcallable-standard-class)))
 
-(defun count-with-garbage (wanted map)
+(defun walk-heap (visit)
+  "Call VISIT with each object in the heap, a type code of SBCL's, and the number of its octets.
+Garbage that was not collected yet counts. VISIT must not allocate memory. Return true. Do nothing
+and return NIL if *SEARCHED-HEAP* octets or more are in use, since that would take too long."
+  (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS")))
+    (when (and function (< (heap-usage) *searched-heap*))
+      (funcall function visit :dynamic)
+      t)))
+
+(defun count-with-garbage (wanted)
   "Return the number of instances in the heap of which the predicate WANTED is true, with those that
-are garbage. MAP is the function MAP-ALLOCATED-OBJECTS."
+are garbage, or NIL if WALK-HEAP does nothing."
   (let ((count 0))
-    (funcall map
-             (lambda (object type size)
-               (declare (ignore type size))
-               (when (and (not (typep object '(or cons number array symbol)))
-                          (instance-p object)
-                          (funcall wanted object))
-                 (incf count)))
-             :dynamic)
-    count))
+    (when (walk-heap (lambda (object type size)
+                       (declare (ignore type size))
+                       (when (and (not (typep object '(or cons number array symbol)))
+                                  (instance-p object)
+                                  (funcall wanted object))
+                         (incf count))))
+      count)))
 
 (defun count-objects (wanted)
-  "Return the number of instances in the heap of which the predicate WANTED is true. WANTED must not
-change them, as TYPEP can. If there are any, collect garbage, which does not count. Return NIL if
-*SEARCHED-HEAP* octets or more are in use, since counting would take too long."
-  (let ((map (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS")))
-    (cond ((not (and map (< (heap-usage) *searched-heap*))) nil)
-          ((zerop (count-with-garbage wanted map)) 0)
+  "Return the number of instances in the heap of which the predicate WANTED is true, or NIL if
+WALK-HEAP does nothing. WANTED must not change them, as TYPEP can. If there are any, collect
+garbage, which does not count."
+  (let ((count (count-with-garbage wanted)))
+    (cond ((or (null count) (zerop count)) count)
           (t (clear-stack)
              (sb-ext:gc :full t)
-             (count-with-garbage wanted map)))))
+             (count-with-garbage wanted)))))
 
 (defun instance-count (class &key outdated)
   "Return the number of instances of CLASS and its subclasses in the heap, as COUNT-OBJECTS does.
 Prototypes do not count. If OUTDATED is true, count only those that have not got the slots of the
 redefined class yet."
-  (let ((prototypes (prototypes class)) (classes (cons class (classes-below class))))
+  (let* ((classes (cons class (classes-below class))) (prototypes (prototypes classes)))
     (count-objects (lambda (object)
                      (and (member (class-of object) classes :test #'eq)
                           (or (not outdated) (outdated-layout-p (layout-of object)))

@@ -103,6 +103,12 @@ whether a user still exists, throw to NEEDS-COLLECTION."
 (defparameter *searched-heap* (* 512 1024 1024)
   "The agent walks or fully collects the heap only if fewer octets than this are in use.")
 
+(defun collect-garbage ()
+  "Collect garbage. In a large heap, collect only new objects."
+  ;; The garbage collector would mistake words left on this stack for references.
+  (clear-stack)
+  (sb-ext:gc :full (< (heap-usage) *searched-heap*)))
+
 (defun users-of (index name kinds)
   "Return a sorted list of the users of NAME in INDEX that still exist and are in the files of
 *WITHIN*. A user is a USER or TOP-FORM structure. KINDS lists the *USE-KINDS* that count.
@@ -113,9 +119,7 @@ large heap, collect only new objects. For all questions of one evaluation, colle
   (let ((evaluation (asking-evaluation)))
     ;; Collect garbage only once during an evaluation, which may ask about many names.
     (unless (and evaluation (eql evaluation **collected-in**))
-      ;; The garbage collector would mistake words left on this stack for references to the code.
-      (clear-stack)
-      (sb-ext:gc :full (< (heap-usage) *searched-heap*))
+      (collect-garbage)
       (setf **collected-in** evaluation)))
   (setf *collected* t)
   (users-now index name kinds))

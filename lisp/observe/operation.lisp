@@ -142,6 +142,34 @@ before, to get its values."
     (unwind-protect (call-as-job-part home (lambda () (observe-profile mode code seconds top)))
       (sb-thread:release-mutex **profiling**))))
 
+;;; Counting objects
+
+(define-shape observe-heap-data (observed-base)
+  "What came of counting the objects in the heap."
+  (observed counted-heap :optional))
+
+(defun observe-heap (code seconds)
+  "Run the forms of the text CODE, or if it is NIL, wait for SECONDS. Return a plist for a JSON object
+with the values of CODE."
+  (if code
+      (let ((function (prepared-form code)))
+        (list "values" (list (shown-values (multiple-value-list (call-user-code function))))))
+      (progn (sleep seconds) '())))
+
+(define-operation ("observe-heap" :members t :gives observe-heap-data)
+    ((code string :optional "The text of the forms to run.")
+     (seconds real :optional "For how long to wait, without code.")
+     (package string :optional "The package whose classes are told.")
+     (limit integer "The maximum number of classes to tell."))
+  "Count the objects in the heap by class. With CODE or SECONDS, count before and after, and else
+compare with the count before."
+  (let ((package (and package (named-package package))) (before **last-heap-count**))
+    (when (or code seconds) (setf before (count-heap)))
+    (let ((members (and (or code seconds)
+                        (call-as-job-part package
+                                          (lambda () (observe-heap code seconds))))))
+      (list* "observed" (heap-data (count-heap) before package limit) members))))
+
 ;;; Comparing the times of two forms
 
 (define-shape observe-times-data (observed-base)

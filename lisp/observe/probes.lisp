@@ -6,6 +6,7 @@
 
 (define-shape observe-refusal ()
   "Why a request to observe was refused."
+  (large-heap boolean :optional "True when the heap is too large to be walked.")
   (no-function string :optional "A requested name that names no function.")
   (natures (list string) :optional "What this name names instead.")
   (package-functions integer :optional

@@ -1427,6 +1427,41 @@ export interface WatchedData {
   others?: { time: number; thread: string; type: string }[];
 }
 
+/** A reference on the way from a root to an object. */
+export interface HoldingStep {
+  /** What refers: a root such as a variable, or a part of the object before. */
+  part: string;
+  /** The object referred to, printed. */
+  value: string;
+  id?: string;
+}
+
+/** A way from a root to an object. */
+export interface HoldingWay {
+  /** How many of the objects are held in a way like this one. */
+  count: number;
+  steps: HoldingStep[];
+}
+
+/** What keeps an object, or the instances of a class, alive. */
+export interface Holders {
+  /** True for a class: the ways are to its instances. */
+  many?: boolean;
+  /** How many references, or for a class how many instances, were found. */
+  found: number;
+  ways?: HoldingWay[];
+  /** How many different ways there are. */
+  total: number;
+  /** True when only what belongs to SBCL leads to the object. */
+  system?: boolean;
+  /** After how many objects the search ended, when there were more. */
+  full?: number;
+  /** Names of threads that did not tell what they hold. */
+  silent?: string[];
+  /** True for a number, a character or a symbol that is in a package. */
+  unheld?: boolean;
+}
+
 /** A part of an object. */
 export interface InspectedPart {
   name: string;
@@ -1458,10 +1493,14 @@ export interface InspectData {
   /** This object, as printed. */
   in?: string;
   why?: string;
+  /** What keeps the object alive, if that was asked. */
+  holders?: Holders;
 }
 
 /** Why a request to observe was refused. */
 export interface ObserveRefusal {
+  /** True when the heap is too large to be walked. */
+  largeHeap?: boolean;
   /** A requested name that names no function. */
   noFunction?: string;
   /** What this name names instead. */
@@ -1593,6 +1632,33 @@ export interface Profile {
   found: number;
 }
 
+/** A class with its instances in the heap. */
+export interface CountedClass {
+  name: string;
+  count: number;
+  octets: number;
+  /** How many more instances there are than before. */
+  more: number;
+  /** How many more octets the instances take than before. */
+  moreOctets: number;
+}
+
+/** The objects in the heap, by class. */
+export interface CountedHeap {
+  /** Octets of all objects that were counted. */
+  octets: number;
+  /** The number of these objects. */
+  count: number;
+  /** How many more octets there are than before. */
+  moreOctets: number;
+  /** Seconds since the count before; absent in the first count. */
+  since?: number;
+  /** Those that grew most, or in the first count the largest. */
+  rows?: CountedClass[];
+  /** The number of classes with instances, or of those that changed. */
+  found: number;
+}
+
 /** The cost of one run of a form. */
 export interface TakenTime {
   /** Median of the measured times, in milliseconds. */
@@ -1651,6 +1717,11 @@ export interface ObserveCallsData extends ObservedBase {
 /** What came of a profile. */
 export interface ObserveProfileData extends ObservedBase {
   observed?: Profile;
+}
+
+/** What came of counting the objects in the heap. */
+export interface ObserveHeapData extends ObservedBase {
+  observed?: CountedHeap;
 }
 
 /** What came of measuring two forms. */
@@ -2378,7 +2449,8 @@ export interface Operations {
     };
     data: { value?: WatchedData };
   };
-  /** Return the object that VALUE means, or to which PATH leads from there, with its parts. */
+  /** Return the object that VALUE means, or to which PATH leads from there, with its parts, or with
+   *  HOLDERS, what keeps it alive. */
   inspect: {
     args: {
       /** The text of a symbol, or an id such as @3. */ value: string;
@@ -2386,6 +2458,8 @@ export interface Operations {
       package?: string;
       /** Names of parts: the way to the object to show. */
       path?: readonly string[];
+      /** True to tell what keeps the object alive, not its parts. */
+      holders?: boolean;
       /** How many results to leave out; none by default. */
       offset?: number;
       /** The maximum number of results to return. */
@@ -2426,6 +2500,20 @@ export interface Operations {
       top: number;
     };
     data: ObserveProfileData;
+  };
+  /** Count the objects in the heap by class. With CODE or SECONDS, count before and after, and else
+   *  compare with the count before. */
+  'observe-heap': {
+    args: {
+      /** The text of the forms to run. */ code?: string;
+      /** For how long to wait, without code. */
+      seconds?: number;
+      /** The package whose classes are told. */
+      package?: string;
+      /** The maximum number of classes to tell. */
+      limit: number;
+    };
+    data: ObserveHeapData;
   };
   /** Call the last forms of CODE and AGAINST in turn, and return their times. */
   'observe-times': {

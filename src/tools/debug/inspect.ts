@@ -7,11 +7,12 @@ import { defineTool, type Result, type ToolDescription } from '../../kernel/tool
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
+import { holdersText } from './holders.ts';
 
 const INSPECT = {
   name: 'inspect',
   description:
-    'Look into an object: slots of an instance, elements, hash table entries or the values held by a closure. For a class take class_slots, for a name describe_symbol. Parts have ids (@12) to give as value; path leads to a part at any depth. Evaluates nothing.',
+    'Look into an object: slots, elements, hash table entries or closure values; for a leak, holders. For a class take class_slots, for a name describe_symbol. Parts have ids; path leads to any part. Evaluates nothing.',
   parameters: [
     {
       name: 'value',
@@ -24,6 +25,7 @@ const INSPECT = {
       items: { type: 'string' },
       description: 'Parts: ["acceptor", "port"]',
     },
+    { name: 'holders', type: 'boolean', description: "What keeps it, or a class's instances, alive" },
     PACKAGE,
     LIMIT,
     OFFSET,
@@ -40,7 +42,7 @@ const INSPECT = {
     'hash table contents',
     'describe object',
     'elements of a vector',
-    'closure values',
+    'memory leak',
   ],
 } as const satisfies ToolDescription;
 
@@ -49,11 +51,11 @@ export function inspectTool(image: Image) {
   return defineTool({
     ...INSPECT,
     handler: async (args, context) => {
-      const { offset, limit } = pageOf(args, context, 20);
-      const { value, path = [] } = args;
+      const { offset, limit } = pageOf(args, context, args.holders ? 5 : 20);
+      const { value, path = [], holders } = args;
       const reply = await image.call(
         'inspect',
-        { value, path, ...packageOf(args), offset, limit },
+        { value, path, ...(holders && { holders }), ...packageOf(args), offset, limit },
         callOptions(context),
       );
       const data = foundValue(reply);
@@ -65,7 +67,9 @@ export function inspectTool(image: Image) {
 function inspectResult(data: InspectData, designator: string, offset: number): Result {
   const failure = failureText(data, designator);
   if (failure !== undefined) return { data, text: failure, absent: true };
-  const { value = '', type, id, total = 0 } = data;
+  const { value = '', type, id, total = 0, holders } = data;
+  if (holders !== undefined)
+    return { data, text: holdersText(holders, id === undefined ? value : `${value}  ${id}`) };
   const parts = (data.parts ?? []).flatMap((part) => (typeof part === 'string' ? [] : [part]));
   const rows = parts.map((part) => {
     const shown = part.value ?? `(${part.why})`;

@@ -7,6 +7,7 @@ import { TIMEOUT } from '../calling.ts';
 import { PACKAGE } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { observeCalls } from './calls.ts';
+import { observeHeap } from './heap.ts';
 import type { Observing } from './observing.ts';
 import { observeProfile } from './profile.ts';
 import { observeTimes } from './times.ts';
@@ -14,7 +15,7 @@ import { observeTimes } from './times.ts';
 const OBSERVE = {
   name: 'observe',
   description:
-    'Trace calls, profile, time or benchmark code: see why it is slow or allocates (conses) much. For an error take debug, for what runs now image_status. With functions: the tree of their calls with arguments, values, time and errors; mode types: their types. Modes cpu, alloc, time: a profile of form, which is repeated. against: the faster of two forms.',
+    'Trace calls, profile, time or benchmark code: see why it is slow or allocates (conses) much. For an error take debug, for what runs now image_status. With functions: their calls as a tree, with arguments, values, time and errors; mode types: their types. Modes cpu, alloc, time: a profile of form, repeated; heap: what grows. against: the faster of two forms.',
   parameters: [
     { name: 'form', type: 'string', description: 'The last of several is observed' },
     {
@@ -34,7 +35,7 @@ const OBSERVE = {
       name: 'mode',
       type: 'string',
       description: 'Default: calls with functions, else cpu',
-      enum: ['calls', 'types', 'cpu', 'alloc', 'time'],
+      enum: ['calls', 'types', 'cpu', 'alloc', 'time', 'heap'],
     },
     {
       name: 'where',
@@ -81,11 +82,12 @@ export function observeTool(image: Image, places: Places) {
   });
 }
 
-type Mode = 'calls' | 'types' | 'cpu' | 'alloc' | 'time';
+type Mode = 'calls' | 'types' | 'cpu' | 'alloc' | 'time' | 'heap';
 
 async function perform(observing: Observing, mode: Mode): Promise<Result> {
   const { form, against, functions = [] } = observing.args;
   if (against !== undefined && form !== undefined) return observeTimes(observing, form, against);
+  if (mode === 'heap') return observeHeap(observing);
   return mode === 'calls' || mode === 'types'
     ? observeCalls(observing, functions, mode === 'types')
     : observeProfile(observing, mode);
@@ -98,7 +100,7 @@ function checkArguments({ args }: Observing, mode: Mode): void {
     throw new CallError(`${text} Nothing was done.`);
   };
   if (form === undefined && against !== undefined) refuse('against is compared with form; give form too.');
-  if (form === undefined && seconds === undefined)
+  if (form === undefined && seconds === undefined && mode !== 'heap')
     refuse('Give form to run, or seconds: how long to observe the program.');
   if (against !== undefined && (functions !== undefined || args.mode !== undefined))
     refuse('With against only the two forms are measured; leave out functions and mode.');

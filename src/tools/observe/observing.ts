@@ -87,6 +87,7 @@ function refusalText(value: ObserveRefusal): string {
     return `${value.in} has ${packageFunctions} functions, and at most ${value.limit} are observed at once; name some.`;
   if (where !== undefined)
     return `where does not compile for ${name}: ${why}. Its parameters are (${parameters.join(' ')}).`;
+  if (value.largeHeap) return 'The heap is too large to count the objects in it: 512 MB or more are in use.';
   if (value.busy) return 'Another profile is being taken; call again when it has ended.';
   return 'This SBCL lacks its contrib sb-sprof, so it has no profiler. functions and against need none.';
 }

@@ -1,0 +1,371 @@
+;;;; The operation holders: finds what keeps an object alive. WALK goes through all objects that the
+;;;; program can reach, the nearest first, and PATH-TO tells the way to one of them. Nothing here
+;;;; looks at the memory of other threads or walks the heap, so other threads go on meanwhile. What
+;;;; the agent itself refers to is never reached: its symbols are no roots, and its structures are
+;;;; not looked into.
+
+(in-package "LIVE-LISP.DEBUG")
+
+(defparameter *walk-limit* 3000000
+  "The maximum number of objects to go through. The table of them takes up to 400 MB.")
+
+(defparameter *hit-limit* 1000 "The maximum number of references that are kept, to tell their ways.")
+
+(defstruct (thread-root (:constructor make-thread-root (thread symbol)))
+  "A place in which the thread named THREAD holds objects: its binding of SYMBOL, or if that is NIL,
+its stack."
+  thread symbol)
+
+;;; The references of one object
+
+(defun map-slots (visit object)
+  "Call VISIT with the value, :SLOT and the name of each slot of OBJECT that can be read without
+running code of the program."
+  (loop for (name . value) in (all-slots object)
+        do (funcall visit value :slot name)))
+
+(defun map-table (visit table)
+  "Call VISIT with the keys and values of TABLE that TABLE keeps alive, and :KEY or :VALUE-OF and the
+key."
+  (let ((weakness (sb-ext:hash-table-weakness table)))
+    (maphash (lambda (key value)
+               (when (member weakness '(nil :value)) (funcall visit key :key key))
+               (when (member weakness '(nil :key :key-or-value))
+                 (funcall visit value :value-of key)))
+             table)))
+
+(defun map-function (visit function)
+  "Call VISIT with what FUNCTION refers to: methods, values closed over and constants."
+  (cond ((typep function 'generic-function)
+         (dolist (method (sb-mop:generic-function-methods function))
+           (funcall visit method :method nil))
+         (map-slots visit function))
+        (t (when (closure-p function)
+             (dolist (value (closed-over function)) (funcall visit value :closed-over nil)))
+           (let ((code (code-of function)))
+             (when code (funcall visit code :code nil))))))
+
+(defun map-symbol (visit symbol)
+  "Call VISIT with the global value, the functions, the class and the property list of SYMBOL."
+  (when (boundp symbol)
+    (funcall visit (ignore-errors (sb-ext:symbol-global-value symbol)) :variable symbol))
+  (when (fboundp symbol)
+    (funcall visit (or (macro-function symbol) (plain-definition symbol)) :function symbol))
+  (let ((setter (list 'setf symbol)))
+    (when (fboundp setter) (funcall visit (plain-definition setter) :function setter)))
+  (let ((class (find-class symbol nil)))
+    (when class (funcall visit class :class symbol)))
+  (funcall visit (symbol-plist symbol) :plist symbol))
+
+(defun map-references (visit object)
+  "Call VISIT with each object that OBJECT keeps alive, a keyword that says how, and what tells this
+reference from others of its kind."
+  (flet ((tell (value kind &optional detail) (funcall visit value kind detail)))
+    (typecase object
+      (cons (tell (car object) :element) (tell (cdr object) :rest))
+      (symbol (map-symbol visit object))
+      (hash-table (map-table visit object))
+      (array (when (eq t (array-element-type object))
+               (dotimes (index (array-total-size object))
+                 (tell (row-major-aref object index) :index index))))
+      (function (map-function visit object))
+      (code (map-constants (lambda (constant) (tell constant :constant)) object))
+      (method (dolist (specializer (sb-mop:method-specializers object))
+                (when (typep specializer 'sb-mop:eql-specializer)
+                  (tell (sb-mop:eql-specializer-object specializer) :specializer)))
+              (tell (method-function object) :slot "FUNCTION"))
+      ((or standard-object structure-object condition) (map-slots visit object))
+      (t (when (value-cell-p object) (tell (cell-value object) :cell))))))
+
+(defun holding-p (object)
+  "True when OBJECT can keep others alive. Leave out symbols with a package, which are roots, EQL
+specializers, whose objects their methods tell, and what the agent has made."
+  (typecase object
+    (symbol (null (symbol-package object)))
+    ((or package pathname sb-mop:eql-specializer) nil)
+    (array (eq t (array-element-type object)))
+    (structure-object (let ((type (type-of object)))
+                        (not (and (symbolp type) (own-package-p (symbol-package type))))))
+    ((or cons function standard-object condition code) t)
+    ;; Vectors of SBCL have markers in them that cannot be keys of a table.
+    (t (value-cell-p object))))
+
+;;; The roots
+
+(defun map-root-symbols (visit system)
+  "Call VISIT with each symbol that is a root: those in the program's packages, or if SYSTEM is true,
+those in the locked packages, which are SBCL's. The variables that keep the last values and forms
+of a REPL are no roots."
+  (map-packages
+   (lambda (package)
+     (when (and (not (own-package-p package))
+                (eq system (and (sb-ext:package-locked-p package) t)))
+       (do-symbols (symbol package)
+         (when (and (eq package (symbol-package symbol))
+                    (not (member symbol '(* ** *** / // /// + ++ +++ -))))
+           (funcall visit symbol)))))))
+
+(defun bound-here (symbols)
+  "Return a list of the pairs (SYMBOL . VALUE) for those of SYMBOLS that this thread has bound."
+  (loop for symbol in symbols
+        when (and (boundp symbol)
+                  (not (eq (symbol-value symbol)
+                           (ignore-errors (sb-ext:symbol-global-value symbol)))))
+          collect (cons symbol (symbol-value symbol))))
+
+(defun stack-objects ()
+  "Return a list of the objects to which words on the stack of this thread point. As for the garbage
+collector, a word can be left from a call that has returned."
+  (let ((objects '()))
+    (close-region)
+    (stack-words (lambda (word)
+                   (multiple-value-bind (object valid) (word-object word nil)
+                     (when valid (push object objects)))))
+    objects))
+
+(defun asked-threads (threads function)
+  "Have each of THREADS call FUNCTION, as an interruption. Return two lists: pairs of a thread and
+the value, and the threads that have not answered within *LOOK-SECONDS*."
+  (let ((told (sb-thread:make-semaphore :name "live-lisp holders"))
+        (deadline (+ (get-internal-real-time)
+                     (* *look-seconds* internal-time-units-per-second)))
+        (answers (mapcar #'list threads)))
+    (dolist (answer answers)
+      (let ((answer answer))
+        (ignore-errors
+         (sb-thread:interrupt-thread
+          (first answer)
+          (lambda ()
+            (when (room-on-stack-p)
+              (setf (rest answer) (list (ignore-errors (funcall function)))))
+            (sb-thread:signal-semaphore told))))))
+    (loop repeat (length answers)
+          while (sb-thread:wait-on-semaphore
+                 told :timeout (max 0 (/ (- deadline (get-internal-real-time))
+                                         internal-time-units-per-second))))
+    (values (loop for (thread . value) in answers
+                  when value collect (cons thread (first value)))
+            (mapcar #'first (remove-if #'rest answers)))))
+
+(defun root-threads ()
+  "Return a list of the threads whose stacks and bindings are roots: those of the program."
+  (let ((threads (sb-thread:list-all-threads)))
+    (append (program-threads threads)
+            ;; In our own image the main thread runs nothing but the agent.
+            (and **attached** (not (eq sb-thread:*current-thread* (sb-thread:main-thread)))
+                 (list (sb-thread:main-thread))))))
+
+(defun thread-references ()
+  "Return two lists: pairs (ROOT . OBJECT) of a THREAD-ROOT and an object that it holds, and the
+threads that did not answer."
+  (let ((symbols '()))
+    (map-root-symbols (lambda (symbol) (when (boundp symbol) (push symbol symbols))) nil)
+    (multiple-value-bind (told silent)
+        (asked-threads (root-threads) (lambda () (cons (stack-objects) (bound-here symbols))))
+      (values (loop for (thread objects . bound) in told
+                    for name = (short-thread-name thread)
+                    for stack = (make-thread-root name nil)
+                    append (loop for (symbol . value) in bound
+                                 collect (cons (make-thread-root name symbol) value))
+                    append (loop for object in objects collect (cons stack object)))
+              silent))))
+
+;;; The walk
+
+(defstruct (walk (:constructor make-walk (wanted &optional many)))
+  "A walk through the objects of the program. WANTED is a predicate for the objects that are looked
+for. If MANY is true, these are many, and each counts once; else it is one object, and each
+reference to it counts. FROM is a table from each object that was reached to what refers to it: an
+object, a symbol with a package or a THREAD-ROOT. HITS is a list of pairs of a wanted object and
+what refers to it, newest first, and FOUND the number of them all. QUEUE is a vector of the objects
+that were reached, the nearest first, and NEXT the index in it of the object to look into next. FULL
+is true once there were more objects than *WALK-LIMIT*."
+  wanted many (from (make-hash-table :test 'eq)) (hits '()) (found 0) (next 0) full
+  (queue (make-array 1000 :adjustable t :fill-pointer 0)))
+
+(defun hit (walk parent object)
+  "Count in WALK that PARENT refers to OBJECT, which is wanted."
+  (when (<= (incf (walk-found walk)) *hit-limit*)
+    (push (cons object parent) (walk-hits walk))))
+
+(defun named-class-p (object)
+  "True when OBJECT is a class that its name leads to. Through their superclasses and subclasses all
+classes would lead to each other."
+  (and (typep object 'class) (eq object (find-class (class-name object) nil))))
+
+(defun reach (walk parent object)
+  "Record in WALK that PARENT refers to OBJECT."
+  (let ((from (walk-from walk)) (wanted (funcall (walk-wanted walk) object)))
+    (cond ((and wanted (not (walk-many walk))) (hit walk parent object))
+          ((and (named-class-p object) (not (symbolp parent))))
+          ((or (gethash object from) (not (or wanted (holding-p object)))))
+          ((>= (hash-table-count from) *walk-limit*) (setf (walk-full walk) t))
+          (t (setf (gethash object from) parent)
+             (vector-push-extend object (walk-queue walk))
+             (when wanted (hit walk parent object))))))
+
+(defun look-further (walk)
+  "Reach all objects to which those in the queue of WALK lead."
+  (loop with queue = (walk-queue walk)
+        while (< (walk-next walk) (length queue))
+        until (walk-full walk)
+        do (let ((object (aref queue (walk-next walk))))
+             (incf (walk-next walk))
+             ;; Another thread can change OBJECT meanwhile, and a slot of a structure can be unbound.
+             (ignore-errors
+              (map-references (lambda (value kind detail)
+                                (declare (ignore kind detail))
+                                (reach walk object value))
+                              object)))))
+
+(defun reach-from-symbols (walk system)
+  "Reach what the root symbols refer to, as MAP-ROOT-SYMBOLS finds them for SYSTEM."
+  (map-root-symbols (lambda (symbol)
+                      (ignore-errors
+                       (map-symbol (lambda (value kind detail)
+                                     (declare (ignore kind detail))
+                                     (reach walk symbol value))
+                                   symbol)))
+                    system))
+
+(defun walked (walk)
+  "Go through the objects of the program for WALK, and if nothing wanted was found, through SBCL's.
+Return two values: true in this second case, and a list of the threads that did not answer."
+  (multiple-value-bind (references silent) (thread-references)
+    (reach-from-symbols walk nil)
+    (loop for (root . object) in references do (reach walk root object))
+    (look-further walk)
+    (let ((system (zerop (walk-found walk))))
+      (when system
+        (reach-from-symbols walk t)
+        (look-further walk))
+      (values system silent))))
+
+;;; The ways to an object
+
+(defun way-to (walk object parent)
+  "Return a list of the objects on the way to OBJECT, to which PARENT refers: the root is the first,
+and OBJECT the last."
+  (loop with way = (list parent object)
+        for holder = (first way)
+        until (or (thread-root-p holder) (and (symbolp holder) (symbol-package holder)))
+        do (push (gethash holder (walk-from walk)) way)
+        finally (return way)))
+
+(defun reference-kind (holder object)
+  "Return two values that tell how HOLDER refers to OBJECT, as MAP-REFERENCES passes them. Return NIL
+if it does not any more."
+  (if (thread-root-p holder)
+      (values :thread holder)
+      (block nil
+        (ignore-errors (map-references (lambda (value kind detail)
+                                         (when (eq value object) (return (values kind detail))))
+                                       holder))
+        nil)))
+
+(defun kind-text (kind detail passed)
+  "Return a text for a reference of KIND with DETAIL. PASSED is the number of conses of the list
+before the one that refers."
+  (ecase kind
+    ((nil) "no more, since it changed meanwhile,")
+    (:variable (format nil "variable ~A" (symbol-text detail)))
+    (:function (format nil "function ~A" (name-text detail)))
+    (:class (format nil "class ~A" (symbol-text detail)))
+    (:plist (format nil "property list of ~A" (symbol-text detail)))
+    (:thread (format nil "~:[stack~*~;binding of ~A~] in thread ~A"
+                     (thread-root-symbol detail)
+                     (and (thread-root-symbol detail) (symbol-text (thread-root-symbol detail)))
+                     (thread-root-thread detail)))
+    (:element (format nil "element ~D" passed))
+    (:rest (if (zerop passed) "CDR" (format nil "rest after element ~D" passed)))
+    (:index (format nil "element ~D" detail))
+    (:key "key")
+    (:value-of (format nil "value of ~A" (printed detail)))
+    (:slot (format nil "slot ~A" detail))
+    (:method "method")
+    (:specializer "EQL specializer")
+    ((:closed-over :cell) "closed-over value")
+    ((:code :constant) "constant in its code")))
+
+(define-shape holding-step ()
+  "A reference on the way from a root to an object."
+  (part string "What refers: a root such as a variable, or a part of the object before.")
+  (value string "The object referred to, printed.")
+  (id string :optional))
+
+(defun way-data (way)
+  "Return a list of JSON objects for the references on WAY, a list from WAY-TO. The conses of a list
+are one object, and so are a function and what it consists of."
+  (loop with passed = 0
+        for (holder object . further) on way
+        for (kind detail) = (multiple-value-list (reference-kind holder object))
+        if (and further
+                (or (and (eq kind :rest) (consp object)) (typep object 'code)
+                    (value-cell-p object)))
+          do (when (eq kind :rest) (incf passed))
+        else
+          collect (object "part" (kind-text kind detail (shiftf passed 0))
+                          "value" (printed object)
+                          "id" (object-id object))
+        while further))
+
+(defun way-likeness (way)
+  "Return a list that is EQUAL for ways through the same root and objects of the same classes."
+  (let ((classes '()))
+    (dolist (object (butlast (rest way)) (cons (first way) classes))
+      (unless (eq (class-of object) (first classes)) (push (class-of object) classes)))))
+
+(define-shape holding-way ()
+  "A way from a root to an object."
+  (count integer "How many of the objects are held in a way like this one.")
+  (steps (list holding-step)))
+
+(define-shape holders ()
+  "What keeps an object, or the instances of a class, alive."
+  (many boolean :optional "True for a class: the ways are to its instances.")
+  (found integer "How many references, or for a class how many instances, were found.")
+  (ways (list holding-way) :optional) (total integer "How many different ways there are.")
+  (system boolean :optional "True when only what belongs to SBCL leads to the object.")
+  (full integer :optional "After how many objects the search ended, when there were more.")
+  (silent (list string) :optional "Names of threads that did not tell what they hold.")
+  (unheld boolean :optional "True for a number, a character or a symbol that is in a package."))
+
+(defun like-ways (walk)
+  "Return a list of lists (WAY COUNT) for the hits of WALK. For many objects, ways that are alike are
+one. Those with most objects come first, and of these the nearest."
+  (let ((alike (make-hash-table :test 'equal)) (ways '()))
+    (loop for (object . parent) in (reverse (walk-hits walk))
+          for way = (way-to walk object parent)
+          for known = (and (walk-many walk) (gethash (way-likeness way) alike))
+          do (if known
+                 (incf (second known))
+                 (push (setf (gethash (way-likeness way) alike) (list way 1)) ways)))
+    (stable-sort (nreverse ways) #'> :key #'second)))
+
+(defun walk-for (object)
+  "Return a WALK that looks for the references to OBJECT, or if it is a class, for its instances."
+  (if (typep object 'class)
+      (let* ((classes (cons object (classes-below object))) (prototypes (prototypes classes)))
+        (make-walk (lambda (each)
+                     (and (member (class-of each) classes :test #'eq)
+                          (not (gethash each prototypes))))
+                   t))
+      (make-walk (lambda (each) (eq each object)))))
+
+(defun holders-data (object limit)
+  "Return a JSON object that tells what keeps OBJECT, or the instances of a class, alive, in at most
+LIMIT ways."
+  (if (or (typep object '(or fixnum character single-float))
+          (and (symbolp object) (symbol-package object)))
+      (object "found" 0 "total" 0 "unheld" t)
+      (let ((walk (walk-for object)))
+        (multiple-value-bind (system silent) (walked walk)
+          (let ((ways (like-ways walk)))
+            (object "many" (walk-many walk)
+                    "found" (walk-found walk)
+                    "ways" (loop for (way count) in (page ways 0 limit)
+                                 collect (object "count" count "steps" (way-data way)))
+                    "total" (length ways)
+                    "system" (and system (plusp (walk-found walk)))
+                    "full" (and (walk-full walk) *walk-limit*)
+                    "silent" (mapcar #'short-thread-name silent)))))))

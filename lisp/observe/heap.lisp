@@ -1,0 +1,118 @@
+;;;; Counts the objects in the heap by class, and tells which classes have grown since the last count.
+;;;; COUNT-HEAP collects garbage and counts. HEAP-MEMBERS compares two counts.
+
+(in-package "LIVE-LISP.OBSERVE")
+
+(define-shape counted-class ()
+  "A class with its instances in the heap."
+  (name string) (count integer) (octets integer)
+  (more integer "How many more instances there are than before.")
+  (more-octets integer "How many more octets the instances take than before."))
+
+(define-shape counted-heap ()
+  "The objects in the heap, by class."
+  (octets integer "Octets of all objects that were counted.")
+  (count integer "The number of these objects.")
+  (more-octets integer "How many more octets there are than before.")
+  (since real :optional "Seconds since the count before; absent in the first count.")
+  (rows (list counted-class) :optional "Those that grew most, or in the first count the largest.")
+  (found integer "The number of classes with instances, or of those that changed."))
+
+(defstruct (heap-count (:constructor make-heap-count (classes size)))
+  "A count of the heap. CLASSES is a table from classes to the indices of COUNTS and OCTETS, which
+have SIZE elements. The element 0 is for objects of other classes. TIME is when it was made."
+  classes size
+  (counts (make-array size :element-type 'fixnum :initial-element 0)
+   :type (simple-array fixnum (*)))
+  (octets (make-array size :element-type 'fixnum :initial-element 0)
+   :type (simple-array fixnum (*)))
+  (time (get-internal-real-time)))
+
+(sb-ext:defglobal **last-heap-count** nil
+  "The newest HEAP-COUNT, or NIL. It keeps classes alive, but no instances.")
+
+(defun empty-heap-count ()
+  "Return a HEAP-COUNT for all classes that exist, in which nothing is counted yet."
+  (let ((classes (make-hash-table :test 'eq)) (index 0))
+    (dolist (class (classes-below (find-class t)))
+      (setf (gethash class classes) (incf index)))
+    (make-heap-count classes (1+ index))))
+
+(defun program-class-p (class)
+  "True when CLASS belongs to the program."
+  (let* ((name (class-name class)) (home (and (symbolp name) (symbol-package name))))
+    (not (and home (or (own-package-p home) (sb-ext:package-locked-p home))))))
+
+(defun walk-into (heap-count)
+  "Count in HEAP-COUNT the objects that the newest collection has left in the heap. Return NIL if the
+heap is too large."
+  (let* ((classes (heap-count-classes heap-count))
+         (prototypes (prototypes (remove-if-not #'program-class-p
+                                                (classes-below (find-class t)))))
+         (counts (heap-count-counts heap-count))
+         (octets (heap-count-octets heap-count))
+         ;; What other threads have allocated since then is in the youngest generation.
+         (young (if (plusp (generation classes)) 0 -1)))
+    (walk-heap (lambda (object type size)
+                 (declare (ignore type))
+                 (unless (or (eql young (generation object)) (gethash object prototypes))
+                   (let ((index (gethash (class-of object) classes 0)))
+                     (incf (aref counts index))
+                     (incf (aref octets index) size)))))))
+
+(defun count-heap ()
+  "Collect garbage, and return a HEAP-COUNT of what is left. If the heap is too large to be walked,
+end the operation with an error answer."
+  ;; SBCL signals an error when another thread allocates in the memory being walked. Then try again.
+  (loop for tries from 1
+        for result = (empty-heap-count)
+        for walked = (progn (collect-garbage)
+                            (handler-case (if (walk-into result) :whole :too-large)
+                              (error (condition) (when (= tries 20) (error condition)))))
+        do (ecase walked
+             (:whole (return (setf **last-heap-count** result)))
+             (:too-large (fail-lookup "largeHeap" t))
+             ((nil)))))
+
+(defun shown-class-p (class package)
+  "True when CLASS is in PACKAGE. If that is NIL, true unless CLASS is one of the agent or of SBCL that
+has instances of their own only, as those of COMMON-LISP and built-in classes have not."
+  (let* ((name (class-name class)) (home (and (symbolp name) (symbol-package name))))
+    (cond (package (eq home package))
+          ((program-class-p class))
+          (t (or (eq home (find-package "COMMON-LISP"))
+                 (not (typep class '(or structure-class standard-class))))))))
+
+(defun counted-rows (now before package)
+  "Return a list of lists (CLASS COUNT OCTETS MORE MORE-OCTETS) for the classes in NOW, a HEAP-COUNT,
+with the differences to BEFORE, another one or NIL. Leave out classes without a difference, or if
+BEFORE is NIL, without instances. Take the classes of PACKAGE, or if that is NIL, those that are the
+program's or that it uses."
+  (loop for class being the hash-keys of (heap-count-classes now) using (hash-value index)
+        for old = (and before (gethash class (heap-count-classes before)))
+        for count = (aref (heap-count-counts now) index)
+        for octets = (aref (heap-count-octets now) index)
+        for more = (- count (if old (aref (heap-count-counts before) old) 0))
+        for more-octets = (- octets (if old (aref (heap-count-octets before) old) 0))
+        unless (or (and (zerop more) (zerop more-octets)) (not (shown-class-p class package)))
+          collect (list class count octets more more-octets)))
+
+(defun heap-data (now before package limit)
+  "Return a JSON object that compares NOW with BEFORE, a HEAP-COUNT or NIL, as COUNTED-ROWS does.
+Tell at most LIMIT classes."
+  (flet ((total (heap-count) (if heap-count (reduce #'+ (heap-count-octets heap-count)) 0)))
+    (let ((rows (stable-sort (sort (counted-rows now before package) #'> :key #'fifth)
+                             (lambda (one other) (and (program-class-p one)
+                                                      (not (program-class-p other))))
+                             :key #'first)))
+      (object "octets" (total now)
+              "count" (reduce #'+ (heap-count-counts now))
+              "moreOctets" (- (total now) (total before))
+              "since" (and before
+                           (/ (float (- (heap-count-time now) (heap-count-time before)))
+                              internal-time-units-per-second))
+              "rows" (loop for (class count octets more more-octets) in (page rows 0 limit)
+                           collect (object "name" (class-text class) "count" count
+                                           "octets" octets "more" more
+                                           "moreOctets" more-octets))
+              "found" (length rows)))))

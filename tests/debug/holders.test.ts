@@ -1,0 +1,166 @@
+// inspect with holders: what keeps an object, or the instances of a class, alive.
+
+import { describe, expect, test } from 'vitest';
+import { sharedProgram } from '../shared.ts';
+
+const PROGRAM = `(defpackage :app (:use :cl))
+(in-package :app)
+(defclass visit () ((user :initarg :user) (next :initform nil)))
+(defclass lone () ((next :initform nil)))
+(defstruct box content)
+(defclass held-by-class () ((shared :allocation :class :initform nil :accessor shared)))
+(defvar *cache* (make-hash-table :test 'equal))
+(defvar *weak* (make-hash-table :test 'eq :weakness :key))
+(defvar *hooks* '())
+(defvar *bound* nil)
+(defvar *rows* (make-array '(2 2) :initial-element nil))
+(defvar *both* nil)
+(defgeneric handle (x))
+(defun visit (user) (make-instance 'visit :user user))
+(defvar *go* t)
+(defun serve (visit) (loop while *go* do (sleep 0.01)) (slot-value visit 'user))
+(defun start (name function) (sb-thread:make-thread function :name name))
+(defun churn () (loop while *go* for list = (loop for i below 500 collect (make-box :content (list i (make-string 50))))
+                      do (setf (gethash (random 100) *cache*) list)))
+`;
+
+const session = sharedProgram('app', PROGRAM);
+
+/** Returns what holds the object that FORM makes, after the form has run in the package of the program. The id of an object is @N. */
+async function holders(form: string, more: Record<string, unknown> = {}): Promise<string> {
+  await session.eval(form);
+  const text = await session.text('inspect', { value: '*', holders: true, ...more });
+  return text.replace(/@\d+/g, '@N').replace(/\{[0-9A-F]+\}/g, '{A}');
+}
+
+const A = '#<APP::VISIT USER :A NEXT NIL>  @N';
+const ONE = `${A} is kept alive by 1 reference.\n\n`;
+
+describe('an object is held by', () => {
+  test('the value of a hash table, a list and a slot', async () => {
+    const box = '#S(APP::BOX :CONTENT #<APP::VISIT USER :A NEXT NIL>)';
+    expect(
+      await holders(
+        `(let ((visit (visit :a))) (setf (gethash "k" *cache*) (list 1 2 (make-box :content visit))) visit)`,
+      ),
+    ).toBe(
+      `${ONE}variable APP::*CACHE* = #<HASH-TABLE of 1>  @N\n` +
+        `  value of "k" = (1 2 ${box})  @N\n  element 2 = ${box}  @N\n  slot CONTENT = ${A}`,
+    );
+    await session.eval('(clrhash *cache*)');
+  });
+
+  test('a closure', async () => {
+    expect(
+      await holders('(let ((visit (visit :a))) (push (lambda () (setf visit (list visit))) *hooks*) visit)'),
+    ).toMatch(
+      /variable APP::\*HOOKS\* = \(#<FUNCTION .*>\) {2}@N\n {2}element 0 = #<FUNCTION .*> {2}@N\n {2}closed-over value = #<APP::VISIT USER :A NEXT NIL> {2}@N$/,
+    );
+    await session.eval('(setf *hooks* nil)');
+  });
+
+  test('an EQL specializer of a generic function', async () => {
+    expect(
+      await holders('(let ((visit (visit :a))) (eval `(defmethod handle ((x (eql ,visit))) 1)) visit)'),
+    ).toMatch(
+      /1 reference.\n\nfunction APP::HANDLE = #<STANDARD-GENERIC-FUNCTION APP::HANDLE> {2}@N\n {2}method = #<STANDARD-METHOD .*> {2}@N\n {2}EQL specializer = #<APP::VISIT USER :A NEXT NIL> {2}@N$/,
+    );
+    await session.eval("(remove-method #'handle (first (sb-mop:generic-function-methods #'handle)))");
+  });
+
+  test('the stack of a thread, and a special variable that a thread has bound', async () => {
+    await session.eval('(start "server" (let ((user :stack)) (lambda () (serve (visit user)))))');
+    await session.eval(
+      '(start "binder" (lambda () (let ((*bound* (visit :bound))) (loop while *go* do (sleep 0.01)))))',
+    );
+    const text = await holders("(find-class 'visit)", { limit: 20 });
+    expect(text).toContain('stack in thread server = #<APP::VISIT USER :STACK NEXT NIL>');
+    expect(text).toContain('binding of APP::*BOUND* in thread binder = #<APP::VISIT USER :BOUND NEXT NIL>');
+    await session.eval('(progn (setf *go* nil) (sleep 0.1) (setf *go* t))');
+  });
+
+  test('an element of an array, a shared slot of a class, and a property list', async () => {
+    expect(await holders('(setf (aref *rows* 1 0) (visit :a))')).toBe(
+      `${ONE}variable APP::*ROWS* = #2A((NIL NIL) (#<APP::VISIT USER :A NEXT NIL> NIL))  @N\n  element 2 = ${A}`,
+    );
+    await session.eval('(setf (aref *rows* 1 0) nil)');
+    expect(await holders("(setf (shared (make-instance 'held-by-class)) (visit :a))")).toContain(
+      'class APP::HELD-BY-CLASS = #<STANDARD-CLASS APP::HELD-BY-CLASS>  @N\n',
+    );
+    await session.eval("(setf (shared (make-instance 'held-by-class)) nil)");
+    expect(await holders("(setf (get 'start :visit) (visit :a))")).toBe(
+      `${ONE}property list of APP::START = (:VISIT #<APP::VISIT USER :A NEXT NIL>)  @N\n  element 1 = ${A}`,
+    );
+    await session.eval("(remprop 'start :visit)");
+  });
+});
+
+test('each reference is told, the nearest first, and limit bounds them', async () => {
+  const form = '(let ((visit (visit :a))) (setf *both* (list visit (list visit))) visit)';
+  const text = await holders(form);
+  expect(text).toMatch(/^#<.* is kept alive by 2 references\.\n/);
+  expect(text.match(/^variable APP::\*BOTH\*/gm)).toHaveLength(2);
+  expect(await holders(form, { limit: 1 })).toMatch(/\n\n\.\.\. 1 more way; limit shows more\.$/);
+  await session.eval('(setf *both* nil)');
+});
+
+test('instances of a class are counted by what holds them', async () => {
+  await session.eval(
+    '(progn (dotimes (i 30) (setf (gethash i *cache*) (visit i))) (setf *both* (visit :b)) nil)',
+  );
+  expect(await holders("(find-class 'visit)")).toMatch(
+    /^31 instances of #<STANDARD-CLASS APP::VISIT> {2}@N kept alive\.\n\n30 like this:\nvariable APP::\*CACHE\* = #<HASH-TABLE of 30> {2}@N\n {2}value of 0 = #<APP::VISIT USER 0 NEXT NIL> {2}@N\n\n1 like this:\nvariable APP::\*BOTH\* = #<APP::VISIT USER :B NEXT NIL> {2}@N$/,
+  );
+  await session.eval('(progn (clrhash *cache*) (setf *both* nil))');
+});
+
+describe('what does not hold it', () => {
+  test('the last values, a held error, an id, a key in a weak table', async () => {
+    await session.eval("(setf (gethash (make-instance 'lone) *weak*) 1)");
+    await session.call('eval_form', { form: '(let ((held (make-instance \'lone))) (error "Held ~A" held))' });
+    expect(await holders("(make-instance 'lone)")).toBe(
+      `Nothing of the program leads to #<APP::LONE NEXT NIL>  @N: it is garbage, or only answers (*, held errors) or running calls hold it.`,
+    );
+    expect(await holders("(find-class 'lone)")).toBe(
+      'Nothing of the program leads to an instance of #<STANDARD-CLASS APP::LONE>  @N: it is garbage, or only answers (*, held errors) or running calls hold it.',
+    );
+  });
+
+  test.each([
+    ['5', '5'],
+    ["'car", 'CAR'],
+  ])('nothing has to hold %s', async (form, shown) => {
+    expect(await holders(form)).toBe(
+      `Nothing needs to hold ${shown}: numbers and characters are no objects of the heap, and a symbol is held by its package. Ask for an object that could be garbage.`,
+    );
+  });
+});
+
+test('what only SBCL leads to is said to be so', async () => {
+  expect(await holders('(let ((list (list 1))) (push (lambda () list) sb-ext:*exit-hooks*) list)')).toMatch(
+    /^\(1\) {2}@N is kept alive by 1 reference\. Only what belongs to SBCL leads there\.\n\nvariable SB-EXT::\*EXIT-HOOKS\*/,
+  );
+  await session.eval('(pop sb-ext:*exit-hooks*)');
+});
+
+test('a thread that nothing may interrupt is named', async () => {
+  await session.eval(
+    '(progn (start "deaf" (lambda () (sb-sys:without-interrupts (loop while *go* do (sb-thread:thread-yield))))) nil)',
+  );
+  expect(await holders('(visit :a)')).toContain(
+    'Note: These threads did not tell what is on their stacks: deaf. They are in foreign code, or nothing may interrupt them.',
+  );
+  await session.eval('(progn (setf *go* nil) (sleep 0.1) (setf *go* t))');
+});
+
+test('lists of a million conses, and threads that allocate meanwhile, are no hindrance', async () => {
+  await session.eval(
+    '(progn (setf *both* (append (make-list 1000000) (list (visit :end)))) (dotimes (i 3) (start "churn" #\'churn)))',
+  );
+  for (let round = 0; round < 2; round++) {
+    expect(await holders("(find-class 'visit)")).toContain(
+      '  element 1000000 = #<APP::VISIT USER :END NEXT NIL>',
+    );
+  }
+  await session.eval('(setf *go* nil *both* nil)');
+});
