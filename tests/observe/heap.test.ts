@@ -56,7 +56,7 @@ test('with seconds, what changes meanwhile is told', async () => {
 
 test('garbage that threads make meanwhile is not counted', async () => {
   await session.eval("(dotimes (i 3) (sb-thread:make-thread #'churn))");
-  for (let round = 0; round < 8; round++) {
+  for (let round = 0; round < 4; round++) {
     const text = await session.text('observe', { mode: 'heap', package: 'app', seconds: 0.05 });
     const boxes = /APP::BOX: .*now (\d+(,\d+)*)/.exec(text)?.[1] ?? '0';
     // Each of three threads keeps one list of 500, and makes another one.
@@ -70,5 +70,12 @@ test('what cannot run is told, and the error of a form beside the counts', async
   expect(await counted({ form: '(error "No.")' })).toMatch(/^Error: No\.\n(.*\n)+\nN in N objects after/);
   expect(await session.text('observe', { mode: 'heap', functions: ['car'] })).toBe(
     'functions are for the modes calls and types; a profile by heap is of all functions, so leave them out. Nothing was done.',
+  );
+});
+
+test('a heap of more than 512 MB is not counted', async () => {
+  await session.eval("(progn (defvar *big* (make-array 540000000 :element-type '(unsigned-byte 8))) nil)");
+  expect(await session.text('observe', { mode: 'heap' })).toBe(
+    'The heap is too large to count the objects in it: 512 MB or more are in use. Nothing was done.',
   );
 });
