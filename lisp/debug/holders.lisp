@@ -6,8 +6,12 @@
 
 (in-package "LIVE-LISP.DEBUG")
 
-(defparameter *walk-limit* 3000000
-  "The maximum number of objects to go through. The table of them takes up to 400 MB.")
+(defparameter *walk-limit* 3000000 "The maximum number of objects to go through.")
+
+(defun room-for-walk ()
+  "Return the number of objects to go through at most with the room that is left in the heap."
+  ;; Each object takes about 90 octets of a table while that grows.
+  (max 0 (min *walk-limit* (floor (- **heap-size** (heap-usage)) 150))))
 
 (defparameter *hit-limit* 1000 "The maximum number of references that are kept, to tell their ways.")
 
@@ -179,8 +183,9 @@ reference to it counts. FROM is a table from each object that was reached to wha
 object, a symbol with a package or a THREAD-ROOT. HITS is a list of pairs of a wanted object and
 what refers to it, newest first, and FOUND the number of them all. QUEUE is a vector of the objects
 that were reached, the nearest first, and NEXT the index in it of the object to look into next. FULL
-is true once there were more objects than *WALK-LIMIT*."
+is true once there were more objects than LIMIT, at most which are gone through."
   wanted many (from (make-hash-table :test 'eq)) (hits '()) (found 0) (next 0) full
+  (limit (room-for-walk))
   (queue (make-array 1000 :adjustable t :fill-pointer 0)))
 
 (defun hit (walk parent object)
@@ -199,7 +204,7 @@ classes would lead to each other."
     (cond ((and wanted (not (walk-many walk))) (hit walk parent object))
           ((and (named-class-p object) (not (symbolp parent))))
           ((or (gethash object from) (not (or wanted (holding-p object)))))
-          ((>= (hash-table-count from) *walk-limit*) (setf (walk-full walk) t))
+          ((>= (hash-table-count from) (walk-limit walk)) (setf (walk-full walk) t))
           (t (setf (gethash object from) parent)
              (vector-push-extend object (walk-queue walk))
              (when wanted (hit walk parent object))))))
@@ -367,5 +372,5 @@ LIMIT ways."
                                  collect (object "count" count "steps" (way-data way)))
                     "total" (length ways)
                     "system" (and system (plusp (walk-found walk)))
-                    "full" (and (walk-full walk) *walk-limit*)
+                    "full" (and (walk-full walk) (walk-limit walk))
                     "silent" (mapcar #'short-thread-name silent)))))))
