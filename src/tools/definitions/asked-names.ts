@@ -46,22 +46,22 @@ export interface AskedDefinition {
 }
 
 /** Returns what TEXT names: TEXT itself, or what a form such as `(defmethod area (circle))` defines. For a
- *  method this is the generic function, for a DEFSETF the place. */
+ *  method this is the generic function, for a DEFSETF the place. Throws a CallError when the form defines
+ *  nothing. */
 export function askedDefinition(text: string): AskedDefinition {
-  const form = text.trimStart().startsWith('(') ? formNamedBy(text) : undefined;
-  if (form?.operator === undefined) return { name: text };
+  const [form, ...others] = text.trimStart().startsWith('(') ? parseQueries(text) : [];
+  if (form?.operator === undefined || others.length > 0) return { name: text };
   const isPlace = ['DEFSETF', 'DEFINE-SETF-EXPANDER'].includes(form.operator);
   return { name: isPlace ? `(setf ${form.name})` : form.name, form };
 }
 
-/** Returns the only definition that TEXT names; undefined when TEXT cannot be read, as what a look-up then says of
- *  a name says more. */
-function formNamedBy(text: string): DefinitionQuery | undefined {
+/** Returns what askedDefinition returns for TEXT; TEXT itself when it is a form that defines nothing: the look-up then
+ *  finds no such name, which is no failure of the call (S0.19). */
+export function soughtDefinition(text: string): AskedDefinition {
   try {
-    const [form, ...others] = parseQueries(text);
-    return others.length > 0 ? undefined : form;
+    return askedDefinition(text);
   } catch {
-    return undefined;
+    return { name: text };
   }
 }
 

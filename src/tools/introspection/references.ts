@@ -11,7 +11,7 @@ import {
   type ToolDescription,
 } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';
-import { askedDefinition } from '../definitions/asked-names.ts';
+import { soughtDefinition } from '../definitions/asked-names.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot, isVariable, usersAdvice } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
@@ -68,7 +68,7 @@ export async function referencesOf(
   const sites = args.sites ?? false;
   const reply = await image.call(
     'who-references',
-    { name: askedDefinition(args.name).name, ...packageOf(args), sites, ...page },
+    { name: soughtDefinition(args.name).name, ...packageOf(args), sites, ...page },
     callOptions(context),
   );
   return lookedUp(reply, (found) => {

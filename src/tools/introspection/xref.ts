@@ -14,7 +14,7 @@ import {
 import { moreText } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
 import { askedMethod } from '../definitions/asked-method.ts';
-import { askedDefinition } from '../definitions/asked-names.ts';
+import { soughtDefinition } from '../definitions/asked-names.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isFunction, isNot, isVariable, usersAdvice } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
@@ -92,7 +92,7 @@ export function whoCallsTool(image: Image, places: Places) {
           context,
         );
       return lookedUpEach(args.name, args.names, async (text, several) => {
-        const asked = askedDefinition(text);
+        const asked = soughtDefinition(text);
         const { method, missing } = await askedMethod(image, asked, args, context);
         if (missing) return { ...missing, unfound: true };
         const callers = await callersOf(image, places, { ...args, name: asked.name }, several, context);
