@@ -37,7 +37,7 @@ const FRESH = {
 const FRESH_OR_REVISION = {
   name: 'fresh',
   type: 'string',
-  description: 'In a new SBCL: true, fasls, or HEAD or another commit to compare with its files',
+  description: 'In a new SBCL: true, fasls, or a commit such as HEAD to compare with',
   takesTrue: true,
 } as const;
 

@@ -28,7 +28,7 @@ const DEBUG = {
       name: 'values',
       type: 'array',
       items: { type: 'string' },
-      description: 'Forms, for the restart',
+      description: 'Of the restart',
     },
     { name: 'return', type: 'string', description: 'Form whose values it returns' },
     { name: 'fix', type: 'string', description: 'Definitions, for retry' },

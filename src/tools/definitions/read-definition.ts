@@ -41,7 +41,7 @@ const READ_DEFINITION = {
     {
       name: 'name',
       type: 'string',
-      description: 'One or more: area (setf area) (defmethod area (circle))',
+      description: 'area (setf area) (defmethod area (circle))',
     },
     NAMES,
     PACKAGE,

@@ -16,7 +16,7 @@ const RESTART_IMAGE = {
     {
       name: 'rebuild',
       type: 'string',
-      description: 'Default: session; previous: also what the previous server had',
+      description: 'previous: also what the previous server had',
       enum: REBUILD_SOURCES,
     },
   ],
