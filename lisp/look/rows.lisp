@@ -60,8 +60,8 @@ collection can show this, throw to NEEDS-COLLECTION."
       (let ((code (user-code user))) (and code (code-file code)))))
 
 (defun map-uses (visit index name)
-  "Call VISIT with each user of NAME in INDEX and the kind of its use, one of *USE-KINDS*. First come USER structures, in the order in which they were added to INDEX, then TOP-FORM
-structures."
+  "Call VISIT with each user of NAME in INDEX and the kind of its use, one of *USE-KINDS*. First come
+USER structures, in the order in which they were added to INDEX, then TOP-FORM structures."
   (flet ((visit-use (use)
            (declare (type (unsigned-byte 32) use))
            (funcall visit (aref (use-index-users index) (use-user use))

@@ -36,7 +36,7 @@ has moved to a class above or below is in neither where its instances keep it."
   (loop for class being the hash-keys of (touched-slots touched) using (hash-value before)
         for (own . all) = before and now = (own-slots class)
         for new = (set-difference (set-difference now own) all)
-        for gone = (set-difference (set-difference own now) (all-slots class))
+        for gone = (set-difference (set-difference own now) (slots-with-inherited class))
         when (and (or new gone) (eq class (find-class (class-name class) nil)))
           collect (list class new gone)))
 

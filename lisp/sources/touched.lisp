@@ -91,10 +91,10 @@ loaded from no file, such as a string, belongs to the file that loads it."
   "Return a list of the names of the direct slots of CLASS."
   (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class)))
 
-(defun all-slots (class)
+(defun slots-with-inherited (class)
   "Return a list of the names of the slots of CLASS, with those that it inherits, even if SBCL has not
 computed these yet."
-  (reduce #'union (mapcar #'all-slots (sb-mop:class-direct-superclasses class))
+  (reduce #'union (mapcar #'slots-with-inherited (sb-mop:class-direct-superclasses class))
           :initial-value (own-slots class)))
 
 (defun note-slots (symbol touched)
@@ -105,7 +105,7 @@ them with its slots after the change. Do so for the classes below it too, to whi
     (when (typep class 'standard-class)
       (dolist (each (cons class (classes-below class)))
         (unless (gethash each table)
-          (setf (gethash each table) (cons (own-slots each) (all-slots each))))))))
+          (setf (gethash each table) (cons (own-slots each) (slots-with-inherited each))))))))
 
 (defun note-symbol (symbol touched)
   "Record in TOUCHED, a TOUCHED structure, that SYMBOL is about to change, and its definitions now."
