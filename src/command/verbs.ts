@@ -12,7 +12,7 @@ export interface Verb {
   help: string;
   /** The tool that the verb calls; options of the command line are parameters of this tool. */
   tool: string;
-  /** Options that are not parameters of the tool, with the arguments that each stands for. */
+  /** Options that take no value, with the arguments that each stands for. */
   options?: { readonly [name: string]: VerbCall['args'] };
   /** True when the verb reads its text from stdin if there are no operands. */
   readsInput?: boolean;
@@ -71,7 +71,8 @@ function optionsVerb(tool: string, help: string): Verb {
   };
 }
 
-const HOLD = { hold: { on_error: 'hold' } } as const;
+/** Options of the verbs that run code. */
+const RUNNING = { hold: { on_error: 'hold' }, fresh: { fresh: 'true' } } as const;
 
 /** The verbs by their names. */
 export const VERBS: { readonly [name: string]: Verb } = {
@@ -82,13 +83,13 @@ export const VERBS: { readonly [name: string]: Verb } = {
       "'(FORM)' ...",
       'evaluate forms; without operands those on standard input',
     ),
-    options: HOLD,
+    options: RUNNING,
   },
   load: {
     usage: 'FILE|SYSTEM ...',
     help: 'load Lisp files and ASDF systems, in this order',
     tool: 'load_file',
-    options: HOLD,
+    options: RUNNING,
     calls: (operands) =>
       operands.length === 0
         ? undefined
@@ -102,7 +103,7 @@ export const VERBS: { readonly [name: string]: Verb } = {
     usage: '[SYSTEM|PACKAGE::TEST]',
     help: 'run tests: all of the workspace, of a system, or one',
     tool: 'run_tests',
-    options: HOLD,
+    options: RUNNING,
     calls: ([name, ...more]) => {
       if (more.length > 0) return undefined;
       const args = name === undefined ? {} : name.includes(':') ? { test: name } : { system: name };

@@ -6,15 +6,14 @@ import { UsageError } from '../errors.ts';
 interface OptionType {
   type?: string;
   items?: { type?: string };
-  enum?: readonly unknown[];
 }
 
 export type OptionTypes = { readonly [name: string]: OptionType };
 
 /** Splits WORDS into options and operands, and returns the arguments that the options give. PARAMETERS are
- *  those of the tool that VERB calls. SHORT has options that are no parameters, with the arguments that
- *  each stands for. Throws a UsageError for an unknown option, one without a value, or one that is given
- *  twice. */
+ *  those of the tool that VERB calls. SHORT has options that take no value, with the arguments that each
+ *  stands for; with a value, such an option is a parameter. Throws a UsageError for an unknown option, one
+ *  without a value, or one that is given twice. */
 export function argumentsOf(
   words: readonly string[],
   parameters: OptionTypes,
@@ -34,13 +33,12 @@ export function argumentsOf(
     const name = option.replaceAll('-', '_');
     const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
     const stands = Object.hasOwn(short, option) ? short[option] : undefined;
-    if (parameter === undefined) {
-      if (stands === undefined || attached !== undefined) throw unknownOption(word, verb, parameters, short);
+    if (stands !== undefined && attached === undefined) {
       Object.assign(args, stands);
       continue;
     }
-    const isSwitch = parameter.type === 'boolean' || parameter.enum?.includes('true');
-    const text = attached ?? (isSwitch ? 'true' : rest.shift());
+    if (parameter === undefined) throw unknownOption(word, verb, parameters, short);
+    const text = attached ?? (parameter.type === 'boolean' ? 'true' : rest.shift());
     if (text === undefined) throw new UsageError(`The option --${option} needs a value.`);
     const value = parsedValue(`--${option}`, text, parameter);
     if (parameter.type !== 'array' && Object.hasOwn(args, name))

@@ -71,10 +71,11 @@ describe('a verb', () => {
     );
   });
 
-  test('an option that is true or another word needs no value', async () => {
+  test('--fresh needs no value, and takes one behind =', async () => {
     const { stdout } = await shell.run(['eval', '--fresh', '(list 1 *x*)']);
     expect(stdout).toMatch(/^In a fresh image[^\n]*:\nError: The variable \*X\* is unbound/);
-    expect((await shell.run(['eval', '--fresh=no', '1'])).code).toBe(2);
+    expect((await shell.run(['eval', '--fresh=HEAD', '1'])).code).toBe(1);
+    expect((await shell.run(['test', '--fresh=no'])).code).toBe(2);
   });
 
   test('prints what a form writes while it runs, and not again with its answer', async () => {
