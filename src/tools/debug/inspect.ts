@@ -25,7 +25,7 @@ const INSPECT = {
       items: { type: 'string' },
       description: 'Parts: ["acceptor", "port"]',
     },
-    { name: 'holders', type: 'boolean', description: "What keeps it, or instances, alive" },
+    { name: 'holders', type: 'boolean', description: 'What keeps it, or instances, alive' },
     PACKAGE,
     LIMIT,
     OFFSET,
