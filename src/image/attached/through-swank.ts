@@ -100,6 +100,7 @@ export class ThroughSwank {
   async #ask(
     folder: string,
     before: Served | undefined,
+    isRetry = false,
   ): Promise<{ lisp: Lisp; served?: Served | undefined; loads: boolean }> {
     const { address, qualifiedLine } = this.#options;
     const sign = join(folder, 'sign');
@@ -126,8 +127,12 @@ export class ThroughSwank {
         },
       );
     } catch (error) {
-      throw error instanceof SwankError ? new SetupError(this.#failureText(error, secret)) : error;
+      if (!(error instanceof SwankError)) throw error;
+      if (error.why !== 'aborted' || isRetry) throw new SetupError(this.#failureText(error, secret));
     }
+    // An evaluation can fail while another thread deletes packages, as (live-lisp:stop) does.
+    await pause(OTHER_MS);
+    return this.#ask(folder, before, true);
   }
 
   /** Returns the Lisp that INFO, an answer to connection-info, describes. Throws a SetupError when the
