@@ -1,7 +1,6 @@
 // Chooses the systems of a test run, and loads what has changed in them before the run.
 
 import type { Ending } from '../../image/wire/endings.ts';
-import type { Agreement } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { agreementSection, displacedSection } from '../agreement.ts';
@@ -105,23 +104,9 @@ async function load(
       goneText(data, places),
       twinsText(data.value?.twins, places, context.told),
       displacedSection(data, places),
-      differencesText(name, agreement, places, context),
+      agreementSection(agreement, places, context.told),
     ]),
   };
-}
-
-/** Returns what differs between the files of the system NAME and the image, by AGREEMENT; a sentence when the reader was
- *  told just that before. */
-function differencesText(
-  name: string,
-  agreement: Agreement,
-  places: Places,
-  { told }: CallContext,
-): string | undefined {
-  const whole = agreementSection(agreement, places);
-  return told?.repeats(`differences ${name}`, whole) && whole !== undefined
-    ? 'The files and the image still differ as before; compare_image shows where.'
-    : agreementSection(agreement, places, told);
 }
 
 /** Returns the sentence on COUNT warnings that an earlier answer showed; '' when there are none. */
