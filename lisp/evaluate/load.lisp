@@ -168,8 +168,8 @@ the first file that is not loaded completely."
      (text string :optional
       "The whole text of the file. Given if the image cannot read this file.")
      (numbers (list (nullable integer))
-      "A number for each top-level form of FILE: its number in the text that was loaded before.
-      Null for a form to load now.")
+      "For each top-level form of FILE: its number in the text that was loaded before, or null
+      if the form is to be loaded now.")
      (continues boolean :optional
       "True to report also the methods that the previous load has displaced."))
   "Compile some forms of FILE into FASL, and load them, as if the whole file was loaded. No form

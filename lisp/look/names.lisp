@@ -9,7 +9,7 @@
   (near (list string) :optional "Similar names."))
 
 (define-shape no-symbol ()
-  "The answer when the package does not contain the requested symbol."
+  "A failed look-up: the package has no symbol of the requested name."
   (failure (member "no-symbol")) (package string) (symbol string)
   (current string :optional
    "The session's package, if it contains the symbol and the request named no package.")

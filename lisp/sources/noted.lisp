@@ -30,9 +30,9 @@ OLD) definitions."
                      (noted-laid-out noted)))))
 
 (defun reslotted (touched)
-  "Return a list of lists (CLASS NEW-SLOTS GONE-SLOTS) for the classes whose direct slots have changed
-according to TOUCHED, a TOUCHED structure. NEW-SLOTS and GONE-SLOTS are lists of names. A slot that
-has moved to a class above or below is in neither where its instances keep it."
+  "Return a list of (CLASS NEW-SLOTS GONE-SLOTS) lists, one for each class in TOUCHED, a TOUCHED
+structure, whose direct slots have changed. NEW-SLOTS and GONE-SLOTS are lists of slot names. A slot
+that instances keep, because it moved to a superclass or a subclass, is in neither list."
   (loop for class being the hash-keys of (touched-slots touched) using (hash-value before)
         for (own . all) = before and now = (own-slots class)
         for new = (set-difference (set-difference now own) all)

@@ -1,4 +1,4 @@
-// Keeps answers that are too long for the terminal in files.
+// Writes the whole text of an answer that was cut to a file.
 
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

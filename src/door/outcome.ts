@@ -3,8 +3,8 @@
 /** Key of the outcome of a call in the `_meta` of its result. */
 export const OUTCOME_KEY = 'live-lisp/outcome';
 
-/** Key in the `_meta` of a request, with the value true: the command takes what the call writes as it comes. Then it is
- *  the key of such a text in the `_meta` of a progress notification, and the answer at the end does not repeat it. */
+/** Key in `_meta`. In a request, the value true asks for output while the call runs. In a progress notification, the
+ *  value is the next part of the call's output; the answer then leaves the output out. */
 export const OUTPUT_KEY = 'live-lisp/output';
 
 /** The notification by which a shell command interrupts its call. The parameter `requestId` is the id of

@@ -201,8 +201,8 @@ async function restoredText(
   return { text: rest === undefined ? rest : await withdraw(trusted, rest, backup), exact };
 }
 
-/** Throws a SetupError when the request would let all tools run without a question, although the existing
- *  entry allows code to run outside a sandbox. */
+/** Throws a SetupError when --trust is given and the existing entry starts the server with a flag that lets
+ *  code run outside a sandbox. */
 function checkTrust({ setting, state }: Part, { trust }: InstallContext): void {
   const line = commandLine(state.found);
   const flags = sandboxFlags(line);

@@ -35,7 +35,7 @@ export interface CallContext {
   signal?: AbortSignal;
   /** Called about once a second with a text on what the call is doing. */
   onProgress?: (message: string) => void;
-  /** Called about once a second with what the call has written since. If it was called, the answer has no output. */
+  /** Called about once a second with the next part of the call's output. The answer then leaves the output out. */
   onOutput?: (text: string) => void;
   /** False when no human can be asked for an approval. */
   canAsk?: boolean;

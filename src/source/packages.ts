@@ -118,7 +118,7 @@ function isInDefinition({ parent }: Form): boolean {
 const DEFINING = /DEF(?:INE-)?PACKAGE/i;
 
 /** True when FORM is a DEFPACKAGE, or its operator has a similar name, such as DEFINE-PACKAGE of UIOP. */
-function isPackageDefinition(form: Form): boolean {
+export function isPackageDefinition(form: Form): boolean {
   return form.first?.bare.search(DEFINING) === 0;
 }
 

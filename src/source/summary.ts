@@ -1,8 +1,9 @@
-/** Sums up a Lisp file: what it defines and exports, and which names it uses. */
+/** Sums up a Lisp file: the names that it defines, exports and uses. */
 
 import { type Defined, definedAt } from './definitions.ts';
 import { bareName, elementsOf, type Form } from './form.ts';
 import { bareTokenName, nameOf, PACKAGE_MARKER, tokensOf, upperCase } from './lexer.ts';
+import { isPackageDefinition } from './packages.ts';
 import type { TopLevelForms } from './top-level.ts';
 
 /** A definition in a file. */
@@ -42,8 +43,6 @@ export async function summaryOf(forms: TopLevelForms, turn: () => Promise<void>)
   return summary;
 }
 
-const PACKAGE_DEFINERS: readonly string[] = ['DEFPACKAGE', 'DEFINE-PACKAGE'];
-
 function addForm(summary: FileSummary, forms: TopLevelForms, start: number): void {
   const top = forms.formFrom(start);
   if (top === undefined) return;
@@ -54,7 +53,7 @@ function addForm(summary: FileSummary, forms: TopLevelForms, start: number): voi
     if (!summary.packages.includes(named.designated)) summary.packages.push(named.designated);
     return;
   }
-  if (PACKAGE_DEFINERS.includes(operator) && named?.designated !== undefined) {
+  if (isPackageDefinition(top) && named?.designated !== undefined) {
     summary.exports.set(named.designated, exportsIn(top));
     return;
   }

@@ -193,7 +193,8 @@ function isAccessorOption(part: Form): boolean {
   return ACCESSOR_OPTIONS.has(elementBefore(name)?.name ?? '');
 }
 
-/** Returns the element before PART in its list; undefined if PART is the first or after a prefix. */
+/** Returns the element before PART in the list that contains PART; undefined when PART is the first element, or
+ *  follows a prefix such as a quote. */
 function elementBefore({ parent, index }: Form): Form | undefined {
   return parent?.inner === undefined ? parent?.elements[index - 1] : undefined;
 }

@@ -27,7 +27,8 @@ const LINE_LENGTH = 200;
 /** Of a long line, this many characters before the first difference are shown. */
 const BEFORE = 40;
 
-/** Makes CALL with the files of the commit REVISION, and with those that are there. Returns what differs. */
+/** Makes CALL in two fresh images: one loads the files of the commit REVISION, the other the files on the disk.
+ *  Returns a result that shows how the two answers differ. */
 export async function compareRevisions(call: FreshCall, revision: string): Promise<Result> {
   const { running, context } = call;
   const withFreshImage = starterOf(running);

@@ -16,7 +16,7 @@ export type Datum = string | { string: string } | Datum[];
 /** The error when Swank cannot be reached, does not answer, or answers with an error. */
 export class SwankError extends Error {
   /** The kind of failure:
-   *  unreachable: no connection is possible;
+   *  unreachable: the connection could not be made;
    *  closed: the other side closed the connection;
    *  silent: no answer came in time;
    *  foreign: the other side does not speak Swank's protocol;

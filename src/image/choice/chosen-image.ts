@@ -108,8 +108,8 @@ export class ChosenImage implements Image, RestartableImage {
     return this.#current.loads;
   }
 
-  /** Calls WORK, which uses IMAGE, when few others are at work beside this image. Ends IMAGE when WORK has ended, and
-   *  when this image ends. */
+  /** Calls WORK, which uses the fresh image IMAGE, as soon as fewer than the maximum number of fresh images are in
+   *  use. Ends IMAGE when WORK has ended, or earlier when this image ends. */
   withBeside<Value>(image: SbclImage, work: () => Promise<Value>): Promise<Value> {
     return this.#besideQueue.within(() => this.#workBeside(image, work));
   }

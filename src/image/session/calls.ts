@@ -270,7 +270,8 @@ async function unlessAborted<Value>(promise: Promise<Value>, signal: EndSignal):
   return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
 }
 
-/** Returns REPLY without its output, after the part of it that WRITTEN has not passed on was passed to PASS. */
+/** Calls PASS with the last part of the output in REPLY, which WRITTEN divides, and returns REPLY without its
+ *  output. */
 function withoutOutput<Name extends keyof Operations>(
   { output, ...reply }: Reply<Name>,
   written: WrittenOutput,

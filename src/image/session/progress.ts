@@ -45,8 +45,8 @@ export function reportProgress(
   };
 }
 
-/** Calls PASS every EVERY_MS milliseconds with what JOB has written since, until the returned function is called. WRITTEN
- *  records what was passed. */
+/** Every EVERY_MS milliseconds, calls PASS with the next part of the output of JOB, which WRITTEN divides. Stops
+ *  when the returned function is called. */
 export function reportOutput(
   job: Job,
   written: WrittenOutput,

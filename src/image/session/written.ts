@@ -3,17 +3,17 @@
 import { leftOutLine } from '../wire/endings.ts';
 import type { Output } from '../wire/operations.ts';
 
-/** Divides the output of one call, which is read several times while it grows, into what was passed on and the rest. */
+/** Divides the growing output of one call into parts. Each part follows the part before it. */
 export class WrittenOutput {
-  /** How many characters were passed on or left out. */
+  /** Number of characters of the output that earlier parts contain or leave out. */
   #passed = 0;
 
-  /** True once a part was passed on. */
+  /** True when `take` has returned a part that is not empty. */
   get isBegun(): boolean {
     return this.#passed > 0;
   }
 
-  /** Returns what OUTPUT, all that the call has written so far, has behind what was returned before. */
+  /** Returns the next part. OUTPUT is all that the call has written so far. */
   take({ text, omitted = 0, tail = '' }: Output): string {
     // The image counts characters. Some of them have two units in a string of JavaScript.
     const [head, end] = [[...text], [...tail]];

@@ -36,7 +36,7 @@ export interface CallOptions {
    *  that. */
   ofCommand?: boolean;
   onProgress?: (progress: Progress) => void;
-  /** Called with what the call writes, about once a second. If it was called, the reply has no output. */
+  /** Called about once a second with the next part of the output. After such a call the reply has no output. */
   onOutput?: (text: string) => void;
   /** The earlier call, stopped by a held error, that this call continues. The reply to this call then answers
    *  the earlier call too; with `ifLeft`, only when the reply says that the evaluated code left the held

@@ -330,7 +330,7 @@ export interface NoPackage {
   near?: string[];
 }
 
-/** The answer when the package does not contain the requested symbol. */
+/** A failed look-up: the package has no symbol of the requested name. */
 export interface NoSymbol {
   failure: 'no-symbol';
   package: string;
@@ -2258,8 +2258,8 @@ export interface Operations {
       content: string;
       /** The whole text of the file. Given if the image cannot read this file. */
       text?: string;
-      /** A number for each top-level form of FILE: its number in the text that was loaded before. Null for a
-       *  form to load now. */
+      /** For each top-level form of FILE: its number in the text that was loaded before, or null if the form
+       *  is to be loaded now. */
       numbers: readonly (number | null)[];
       /** True to report also the methods that the previous load has displaced. */
       continues?: boolean;

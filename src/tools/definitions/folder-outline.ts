@@ -29,10 +29,11 @@ interface OutlinedFile extends FileSummary {
   needs: string[];
 }
 
-/** A system with the paths of its files as the answer has them. */
+/** A system, and the path of its .asd file relative to the outlined folder. */
 type OutlinedSystem = DefinedSystem & { path: string };
 
-/** Returns the outline of the Lisp files below the folder REAL, which the caller named PATH. */
+/** Returns the outline of the Lisp files below a folder. REAL is the real path of the folder, and PATH the path
+ *  in the request. */
 export async function folderOutline(
   { image, workspace, places }: Pick<Origins, 'image' | 'workspace' | 'places'>,
   path: string,
