@@ -72,7 +72,7 @@ const IMPACT_OF_CHANGE = {
 /** Maximum number of rows of each kind to list by default. */
 const LIMIT = 30;
 
-/** Stands for a definition that goes away. */
+/** The definition by which a class that goes away is replaced. */
 const NOTHING = { slots: [], accessors: [], initargs: [] };
 
 /** Maximum number of callers to consider; no function has so many. */
@@ -81,44 +81,55 @@ const CALLER_LIMIT = 20_000;
 const METHOD_LAMBDA_LIST =
   'lambda_list is that of a function or generic function. For a method give its whole new DEFMETHOD as definition.';
 
+/** Operators that define functions, and operators that define classes. Cross references show the uses of
+ *  these; other definitions are searched for by name. */
+const FUNCTION_OR_CLASS_OPERATORS: readonly string[] = [
+  ...['DEFUN', 'DEFMACRO', 'DEFINE-MODIFY-MACRO', 'DEFGENERIC', 'DEFMETHOD', 'DEFINE-COMPILER-MACRO'],
+  ...['DEFCLASS', 'DEFSTRUCT', 'DEFINE-CONDITION'],
+];
+
+/** The arguments of a call, with the name as the image takes it. */
+interface Request extends ArgumentsFor<typeof IMPACT_OF_CHANGE> {
+  /** The operator of the new definition or, without one, of the form given as name. */
+  operator: string | undefined;
+}
+
+/** What happens to the definition. */
+type Change =
+  | { kind: 'removal' }
+  | { kind: 'new lambda list'; lambdaList: LambdaList }
+  | { kind: 'new definition'; definition: ParsedDefinition; text: string };
+
 export function impactOfChangeTool(origins: Origins, reached: ReachedDefinitions) {
   const { image, places } = origins;
   return defineTool({
     ...IMPACT_OF_CHANGE,
-    handler: async (given, context) => {
-      const asked = askedDefinition(given.name);
-      const { method, missing } = await askedMethod(image, asked, given, context);
+    handler: async (args, context) => {
+      const asked = askedDefinition(args.name);
+      const { method, missing } = await askedMethod(image, asked, args, context);
       if (missing) return { ...missing, unfound: true };
-      if (method !== undefined && given.lambda_list !== undefined) throw new CallError(METHOD_LAMBDA_LIST);
-      let args = { ...given, name: asked.name };
+      if (method !== undefined && args.lambda_list !== undefined) throw new CallError(METHOD_LAMBDA_LIST);
+      const operator = newOperator(args, places.features) ?? asked.form?.operator;
+      const found = await lookUp(image, { ...args, name: asked.name, operator }, context);
+      if (isLookupFailure(found.facts)) return lookupResult(found.facts);
+      const { request, facts } = found;
+      checkHasUses(facts, request);
+      const change = proposedChange(facts, request, places.features);
+      const affected = await affectedFacts(image, facts, request, change, context);
+      const named = isFoundByName(request);
       const limit = args.limit ?? LIMIT;
-      const removed = isRemoval(args);
-      const operator = definitionOperator(args, places.features) ?? asked.form?.operator;
-      // The uses of these are found by their names, whether the definition goes away or changes.
-      const named = removed || (args.definition !== undefined && !CALLED_OR_MADE.includes(operator ?? ''));
-      const ask = (name: string) => {
-        const request = { name, ...packageOf(args), limit, ...(named && { removed: named }) };
-        return image.call('impact', request, callOptions(context));
-      };
-      let reply = await ask(args.name);
-      let facts = foundValue(reply);
-      if (!isLookupFailure(facts) && meansPlace(facts, args.definition && operator)) {
-        args = { ...args, name: codeName(setfName(facts.name)) };
-        reply = await ask(args.name);
-        facts = foundValue(reply);
-      }
-      if (isLookupFailure(facts)) return lookupResult(facts);
-      const changed = await new Investigation(image, places, facts, context).run(args, operator);
-      const referring =
-        named && isGlobalVariable(facts) ? await references(origins, args, limit, context) : '';
-      const impact = {
-        ...changed,
-        method: removed ? method : undefined,
-        ...((named || facts.type) && { removal: removalOf(facts, places, origins.history, referring) }),
-        references: referring,
+      const references =
+        named && isGlobalVariable(facts) ? await referencesText(origins, request, limit, context) : '';
+      const impact: Impact = {
+        ...descriptionOf(affected, places),
+        ...(await impactOnCalls(image, places, affected, request, change, context)),
+        ...(await impactOnClass(image, places, affected, change, context)),
+        method: change.kind === 'removal' ? method : undefined,
+        ...((named || facts.type) && { removal: removalOf(facts, places, origins.history, references) }),
+        references,
         recorded: reached.testsOf(facts.name),
         // A caller that gives the whole new definition has already read the old one.
-        texts: args.definition === undefined ? await definitionTexts(origins, given, context) : [],
+        texts: args.definition === undefined ? await definitionTexts(origins, args, context) : [],
         unloaded: named || facts.kind !== undefined ? await unloadedFiles(origins, facts) : [],
         testsNaming: facts.kind === undefined ? [] : await testsNaming(origins, facts),
         unloadedTests: unloadedTestFiles(origins, facts),
@@ -128,41 +139,8 @@ export function impactOfChangeTool(origins: Origins, reached: ReachedDefinitions
   });
 }
 
-/** True when the name in FACTS means `(setf NAME)`: NAME itself is not defined, or the new definition with
- *  OPERATOR is that of a place. */
-function meansPlace(facts: ImpactData, operator: string | undefined): boolean {
-  const alone = facts.kind === undefined && !isNamed(facts);
-  return facts.place === true && (alone || ['DEFSETF', 'DEFINE-SETF-EXPANDER'].includes(operator ?? ''));
-}
-
-/** True when ARGS ask what breaks when the definition goes away. */
-function isRemoval(args: { lambda_list?: string; definition?: string }): boolean {
-  return args.definition === undefined && args.lambda_list === undefined;
-}
-
-/** The operators whose definitions are called, or make instances; who_calls knows the uses of these. */
-const CALLED_OR_MADE: readonly string[] = [
-  ...['DEFUN', 'DEFMACRO', 'DEFINE-MODIFY-MACRO', 'DEFGENERIC', 'DEFMETHOD', 'DEFINE-COMPILER-MACRO'],
-  ...['DEFCLASS', 'DEFSTRUCT', 'DEFINE-CONDITION'],
-];
-
-/** Returns the operator of the definition in ARGS; undefined when it is absent or no definition. */
-function definitionOperator({ definition }: { definition?: string }, features: Features): string | undefined {
-  return definition === undefined ? undefined : parseDefinition(definition, features)?.operator;
-}
-
-/** Returns what who_references says about the variable in ARGS, with the places of the uses. */
-async function references(
-  { image, places }: Origins,
-  { name, package: home }: { name: string; package?: string },
-  limit: number,
-  context: CallContext,
-): Promise<string> {
-  const asked = { name, ...(home !== undefined && { package: home }), sites: true, limit };
-  return (await referencesOf(image, places, asked, context)).text;
-}
-
-/** Checks the calls of the function NAME in HOME against its lambda list; undefined if not known. */
+/** Checks the calls of the function NAME in HOME against its present lambda list. Returns undefined when the
+ *  lambda list or the calls are unknown. */
 export async function checkPresentCalls(
   image: Image,
   places: Places,
@@ -173,242 +151,156 @@ export async function checkPresentCalls(
   const facts = foundValue(reply);
   if (isLookupFailure(facts) || facts.kind === undefined || facts.arglist === undefined) return undefined;
   const list = parsedLambdaList(facts.arglist, undefined, facts.kind === 'MACRO');
-  const checked = list && (await new Investigation(image, places, facts, context).calls(list));
-  return checked && { name: facts.name, ...checked };
+  const callers = list && (await callersOf(image, facts.name, context));
+  if (callers === undefined) return undefined;
+  return { name: facts.name, ...checkedCalls(callers, elsewhereIn(facts), acceptedBy(facts, list), places) };
 }
 
-class Investigation {
-  readonly #image: Image;
-  readonly #places: Places;
-  #facts: ImpactData;
-  readonly #context: CallContext;
+/** Returns the operator of the new definition in ARGS; undefined when there is none. */
+function newOperator({ definition }: { definition?: string }, features: Features): string | undefined {
+  return definition === undefined ? undefined : parseDefinition(definition, features)?.operator;
+}
 
-  constructor(image: Image, places: Places, facts: ImpactData, context: CallContext) {
-    this.#image = image;
-    this.#places = places;
-    this.#facts = facts;
-    this.#context = context;
+/** Returns what the image knows about the name in REQUEST. When that means the place `(setf NAME)`, returns
+ *  the facts about the place, and REQUEST with its name. */
+async function lookUp(image: Image, request: Request, context: CallContext) {
+  const factsOf = async (name: string) => {
+    const removed = isFoundByName(request);
+    const limit = request.limit ?? LIMIT;
+    const asked = { name, ...packageOf(request), limit, ...(removed && { removed }) };
+    return foundValue(await image.call('impact', asked, callOptions(context)));
+  };
+  const facts = await factsOf(request.name);
+  if (isLookupFailure(facts) || !meansPlace(facts, request)) return { request, facts };
+  const name = codeName(setfName(facts.name));
+  return { request: { ...request, name }, facts: await factsOf(name) };
+}
+
+/** True when the uses of the definition are found by its name: when it goes away, and when it is neither a
+ *  function nor a class. */
+function isFoundByName(request: Request): boolean {
+  const isOther = !FUNCTION_OR_CLASS_OPERATORS.includes(request.operator ?? '');
+  return isRemoval(request) || (request.definition !== undefined && isOther);
+}
+
+function isRemoval({ lambda_list: list, definition }: Request): boolean {
+  return list === undefined && definition === undefined;
+}
+
+/** True when the name in FACTS means `(setf NAME)`: NAME itself is not defined, or the new definition is that
+ *  of a place. */
+function meansPlace(facts: ImpactData, { definition, operator = '' }: Request): boolean {
+  const alone = facts.kind === undefined && !isNamed(facts);
+  const isPlace = definition !== undefined && ['DEFSETF', 'DEFINE-SETF-EXPANDER'].includes(operator);
+  return facts.place === true && (alone || isPlace);
+}
+
+/** True when the name in FACTS has a definition, other than a function, whose uses can be found. */
+function hasOtherUses(facts: ImpactData): boolean {
+  return isNamed(facts) || facts.package === true || facts.system === true;
+}
+
+/** Throws a CallError when nothing is known to depend on the name in FACTS. */
+function checkHasUses(facts: ImpactData, request: Request): void {
+  const { kind, natures = [], name, class: ofClass, type, slotOf = [] } = facts;
+  if (kind !== undefined || ofClass !== undefined || type) return;
+  // A lambda list is given for a function only.
+  if (request.lambda_list === undefined && hasOtherUses(facts)) return;
+  const instead =
+    slotOf.length > 0
+      ? `It is a slot of ${slotOf.join(', ')}: give the name of the class, and as definition the class without the slot.`
+      : isVariable(natures)
+        ? 'who_references lists the functions that read, set or bind it.'
+        : 'It is no class either, so what depends on it is not known; search_in_buffer finds its name.';
+  throw new CallError(`${isNot(name, natures, 'function')} ${instead}`);
+}
+
+/** Returns the change in REQUEST of the definition in FACTS. Throws a CallError when it cannot be read, or
+ *  defines another name. */
+function proposedChange(facts: ImpactData, request: Request, features: Features): Change {
+  const { lambda_list: listText, definition: text } = request;
+  if (text !== undefined) {
+    if (listText !== undefined) throw new CallError('Give lambda_list or definition, not both.');
+    return { kind: 'new definition', definition: readDefinition(facts, text, features), text };
   }
+  if (listText === undefined) return { kind: 'removal' };
+  const lambdaList = parsedLambdaList(listText, features, facts.kind === 'MACRO');
+  if (lambdaList !== undefined) return { kind: 'new lambda list', lambdaList };
+  throw new CallError(
+    `The lambda_list ${listText} cannot be read. Give a list such as (item &optional count &key currency), or () for none.`,
+  );
+}
 
-  async run(
-    args: ArgumentsFor<typeof IMPACT_OF_CHANGE>,
-    operator: string | undefined,
-  ): Promise<
-    Omit<Impact, 'method' | 'texts' | 'unloaded' | 'testsNaming' | 'unloadedTests' | 'removal' | 'references'>
-  > {
-    const { kind, natures = [], name, class: ofClass, type, slotOf = [] } = this.#facts;
-    const removed = isRemoval(args);
-    const isKnown =
-      args.lambda_list === undefined && (isNamed(this.#facts) || this.#facts.package || this.#facts.system);
-    if (kind === undefined && ofClass === undefined && !type && !isKnown) {
-      const instead =
-        slotOf.length > 0
-          ? `It is a slot of ${slotOf.join(', ')}: give the name of the class, and as definition the class without the slot.`
-          : isVariable(natures)
-            ? 'who_references lists the functions that read, set or bind it.'
-            : 'It is no class either, so what depends on it is not known; search_in_buffer finds its name.';
-      throw new CallError(`${isNot(name, natures, 'function')} ${instead}`);
-    }
-    const definition = this.#definition(args);
-    if (definition !== undefined && ofClass !== undefined && hasOtherSuperclasses(this.#facts, definition))
-      this.#facts = await this.#redefined(args, definition);
-    if (
-      definition &&
-      !CALLED_OR_MADE.includes(definition.operator) &&
-      kind !== undefined &&
-      !definition.setf
-    ) {
-      if (!isKnown && !type)
-        throw new CallError(`${name} has no definition by ${definition.operator}, so nothing uses one yet.`);
-      // A DEFTYPE or DEFVAR does not change the function of the same name.
-      const { kind: _, ...facts } = this.#facts;
-      return new Investigation(this.#image, this.#places, facts, this.#context).run(args, operator);
-    }
-    const expands = operator === 'DEFINE-COMPILER-MACRO' && kind !== 'COMPILER MACRO';
-    const list =
-      definition?.operator === 'DEFTYPE' || expands ? undefined : this.#lambdaList(args, definition);
-    const ofMethod = definition?.operator === 'DEFMETHOD' || expands;
-    const callers = kind === undefined ? undefined : await this.#callers(name);
-    const accepted =
-      definition?.operator === 'DEFMETHOD'
-        ? lambdaListWithMethod(this.#facts, definition, this.#places.features, args.definition)
-        : this.#acceptedLambdaList(list);
-    const checked = callers && this.#checked(name, callers, accepted);
-    return {
-      ...this.#commonFacts(),
-      checked: accepted !== undefined,
-      ofMethod,
-      ...checked,
-      recompile: this.#recompile(callers, definition, operator),
-      methods: incongruentMethods(this.#facts, list, ofMethod, (place) => this.#places.site(place)),
-      accessors: await changedFunctions(this.#facts, removed ? NOTHING : definition, (accessor, list) =>
-        this.#checkedCalls(accessor, list),
-      ),
-      otherLayout: hasOtherLayout(this.#facts, definition),
-      made: removed
-        ? brokenInstances({ ...this.#facts, initargs: [] }, NOTHING, this.#places)
-        : brokenInstances(this.#facts, definition, this.#places),
-    };
-  }
-
-  /** Returns the facts, with what the class loses when it gets the superclasses in DEFINITION. */
-  async #redefined(
-    args: ArgumentsFor<typeof IMPACT_OF_CHANGE>,
-    { superclasses }: ParsedDefinition,
-  ): Promise<ImpactData> {
-    const request = {
-      name: args.name,
-      ...packageOf(args),
-      limit: args.limit ?? LIMIT,
-      redefined: true,
-      superclasses,
-    };
-    const found = foundValue(await this.#image.call('impact', request, callOptions(this.#context)));
-    return isLookupFailure(found) ? this.#facts : found;
-  }
-
-  /** Checks the known calls of the function against LIST; undefined when the image does not know it. */
-  async calls(list: LambdaList): Promise<CheckedCalls | undefined> {
-    return this.#checkedCalls(this.#facts.name, this.#acceptedLambdaList(list));
-  }
-
-  async #checkedCalls(name: string, list: LambdaList | undefined): Promise<CheckedCalls | undefined> {
-    const callers = await this.#callers(name);
-    return callers && this.#checked(name, callers, list);
-  }
-
-  #commonFacts() {
-    const { name, kind, class: ofClass, arglist } = this.#facts;
-    const { slots, subclassCount, subclasses = [], instances } = this.#facts;
-    const { superclassesGone, superclassesCome, superclassesUnknown } = this.#facts;
-    const { tests = [], testCount = 0, testSystems, testsMore } = this.#facts;
-    const locate = (place: Place) => ({
-      ...(place.description && { name: place.description }),
-      ...this.#places.site(place),
-    });
-    return {
-      name,
-      kind,
-      place: this.#facts.place === true,
-      class: ofClass,
-      nature: otherNature(this.#facts),
-      lambdaList: arglist,
-      ...this.#finders(locate),
-      slots,
-      superclassesGone,
-      superclassesCome,
-      superclassesUnknown,
-      ...(subclassCount !== undefined && { subclassCount, subclasses: subclasses.map(locate) }),
-      instances,
-      tests: tests.map((place) => this.#places.site(place)),
-      testCount,
-      testSystems,
-      testsMore,
-    };
-  }
-
-  /** Returns the functions that get symbols by their names, with their places by LOCATE, and their number. */
-  #finders(locate: (place: Place) => Impact['finding'][number]): Pick<Impact, 'finding' | 'findingCount'> {
-    const { finding = [], findingCount = 0, findingUnrecorded, files = [], homes = [] } = this.#facts;
-    if (!findingUnrecorded) return { finding: finding.map(locate), findingCount };
-    const found = findersIn(files, homes, this.#places);
-    return { finding: found, findingCount: found.length };
-  }
-
-  /** Parses the argument `definition`. Throws a CallError when it cannot be read or defines another name. */
-  #definition({
-    definition,
-    lambda_list: list,
-  }: ArgumentsFor<typeof IMPACT_OF_CHANGE>): ParsedDefinition | undefined {
-    if (definition === undefined) return undefined;
-    if (list !== undefined) throw new CallError('Give lambda_list or definition, not both.');
-    const found = parseDefinition(definition, this.#places.features);
-    if (found === undefined) {
-      throw new CallError(
-        'The definition cannot be read. Give one whole form, such as (defun name (arguments) ...), or give lambda_list.',
-      );
-    }
-    const { symbol: name, setf } = partsOfName(this.#facts.name);
-    if (found.name !== name || found.setf !== setf) {
-      throw new CallError(
-        `The definition is of ${found.setf ? `(SETF ${found.name})` : found.name}, and name is ${this.#facts.name}. Under another name all its uses break: who_calls lists them.`,
-      );
-    }
-    return found;
-  }
-
-  #lambdaList(args: ArgumentsFor<typeof IMPACT_OF_CHANGE>, definition: ParsedDefinition | undefined) {
-    if (args.lambda_list === undefined) return definition?.lambdaList;
-    const list = parsedLambdaList(args.lambda_list, this.#places.features, this.#facts.kind === 'MACRO');
-    if (list === undefined) {
-      throw new CallError(
-        `The lambda_list ${args.lambda_list} cannot be read. Give a list such as (item &optional count &key currency), or () for none.`,
-      );
-    }
-    return list;
-  }
-
-  /** Returns the lambda list that calls must fit when the definition has LIST. For a generic function with
-   *  &key, it includes the keywords of all methods. */
-  #acceptedLambdaList(list: LambdaList | undefined): LambdaList | undefined {
-    if (list?.keys === undefined || this.#facts.kind !== 'GENERIC-FUNCTION') return list;
-    const lists = (this.#facts.methods ?? []).map(({ arglist }) => parsedLambdaList(arglist));
-    return {
-      ...list,
-      keys: [...list.keys, ...lists.flatMap((method) => method?.keys ?? [])],
-      otherKeys: list.otherKeys || lists.some((method) => method?.otherKeys === true),
-    };
-  }
-
-  async #callers(name: string): Promise<WhoCallsData | undefined> {
-    // The name is written in bars, so that the reader reads exactly this symbol.
-    const { home, ...callee } = partsOfName(name);
-    const reply = await this.#image.call(
-      'who-calls',
-      { name: readableName(callee), package: home, sites: true, offset: 0, limit: CALLER_LIMIT },
-      callOptions(this.#context),
+function readDefinition(facts: ImpactData, text: string, features: Features): ParsedDefinition {
+  const found = parseDefinition(text, features);
+  if (found === undefined) {
+    throw new CallError(
+      'The definition cannot be read. Give one whole form, such as (defun name (arguments) ...), or give lambda_list.',
     );
-    const found = foundValue(reply);
-    return isLookupFailure(found) ? undefined : found;
   }
+  const { symbol: name, setf } = partsOfName(facts.name);
+  if (found.name !== name || found.setf !== setf) {
+    throw new CallError(
+      `The definition is of ${found.setf ? `(SETF ${found.name})` : found.name}, and name is ${facts.name}. Under another name all its uses break: who_calls lists them.`,
+    );
+  }
+  return found;
+}
 
-  #checked(name: string, callers: WhoCallsData, list: LambdaList | undefined): CheckedCalls {
-    const { files = [], naming = [] } = this.#facts;
-    // `naming` is known only for the function itself, not for the accessors of a class.
-    const elsewhere = { files, naming: name === this.#facts.name ? naming : [] };
-    return checkedCalls(callers, elsewhere, list, this.#places);
+/** Returns FACTS, limited to the definition that CHANGE replaces. A class with other superclasses also has what it
+ *  loses by them. Throws a CallError when the name has no definition of the kind that CHANGE replaces. */
+async function affectedFacts(
+  image: Image,
+  facts: ImpactData,
+  request: Request,
+  change: Change,
+  context: CallContext,
+): Promise<ImpactData> {
+  if (change.kind !== 'new definition') return facts;
+  const { operator, setf, superclasses } = change.definition;
+  if (facts.class !== undefined && hasOtherSuperclasses(facts, change.definition)) {
+    const limit = request.limit ?? LIMIT;
+    const asked = { name: request.name, ...packageOf(request), limit, redefined: true, superclasses };
+    const found = foundValue(await image.call('impact', asked, callOptions(context)));
+    return isLookupFailure(found) ? facts : found;
   }
+  if (FUNCTION_OR_CLASS_OPERATORS.includes(operator) || setf || facts.kind === undefined) return facts;
+  if (!hasOtherUses(facts) && !facts.type)
+    throw new CallError(`${facts.name} has no definition by ${operator}, so nothing uses one yet.`);
+  // A DEFTYPE or DEFVAR does not change the function of the same name.
+  const { kind: _, ...others } = facts;
+  return others;
+}
 
-  /** Returns the functions to compile again, since the old definition is compiled into them, and why. */
-  #recompile(
-    callers: WhoCallsData | undefined,
-    definition: ParsedDefinition | undefined,
-    operator: string | undefined,
-  ): Recompile {
-    const { kind, inline, compilerMacro, structureUsers = [] } = this.#facts;
-    const { holders = [], perhapsHolders = [], expanders = [], expanded = [] } = this.#facts;
-    if (hasOtherLayout(this.#facts, definition))
-      return { why: 'the structure has another layout', names: structureUsers };
-    if (definition?.operator === 'DEFMACRO' && kind !== 'MACRO') {
-      const rows = callers?.rows?.filter(({ possible }) => !possible) ?? [];
-      return { why: 'it becomes a macro', names: rows.flatMap(({ name }) => name ?? []) };
-    }
-    const macro = { names: holders, perhaps: perhapsHolders, expanders, expanded };
-    if (kind === 'MACRO') return { why: 'it is a macro', ...macro };
-    if (inline) return { why: 'it is inline', ...macro };
-    if (compilerMacro && kind !== 'COMPILER MACRO' && operator !== 'DEFINE-COMPILER-MACRO')
-      return {
-        why: '',
-        names: [],
-        replaced: { names: holders, perhaps: perhapsHolders },
-        expanders,
-        expanded,
-      };
-    return {
-      why: compilerMacro ? 'its compiler macro changes' : 'its value is compiled into them',
-      ...macro,
-    };
-  }
+/** Returns what the answer says about the definition as it is now, whatever the change. */
+function descriptionOf(facts: ImpactData, places: Places) {
+  const { name, kind, class: ofClass, arglist, place } = facts;
+  const { slots, subclassCount, subclasses = [], instances } = facts;
+  const { superclassesGone, superclassesCome, superclassesUnknown } = facts;
+  const { tests = [], testCount = 0, testSystems, testsMore } = facts;
+  const locate = (place: Place) => ({
+    ...(place.description && { name: place.description }),
+    ...places.site(place),
+  });
+  return {
+    name,
+    kind,
+    place: place === true,
+    class: ofClass,
+    nature: otherNature(facts),
+    lambdaList: arglist,
+    ...findersOf(facts, places, locate),
+    slots,
+    superclassesGone,
+    superclassesCome,
+    superclassesUnknown,
+    ...(subclassCount !== undefined && { subclassCount, subclasses: subclasses.map(locate) }),
+    instances,
+    tests: tests.map((place) => places.site(place)),
+    testCount,
+    testSystems,
+    testsMore,
+  };
 }
 
 /** Returns what the name in FACTS stands for, if it names no function and no class. */
@@ -419,4 +311,149 @@ function otherNature({ type, natures = [], ...facts }: ImpactData): string {
   if (facts.symbolMacro !== undefined) return 'SYMBOL MACRO';
   if (facts.combination) return 'METHOD COMBINATION';
   return type ? 'TYPE' : (natures[0] ?? '');
+}
+
+/** Returns the functions that get symbols by their names, with their places by LOCATE, and their number. */
+function findersOf(
+  { finding = [], findingCount = 0, findingUnrecorded, files = [], homes = [] }: ImpactData,
+  places: Places,
+  locate: (place: Place) => Impact['finding'][number],
+): Pick<Impact, 'finding' | 'findingCount'> {
+  if (!findingUnrecorded) return { finding: finding.map(locate), findingCount };
+  const found = findersIn(files, homes, places);
+  return { finding: found, findingCount: found.length };
+}
+
+/** Returns which calls and methods do not fit after CHANGE, and which functions must be compiled again. */
+async function impactOnCalls(
+  image: Image,
+  places: Places,
+  facts: ImpactData,
+  { operator }: Request,
+  change: Change,
+  context: CallContext,
+) {
+  const definition = definitionIn(change);
+  const isMethod = definition?.operator === 'DEFMETHOD';
+  // The function keeps its lambda list when it only gets, or loses, a compiler macro.
+  const isCompilerMacro = operator === 'DEFINE-COMPILER-MACRO' && facts.kind !== 'COMPILER MACRO';
+  const list = isCompilerMacro ? undefined : lambdaListIn(change);
+  const accepted =
+    isMethod && change.kind === 'new definition'
+      ? lambdaListWithMethod(facts, definition, places.features, change.text)
+      : acceptedBy(facts, list);
+  const ofMethod = isMethod || isCompilerMacro;
+  const callers = facts.kind === undefined ? undefined : await callersOf(image, facts.name, context);
+  return {
+    checked: accepted !== undefined,
+    ofMethod,
+    ...(callers && checkedCalls(callers, elsewhereIn(facts), accepted, places)),
+    recompile: functionsToRecompile(facts, callers, definition, operator),
+    methods: incongruentMethods(facts, list, ofMethod, (place) => places.site(place)),
+  };
+}
+
+function definitionIn(change: Change): ParsedDefinition | undefined {
+  return change.kind === 'new definition' ? change.definition : undefined;
+}
+
+/** Returns the lambda list of the function after CHANGE; undefined when CHANGE gives none. */
+function lambdaListIn(change: Change): LambdaList | undefined {
+  if (change.kind === 'new lambda list') return change.lambdaList;
+  const definition = definitionIn(change);
+  return definition?.operator === 'DEFTYPE' ? undefined : definition?.lambdaList;
+}
+
+/** Returns the lambda list that calls must fit when the definition in FACTS gets LIST. For a generic function
+ *  with &key, it includes the keywords of all methods. */
+function acceptedBy(facts: ImpactData, list: LambdaList | undefined): LambdaList | undefined {
+  if (list?.keys === undefined || facts.kind !== 'GENERIC-FUNCTION') return list;
+  const lists = (facts.methods ?? []).map(({ arglist }) => parsedLambdaList(arglist));
+  return {
+    ...list,
+    keys: [...list.keys, ...lists.flatMap((method) => method?.keys ?? [])],
+    otherKeys: list.otherKeys || lists.some((method) => method?.otherKeys === true),
+  };
+}
+
+/** Returns the callers of the function NAME; undefined when the image does not know it. */
+async function callersOf(
+  image: Image,
+  name: string,
+  context: CallContext,
+): Promise<WhoCallsData | undefined> {
+  // The name is written in bars, so that the reader reads exactly this symbol.
+  const { home, ...callee } = partsOfName(name);
+  const reply = await image.call(
+    'who-calls',
+    { name: readableName(callee), package: home, sites: true, offset: 0, limit: CALLER_LIMIT },
+    callOptions(context),
+  );
+  const found = foundValue(reply);
+  return isLookupFailure(found) ? undefined : found;
+}
+
+function elsewhereIn({ files = [], naming = [] }: ImpactData) {
+  return { files, naming };
+}
+
+/** Returns the functions to compile again, since the old definition is compiled into them, and why. */
+function functionsToRecompile(
+  facts: ImpactData,
+  callers: WhoCallsData | undefined,
+  definition: ParsedDefinition | undefined,
+  operator: string | undefined,
+): Recompile {
+  const { kind, inline, compilerMacro, structureUsers = [] } = facts;
+  const { holders = [], perhapsHolders = [], expanders = [], expanded = [] } = facts;
+  if (hasOtherLayout(facts, definition))
+    return { why: 'the structure has another layout', names: structureUsers };
+  if (definition?.operator === 'DEFMACRO' && kind !== 'MACRO') {
+    const rows = callers?.rows?.filter(({ possible }) => !possible) ?? [];
+    return { why: 'it becomes a macro', names: rows.flatMap(({ name }) => name ?? []) };
+  }
+  const compiledIn = { names: holders, perhaps: perhapsHolders };
+  const expansions = { expanders, expanded };
+  if (kind === 'MACRO') return { why: 'it is a macro', ...compiledIn, ...expansions };
+  if (inline) return { why: 'it is inline', ...compiledIn, ...expansions };
+  if (!compilerMacro) return { why: 'its value is compiled into them', ...compiledIn, ...expansions };
+  const changes = kind === 'COMPILER MACRO' || operator === 'DEFINE-COMPILER-MACRO';
+  return changes
+    ? { why: 'its compiler macro changes', ...compiledIn, ...expansions }
+    : { why: '', names: [], replaced: compiledIn, ...expansions };
+}
+
+/** Returns what CHANGE breaks if it is one of a class or structure: functions of the class, and instances. */
+async function impactOnClass(
+  image: Image,
+  places: Places,
+  facts: ImpactData,
+  change: Change,
+  context: CallContext,
+): Promise<Pick<Impact, 'accessors' | 'otherLayout' | 'made'>> {
+  const removed = change.kind === 'removal';
+  const definition = definitionIn(change);
+  const after = removed ? NOTHING : definition;
+  // The image sends `naming` for the name in FACTS only, not for the accessors of a class.
+  const elsewhere = { ...elsewhereIn(facts), naming: [] };
+  const check = async (accessor: string, list: LambdaList | undefined) => {
+    const callers = await callersOf(image, accessor, context);
+    return callers && checkedCalls(callers, elsewhere, list, places);
+  };
+  return {
+    accessors: await changedFunctions(facts, after, check),
+    otherLayout: hasOtherLayout(facts, definition),
+    made: brokenInstances(removed ? { ...facts, initargs: [] } : facts, after, places),
+  };
+}
+
+/** Returns what who_references says about the variable in REQUEST, with the places of the uses. */
+async function referencesText(
+  { image, places }: Origins,
+  { name, package: home }: Request,
+  limit: number,
+  context: CallContext,
+): Promise<string> {
+  const asked = { name, ...(home !== undefined && { package: home }), sites: true, limit };
+  return (await referencesOf(image, places, asked, context)).text;
 }
