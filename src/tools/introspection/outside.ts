@@ -71,21 +71,27 @@ export function outsideUser(
   places: Places,
   knownNames: ReadonlySet<string>,
 ): OutsideUser | undefined {
-  const { file, operator, kind, name = '', possible = false } = caller;
-  if (operator !== undefined)
-    return possible && knownNames.has(name)
-      ? undefined
-      : {
-          name,
-          ...(possible ? { kind: generalKind(operator), possible } : { kind: kind ?? kindOf(operator) }),
-        };
-  if (file === undefined) return { name, ...(kind && { kind }), ...(possible && { possible }) };
+  const { file, operator, kind, name = '', possible } = caller;
+  if (operator === undefined && file === undefined)
+    return { name, ...(kind && { kind }), ...(possible && { possible }) };
+  const user = operator === undefined ? userInFile(caller, query, places) : evaluatedUser(caller, operator);
+  return possible && user && knownNames.has(user.name) ? undefined : user;
+}
+
+/** Returns the description of CALLER, a definition with OPERATOR that was evaluated, not loaded from a file. */
+function evaluatedUser({ name = '', kind, possible }: Caller, operator: string): OutsideUser {
+  return possible
+    ? { name, kind: generalKind(operator), possible }
+    : { name, kind: kind ?? kindOf(operator) };
+}
+
+/** Returns the description of CALLER, a top-level form of a file; undefined when the form does not use the name. */
+function userInFile(caller: Caller, query: UseQuery, places: Places): OutsideUser | undefined {
+  const { file = '', possible } = caller;
   const fileName = places.fileName(file);
   const found = places.formOf(caller);
-  if (found && isUse(found, caller, query)) {
-    const described = describedForm(found, caller, query, fileName);
-    return possible && knownNames.has(described.name) ? undefined : described;
-  }
+  if (found && isUse(found, caller, query)) return userAtForm(found, caller, query, fileName);
+  // Without a form that shows the use, only a recorded call of a function is certain.
   if (places.sourceText(file) && (possible || query.variable)) return undefined;
   return { name: `top-level form of ${fileName}`, ...(possible && { possible }) };
 }
@@ -98,43 +104,56 @@ function isUse({ form, forms, same }: FormOf, { possible }: Caller, { used, vari
   return uses.length > 0 || (same && !(possible && definitions > 0));
 }
 
-function describedForm(
-  { form, forms, note }: FormOf,
-  { names = [], possible }: Caller,
-  query: UseQuery,
-  file: string,
-): OutsideUser {
-  const { used, packages, sites } = query;
-  const { source } = forms;
-  const line = source.positionAt(form.start).line;
-  const home = packages[form.home] ?? form.home;
-  const name = form.name && qualified(form.name, home);
-  const defined =
-    name &&
-    (names.find((known) => known === name || unqualifiedName(known) === unqualifiedName(name)) ?? name);
-  const isDefinition =
-    defined &&
-    unqualifiedName(defined) !== used &&
-    (isDefiner(form.operator) ||
-      // A list that begins with this name can be a call of it, and then defines nothing.
-      (names.includes(defined) &&
-        !nameMentionsIn(forms.formFrom(form.start), unqualifiedName(defined)).uses.some(
-          ({ called }) => called,
-        )));
-  const uses = possible ? mentionsIn(form, used, forms) : usesOf(form, query, forms);
-  const at = uses.map(({ index }) => source.positionAt(index));
+/** Returns the description of a form that uses the name of QUERY: the definition that the form makes or, if it
+ *  makes none, the place of the form. */
+function userAtForm(found: FormOf, caller: Caller, query: UseQuery, file: string): OutsideUser {
+  const { form, forms } = found;
+  const uses = caller.possible ? mentionsIn(form, query.used, forms) : usesOf(form, query, forms);
+  const definition = definitionMadeBy(found, caller.names ?? [], query);
   return {
-    ...(isDefinition
-      ? { name: defined, ...kindIn(source.text, form, uses) }
-      : { name: `top-level form at ${file}:${line}` }),
-    ...(possible && { possible }),
-    ...(sites && {
-      sites: (at.length > 0 ? at : [inExpansion(source.positionAt(form.start))]).map((place) => ({
-        at: `${file}:${place.line}:${place.column}`,
-        text: [place.text, note].filter(Boolean).join(' '),
-      })),
-    }),
+    ...(definition === undefined
+      ? { name: `top-level form at ${file}:${forms.source.positionAt(form.start).line}` }
+      : { name: definition, ...kindIn(forms.source.text, form, uses) }),
+    ...(caller.possible && { possible: true }),
+    ...(query.sites && { sites: sitesOf(found, uses, file) }),
   };
+}
+
+/** Returns the name of the definition that the form makes; undefined when it makes none, or one of the name in
+ *  QUERY. RECORDED_NAMES are the symbols in the form's data, with the proper names of their packages. */
+function definitionMadeBy(
+  { form, forms }: FormOf,
+  recordedNames: readonly string[],
+  { used, packages }: UseQuery,
+): string | undefined {
+  if (!form.name) return undefined;
+  const written = qualified(form.name, packages[form.home] ?? form.home);
+  const recorded = recordedNames.find(
+    (name) => name === written || unqualifiedName(name) === unqualifiedName(written),
+  );
+  const name = recorded ?? written;
+  const bareName = unqualifiedName(name);
+  if (bareName === used) return undefined;
+  if (isDefiner(form.operator)) return name;
+  if (recorded === undefined) return undefined;
+  // A list that begins with this name can be a call of it, and then defines nothing.
+  const { uses } = nameMentionsIn(forms.formFrom(form.start), bareName);
+  return uses.some(({ called }) => called) ? undefined : name;
+}
+
+/** Returns the places of USES, or the place of the form when its text shows none. */
+function sitesOf({ form, forms, note }: FormOf, uses: readonly NameMention[], file: string) {
+  const positions = uses.map(({ index }) => forms.source.positionAt(index));
+  const shown = positions.length > 0 ? positions : [inExpansion(forms.source.positionAt(form.start))];
+  return shown.map(({ line, column, text }) => ({
+    at: `${file}:${line}:${column}`,
+    text: [text, note].filter(Boolean).join(' '),
+  }));
+}
+
+/** Returns PLACE with a note that the use is in an expansion, because its form's text lacks the use. */
+function inExpansion(place: SourcePosition): SourcePosition {
+  return { ...place, text: `${place.text} ${IN_EXPANSION}` };
 }
 
 /** Returns the name of the definition that the top-level form at START of FORMS makes, with the kind of its
@@ -171,11 +190,6 @@ function mentionsIn(form: TopLevelHead, used: string, forms: TopLevelForms): Nam
   const [first, ...others] = uses;
   const isName = bareTokenName(form.name ?? '') === used && first?.called === false;
   return isName && others.some(({ called }) => called) ? others : uses;
-}
-
-/** Returns PLACE with a note that the use is in an expansion, because its form's text lacks the use. */
-function inExpansion(place: SourcePosition): SourcePosition {
-  return { ...place, text: `${place.text} ${IN_EXPANSION}` };
 }
 
 function kindOf(operator: string): string {

@@ -9,7 +9,9 @@ import type { Places } from '../places.ts';
 import { outsideUser } from './outside.ts';
 import { siteFinder, siteText, type UserSite } from './sites.ts';
 
-/** The image's answer on the users of a name: a page of them (ROWS), and all non-functions (OUTSIDE). */
+/** The image's answer on the users of a name. ROWS are functions, a page of them. OUTSIDE are the top-level
+ *  forms and other code outside functions, whatever the page; OUTSIDE_COUNT is their number, if some are left
+ *  out. */
 interface Uses {
   name: string;
   unrecorded?: 'macro' | 'inline' | 'slot';
@@ -42,63 +44,75 @@ export interface Users {
   repeated: number;
 }
 
-/** Returns the users in DATA on PAGE: first functions, of which there are NAMED in all, then top-level forms.
- *  SITES adds the places of their uses (S3.18). With VARIABLE, the name is that of a variable. */
+/** The page of users to show. */
+interface UsersPage {
+  page: { offset: number; limit: number };
+  /** Number of functions on all pages. Top-level forms come after these. */
+  named: number;
+  /** True to add the places of the uses (S3.18). */
+  sites: boolean;
+  /** True when the name is that of a variable. */
+  variable?: boolean;
+}
+
+/** Returns the users in DATA that are on the page: first functions, then top-level forms. */
 export function usersOf(
   data: Uses,
   places: Places,
-  {
-    page,
-    named,
-    sites,
-    variable = false,
-  }: { page: { offset: number; limit: number }; named: number; sites: boolean; variable?: boolean },
+  { page, named, sites, variable = false }: UsersPage,
 ): Users {
-  const { rows = [], outside: forms = [], outsideCount = 0 } = data;
-  const { symbol: used, setf } = partsOfName(data.name);
-  const asked = { used, setf, packages: data.packages ?? {}, sites, variable };
+  const { rows = [], outside = [], outsideCount = 0 } = data;
+  const forms = formsUsing(data, places, { sites, variable });
+  const certainForms = forms.filter(({ possible }) => !possible);
+  const certainNames = new Set(certainForms.map(({ name }) => name));
+  const functions = rows.filter(({ possible, name = '' }) => !(possible && certainNames.has(name)));
   const find = siteFinder({ ...data, variable }, places);
-  const told = new Set(rows.map(({ name = '' }) => name));
-  const found = forms
-    .flatMap((row) => outsideUser(row, asked, places, told) ?? [])
-    .map((each): NameUser => ({ ...each, outside: true }));
-  const different = differentOf(found);
-  const certain = new Set(different.flatMap((each) => (each.possible ? [] : each.name)));
-  const once = rows.filter(({ possible, name = '' }) => !(possible && certain.has(name)));
-  const from = Math.max(0, page.offset - named);
-  const shown = different.slice(from, from + page.limit - rows.length);
-  const possible = different.filter((each) => each.possible).length;
+  const firstForm = Math.max(0, page.offset - named);
+  const formsOnPage = forms.slice(firstForm, firstForm + page.limit - rows.length);
   return {
-    rows: [...once.map((row) => userOf(row, find)), ...shown].sort(byBlock),
-    repeated: rows.length - once.length,
-    outside: different.length - possible + Math.max(0, outsideCount - forms.length),
-    outsidePossible: possible,
+    rows: [...functions.map((row) => functionUser(row, find)), ...formsOnPage].sort(byBlock),
+    repeated: rows.length - functions.length,
+    outside: certainForms.length + Math.max(0, outsideCount - outside.length),
+    outsidePossible: forms.length - certainForms.length,
   };
 }
 
-/** Returns each of USERS once. Drops a possible user (see NameUser) when a certain user has the same name. */
-function differentOf(users: readonly NameUser[]): NameUser[] {
-  const certain = new Set(users.filter(({ possible }) => !possible).map(({ name }) => name));
-  const told = users.filter(({ possible, name }) => !possible || !certain.has(name));
-  const named = groupBy(told, (each) => `${userHeading(each)} ${each.possible}`);
+/** Returns the top-level forms in DATA that use the name. */
+function formsUsing(
+  { name, packages = {}, rows = [], outside = [] }: Uses,
+  places: Places,
+  options: { sites: boolean; variable: boolean },
+): NameUser[] {
+  const { symbol: used, setf } = partsOfName(name);
+  const query = { used, setf, packages, ...options };
+  const functionNames = new Set(rows.map((row) => row.name ?? ''));
+  const forms = outside.flatMap((row) => outsideUser(row, query, places, functionNames) ?? []);
+  return mergeSameNames(forms.map((form): NameUser => ({ ...form, outside: true })));
+}
+
+/** Returns each of FORMS once. Drops a possible user (see NameUser) when a certain user has the same name. */
+function mergeSameNames(forms: readonly NameUser[]): NameUser[] {
+  const certain = new Set(forms.filter(({ possible }) => !possible).map(({ name }) => name));
+  const kept = forms.filter(({ possible, name }) => !possible || !certain.has(name));
+  const groups = groupBy(kept, (each) => `${userHeading(each)} ${each.possible}`);
   // A file can define the same name twice. Then both forms use the name, and their sites are joined.
-  return [...named.values()].flatMap(([first, ...rest]) => {
+  return [...groups.values()].flatMap(([first, ...rest]) => {
     const sites = rest.flatMap((each) => each.sites ?? []);
     return first ? { ...first, ...(first.sites && { sites: [...first.sites, ...sites] }) } : [];
   });
+}
+
+function functionUser(
+  { name = '', kind, same, possible, sites }: Caller,
+  find: ReturnType<typeof siteFinder>,
+): NameUser {
+  return { name, kind, same, possible, sites: sites && find(name, sites) };
 }
 
 /** Sorts functions before top-level forms, and last the code that only has the name in its data. */
 function byBlock(one: NameUser, other: NameUser): number {
   const rank = ({ possible, outside }: NameUser) => (possible ? 2 : outside ? 1 : 0);
   return rank(one) - rank(other);
-}
-
-function userOf(
-  { name = '', kind, same, possible, sites }: Caller,
-  find: ReturnType<typeof siteFinder>,
-): NameUser {
-  return { name, kind, same, possible, sites: sites && find(name, sites) };
 }
 
 /** Returns DATA without the members that are only needed to find the places of uses. */
@@ -114,21 +128,6 @@ export function userHeading({ name, kind, same }: NameUser): string {
   return [name, kind && `(${kind})`, same && `(same function as ${same})`].filter(Boolean).join(' ');
 }
 
-/** Returns HEAD with a line for each of SITES. Of more than a few sites with texts of the same shape, only
- *  the first has a whole line, and one line lists the others. */
-function userText(sites: readonly UserSite[], head: string): string {
-  const rows = sites.map((site) => ({
-    text: `    ${siteText(site)}`,
-    shape: codeShape(site.text, wordsOf(site.method ?? '')),
-    brief: { at: site.at, behind: site.method && ` [method ${site.method}]` },
-  }));
-  return [head, ...mergeAlikeRows(rows, '    ').map(({ text }) => text)].join('\n');
-}
-
-function wordsOf(text: string): string[] {
-  return text.match(/[^\s()]+/g)?.map(unqualifiedName) ?? [];
-}
-
 /** Returns rows for as many of USERS as fit in one answer, and the number of users in these rows. If more
  *  than a few of these rows have the same shape, the first is followed by one line that lists the others.
  *  NAMED returns the beginning of a user's row, HEADER the line above the row. */
@@ -137,17 +136,12 @@ export function usersTold(
   { named, header }: { named: (user: NameUser) => string; header: (user: NameUser) => string },
 ): { rows: { header: string; text: string }[]; shown: number } {
   const shaped = users.map((user) => {
-    const { name, sites = [] } = user;
-    const [site, ...others] = sites;
     const head = named(user);
-    const alone = site === undefined || others.length > 0;
     return {
       header: header(user),
-      text: userText(sites, head),
-      shape: alone
-        ? undefined
-        : `${header(user)} ${codeShape(site.text, [unqualifiedName(name), ...wordsOf(site.method ?? '')])}`,
-      brief: { name: head, at: site?.at ?? '' },
+      text: userText(user.sites ?? [], head),
+      shape: userShape(user, header(user)),
+      brief: { name: head, at: user.sites?.[0]?.at ?? '' },
     };
   });
   const shown = fitting(shaped);
@@ -156,6 +150,29 @@ export function usersTold(
     text,
   }));
   return { rows, shown: shown.length };
+}
+
+/** Returns HEAD with a line for each of SITES. Of more than a few sites with texts of the same shape, only
+ *  the first has a whole line, and one line lists the others. */
+function userText(sites: readonly UserSite[], head: string): string {
+  const rows = sites.map((site) => ({
+    text: `    ${siteText(site)}`,
+    shape: codeShape(site.text, wordsOf(site.method)),
+    brief: { at: site.at, behind: site.method && ` [method ${site.method}]` },
+  }));
+  return [head, ...mergeAlikeRows(rows, '    ').map(({ text }) => text)].join('\n');
+}
+
+/** Returns the shape of the row of a user with one site; undefined for other users, which are shown whole. */
+function userShape({ name, sites = [] }: NameUser, header: string): string | undefined {
+  const [site, ...others] = sites;
+  if (site === undefined || others.length > 0) return undefined;
+  return `${header} ${codeShape(site.text, [unqualifiedName(name), ...wordsOf(site.method)])}`;
+}
+
+/** Returns the names in METHOD, the specializers of a method, without packages. */
+function wordsOf(method = ''): string[] {
+  return method.match(/[^\s()]+/g)?.map(unqualifiedName) ?? [];
 }
 
 /** Returns a note that WHAT can be missing: this SBCL has no cross references to its own symbols (S3.12). */
