@@ -9,67 +9,23 @@ export interface Splice extends Span {
   text: string;
 }
 
-/** Returns the number of line breaks, 1 or 2, to put between a form and a new form beside it. Takes it from
- *  the first of BLANKS that has line breaks; otherwise it is 2. BLANKS are the white space on both sides of
- *  the form. */
-function breaksBetween(...blanks: string[]): number {
-  const counts = blanks.map((blank) => blank.split('\n').length - 1);
-  return Math.min(2, counts.find((count) => count > 0) ?? 2);
-}
-
-function blankBefore(text: string, index: number): string {
-  return /\s*$/.exec(text.slice(0, index))?.[0] ?? '';
-}
-
-/** Returns the white space from INDEX of TEXT on, or '' when it reaches the end of TEXT. */
-function blankBehind(text: string, index: number): string {
-  const blank = /^\s*/.exec(text.slice(index))?.[0] ?? '';
-  return index + blank.length === text.length ? '' : blank;
-}
-
 /** Returns the splice that inserts ADDED, a text without final line break, before the form at EXTENT of FORMS
  *  and before the comment right above the form. EOL is the line break of the text. */
 export function spliceBefore(forms: TopLevelForms, extent: Extent, added: string, eol: string): Splice {
   const { text } = forms.source;
   const at = commentedStart(forms, extent);
-  const indentation = text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
-  const alone = indentation.trim() === '';
-  const breaks = breaksBetween(blankBefore(text, at), blankBehind(text, extent.end));
-  return { start: at, end: at, text: `${added}${eol.repeat(breaks)}${alone ? indentation : ''}` };
-}
-
-/** Returns where the comment begins that belongs to the form at EXTENT of FORMS: right above the form, or
- *  before it on its line. Returns the LEAD of EXTENT when there is no such comment. */
-export function commentedStart(forms: TopLevelForms, extent: Extent): number {
-  const { text } = forms.source;
-  let [below, start] = [extent.lead, extent.lead];
-  for (const comment of commentsFrom(text, endAbove(text, extent.lead)).reverse()) {
-    const breaks = text.slice(comment.end, below).split('\n').length - 1;
-    if (breaks > 1 || text.startsWith(SECTION, comment.start)) return start;
-    below = comment.start;
-    const lineStart = text.lastIndexOf('\n', below - 1) + 1;
-    // A comment after a form on its line belongs to that form.
-    if (/^\ufeff?[ \t]*$/.test(text.slice(lineStart, below))) start = below;
-  }
-  return start;
-}
-
-/** Begins a comment that is the title of a section. */
-const SECTION = ';;;;';
-
-/** Returns the end of the last token before INDEX of TEXT; 0 when there is none. */
-function endAbove(text: string, index: number): number {
-  const tree = treeOf(text);
-  const number = tree.tokenAt(index);
-  return number === 0 ? 0 : tree.end(number - 1);
+  const lineBefore = text.slice(lineStartOf(text, at), at);
+  const indentation = lineBefore.trim() === '' ? lineBefore : '';
+  const breaks = breaksBetween(blankBefore(text, at), innerBlankAfter(text, extent.end));
+  return { start: at, end: at, text: `${added}${eol.repeat(breaks)}${indentation}` };
 }
 
 /** Returns the splice that inserts ADDED after the form at EXTENT, and after a comment on its line. */
 export function spliceAfter(text: string, { lead, end }: Extent, added: string, eol: string): Splice {
-  const lineStart = text.lastIndexOf('\n', lead - 1) + 1;
-  const indentation = /^[ \t]*/.exec(text.slice(lineStart, lead))?.[0] ?? '';
-  const at = end + (/^[ \t]*;[^\r\n]*/.exec(text.slice(end))?.[0].length ?? 0);
-  const breaks = eol.repeat(breaksBetween(blankBehind(text, at), blankBefore(text, lead)));
+  const indentation = /^[ \t]*/.exec(text.slice(lineStartOf(text, lead), lead))?.[0] ?? '';
+  const comment = /^[ \t]*;[^\r\n]*/.exec(text.slice(end))?.[0] ?? '';
+  const at = end + comment.length;
+  const breaks = eol.repeat(breaksBetween(innerBlankAfter(text, at), blankBefore(text, lead)));
   return { start: at, end: at, text: `${breaks}${indentation}${added}${commentBreak(text, at, added, eol)}` };
 }
 
@@ -78,36 +34,92 @@ export function spliceOver(text: string, { start, end }: Extent, added: string, 
   return { start, end, text: added + commentBreak(text, end, added, eol) };
 }
 
-/** Returns EOL if ADDED may end in a comment, and code follows after AT of TEXT on the same line; else
- *  ''. */
-function commentBreak(text: string, at: number, added: string, eol: string): string {
-  const follows = /^[ \t]*[^ \t\r\n]/.test(text.slice(at));
-  const lastLine = added.slice(added.lastIndexOf('\n') + 1);
-  return follows && lastLine.includes(';') ? eol : '';
-}
-
 /** Returns the splice that removes the form at EXTENT from TEXT. When the form has its lines to itself, also
  *  removes the white space above or below it, usually the one with fewer line breaks. */
 export function spliceOut(text: string, { lead, end }: Extent): Splice {
-  const before = blankBefore(text, lead);
-  const behind = /^\s*/.exec(text.slice(end))?.[0] ?? '';
-  const [above, below] = [before, behind].map((blank) => blank.split('\n').length - 1) as [number, number];
-  const alone = { start: lead, end, text: '' };
-  const withAbove = { ...alone, start: lead - before.length };
-  const withBelow = { ...alone, end: end + behind.length };
-  if (end + behind.length === text.length) return before.length === lead ? alone : withAbove;
-  if (before.length === lead) return withBelow;
+  const above = blankBefore(text, lead);
+  const below = blankAfter(text, end);
+  const formOnly = { start: lead, end, text: '' };
+  const withAbove = { ...formOnly, start: lead - above.length };
+  const withBelow = { ...formOnly, end: end + below.length };
+  const [isFirst, isLast] = [withAbove.start === 0, withBelow.end === text.length];
+  if (isFirst && isLast) return formOnly;
+  if (isLast) return withAbove;
+  if (isFirst) return withBelow;
+  const [breaksAbove, breaksBelow] = [lineBreaksIn(above), lineBreaksIn(below)];
   // The last form of a list is removed with the white space above, so that its line goes too.
-  if (below === 0) return above > 0 && text[end + behind.length] === ')' ? withAbove : alone;
-  if (above === 0) return alone;
-  const headed = above === 1 && endsInComment(text.slice(0, lead - before.length));
-  return below < above && !headed ? withBelow : withAbove;
+  if (breaksBelow === 0) return breaksAbove > 0 && text[withBelow.end] === ')' ? withAbove : formOnly;
+  if (breaksAbove === 0) return formOnly;
+  const belongsToComment = breaksAbove === 1 && endsInComment(text.slice(0, withAbove.start));
+  return breaksBelow < breaksAbove && !belongsToComment ? withBelow : withAbove;
 }
+
+/** Returns where the comment begins that belongs to the form at EXTENT of FORMS: right above the form, or
+ *  before it on its line. Returns the LEAD of EXTENT when there is no such comment. */
+export function commentedStart(forms: TopLevelForms, extent: Extent): number {
+  const { text } = forms.source;
+  let [below, start] = [extent.lead, extent.lead];
+  for (const comment of commentsFrom(text, endAbove(text, extent.lead)).reverse()) {
+    const isApart = lineBreaksIn(text.slice(comment.end, below)) > 1;
+    if (isApart || text.startsWith(SECTION, comment.start)) return start;
+    below = comment.start;
+    // A comment after a form on its line belongs to that form.
+    if (/^\ufeff?[ \t]*$/.test(text.slice(lineStartOf(text, below), below))) start = below;
+  }
+  return start;
+}
+
+/** Begins a comment that is the title of a section. */
+const SECTION = ';;;;';
 
 /** True when the last line of TEXT is a comment that belongs to the form below it. */
 function endsInComment(text: string): boolean {
   const line = text.slice(text.lastIndexOf('\n') + 1).trim();
   return line.endsWith('|#') || (line.startsWith(';') && !line.startsWith(SECTION));
+}
+
+/** Returns the end of the last token before INDEX of TEXT; 0 when there is none. */
+function endAbove(text: string, index: number): number {
+  const tree = treeOf(text);
+  const number = tree.tokenAt(index);
+  return number === 0 ? 0 : tree.end(number - 1);
+}
+
+/** Returns EOL if ADDED may end in a comment, and code follows after AT of TEXT on the same line; else
+ *  ''. */
+function commentBreak(text: string, at: number, added: string, eol: string): string {
+  const codeFollows = /^[ \t]*[^ \t\r\n]/.test(text.slice(at));
+  const lastLine = added.slice(lineStartOf(added, added.length));
+  return codeFollows && lastLine.includes(';') ? eol : '';
+}
+
+/** Returns the number of line breaks, 1 or 2, to put between a form and a new form beside it. Takes it from
+ *  the first of BLANKS that has line breaks; otherwise it is 2. BLANKS are the white space on both sides of
+ *  the form. */
+function breaksBetween(...blanks: string[]): number {
+  return Math.min(2, blanks.map(lineBreaksIn).find((count) => count > 0) ?? 2);
+}
+
+function lineBreaksIn(text: string): number {
+  return text.split('\n').length - 1;
+}
+
+function lineStartOf(text: string, index: number): number {
+  return text.lastIndexOf('\n', index - 1) + 1;
+}
+
+function blankBefore(text: string, index: number): string {
+  return /\s*$/.exec(text.slice(0, index))?.[0] ?? '';
+}
+
+function blankAfter(text: string, index: number): string {
+  return /^\s*/.exec(text.slice(index))?.[0] ?? '';
+}
+
+/** Returns the white space from INDEX of TEXT on, or '' when it reaches the end of TEXT. */
+function innerBlankAfter(text: string, index: number): string {
+  const blank = blankAfter(text, index);
+  return index + blank.length === text.length ? '' : blank;
 }
 
 /** Returns TEXT with SPLICES applied. SPLICES must be sorted by start; insertions at the same index keep
@@ -147,6 +159,23 @@ export function changedForms(
   now: TopLevelForms,
   splices: readonly Splice[],
 ): { changed: Span[]; numbers: (number | null)[] } | { lost: number } {
+  const kept = keptForms(before, splices);
+  const numbers: (number | null)[] = [];
+  const changed: Span[] = [];
+  for (const { start, end } of now.allExtents()) {
+    const same = kept.get(start);
+    const isKept = same?.end === end;
+    if (isKept) kept.delete(start);
+    else changed.push({ start, end });
+    numbers.push(isKept ? same.number : null);
+  }
+  const [lost] = kept.values();
+  return lost === undefined ? { changed, numbers } : { lost: before.allExtents()[lost.number]?.start ?? 0 };
+}
+
+/** Returns the forms of BEFORE that no splice touches, by their starts after SPLICES, with their numbers in BEFORE and
+ *  their ends after SPLICES. */
+function keptForms(before: TopLevelForms, splices: readonly Splice[]) {
   const kept = new Map<number, { number: number; end: number }>();
   // NEXT is the index of the first splice that ends after the start of the form. SHIFT is the number of
   // characters by which earlier splices move the form.
@@ -154,17 +183,8 @@ export function changedForms(
   for (const [number, { start, end, lead }] of before.allExtents().entries()) {
     for (let splice = splices[next]; splice && splice.end <= lead; splice = splices[++next])
       shift += splice.text.length - (splice.end - splice.start);
-    const touched = (splices[next]?.start ?? end) < end;
-    if (!touched) kept.set(start + shift, { number, end: end + shift });
+    const isTouched = (splices[next]?.start ?? end) < end;
+    if (!isTouched) kept.set(start + shift, { number, end: end + shift });
   }
-  const numbers: (number | null)[] = [];
-  const changed: Span[] = [];
-  for (const { start, end } of now.allExtents()) {
-    const same = kept.get(start);
-    if (same?.end === end) kept.delete(start);
-    else changed.push({ start, end });
-    numbers.push(same?.end === end ? same.number : null);
-  }
-  const [lost] = kept.values();
-  return lost === undefined ? { changed, numbers } : { lost: before.allExtents()[lost.number]?.start ?? 0 };
+  return kept;
 }

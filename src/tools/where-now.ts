@@ -25,22 +25,34 @@ export interface Versions {
  *  changed, `elsewhere` when only other forms did, `unknown` otherwise. */
 export type Changed = 'form' | 'elsewhere' | 'unknown';
 
-/** Finds PLACE, which is in DEFINITION, in the current text of the file. Returns START, the index of PLACE,
- *  or undefined when uncertain. CHANGED says what changed since the file was loaded. SAME is true when the
- *  form of PLACE did not change. INSIDE is true when PLACE is somewhere in the form, and START only the start
- *  of the form. */
-export function whereNow(versions: Versions, place: Place, definition: DefinitionName) {
+/** The top-level form of a place, found in the current text of the file. */
+interface FormNow {
+  /** The current text. */
+  now: Source;
+  /** Where the form begins; undefined when uncertain. */
+  start: number | undefined;
+  /** What changed since the file was loaded; undefined when nothing did. */
+  changed: Changed | undefined;
+  /** True when the form did not change. */
+  same: boolean;
+}
+
+/** A place in the current text of the file. START is the index of the place, or only of its top-level form: then
+ *  INSIDE is true if the place is somewhere in the form. */
+interface PlaceNow extends FormNow {
+  inside: boolean;
+}
+
+/** Finds PLACE, which is in DEFINITION, in the current text of the file. */
+export function whereNow(versions: Versions, place: Place, definition: DefinitionName): PlaceNow {
   const { now, loaded } = versions;
   // The form of PLACE can have syntax that only the reader of the image knows, such as #+#.(...).
-  if (loaded === now && place.start !== undefined) {
-    const start = now.text.indexOfCharacter(place.start);
-    return { now, start, changed: undefined, same: true, inside: false };
-  }
-  const { start, ...found } = formNow(versions, place, definition);
-  const whole = place.start === undefined && !place.inside;
-  if (start === undefined || !found.same || whole) return { ...found, start, inside: false };
-  const at = partNow(versions, place, start);
-  return { ...found, start: at ?? start, inside: at === undefined };
+  if (loaded === now && place.start !== undefined)
+    return { ...formAt(now, now.text.indexOfCharacter(place.start), undefined), inside: false };
+  const form = formNow(versions, place, definition);
+  if (form.start === undefined || !form.same || isWholeForm(place)) return { ...form, inside: false };
+  const start = partNow(versions, place, form.start);
+  return { ...form, start: start ?? form.start, inside: start === undefined };
 }
 
 /** Returns the span of the list at PLACE in the current text; undefined when uncertain. With BEFORE, returns
@@ -57,53 +69,87 @@ export function spanNow(versions: Versions, place: Place, before?: number): Span
   return form && form.end < end ? form : undefined;
 }
 
-/** Returns the index of PLACE in the current text, or undefined when unknown. The form of PLACE did not
- *  change and begins at TOP. */
-function partNow({ now, loaded = now, features }: Versions, place: Place, top: number) {
-  if (place.start === undefined) return undefined;
-  const index = loaded.text.indexOfCharacter(place.start);
-  const before = loaded === now ? top : startIn(loaded, place, features);
-  return before === undefined ? undefined : index - before + top;
+/** Finds USES, places in DEFINITION that use SOUGHT, in the current text of the file. All of them are in one
+ *  top-level form and one method. SPOTS are the places in the form that use SOUGHT. */
+export function usesNow(
+  versions: Versions,
+  uses: readonly Place[],
+  sought: SoughtName,
+  definition: DefinitionName,
+): FormNow & { spots: UsePosition[] } {
+  const found = formNow(versions, uses[0] ?? {}, definition);
+  const { now, start, same } = found;
+  const form = start === undefined ? undefined : now.forms().formFrom(start);
+  if (start === undefined || form === undefined) return { ...found, spots: [] };
+  const named = { ...sought, current: now.forms().packageAt(form.start) };
+  const known = {
+    at: [...new Set(uses.flatMap((use) => partNow(versions, use, start) ?? []))],
+    whole: uses.some(isWholeForm),
+    inside: uses.filter(({ inside }) => inside).length,
+  };
+  if (same) return { ...found, spots: usePositionsIn(form, known, named) };
+  // The recorded places are those of the old form, so only their number is known.
+  const starts = usesIn(form, named);
+  const count = known.at.length + Number(known.whole) + known.inside;
+  return { ...found, spots: [{ starts, sure: starts.length <= count }] };
 }
 
-/** The top-level form of a place, found in the current text of the file. NOW is that text. START is where the
- *  form begins, undefined when uncertain. CHANGED says what changed since the file was loaded. SAME is true
- *  when the form did not change. */
-interface FormNow {
-  now: Source;
-  start: number | undefined;
-  changed: Changed | undefined;
-  same: boolean;
+/** True when PLACE is a top-level form, not a part of one. */
+function isWholeForm(place: Place): boolean {
+  return place.start === undefined && !place.inside;
 }
 
 /** Finds the top-level form of PLACE in the current text of the file. */
 function formNow(versions: Versions, place: Place, definition: DefinitionName): FormNow {
-  const { now, loaded, features, agreed } = versions;
-  if (loaded === now) return { now, start: startIn(now, place, features), changed: undefined, same: true };
-  if (loaded === undefined) {
-    const forms = now.forms();
-    const there = place.undated ? startIn(now, place) : undefined;
-    if (there !== undefined && formMentions(there, definition, forms))
-      return { now, start: there, changed: undefined, same: true };
-    return { now, start: formDefining(definition, forms), changed: 'unknown', same: false };
-  }
+  const { now, loaded, features } = versions;
+  if (loaded === now) return formAt(now, startIn(now, place, features), undefined);
+  if (loaded !== undefined) return formMoved(versions, loaded, place, definition);
+  const forms = now.forms();
+  const start = place.undated ? startIn(now, place) : undefined;
+  return start !== undefined && formMentions(start, definition, forms)
+    ? formAt(now, start, undefined)
+    : formAt(now, formDefining(definition, forms), 'unknown');
+}
+
+/** Finds the top-level form of PLACE in the current text, which differs from the LOADED one. */
+function formMoved(
+  { now, features, agreed }: Versions,
+  loaded: Source,
+  place: Place,
+  definition: DefinitionName,
+): FormNow {
   // The image has the forms that the reader did not skip under the features at the time of the load.
-  const before = loaded.formsUnder(features);
-  const forms = now.formsUnder(features);
+  const [oldForms, newForms] = [loaded.formsUnder(features), now.formsUnder(features)];
   const old = startIn(loaded, place, features);
-  const start =
-    old === undefined
-      ? undefined
-      : (formAgain(old, before, forms) ?? holderAgain(old, definition, before, forms));
-  const same =
-    start !== undefined && old !== undefined && forms.formFrom(start)?.text === before.formFrom(old)?.text;
-  if (same) return { now, start, changed: agreed ? undefined : 'elsewhere', same };
-  return { now, start, changed: start === undefined || old === undefined ? 'unknown' : 'form', same };
+  if (old === undefined) return formAt(now, undefined, 'unknown');
+  const start = formAgain(old, oldForms, newForms) ?? holderAgain(old, definition, oldForms, newForms);
+  if (start === undefined) return formAt(now, undefined, 'unknown');
+  const same = newForms.formFrom(start)?.text === oldForms.formFrom(old)?.text;
+  if (!same) return formAt(now, start, 'form');
+  return formAt(now, start, agreed ? undefined : 'elsewhere');
+}
+
+function formAt(now: Source, start: number | undefined, changed: Changed | undefined): FormNow {
+  return { now, start, changed, same: changed === undefined || changed === 'elsewhere' };
+}
+
+/** Returns the index of PLACE in the current text, or undefined when unknown. The form of PLACE did not
+ *  change and begins at TOP. */
+function partNow({ now, loaded = now, features }: Versions, place: Place, top: number): number | undefined {
+  if (place.start === undefined) return undefined;
+  const index = loaded.text.indexOfCharacter(place.start);
+  const oldTop = loaded === now ? top : startIn(loaded, place, features);
+  return oldTop === undefined ? undefined : index - oldTop + top;
 }
 
 /** Returns the start of the top-level form of NOW around DEFINITION, such as an edited LET. Returns undefined
  *  unless this is the only form of NOW around DEFINITION, and the form at OLD is the only one of BEFORE. */
-function holderAgain(old: number, definition: DefinitionName, before: TopLevelForms, now: TopLevelForms) {
+function holderAgain(
+  old: number,
+  definition: DefinitionName,
+  before: TopLevelForms,
+  now: TopLevelForms,
+): number | undefined {
   if (definition.name === '') return undefined;
   const [was, is] = [holdersOf(before, definition), holdersOf(now, definition)];
   return was.length === 1 && was[0] === old && is.length === 1 ? is[0] : undefined;
@@ -118,35 +164,6 @@ function holdersOf(forms: TopLevelForms, { name, method }: DefinitionName): numb
       (method === undefined || found.method === methodKey(method)),
   );
   return [...new Set(nested.map(({ top }) => top))];
-}
-
-/** Finds USES, places in DEFINITION that use SOUGHT, in the current text of the file. All of them are in one
- *  top-level form and one method. Returns START, the start of that form, SPOTS, the places in it that use
- *  SOUGHT, and the other members that whereNow returns. */
-export function usesNow(
-  versions: Versions,
-  uses: readonly Place[],
-  sought: SoughtName,
-  definition: DefinitionName,
-) {
-  const { start, ...found } = formNow(versions, uses[0] ?? {}, definition);
-  const forms = found.now.forms();
-  const at = uses.flatMap((use) => (start === undefined ? [] : (partNow(versions, use, start) ?? [])));
-  const known = {
-    at: [...new Set(at)],
-    whole: uses.some((use) => use.start === undefined && !use.inside),
-    inside: uses.filter(({ inside }) => inside).length,
-  };
-  const form = start === undefined ? undefined : forms.formFrom(start);
-  const named = { ...sought, current: form && forms.packageAt(form.start) };
-  const count = known.at.length + Number(known.whole) + known.inside;
-  const spots =
-    form && (found.same ? usePositionsIn(form, known, named) : [spotAmong(usesIn(form, named), count)]);
-  return { ...found, start, spots: spots ?? [] };
-}
-
-function spotAmong(starts: readonly number[], uses: number): UsePosition {
-  return { starts, sure: starts.length <= uses };
 }
 
 /** Returns the start of the top-level form of PLACE in SOURCE, read under FEATURES or else those of the image;
