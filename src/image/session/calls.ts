@@ -38,14 +38,14 @@ export interface CallHost {
    *  called when the operation stops at an error that is held for debugging, or when the image is lost. */
   answerRecorder(
     peer: Peer,
-    name: keyof Operations,
+    name: OperationName,
     args: object,
   ): Promise<(job: number, answer: Answer) => void> | undefined;
   /** Called when a call that does not come from code in the image has ended with REPLY, and the image of PEER
    *  still lives. */
-  afterCall(peer: Peer, reply: Reply<keyof Operations>): void;
+  afterCall(peer: Peer, reply: Reply<OperationName>): void;
   /** Receives REPLY before the caller does. */
-  onReply?(reply: Reply<keyof Operations>): Promise<void>;
+  onReply?(reply: Reply<OperationName>): Promise<void>;
   /** Keeps NOTICE for the next answer. */
   notify(notice: CallNotice): void;
 }
@@ -55,18 +55,25 @@ const MAX_EVALUATIONS = 8;
 /** Maximum number of other calls, which only look something up, that run at the same time. */
 const MAX_LOOKUPS = 32;
 
-const CODE_OPERATIONS: ReadonlySet<string> = new Set(
-  'evaluate macroexpand load-file load-files load-source load-system run-tool debug-eval debug-fix debug-go test-plan test-run'.split(
-    ' ',
-  ),
-);
+type OperationName = keyof Operations;
+
+/** Operations that run code of the user, and wait for a place among MAX_EVALUATIONS. */
+const EVALUATIONS: ReadonlySet<OperationName> = new Set<OperationName>([
+  ...(['evaluate', 'macroexpand', 'load-file', 'load-files', 'load-source', 'load-system'] as const),
+  ...(['run-tool', 'debug-eval', 'debug-fix', 'debug-go', 'test-plan', 'test-run'] as const),
+]);
+/** Operations that work on whole files or test suites, and so have the time limit of a load. */
+const LONG_OPERATIONS: ReadonlySet<OperationName> = new Set<OperationName>([
+  ...(['load-file', 'load-files', 'load-forms', 'load-order', 'load-source', 'load-system'] as const),
+  ...(['check-file', 'check-text', 'test-plan', 'test-run'] as const),
+]);
 
 export class Calls {
   readonly jobs = new Jobs();
   readonly #host: CallHost;
   readonly #times: Times;
-  readonly #queue = new Queue(MAX_EVALUATIONS);
-  readonly #lookupQueue = new Queue(MAX_LOOKUPS);
+  readonly #evaluations = new Queue(MAX_EVALUATIONS);
+  readonly #lookups = new Queue(MAX_LOOKUPS);
   /** Runs one compilation at a time. After a compilation the image undoes all definitions that were made
    *  during it, which would include those of another compilation. */
   readonly #compilations = new Queue(1);
@@ -78,7 +85,7 @@ export class Calls {
 
   /** Performs the operation NAME with ARGS. Throws a SetupError when no image can be started, and a CallError
    *  when too many calls wait already. */
-  async call<Name extends keyof Operations>(
+  async call<Name extends OperationName>(
     name: Name,
     args: Operations[Name]['args'],
     options: CallOptions = {},
@@ -90,7 +97,7 @@ export class Calls {
   }
 
   /** Performs the operation NAME with ARGS at PEER, which is not ready for calls yet. */
-  async prepare<Name extends keyof Operations>(
+  async prepare<Name extends OperationName>(
     peer: Peer,
     name: Name,
     args: Operations[Name]['args'],
@@ -98,7 +105,7 @@ export class Calls {
     return this.#track(name, args, {}, (job) => this.#perform(peer, job, name, args, {}));
   }
 
-  async #track<Name extends keyof Operations>(
+  async #track<Name extends OperationName>(
     name: Name,
     args: object,
     options: CallOptions,
@@ -126,7 +133,7 @@ export class Calls {
     }
   }
 
-  async #queued<Name extends keyof Operations>(
+  async #queued<Name extends OperationName>(
     job: Job,
     name: Name,
     args: Operations[Name]['args'],
@@ -140,7 +147,7 @@ export class Calls {
     try {
       // Only a wait for a place in the queue counts, not a delay because the server is busy or the image
       // starts.
-      const waited = isUp && job.phase.kind === 'queued' && queue !== this.#lookupQueue;
+      const waited = isUp && job.phase.kind === 'queued' && queue !== this.#lookups;
       const waitedMs = waited ? job.milliseconds : undefined;
       const reply =
         caller === undefined
@@ -154,7 +161,7 @@ export class Calls {
 
   /** Performs a call that does not come from code in the image. When something else ended the call before any
    *  part of it ran, performs the call once more. */
-  async #fromOutside<Name extends keyof Operations>(
+  async #fromOutside<Name extends OperationName>(
     job: Job,
     name: Name,
     args: Operations[Name]['args'],
@@ -189,17 +196,17 @@ export class Calls {
     return this.#host.whenReady();
   }
 
-  #queueOf(name: string, byCode: boolean): Queue | undefined {
+  #queueOf(name: OperationName, byCode: boolean): Queue | undefined {
     // Compilations have a queue of their own. Otherwise those that wait for the running compilation could
     // occupy all places in the queue of evaluations.
     if (COMPILATIONS.includes(name)) return withinCompilation() ? undefined : this.#compilations;
     // The call within which the calling code runs has a place already. CodeCalls limits the calls of threads
     // that work for no call.
     if (byCode) return undefined;
-    return CODE_OPERATIONS.has(name) ? this.#queue : this.#lookupQueue;
+    return EVALUATIONS.has(name) ? this.#evaluations : this.#lookups;
   }
 
-  async #perform<Name extends keyof Operations>(
+  async #perform<Name extends OperationName>(
     peer: Peer,
     job: Job,
     name: Name,
@@ -212,7 +219,8 @@ export class Calls {
     const onContinued = continues && (await this.#host.answerRecorder(peer, continues.name, continues.args));
     const { id, answer } = peer.request(name, args);
     job.phase = { kind: 'running', peer, id };
-    const stopWatching = this.#watch(peer, id, job, options.limitMs);
+    const limitMs = options.limitMs ?? (LONG_OPERATIONS.has(name) ? this.#times.load : this.#host.limitMs);
+    const stopWatching = this.#watch(peer, id, job, limitMs);
     const received = await answer;
     stopWatching();
     const afterMs = performance.now() - startedAt;
@@ -228,27 +236,27 @@ export class Calls {
     return { ending, ...(output && { output }), data };
   }
 
-  #watch(peer: Peer, id: number, job: Job, limitMs: number | undefined): () => void {
-    const limit =
-      limitMs ?? (/^(?:load|check|test)-/.test(job.operation) ? this.#times.load : this.#host.limitMs);
+  /** Ends JOB, which PEER knows as ID, when it is aborted or takes longer than LIMIT_MS. Returns a function that stops
+   *  this. */
+  #watch(peer: Peer, id: number, job: Job, limitMs: number): () => void {
     const endable = peer.job(id);
     const interrupt = (reason: Reason) => {
       job.stopping ??= { reason, at: performance.now() };
       endable.interrupt(reason);
     };
-    return enforceLimit({ ...endable, interrupt }, limit, job.signal, this.#times);
+    return enforceLimit({ ...endable, interrupt }, limitMs, job.signal, this.#times);
   }
 }
 
 /** True when something else ended a call before any part of it ran: the image was lost, or the thread of the
  *  call ended. */
-function isUntouched({ ending }: Reply<keyof Operations>): boolean {
+function isUntouched({ ending }: Reply<OperationName>): boolean {
   if (ending.kind === 'lost') return ending.notBegun === true;
   return ending.kind === 'interrupted' && ending.notBegun === true && ending.reason === 'ended';
 }
 
 /** Returns the reply to the call of JOB, which ended before it was sent to the image. */
-function notStarted<Name extends keyof Operations>({ reason, milliseconds }: Job): Reply<Name> {
+function notStarted<Name extends OperationName>({ reason, milliseconds }: Job): Reply<Name> {
   return {
     ending: { kind: 'interrupted', reason, frames: [], afterMs: milliseconds, notBegun: true },
     data: {},
@@ -272,7 +280,7 @@ async function unlessAborted<Value>(promise: Promise<Value>, signal: EndSignal):
 
 /** Calls PASS with the last part of the output in REPLY, which WRITTEN divides, and returns REPLY without its
  *  output. */
-function withoutOutput<Name extends keyof Operations>(
+function withoutOutput<Name extends OperationName>(
   { output, ...reply }: Reply<Name>,
   written: WrittenOutput,
   pass?: (text: string) => void,

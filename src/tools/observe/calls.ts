@@ -124,13 +124,6 @@ function endText({ values, running, passed, condition }: RecordedCall): string {
 /** At most this many names are shown in a note. */
 const NAMES = 5;
 
-function namesText(functions: readonly ObservedFunction[]): string {
-  return fewOf(
-    functions.map(({ name }) => name),
-    NAMES,
-  );
-}
-
 /** At most this many methods that a call enters are recorded. */
 const ENTERED = 100;
 
@@ -140,30 +133,51 @@ const SLOWER = 1.2;
 /** Returns the notes on calls not seen or kept, and on the time that recording took; '' without any. */
 function notesText(observed: ObservedCalls): string {
   const { functions = [], rows = [], shrunk, slower = 1, total, kept, milliseconds } = observed;
-  const with_ = (chosen: (each: ObservedFunction) => unknown) => functions.filter(chosen);
-  const inline = with_(({ unseen }) => unseen === 'inline');
-  const replaced = with_(({ unseen }) => unseen === 'compiler-macro');
-  const block = with_(({ unseen }) => unseen === 'block');
-  const own = with_(({ unseen }) => unseen === 'itself');
-  const gone = with_(({ gone }) => gone);
   const notes = [
-    ...with_(({ every }) => every).map(
-      ({ name, every }) => `${name} was called so often that only one of ${every} calls was recorded.`,
+    ...functions.map(sampledNote),
+    ...functions.map(failedNote),
+    ...Object.entries(UNSEEN_NOTES).map(([reason, note]) =>
+      noteOn(
+        functions.filter(({ unseen }) => unseen === reason),
+        note,
+      ),
     ),
-    ...with_(({ failed }) => failed).map(
-      ({ name, failed = 0, failure }) =>
-        `The form given as where signalled ${failure} for ${countText(failed, 'call')} of ${name}; these were not recorded.`,
+    noteOn(
+      functions.filter(({ gone }) => gone),
+      (names) => `${names}: not a function any more.`,
     ),
-    inline.length > 0 && `Calls of ${namesText(inline)} that were compiled in line are not seen.`,
-    replaced.length > 0 && `Calls of ${namesText(replaced)} that a compiler macro replaced are not seen.`,
-    block.length > 0 && `Calls of ${namesText(block)} from code compiled together with it are not seen.`,
-    own.length > 0 &&
-      `Calls of ${namesText(own)} in ${own.length > 1 ? 'their own sources' : 'its own source'} are not seen: SBCL compiled them as jumps, as it does where speed or space is above debug.`,
-    gone.length > 0 && `${namesText(gone)}: not a function any more.`,
     rows.some(({ methods = [] }) => methods.at(-1) === '...') &&
       `A list of methods that ends in ... may lack some: the call entered more than ${ENTERED}, or a call of the same function was not recorded.`,
     shrunk && `Only ${kept} of ${total} calls were kept, because what they held filled the heap.`,
     slower >= SLOWER && milliseconds >= 1 && `Recording made this about ${slower.toFixed(1)} times as slow.`,
   ].filter(Boolean);
   return notes.map((note) => `Note: ${note}`).join('\n');
+}
+
+function sampledNote({ name, every }: ObservedFunction): string | false {
+  return every !== undefined && `${name} was called so often that only one of ${every} calls was recorded.`;
+}
+
+function failedNote({ name, failed, failure }: ObservedFunction): string | false {
+  return (
+    failed !== undefined &&
+    `The form given as where signalled ${failure} for ${countText(failed, 'call')} of ${name}; these were not recorded.`
+  );
+}
+
+/** A note on functions, from their NAMES as text and their COUNT. */
+type Note = (names: string, count: number) => string;
+
+/** By the reason why calls of functions are not seen: the note on these functions. */
+const UNSEEN_NOTES: Readonly<Record<NonNullable<ObservedFunction['unseen']>, Note>> = {
+  inline: (names) => `Calls of ${names} that were compiled in line are not seen.`,
+  'compiler-macro': (names) => `Calls of ${names} that a compiler macro replaced are not seen.`,
+  block: (names) => `Calls of ${names} from code compiled together with it are not seen.`,
+  itself: (names, count) =>
+    `Calls of ${names} in ${count > 1 ? 'their own sources' : 'its own source'} are not seen: SBCL compiled them as jumps, as it does where speed or space is above debug.`,
+};
+
+function noteOn(functions: readonly ObservedFunction[], note: Note): string | false {
+  const names = functions.map(({ name }) => name);
+  return names.length > 0 && note(fewOf(names, NAMES), names.length);
 }
