@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SetupError, UsageError } from '../errors.ts';
 import { diffHunks } from '../files/diff.ts';
-import { type Grant, grantOf } from './asking.ts';
+import { grantOf } from './asking.ts';
 import { type Client, clientNamed, ENTRY_NAME, type InstallContext } from './clients.ts';
 import { type Applied, apply, withdraw } from './edit.ts';
 import { commandLine, insistsOnSandbox, sandboxFlags, trustedLaunch } from './entry.ts';
@@ -24,7 +24,7 @@ import type { Launch, Setting } from './settings.ts';
 export interface Request {
   client: ClientName;
   scope: Scope;
-  /** True to only print the changes. */
+  /** True to only print the changes, a dry run. */
   dryRun: boolean;
   place: InstallContext;
   launch: Launch;
@@ -32,45 +32,76 @@ export interface Request {
 
 type Print = (text: string) => void;
 
-/** Returns the restrictions for the files that REQUEST changes. */
-function boundsOf({ scope, place: context }: Request): ConfigFileRules {
-  return { state: context.state, ...(scope === 'project' && { project: context.project }) };
-}
-
-/** One setting in the configuration of a client: as REQUEST asks for it, and as it is without --trust
- *  (PLAIN) and with it (TRUSTED). BEFORE is the text of its file before any change. STATE compares the
- *  setting with that text. */
-interface Part {
+/** One setting in the configuration of a client, and its present state. */
+interface CurrentSetting {
+  /** The setting as the request asks for it. */
   setting: Setting;
-  plain: Setting;
-  trusted: Setting;
+  /** The setting as install writes it with --trust, and without. */
+  variants: { trusted: Setting; plain: Setting };
+  /** The text of the setting's file before any change; undefined when there is no file. */
   before: string | undefined;
+  /** How `before` compares with the setting. */
   state: Applied;
 }
 
-/** Reads the settings of CLIENT that REQUEST concerns. ENTRY is the part that starts the server; it is in
- *  PARTS too. Throws a SetupError when a file cannot be read or may not be changed, or when somebody else
- *  wrote the entry. */
-async function partsOf(request: Request, client: Client): Promise<{ entry: Part; parts: Part[] }> {
-  const { place: context, launch, scope } = request;
-  const settings = client.settings(context, scope);
-  const plain = client.settings({ ...context, trust: false }, scope);
-  const trusted = client.settings({ ...context, trust: true }, scope);
+/** Writes the settings of REQUEST to the configuration of its client, and prints what was done. Checks all
+ *  files before it changes one. Throws a SetupError when a file cannot be read or written. */
+export async function install(request: Request, print: Print): Promise<void> {
+  const { place: context, launch, scope, dryRun } = request;
+  if (request.client === 'emacs') return print(emacsText(launch));
+  checkStays(launch);
+  const client = clientFor(request.client, scope);
+  for (const remark of remarksBefore(request)) print(remark);
+  const { entry, settings } = await readSettings(request, client);
+  checkTrust(entry, context);
+  const isNew = entry.state.standing === 'absent';
+  if (isNew) await checkPlugin(client, context);
+  const kept = await keptPermission(client, entry, request);
+  if (settings.every(({ state }) => state.standing === 'same')) {
+    print(`${client.title} starts this live-lisp already (${entry.setting.file}); nothing was changed.`);
+    if (kept !== undefined) print(kept);
+    return;
+  }
+  const adding = isNew
+    ? clientCommand(client, client.adds?.(scope, launch, context.trust), context)
+    : undefined;
+  if (adding !== undefined) {
+    keepOriginal(entry, request);
+    await runCommand(adding, request, print);
+  }
+  for (const each of settings) {
+    // In a dry run the client's program did not write the entry, which would be printed twice.
+    const isPrinted = dryRun && adding !== undefined && each === entry && client.addsLess !== true;
+    if (!isPrinted) await writeSetting(each, request, print);
+  }
+  for (const remark of remarksAfter(client, context.trust, kept)) print(remark);
+  if (!dryRun)
+    print(`Start ${client.title} anew. To check its set-up: live-lisp doctor --client ${client.name}`);
+}
+
+/** Removes the settings that install wrote from the configuration of REQUEST's client, and prints what was
+ *  done. Throws a SetupError under the same conditions as install. */
+export async function uninstall(request: Request, print: Print): Promise<void> {
+  const { place: context, scope, dryRun } = request;
+  const client = clientFor(request.client, scope);
   const bounds = boundsOf(request);
-  for (const { file } of settings) checkLinks(file, bounds);
-  const texts = settings.map(({ file }) => readConfigFile(file));
-  const parts = await Promise.all(
-    settings.map(async (setting, index) => ({
-      setting,
-      plain: plain[index] ?? setting,
-      trusted: trusted[index] ?? setting,
-      before: texts[index],
-      state: await apply(setting, texts[index], launch),
-    })),
+  const { entry, settings } = await readSettings(request, client);
+  const withouts = await Promise.all(
+    settings.map(async (each) => ({ each, ...(await textWithout(each, request)) })),
   );
-  const entry = parts.find(({ setting }) => setting.kind === 'entry') as Part; // Every client has an entry.
-  checkOurs(entry);
-  return { entry, parts };
+  const isRestored = withouts.some(({ each, exact }) => each === entry && exact);
+  const removing =
+    entry.state.standing === 'absent' || isRestored
+      ? undefined
+      : clientCommand(client, client.removes?.(scope), context);
+  if (removing !== undefined) await runCommand(removing, request, print);
+  const changes = withouts.filter(
+    ({ each, text }) => text !== each.before && !(removing !== undefined && each === entry),
+  );
+  for (const { each, text } of changes) replaceFile(each.setting.file, each.before, text, request, print);
+  if (!dryRun) for (const { setting } of settings) replaceText(backupOf(setting.file, bounds), undefined);
+  if (changes.length === 0 && removing === undefined)
+    print(`${client.title} has nothing of live-lisp (${entry.setting.file}); nothing was changed.`);
 }
 
 /** Returns the client NAMED. Throws a UsageError when the client has no configuration in SCOPE. */
@@ -84,6 +115,38 @@ function clientFor(named: ClientName, scope: Scope): Client {
   );
 }
 
+/** Reads the settings of CLIENT that REQUEST concerns. ENTRY is the one that starts the server; it is in SETTINGS
+ *  too. Throws a SetupError when a file cannot be read or may not be changed, or when somebody else wrote the
+ *  entry. */
+async function readSettings(
+  request: Request,
+  client: Client,
+): Promise<{ entry: CurrentSetting; settings: CurrentSetting[] }> {
+  const { place: context, launch, scope } = request;
+  const wanted = client.settings(context, scope);
+  const plain = client.settings({ ...context, trust: false }, scope);
+  const trusted = client.settings({ ...context, trust: true }, scope);
+  const bounds = boundsOf(request);
+  for (const { file } of wanted) checkLinks(file, bounds);
+  const texts = wanted.map(({ file }) => readConfigFile(file));
+  const settings = await Promise.all(
+    wanted.map(async (setting, index) => ({
+      setting,
+      variants: { trusted: trusted[index] ?? setting, plain: plain[index] ?? setting },
+      before: texts[index],
+      state: await apply(setting, texts[index], launch),
+    })),
+  );
+  const entry = settings.find(({ setting }) => setting.kind === 'entry') as CurrentSetting; // Every client has an entry.
+  checkOurs(entry);
+  return { entry, settings };
+}
+
+/** Returns the restrictions for the files that REQUEST changes. */
+function boundsOf({ scope, place: context }: Request): ConfigFileRules {
+  return { state: context.state, ...(scope === 'project' && { project: context.project }) };
+}
+
 /** Throws a SetupError when the script of LAUNCH is in a cache that can be emptied at any time. */
 function checkStays({ args: [script = ''] }: Launch): void {
   if (!script.includes('/_npx/')) return;
@@ -92,54 +155,24 @@ function checkStays({ args: [script = ''] }: Launch): void {
   );
 }
 
-/** Writes the settings of REQUEST to the configuration of its client, and prints what was done. Checks all
- *  files before it changes one. Throws a SetupError when a file cannot be read or written. */
-export async function install(request: Request, print: Print): Promise<void> {
-  const { place: context, launch, scope, dryRun } = request;
-  if (request.client === 'emacs') return print(emacsText(launch));
-  checkStays(launch);
-  const client = clientFor(request.client, scope);
-  for (const line of remarksBefore(request)) print(line);
-  // Checks all settings before one is changed.
-  const { entry, parts } = await partsOf(request, client);
-  checkTrust(entry, context);
-  const isNew = entry.state.standing === 'absent';
-  if (isNew) await checkPlugin(client, context);
-  // Install without --trust does not take back a permission, so an earlier one still holds.
-  const asked = client.asks === true && !context.trust;
-  const grant = asked ? await grantOf(client.settings({ ...context, trust: true }, scope)) : undefined;
-  const kept = grant && keptText(client, grant, insistsOnSandbox(commandLine(entry.state.found)));
-  if (parts.every(({ state }) => state.standing === 'same')) {
-    print(`${client.title} starts this live-lisp already (${entry.setting.file}); nothing was changed.`);
-    if (kept !== undefined) print(kept);
-    return;
-  }
-  const keep = ({ setting, plain, trusted, before, state }: Part) => {
-    // If the file already has a setting of ours, its backup is from an earlier install, and must stay.
-    const ours = [plain, trusted].some((each) => isIn(each, state.found));
-    if (!ours) keepBackup(setting.file, before, boundsOf(request));
-  };
-  const added =
-    isNew &&
-    (await runClient(client, client.adds?.(scope, launch, context.trust), request, print, () => keep(entry)));
-  for (const part of parts) {
-    // In a dry run the client's program did not write the entry. The loop would print the same change again.
-    if (dryRun && added && part === entry && client.addsLess !== true) continue;
-    const { file } = part.setting;
-    const text = readConfigFile(file);
-    const applied = await apply(part.setting, text, launch);
-    if (applied.standing !== 'same') change(file, text, applied.text, request, print, () => keep(part));
-  }
-  for (const line of remarksAfter(client, context.trust, kept)) print(line);
-  if (!dryRun)
-    print(`Start ${client.title} anew. To check its set-up: live-lisp doctor --client ${client.name}`);
+/** Throws a SetupError when install did not write the entry. */
+function checkOurs({ setting, state }: CurrentSetting): void {
+  if (state.standing !== 'foreign') return;
+  const line = shellLine(commandLine(state.found)) || 'no command';
+  throw new SetupError(
+    `${setting.file} has an entry ${ENTRY_NAME} that live-lisp install did not write (${line}), and was left as it is. Remove that entry by hand, and run this again.`,
+  );
 }
 
-/** True when FOUND, the current value at the place of SETTING, is an entry with any content, or a list
- *  that has at least one of SETTING's words. */
-function isIn(setting: Setting, found: unknown): boolean {
-  if (setting.kind === 'entry') return found !== undefined;
-  return Array.isArray(found) && setting.words.some((word) => found.includes(word));
+/** Throws a SetupError when --trust is given and the existing entry starts the server with a flag that lets
+ *  code run outside a sandbox. */
+function checkTrust({ setting, state }: CurrentSetting, { trust }: InstallContext): void {
+  const line = commandLine(state.found);
+  const flags = sandboxFlags(line);
+  if (!trust || flags === '' || insistsOnSandbox(line)) return;
+  throw new SetupError(
+    `${setting.file} starts live-lisp with ${flags}, so code could run without a sandbox and without a question. Take that flag out of the file, or install without --trust.`,
+  );
 }
 
 async function checkPlugin({ name, title }: Client, context: InstallContext): Promise<void> {
@@ -150,66 +183,110 @@ async function checkPlugin({ name, title }: Client, context: InstallContext): Pr
   );
 }
 
-/** Throws a SetupError when install did not write the entry. */
-function checkOurs({ setting, state }: Part): void {
-  if (state.standing !== 'foreign') return;
-  const line = shellLine(commandLine(state.found)) || 'no command';
-  throw new SetupError(
-    `${setting.file} has an entry ${ENTRY_NAME} that live-lisp install did not write (${line}), and was left as it is. Remove that entry by hand, and run this again.`,
-  );
+/** Returns a note that CLIENT still runs all tools without a question, because of an earlier permission: install
+ *  without --trust does not take one back. Returns undefined when there is none. */
+async function keptPermission(
+  client: Client,
+  { state }: CurrentSetting,
+  { place: context, scope }: Request,
+): Promise<string | undefined> {
+  if (client.asks !== true || context.trust) return undefined;
+  const grant = await grantOf(client.settings({ ...context, trust: true }, scope));
+  if (grant === undefined) return undefined;
+  const isSandboxed = insistsOnSandbox(commandLine(state.found));
+  const where = isSandboxed ? 'code runs in a sandbox only' : 'code can run without a sandbox';
+  return `${client.title} runs every tool of live-lisp without asking you, as before, and ${where}. To be asked before code runs, take ${grant.what} out of ${grant.file}.`;
 }
 
-/** Removes the settings that install wrote from the configuration of REQUEST's client, and prints what was
- *  done. Throws a SetupError under the same conditions as install. */
-export async function uninstall(request: Request, print: Print): Promise<void> {
-  const { launch, scope, dryRun } = request;
-  const client = clientFor(request.client, scope);
-  const bounds = boundsOf(request);
-  const { entry, parts } = await partsOf(request, client);
-  const restored = await Promise.all(
-    parts.map(async (part) => ({ part, ...(await restoredText(part, launch, bounds)) })),
-  );
-  const byProgram =
-    entry.state.standing !== 'absent' && restored.some(({ part, exact }) => part === entry && !exact);
-  const removed = byProgram && (await runClient(client, client.removes?.(scope), request, print, () => {}));
-  const changes = restored.filter(({ part, text }) => {
-    if (removed && part === entry) return true;
-    if (text === part.before) return false;
-    change(part.setting.file, part.before, text, request, print, () => {});
-    return true;
-  });
-  if (!dryRun) for (const { setting } of parts) replaceText(backupOf(setting.file, bounds), undefined);
-  if (changes.length === 0) {
-    print(`${client.title} has nothing of live-lisp (${entry.setting.file}); nothing was changed.`);
-  }
+/** Writes the setting to its file as it is now, unless it is there, and prints that. */
+async function writeSetting(current: CurrentSetting, request: Request, print: Print): Promise<void> {
+  const { setting } = current;
+  const text = readConfigFile(setting.file);
+  const applied = await apply(setting, text, request.launch);
+  if (applied.standing === 'same') return;
+  keepOriginal(current, request);
+  replaceFile(setting.file, text, applied.text, request, print);
+}
+
+/** Keeps a backup of the setting's file, except in a dry run. If the file already has a setting of ours, its
+ *  backup is from an earlier install, and must stay. */
+function keepOriginal({ setting, variants, before, state }: CurrentSetting, request: Request): void {
+  const hasOurs = isIn(variants.plain, state.found) || isIn(variants.trusted, state.found);
+  if (!hasOurs && !request.dryRun) keepBackup(setting.file, before, boundsOf(request));
+}
+
+/** True when FOUND, the current value at the place of SETTING, is an entry with any content, or a list
+ *  that has at least one of SETTING's words. */
+function isIn(setting: Setting, found: unknown): boolean {
+  if (setting.kind === 'entry') return found !== undefined;
+  return Array.isArray(found) && setting.words.some((word) => found.includes(word));
 }
 
 /** Returns the text of a setting's file after uninstall: without the setting, whether it was written with
  *  --trust or without. EXACT is true when this is the very text from before install. */
-async function restoredText(
-  { setting, trusted }: Part,
-  launch: Launch,
-  bounds: ConfigFileRules,
+async function textWithout(
+  { setting, variants: { trusted } }: CurrentSetting,
+  request: Request,
 ): Promise<{ text: string | undefined; exact: boolean }> {
+  const { launch } = request;
   const text = readConfigFile(setting.file);
   if (text === undefined) return { text, exact: true };
-  const backup = readConfigFile(backupOf(setting.file, bounds));
-  const ways = [await apply(setting, backup, launch), await apply(trusted, backup, trustedLaunch(launch))];
-  const exact = ways.some((way) => way.standing === 'absent' && way.text === text);
+  const backup = readConfigFile(backupOf(setting.file, boundsOf(request)));
+  const installs = [
+    await apply(setting, backup, launch),
+    await apply(trusted, backup, trustedLaunch(launch)),
+  ];
+  const exact = installs.some((each) => each.standing === 'absent' && each.text === text);
   if (exact) return { text: backup, exact };
   const rest = await withdraw(setting, text, backup);
   return { text: rest === undefined ? rest : await withdraw(trusted, rest, backup), exact };
 }
 
-/** Throws a SetupError when --trust is given and the existing entry starts the server with a flag that lets
- *  code run outside a sandbox. */
-function checkTrust({ setting, state }: Part, { trust }: InstallContext): void {
-  const line = commandLine(state.found);
-  const flags = sandboxFlags(line);
-  if (!trust || flags === '' || insistsOnSandbox(line)) return;
-  throw new SetupError(
-    `${setting.file} starts live-lisp with ${flags}, so code could run without a sandbox and without a question. Take that flag out of the file, or install without --trust.`,
-  );
+/** A command of a client's program. */
+interface ClientCommand {
+  program: string;
+  args: readonly string[];
+  /** The command as a user would type it. */
+  line: string;
+}
+
+/** Returns the command of CLIENT's program with ARGS; undefined without ARGS, and when it is not installed. */
+function clientCommand(
+  client: Client,
+  args: readonly string[] | undefined,
+  context: InstallContext,
+): ClientCommand | undefined {
+  const program = findProgram(client.program, context);
+  if (args === undefined || program === undefined) return undefined;
+  return { program, args, line: shellLine([client.program ?? '', ...args]) };
+}
+
+/** Runs the command and prints it. In a dry run, only prints it. */
+async function runCommand(
+  { program, args, line }: ClientCommand,
+  { place: context, dryRun }: Request,
+  print: Print,
+): Promise<void> {
+  if (!dryRun) await runClientProgram(program, args, context);
+  print(`${dryRun ? 'Would run' : 'Ran'}: ${line}`);
+}
+
+/** Replaces the text BEFORE of FILE by AFTER, or removes FILE when AFTER is undefined, and prints that. In a dry
+ *  run, only prints the diff. */
+function replaceFile(
+  file: string,
+  before: string | undefined,
+  after: string | undefined,
+  { dryRun }: Request,
+  print: Print,
+): void {
+  const [would, did] = after === undefined ? ['remove', 'Removed'] : ['write', 'Wrote'];
+  if (dryRun) {
+    print(`Would ${would} ${file}:\n${diffHunks(before ?? '', after ?? '').text}`);
+    return;
+  }
+  replaceText(file, after);
+  print(`${did} ${file}`);
 }
 
 /** Returns the notes to print before install: that the project's folder is inside a larger project, if so. */
@@ -248,13 +325,6 @@ function hasSystem(folder: string): boolean {
   }
 }
 
-/** Returns a note that CLIENT still runs all tools without a question, because of GRANT, an earlier
- *  permission. BOXED: its code runs in a sandbox only. */
-function keptText({ title }: Client, { what, file }: Grant, boxed: boolean): string {
-  const where = boxed ? 'code runs in a sandbox only' : 'code can run without a sandbox';
-  return `${title} runs every tool of live-lisp without asking you, as before, and ${where}. To be asked before code runs, take ${what} out of ${file}.`;
-}
-
 /** Returns notes on when CLIENT asks its user, after an install with or without TRUST. KEPT is a note that
  *  an earlier permission still holds, if so. */
 function remarksAfter({ title, asks, mute }: Client, trust: boolean, kept: string | undefined): string[] {
@@ -264,47 +334,6 @@ function remarksAfter({ title, asks, mute }: Client, trust: boolean, kept: strin
       `${title} asks you before code runs, but not for tools that only look. With --trust it does not ask for code either, and runs it in a sandbox only.`);
   const refusing = `The server can ask nobody in ${title}, so it refuses what is dangerous. To allow a tool, add a flag to the command of the server: --allow 'edit_definitions:src/**'.`;
   return [...(asks === true ? [asking] : []), ...(mute === true ? [refusing] : [])];
-}
-
-/** Calls FIRST, then runs CLIENT's program with ARGS and prints the command. In a dry run, only prints.
- *  Returns whether the program ran or would have run; it does not when it is not installed, or ARGS is
- *  undefined. */
-async function runClient(
-  client: Client,
-  args: readonly string[] | undefined,
-  { place: context, dryRun }: Request,
-  print: Print,
-  first: () => void,
-): Promise<boolean> {
-  const program = findProgram(client.program, context);
-  if (args === undefined || program === undefined) return false;
-  const line = shellLine([client.program ?? '', ...args]);
-  if (!dryRun) {
-    first();
-    await runClientProgram(program, args, context);
-  }
-  print(`${dryRun ? 'Would run' : 'Ran'}: ${line}`);
-  return true;
-}
-
-/** Calls FIRST, then replaces the text BEFORE of FILE by AFTER and prints that. In a dry run, only prints
- *  the diff. */
-function change(
-  file: string,
-  before: string | undefined,
-  after: string | undefined,
-  { dryRun }: Request,
-  print: Print,
-  first: () => void,
-): void {
-  const [would, did] = after === undefined ? ['remove', 'Removed'] : ['write', 'Wrote'];
-  if (dryRun) {
-    print(`Would ${would} ${file}:\n${diffHunks(before ?? '', after ?? '').text}`);
-    return;
-  }
-  first();
-  replaceText(file, after);
-  print(`${did} ${file}`);
 }
 
 function emacsText({ node, args }: Launch): string {

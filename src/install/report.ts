@@ -26,13 +26,6 @@ export function findingText({ ok, text }: Finding): string {
   return `${ok ? 'ok  ' : 'FAIL'} ${text.replace(/\n(?=.)/g, '\n     ')}`;
 }
 
-function isThere(client: Client, context: InstallContext): boolean {
-  return (
-    findProgram(client.program, context) !== undefined ||
-    client.traces(context).some((path) => existsSync(path))
-  );
-}
-
 /** Returns a text that lists the clients found in CONTEXT, with the command that sets up each. */
 export function clientList(context: InstallContext): string {
   const width = Math.max(...CLIENTS.map(({ title }) => title.length));
@@ -45,6 +38,13 @@ export function clientList(context: InstallContext): string {
     ...(others.length === 0 ? [] : [`Not found: ${others.join(', ')}.`]),
     '--dry-run shows what would be written; --scope project is for this folder only.',
   ].join('\n');
+}
+
+function isThere(client: Client, context: InstallContext): boolean {
+  return (
+    findProgram(client.program, context) !== undefined ||
+    client.traces(context).some((path) => existsSync(path))
+  );
 }
 
 /** Returns findings on live-lisp in the client NAMED: its entry in each scope, its plugin, and whether they
@@ -73,8 +73,8 @@ export async function clientFindings(
   ];
 }
 
-/** The findings on an entry or plugin. STARTS: its file or name, if it starts live-lisp. */
-interface Part {
+/** The findings on an entry or plugin, and its file or name if it starts live-lisp. */
+interface StarterFindings {
   starts?: string;
   findings: Finding[];
 }
@@ -98,14 +98,15 @@ async function entryFindings(
   spot: Scope | 'local',
   context: InstallContext,
   launch: Launch,
-): Promise<Part> {
+): Promise<StarterFindings> {
+  const entry = spot === 'local' ? client.local?.(context) : client.settings(context, spot)[0];
+  if (entry === undefined) return { findings: [] };
   // A local entry belongs to the user, and stands in the user's own file.
   const scope = spot === 'local' ? 'user' : spot;
-  const entry = spot === 'local' ? client.local?.(context) : client.settings(context, scope)[0];
-  try {
-    const found = entry && (await valueIn(entry));
-    if (entry === undefined || found === undefined) {
-      const none = { ok: true, text: `${spot}: no entry ${ENTRY_NAME} in ${entry?.file}` };
+  return orUnreadable(async () => {
+    const found = await valueIn(entry);
+    if (found === undefined) {
+      const none = { ok: true, text: `${spot}: no entry ${ENTRY_NAME} in ${entry.file}` };
       return { findings: spot === 'local' ? [] : [none] };
     }
     const line = commandLine(found);
@@ -115,22 +116,28 @@ async function entryFindings(
     }
     const remedy =
       spot === 'local' ? ` (${client.program} mcp remove --scope local ${ENTRY_NAME} takes that out)` : '';
-    const head = { ok: true, text: `${spot}: ${entry.file} starts ${shellLine(line)}${remedy}` };
-    const distrust = await TRUST[client.name]?.(context, scope);
-    const told = distrust === undefined ? [] : [{ ok: false, text: distrust }];
-    const words = wordFindings(line);
-    const trusted = scope === 'user' || (TRUST[client.name] !== undefined && distrust === undefined);
-    const tried = words.every(({ ok }) => ok)
-      ? [
-          trusted || isOwn(client, scope, context, launch, found)
-            ? await greetingFinding(line, environmentOf(found), context)
-            : UNTRIED,
-        ]
-      : [];
-    const approval = client.asks
-      ? [await approvalFinding(client, scope, context, insistsOnSandbox(line))]
-      : [];
-    return { starts: entry.file, findings: [head, ...words, ...told, ...tried, ...approval] };
+    const findings = [
+      { ok: true, text: `${spot}: ${entry.file} starts ${shellLine(line)}${remedy}` },
+      ...wordFindings(line),
+    ];
+    const isRunnable = findings.every(({ ok }) => ok);
+    const asksForTrust = TRUST[client.name];
+    const distrust = await asksForTrust?.(context, scope);
+    if (distrust !== undefined) findings.push({ ok: false, text: distrust });
+    if (isRunnable) {
+      const isTrusted = scope === 'user' || (asksForTrust !== undefined && distrust === undefined);
+      const mayStart = isTrusted || isOwn(client, scope, context, launch, found);
+      findings.push(mayStart ? await greetingFinding(line, environmentOf(found), context) : UNTRIED);
+    }
+    if (client.asks) findings.push(await approvalFinding(client, scope, context, insistsOnSandbox(line)));
+    return { starts: entry.file, findings };
+  });
+}
+
+/** Returns the findings that FIND returns, or the failure when a file of the client cannot be read. */
+async function orUnreadable(find: () => Promise<StarterFindings>): Promise<StarterFindings> {
+  try {
+    return await find();
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     return { findings: [{ ok: false, text: error.message }] };
@@ -177,8 +184,8 @@ async function greetingFinding(
     : { ok: false, text: `it was started, and does not work: ${greeting.failure}` };
 }
 
-async function pluginFindings({ name, title }: Client, context: InstallContext): Promise<Part> {
-  try {
+function pluginFindings({ name, title }: Client, context: InstallContext): Promise<StarterFindings> {
+  return orUnreadable(async () => {
     const plugin = await pluginOf(name, context);
     if (plugin === undefined) return { findings: [] };
     const head = { ok: true, text: `${title} has ${plugin}, which starts the command ${PLUGIN_COMMAND}` };
@@ -189,10 +196,7 @@ async function pluginFindings({ name, title }: Client, context: InstallContext):
     const program = findProgram(PLUGIN_COMMAND, context);
     const tried = program === undefined ? missing : await greetingFinding([program], {}, context);
     return { starts: plugin, findings: [head, tried] };
-  } catch (error) {
-    if (!(error instanceof SetupError)) throw error;
-    return { findings: [{ ok: false, text: error.message }] };
-  }
+  });
 }
 
 /** Returns findings on the program and on the script in LINE, the words of a command. */
