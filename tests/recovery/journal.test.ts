@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { JournalEntry, JournalStore } from '../../src/image/recovery/entries.ts';
 import { Journal } from '../../src/image/recovery/journal.ts';
+import { Recorder } from '../../src/image/recovery/recorder.ts';
 import { readMessage } from '../../src/image/wire/messages.ts';
 import { JournalFiles } from '../../src/records/journal-files.ts';
 import { temporaryFolder } from '../harness.ts';
@@ -172,13 +173,14 @@ test('random messages of an image break nothing', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (said, job) => {
       const journal = new Journal(NOWHERE);
+      const recorder = new Recorder(journal);
       for (const built of [
         said,
         { set: [said], text: '1', package: said, readtable: said, policy: said },
         { text: said, inPackage: said, set: said, damages: said, without: said },
       ]) {
         const told = readMessage({ built, job });
-        if (told.kind === 'built') journal.built(told.job, told.built);
+        if (told.kind === 'built') recorder.built(told.job, told.built);
       }
       for (const entry of journal.entries) expect(JSON.parse(JSON.stringify(entry))).toHaveProperty('kind');
     }),

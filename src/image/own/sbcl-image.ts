@@ -132,7 +132,7 @@ export class SbclImage implements Image, RestartableImage {
   }
 
   get loads() {
-    return this.#recovery.journal.loads;
+    return this.#recovery.recorder.loads;
   }
 
   readonly isAttached = false;
@@ -180,7 +180,8 @@ export class SbclImage implements Image, RestartableImage {
   }
 
   get stake(): Stake {
-    const { entries, contents, isEnabled } = this.#recovery.journal;
+    const { entries, isEnabled } = this.#recovery.journal;
+    const { contents } = this.#recovery.recorder;
     return {
       entries: entries.length,
       replay: isEnabled,

@@ -84,10 +84,17 @@ export class Rebuild {
     const entry = entries[this.#done];
     if (entry === undefined) return true;
     try {
-      if (entry.kind === 'file') return await this.#loadFile(peer, entry);
-      if (entry.kind === 'forms') return await this.#loadForms(peer, entry);
-      if (entry.kind === 'system') return await this.#loadSystem(peer, entry);
-      return await this.#replay(peer, nextBatch(entries, this.#done));
+      switch (entry.kind) {
+        case 'file':
+          return await this.#loadFile(peer, entry);
+        case 'forms':
+          return await this.#loadForms(peer, entry);
+        case 'system':
+          return await this.#loadSystem(peer, entry);
+        case 'form':
+        case 'package':
+          return await this.#replay(peer, nextBatch(entries, this.#done));
+      }
     } catch (error) {
       // Possible causes: there is no disk space for a file, or the request is too long for a frame.
       this.#fail(labelOf(entry), { kind: 'told', text: messageOf(error) });
@@ -107,29 +114,27 @@ export class Rebuild {
     return cut ? this.#times.rebuiltForm : this.#times.rebuiltLoad;
   }
 
+  /** Evaluates the forms of BATCH again. Returns whether the image is usable. */
   async #replay(peer: Peer, batch: Batch): Promise<boolean> {
     const forms = batch.map(({ kind: _, ...form }) => form);
-    let [index, brokeInProbe] = [0, false];
-    const { data, ending } = await this.#job(
-      peer,
-      'replay',
-      { forms },
-      this.#times.rebuiltForm,
-      (reached, probing) => {
-        brokeInProbe = probing;
-        if (forms[reached] === undefined || reached < index) return;
-        this.#done += reached - index;
-        index = reached;
-      },
-    );
+    // The agent reports each form that it reaches, and each probe after a form.
+    let [current, isProbing] = [0, false];
+    const onReached = (reached: number, probing: boolean) => {
+      isProbing = probing;
+      if (forms[reached] === undefined || reached < current) return;
+      this.#done += reached - current;
+      current = reached;
+    };
+    const { data, ending } = await this.#job(peer, 'replay', { forms }, this.#times.rebuiltForm, onReached);
     const { failed: remarks = [] } = data;
     for (const remark of remarks) this.#remark(batch[remark.index], remark);
-    const broken = remarks.some((remark) => remark.broken) || (brokeInProbe && ending.kind === 'interrupted');
+    const broken = remarks.some((remark) => remark.broken) || (isProbing && ending.kind === 'interrupted');
     const ended = ending.kind === 'done' && !broken;
-    const built = batch.slice(0, ended ? batch.length : index).filter(({ kind }) => kind === 'form').length;
-    this.#result.forms += built - remarks.filter((remark) => !remark.broken).length;
-    if (!ended) return this.#recordStop(batch[index], ending, broken);
-    this.#done += batch.length - index;
+    const replayed = batch.slice(0, ended ? batch.length : current);
+    const evaluated = replayed.filter(({ kind }) => kind === 'form').length;
+    this.#result.forms += evaluated - remarks.filter((remark) => !remark.broken).length;
+    if (!ended) return this.#recordStop(batch[current], ending, broken);
+    this.#done += batch.length - current;
     return true;
   }
 

@@ -8,6 +8,7 @@ import type { LoadedFileReader } from './digests.ts';
 import type { JournalStore, SystemEntry } from './entries.ts';
 import { Journal } from './journal.ts';
 import { Rebuild } from './rebuild.ts';
+import { Recorder } from './recorder.ts';
 import { addContents, emptyContents, type LossReport } from './report.ts';
 
 /** At most this many rebuilds in a row may end the new image, and at most this many rebuilt images in a row
@@ -21,6 +22,7 @@ const MAX_REPORTED_LOSSES = 5;
 
 export class Recovery {
   readonly journal: Journal;
+  readonly recorder: Recorder;
   readonly #times: Times;
   #losses: string[] = [];
   /** What the lost images held, for the next report. */
@@ -51,6 +53,7 @@ export class Recovery {
   constructor(store: JournalStore | undefined, times: Times = TIMES, files?: LoadedFileReader) {
     this.#times = times;
     this.journal = new Journal(store, files);
+    this.recorder = new Recorder(this.journal);
   }
 
   /** Report of the last loss and its rebuild; undefined before the first loss. */
@@ -87,7 +90,7 @@ export class Recovery {
    *  must be rebuilt at once. An image that no call had used is rebuilt only when a call needs it. */
   noteLoss(how: string): boolean {
     this.#losses = [...this.#losses, how].slice(-MAX_REPORTED_LOSSES);
-    addContents(this.#lostContents, this.journal.takeContents());
+    addContents(this.#lostContents, this.recorder.takeContents());
     const wasUsed = this.#used;
     this.#used = false;
     if (wasUsed) this.#lostUnusedInARow = 0;
@@ -161,12 +164,12 @@ export class Recovery {
   handleJobReport(jobReport: JobReport, ready: boolean): void {
     if (jobReport.kind === 'reached')
       this.#rebuild?.reached(jobReport.job, jobReport.index, jobReport.probing);
-    else if (ready) this.journal.built(jobReport.job, jobReport.built);
+    else if (ready) this.recorder.built(jobReport.job, jobReport.built);
   }
 
   /** Returns a callback for the answer of the operation NAME, which PEER will perform with ARGS. */
   answerRecorder(peer: Peer, name: string, args: object): Promise<(job: number, answer: Answer) => void> {
-    return this.journal.answerRecorder(
+    return this.recorder.answerRecorder(
       name,
       args,
       (entry, names) => void this.#addDigests(peer, entry, names),
@@ -176,7 +179,7 @@ export class Recovery {
   /** Records that code in the image registered the tool that clients call NAME. READY is as for
    *  `handleJobReport`. */
   registeredTool(name: string, ready: boolean): void {
-    if (ready) this.journal.registeredTool(name);
+    if (ready) this.recorder.registeredTool(name);
     else this.#rebuild?.registeredTool(name);
   }
 

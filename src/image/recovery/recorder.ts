@@ -1,0 +1,304 @@
+// Records how calls change the image: as entries of the journal, and as contents, which the report of a loss
+// lists.
+
+import { digestOf } from '../../files/digest.ts';
+import type { Ending } from '../wire/endings.ts';
+import { isDeeper } from '../wire/frames.ts';
+import type { Answer, ImageChange } from '../wire/messages.ts';
+import type {
+  Agreement,
+  EvaluateData,
+  FormEntry,
+  LoadFileData,
+  LoadFilesData,
+  LoadSystemData,
+  Operations,
+} from '../wire/operations.ts';
+import { type JournalEntry, labelOf, type SystemEntry } from './entries.ts';
+import type { Journal } from './journal.ts';
+import { addForm, addName, emptyContents, type ImageContents } from './report.ts';
+
+/** Maximum number of running evaluations, and of unfinished forms and loads, that are tracked. Far fewer run
+ *  at the same time. */
+const JOB_LIMIT = 1000;
+
+/** Receives the answer of an operation, and the id of its job. */
+type AnswerRecorder = (job: number, answer: Answer) => void;
+
+export class Recorder {
+  readonly #journal: Journal;
+  #contents: ImageContents = emptyContents();
+  /** For each running evaluation (by job id), how many of its forms the agent has reported. */
+  readonly #reportedForms = new Map<number, number>();
+  /** Labels of the forms and loads that have begun to change the image and have not ended. The key of a form
+   *  is its number, the key of a load its label. */
+  readonly #unfinished = new Map<number | string, string>();
+
+  /** Adds entries to JOURNAL. */
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
+
+  /** What the image holds now, as the report of its loss would list it. */
+  get contents(): Readonly<ImageContents> {
+    return this.#contents;
+  }
+
+  /** The systems and the files that calls have loaded, each once, in the order of their first loads. */
+  get loads(): { systems: string[]; files: string[] } {
+    const { systems, files } = this.#contents;
+    if (!this.#journal.isEnabled) return { systems, files };
+    const named = (read: (entry: JournalEntry) => string | undefined) => [
+      ...new Set(this.#journal.entries.flatMap((entry) => read(entry) ?? [])),
+    ];
+    return {
+      systems: named((entry) => (entry.kind === 'system' ? entry.name : undefined)),
+      files: named((entry) => ('path' in entry ? entry.path : undefined)),
+    };
+  }
+
+  /** Returns what the lost image held, and begins to record the contents of the next image. The entries
+   *  stay. */
+  takeContents(): ImageContents {
+    const contents = this.#contents;
+    for (const what of this.#unfinished.values()) addForm(contents.unfinished, what);
+    this.#unfinished.clear();
+    this.#contents = emptyContents();
+    this.#reportedForms.clear();
+    return contents;
+  }
+
+  /** Returns a callback for the answer of the operation NAME, which is about to be performed with ARGS.
+   *  Before it returns, reads the files that the operation will load. After a system was loaded, LOADED
+   *  receives its entry and the names of all systems that were loaded with it. */
+  async answerRecorder(
+    name: string,
+    args: object,
+    loaded: (entry: SystemEntry, names: string[]) => void,
+  ): Promise<AnswerRecorder> {
+    const onEnd = await this.#endRecorder(name, args, loaded);
+    const loadLabel = labelOfLoad(name, args);
+    return (job, answer) => {
+      const { ending, data } = answer;
+      if (loadLabel !== undefined) this.#unfinished.delete(loadLabel);
+      // An operation that is stopped at a held error has not ended.
+      if ('held' in data) {
+        if (loadLabel !== undefined) keepNewest(this.#unfinished, loadLabel, loadLabel);
+      } else if (ending.kind !== 'lost') onEnd(job, answer);
+      else if (loadLabel !== undefined && !ending.notBegun) addForm(this.#contents.unfinished, loadLabel);
+    };
+  }
+
+  /** Returns the callback for the answer of the operation NAME. It is called when the operation has ended and
+   *  the image still lives. */
+  async #endRecorder(
+    name: string,
+    args: object,
+    loaded: (entry: SystemEntry, names: string[]) => void,
+  ): Promise<AnswerRecorder> {
+    switch (name) {
+      case 'evaluate':
+        return (job, { data }) => this.#evaluated(job, data as EvaluateData);
+      case 'load-file':
+        return this.#fileRecorder(args as Operations['load-file']['args']);
+      case 'load-files':
+        return this.#filesRecorder(args as Operations['load-files']['args']);
+      case 'load-forms':
+        return this.#formsRecorder(args as Operations['load-forms']['args']);
+      case 'load-system':
+        return (_, { data, ending }) => {
+          if (ending.kind === 'done') this.#loadedSystem(data as LoadSystemData, loaded);
+        };
+      default:
+        return () => {};
+    }
+  }
+
+  async #fileRecorder({ file }: { file: string }): Promise<AnswerRecorder> {
+    const content = await this.#contentOf(file);
+    return (_, { data, ending }) => {
+      const load = data as LoadFileData;
+      const forget = load.value?.agreement?.gone !== undefined;
+      this.#loadedFile({ path: load.value?.file ?? file, content, forget }, load, ending.kind);
+    };
+  }
+
+  async #filesRecorder({ files }: { files: readonly string[] }): Promise<AnswerRecorder> {
+    const contents = new Map<string, Buffer | undefined>();
+    for (const file of files) contents.set(file, await this.#contentOf(file));
+    return (_, { data }) => {
+      // `load-files` also removes the definitions that are no longer in the files, so a rebuild must do so
+      // too.
+      for (const value of (data as LoadFilesData).value ?? [])
+        this.#loadedFile(
+          { path: value.file, content: contents.get(value.file), forget: true },
+          { value },
+          'done',
+        );
+    };
+  }
+
+  async #formsRecorder({
+    file: path,
+    content,
+    numbers,
+  }: Operations['load-forms']['args']): Promise<AnswerRecorder> {
+    const whole = await this.#contentOf(path);
+    return (_, { data, ending }) => {
+      const { value, phase } = data as LoadFileData;
+      if (value?.notLoaded || (ending.kind !== 'done' && phase !== 'load')) return;
+      addName(this.#contents.files, path);
+      this.#journal.add({
+        kind: 'forms',
+        path,
+        digest: this.#journal.keep(Buffer.from(content, 'latin1')),
+        ...(whole && { whole: digestOf(whole) }),
+        numbers,
+        ...(ending.kind !== 'done' && partialLoad(ending.kind)),
+      });
+    };
+  }
+
+  /** Returns the content of FILE; undefined when it cannot be read, or lost images are not rebuilt. */
+  async #contentOf(file: string): Promise<Buffer | undefined> {
+    return this.#journal.isEnabled ? this.#journal.files.read(file) : undefined;
+  }
+
+  #evaluated(job: number, { values = [], formNumber = 0, unreadable }: EvaluateData): void {
+    this.#contents.evaluations++;
+    // A form that signalled an error or was interrupted counts as well, because it had begun.
+    const started = unreadable ? values.length : Math.max(values.length, formNumber);
+    this.#contents.notRun += Math.max(0, started - (this.#reportedForms.get(job) ?? 0));
+    this.#reportedForms.delete(job);
+  }
+
+  /** Records that the file at PATH was loaded, and with FORGET that definitions which it no longer has were removed. */
+  #loadedFile(
+    { path, content, forget }: { path: string; content: Buffer | undefined; forget: boolean },
+    { value, phase, wentOnBy }: LoadFileData,
+    endingKind: Ending['kind'],
+  ): void {
+    if ((value?.notLoaded && !value.begun) || (endingKind !== 'done' && phase !== 'load')) return;
+    addName(this.#contents.files, path);
+    const digest = content && this.#journal.keep(content);
+    this.#journal.add({
+      kind: 'file',
+      path,
+      ...(digest !== undefined && { digest }),
+      ...(endingKind !== 'done' || value?.begun
+        ? partialLoad(endingKind)
+        : leavesNothing(value?.agreement) && { complete: true }),
+      ...(forget && { forget }),
+      ...restartsIn(wentOnBy),
+    });
+  }
+
+  /** Records that a system was loaded. LOADED is as for `answerRecorder`. */
+  #loadedSystem(
+    { value, wentOnBy }: LoadSystemData,
+    loaded: (entry: SystemEntry, names: string[]) => void,
+  ): void {
+    if (value?.system === undefined || value.missing !== undefined) return;
+    const names = value.loaded ?? [];
+    for (const name of names) addName(this.#contents.systems, name);
+    const entry: SystemEntry = { kind: 'system', name: value.system, ...restartsIn(wentOnBy) };
+    this.#journal.add(entry);
+    loaded(entry, names.length > 0 ? names : [entry.name]);
+  }
+
+  /** Records BUILT, the changes that a form of JOB made to the image. */
+  built(job: number, built: ImageChange): void {
+    const { text, inPackage, damages, unfinished, set, reads, opens, closes, ...facts } = built;
+    if (typeof opens === 'number') {
+      keepNewest(this.#unfinished, opens, String(unfinished));
+      return;
+    }
+    this.#unfinished.delete(Number(closes));
+    const known = [text, inPackage, damages, unfinished].some((each) => each !== undefined);
+    if (known && !Number.isNaN(job)) this.#count(job);
+    if (typeof text === 'string') {
+      const entry = formEntry(text, facts);
+      if (namesIn(reads).some((name) => this.#contents.variables.includes(name))) {
+        addForm(this.#contents.differing, labelOf(entry));
+      }
+      this.#journal.add(entry);
+    }
+    if (typeof inPackage === 'string') this.#journal.add({ kind: 'package', inPackage });
+    if (typeof damages === 'string') addForm(this.#contents.damages, damages);
+    if (typeof unfinished === 'string') addForm(this.#contents.unfinished, unfinished);
+    for (const name of namesIn(set)) addName(this.#contents.variables, name);
+  }
+
+  #count(job: number): void {
+    keepNewest(this.#reportedForms, job, (this.#reportedForms.get(job) ?? 0) + 1);
+  }
+
+  /** Records that code registered the tool that clients call NAME. */
+  registeredTool(name: string): void {
+    addName(this.#contents.tools, name);
+  }
+}
+
+/** Returns the label of the load that the operation NAME performs with ARGS; undefined for other
+ *  operations. */
+function labelOfLoad(name: string, args: object): string | undefined {
+  const { file: path = '', name: system = '' } = args as { file?: string; name?: string };
+  if (name === 'load-file') return labelOf({ kind: 'file', path });
+  if (name === 'load-forms') return labelOf({ kind: 'forms', path, digest: '', numbers: [] });
+  return name === 'load-system' ? labelOf({ kind: 'system', name: system }) : undefined;
+}
+
+/** Sets KEY to VALUE in MAP. When MAP has JOB_LIMIT keys, removes the oldest key first. */
+function keepNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  const [oldest] = map.keys();
+  if (oldest !== undefined && map.size >= JOB_LIMIT) map.delete(oldest);
+  map.set(key, value);
+}
+
+/** Returns the properties of the entry of a load that did not reach its end. HOW is the kind of its
+ *  ending. */
+function partialLoad(how: Ending['kind']): { partial: true; cut?: true } {
+  return { partial: true, ...(how === 'interrupted' && { cut: true }) };
+}
+
+/** True when AGREEMENT, which the agent reports after a load, says that nothing of an earlier load of the
+ *  file is left in the image. */
+function leavesNothing({ old, unset, left }: Agreement = {}): boolean {
+  return old === undefined && unset === undefined && left === undefined;
+}
+
+/** Returns the entry of the form TEXT, with the other members that the agent sent, which are unchecked
+ *  values. */
+function formEntry(
+  text: string,
+  { package: home, without, readtable, policy, defines, restarts }: ImageChange,
+): { kind: 'form' } & FormEntry {
+  return {
+    kind: 'form',
+    text,
+    package: typeof home === 'string' ? home : 'COMMON-LISP-USER',
+    ...(isTable(without) && { without }),
+    ...(typeof readtable === 'string' && { readtable }),
+    ...(isTable(policy) && { policy }),
+    ...(Array.isArray(defines) && { defines: namesIn(defines) }),
+    ...restartsIn(restarts),
+  };
+}
+
+/** True when VALUE is an array with little nesting. Code in the image can send an array that is nested too
+ *  deeply for JSON. */
+function isTable(value: unknown): value is never[] {
+  return Array.isArray(value) && !isDeeper(value, 4);
+}
+
+/** Returns the names in RESTARTS, an unchecked value, as the property `restarts` of an entry; {} when there
+ *  are none. */
+function restartsIn(restarts: unknown): { restarts?: string[] } {
+  const names = namesIn(restarts);
+  return names.length > 0 ? { restarts: names } : {};
+}
+
+/** Returns the strings in MEMBER, an unchecked value; [] when it is no array. */
+function namesIn(member: unknown): string[] {
+  return Array.isArray(member) ? member.filter((each) => typeof each === 'string') : [];
+}
