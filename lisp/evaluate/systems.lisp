@@ -102,14 +102,16 @@ If OTHERS is true, include files of the systems that SYSTEM depends on."
                                    (truename (asdf-call "COMPONENT-PATHNAME" component))))
         when path collect (cons component path)))
 
+(defun doubtful-system-p (system)
+  "Return true if ASDF would load SYSTEM from a fasl that can be of an older text: the image does
+not know the text of a file of SYSTEM, and the fasl has the date of that file."
+  (loop for (component . path) in (source-components system)
+          thereis (and (null (known-text path)) (nth-value 1 (seems-unchanged-p component)))))
+
 (defun doubtful-systems (systems)
-  "Return a list of the names of those of SYSTEMS of which the image does not know a file's text, and
-which ASDF would load from a fasl with the date of that file. The fasl can be of an older text."
-  (loop for system in systems
-        when (loop for (component . path) in (source-components system)
-                     thereis (and (null (known-text path))
-                                  (nth-value 1 (seems-unchanged-p component))))
-          collect (asdf-call "COMPONENT-NAME" system)))
+  "Return a list of the names of those of SYSTEMS for which DOUBTFUL-SYSTEM-P returns true."
+  (mapcar (lambda (system) (asdf-call "COMPONENT-NAME" system))
+          (remove-if-not #'doubtful-system-p systems)))
 
 ;;; Systems in files of another name: ASDF finds a system only in an .asd file of its own name.
 

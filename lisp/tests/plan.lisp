@@ -1,8 +1,178 @@
 ;;;; Plans a run of tests: chooses the systems to test, and the systems to load first, even if ASDF
 ;;;; considers them unchanged. ASDF is called by the names of its functions (ASDF-CALL), because it
-;;;; may not be loaded yet.
+;;;; may not be loaded yet. The operation comes first, then what it calls.
 
 (in-package "LIVE-LISP.TESTS")
+
+(define-shape system-to-load ()
+  "A system that is to be loaded."
+  (name string)
+  (force boolean :optional
+   "True when the system must be loaded although ASDF would see no change."))
+
+(define-shape test-plan (perhaps-missing)
+  "Which systems to test, and which to load before."
+  (systems (list string) :optional) (loads (list system-to-load) :optional)
+  (unread (list missing-system) :optional
+   "Systems of the workspace whose definitions cannot be read, because they need missing systems."))
+
+(define-shape test-plan-data (remarks)
+  "How tests are to be run."
+  (value test-plan :optional))
+
+(defstruct (dependency (:constructor make-dependency (system tested)))
+  "A system that ASDF needs to test another one. TESTED is true if it is tested, too, and NIL if it
+is only loaded."
+  system tested)
+
+(defstruct (planned-load (:constructor make-planned-load (system forced)))
+  "A system to load before the tests. FORCED is true if ASDF does not notice that it has changed."
+  system forced)
+
+(defvar *unread* '()
+  "A list of JSON objects from MISSING-DATA, one for each system of the workspace whose definition
+needs another system that is missing.")
+
+(define-operation ("test-plan" :members t :gives test-plan-data)
+    ((system string :optional "The name of the system to test.")
+     (root string :optional "The native name of a folder: the systems below it are tested.")
+     (known boolean :optional "True to leave out systems that were never loaded."))
+  "Return how to test a system, or the systems below ROOT, and which to load before."
+  (call-as-job-part
+   nil
+   (lambda ()
+     (sb-thread:with-mutex (**load-lock**)
+       (load-asdf)
+       (asdf-call "ENSURE-SOURCE-REGISTRY")
+       (call-finding-all
+        (lambda (&aux (*unread* '()))
+          (list "value" (if system
+                            (plan-of-system system known)
+                            (plan-data (reverse (systems-to-test root)) known)))))))))
+
+(defun plan-of-system (name known)
+  "Return PLAN-DATA for the system NAME, or a JSON object that names the system that is missing:
+this one, or one that its definition needs."
+  (multiple-value-bind (system needed) (found-system name)
+    (cond (system (plan-data (list system) known))
+          (needed (missing-data (first needed) (string-left-trim "#:" name) (second needed)))
+          (t (missing-data (string-downcase name) (string-downcase name))))))
+
+(defun plan-data (systems known)
+  "Return a JSON object with the plan for testing SYSTEMS: their names, *UNREAD*, and the systems to
+load before the tests. If KNOWN is true, leave out systems that were never loaded."
+  (let ((loads (loop for system in (remove-duplicates (mapcan #'tested-with systems) :from-end t)
+                     append (loads-before system known))))
+    (object "systems" (mapcar #'component-name systems)
+            "unread" (reverse *unread*)
+            ;; A system that is tested can be needed by the tests of another one too.
+            "loads" (loop for load in (remove-duplicates loads :key #'planned-load-system
+                                                               :from-end t)
+                          collect (object "name" (component-name (planned-load-system load))
+                                          "force" (planned-load-forced load))))))
+
+(defun loads-before (system known)
+  "Return a list of PLANNED-LOAD structures for the loads to do before SYSTEM is tested, in order.
+Loading the systems that SYSTEM needs is left to ASDF, except those with a change that ASDF does not
+notice. If KNOWN is true, leave out SYSTEM if it was never loaded."
+  (let* ((needed (loop for other in (needed-systems system)
+                       when (unnoticed-change-p other)
+                         collect (make-planned-load other t)))
+         (forced (or (unnoticed-change-p system) (doubtful-system-p system)))
+         (loaded (or (not known) (asdf-call "COMPONENT-LOADED-P" system))))
+    (keep-texts system)
+    (if (and loaded (or forced (to-load-p system)))
+        (append needed (list (make-planned-load system forced)))
+        needed)))
+
+;;; The systems to test
+
+(defun systems-to-test (root)
+  "Return a list of the systems defined below ROOT that can be tested. Leave out those that ASDF
+already tests when it tests another of them."
+  (let* ((below (or (systems-below root)
+                    ;; The .asd files may have been made after ASDF has searched its registry.
+                    (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
+                           (setf *unread* '())
+                           (systems-below root))))
+         (systems (remove-if-not #'tests-something-p below))
+         (inner (loop for system in systems append (remove system (tested-with system)))))
+    (set-difference systems inner)))
+
+(defun systems-below (root)
+  "Return a list of the ASDF systems that are defined in files below ROOT, the native name of a
+directory, sorted by name."
+  (let ((files (loop for file being the hash-values of (or (registry) (make-hash-table))
+                     for path = (ignore-errors (sb-ext:native-namestring (truename file)))
+                     when (and path (eql 0 (search root path))) collect path)))
+    (dolist (file files)
+      (read-system (pathname-name (sb-ext:parse-native-namestring file))))
+    (loop for name in (sort (copy-list (asdf-call "REGISTERED-SYSTEMS")) #'string<)
+          for system = (asdf-call "REGISTERED-SYSTEM" name)
+          for file = (ignore-errors
+                      (sb-ext:native-namestring (truename (asdf-call "SYSTEM-SOURCE-FILE" system))))
+          when (member file files :test #'equal) collect system)))
+
+(defun read-system (name)
+  "Make ASDF read the definition of the system NAME. If this needs a system that is missing, push a
+JSON object about the missing system onto *UNREAD*."
+  (ignore-errors
+   (let ((needed (nth-value 1 (found-system name))))
+     (when needed (push (missing-data (first needed) name (second needed)) *unread*)))))
+
+(defun unloaded-users (systems root)
+  "Return a list of the names of the systems below ROOT that depend on one of SYSTEMS, a list of
+names, and are not loaded."
+  (loop with *unread* = '()
+        for user in (systems-below root)
+        when (and (not (asdf-call "COMPONENT-LOADED-P" user))
+                  (intersection systems
+                                (mapcar #'needed-name (asdf-call "SYSTEM-DEPENDS-ON" user))
+                                :test #'string-equal))
+          collect (component-name user)))
+
+(defun component-name (system)
+  "Return the name of the ASDF system SYSTEM as a string."
+  (asdf-call "COMPONENT-NAME" system))
+
+;;; What ASDF does for a test of a system
+
+(defun tests-something-p (system)
+  "Return true if testing SYSTEM has an effect: it tests other systems, or SYSTEM has a TEST-OP
+method of its own."
+  (or (some #'dependency-tested (test-dependencies system)) (own-test-p system)))
+
+(defun own-test-p (system)
+  "Return true if the definition of SYSTEM says how to test it: there is a PERFORM method for
+TEST-OP and SYSTEM."
+  (find-method (symbol-function (contrib-symbol "ASDF" "PERFORM")) '()
+               (list (find-class (contrib-symbol "ASDF" "TEST-OP"))
+                     (sb-mop:intern-eql-specializer system))
+               nil))
+
+(defun tested-with (system)
+  "Return a list of SYSTEM and all systems that ASDF loads or tests when it tests SYSTEM,
+dependencies first."
+  (let ((seen '()) (order '()))
+    (labels ((visit (system tested)
+               (unless (member system seen)
+                 (push system seen)
+                 (when tested
+                   (dolist (dependency (test-dependencies system))
+                     (visit (dependency-system dependency) (dependency-tested dependency))))
+                 (push system order))))
+      (visit system t))
+    (reverse order)))
+
+(defun test-dependencies (system)
+  "Return a list of DEPENDENCY structures for the systems on which the TEST-OP of SYSTEM depends."
+  (loop for (operation . components) in (asdf-call "COMPONENT-DEPENDS-ON" (test-operation) system)
+        for tested = (operation-p operation "TEST-OP")
+        when (or tested (operation-p operation "LOAD-OP"))
+          append (loop for component in components
+                       for other = (system-of component)
+                       when (and other (not (eq other system)))
+                         collect (make-dependency other tested))))
 
 (defun operation-p (operation name)
   "OPERATION is an ASDF operation or the name of one. Return true if its name is the string NAME,
@@ -21,57 +191,14 @@ is or names. Return NIL if it is another kind of component, or cannot be found."
   "Return an instance of ASDF's TEST-OP."
   (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "TEST-OP")))
 
-(defun systems-before (system)
-  "Return a list of (TESTED . OTHER) pairs for the systems OTHER on which the TEST-OP of SYSTEM
-depends. TESTED is true if OTHER is tested, and NIL if it is only loaded."
-  (loop for (operation . components) in (asdf-call "COMPONENT-DEPENDS-ON" (test-operation) system)
-        when (or (operation-p operation "TEST-OP") (operation-p operation "LOAD-OP"))
-          append (loop for component in components
-                       for other = (system-of component)
-                       when (and other (not (eq other system)))
-                         collect (cons (operation-p operation "TEST-OP") other))))
-
-(defun tested-with (system)
-  "Return a list of SYSTEM and all systems that ASDF loads or tests when it tests SYSTEM,
-dependencies first."
-  (let ((seen '()) (order '()))
-    (labels ((visit (system tested)
-               (unless (member system seen)
-                 (push system seen)
-                 (when tested
-                   (loop for (tests . other) in (systems-before system) do (visit other tests)))
-                 (push system order))))
-      (visit system t))
-    (reverse order)))
-
-(defun own-test-p (system)
-  "Return true if the definition of SYSTEM says how to test it: there is a PERFORM method for
-TEST-OP and SYSTEM."
-  (find-method (symbol-function (contrib-symbol "ASDF" "PERFORM")) '()
-               (list (find-class (contrib-symbol "ASDF" "TEST-OP"))
-                     (sb-mop:intern-eql-specializer system))
-               nil))
-
-(defun tests-something-p (system)
-  "Return true if testing SYSTEM has an effect: it tests other systems, or SYSTEM has a TEST-OP
-method of its own."
-  (or (some #'car (systems-before system)) (own-test-p system)))
-
-(defun component-name (system)
-  "Return the name of the ASDF system SYSTEM as a string."
-  (asdf-call "COMPONENT-NAME" system))
-
 ;;; Changes that ASDF does not notice, because it compares dates in whole seconds
 
-(defun unnoticed-p (system &key known)
-  "Return true if SYSTEM may have a change that ASDF does not notice, so that the image or the fasls
-lack it. If KNOWN is true, look only at files of which the loaded text is known."
+(defun unnoticed-change-p (system)
+  "Return true if a file of SYSTEM has another text than was loaded, but ASDF takes it for
+unchanged."
   (loop for (component . path) in (source-components system)
         for text = (known-text path)
-          thereis (multiple-value-bind (unchanged same-second) (seems-unchanged-p component)
-                    (if text
-                        (and unchanged (other-text-p path text))
-                        (and (not known) same-second)))))
+          thereis (and text (seems-unchanged-p component) (other-text-p path text))))
 
 (defun keep-texts (system)
   "Files of SYSTEM may have been loaded before the agent began to record loads. Record the current
@@ -99,114 +226,3 @@ because another system is missing."
                  (asdf-call "PLAN-ACTIONS"
                             (asdf-call "MAKE-PLAN" nil (contrib-symbol "ASDF" "LOAD-OP") system)))))
         actions)))
-
-;;; Systems of the workspace
-
-(defvar *unread* '()
-  "A list of JSON objects from MISSING-DATA, one for each system of the workspace whose definition
-needs another system that is missing.")
-
-(defun read-system (name)
-  "Make ASDF read the definition of the system NAME. If this needs a system that is missing, push a
-JSON object about the missing system onto *UNREAD*."
-  (ignore-errors
-   (let ((needed (nth-value 1 (found-system name))))
-     (when needed (push (missing-data (first needed) name (second needed)) *unread*)))))
-
-(defun systems-below (root)
-  "Return a list of the ASDF systems that are defined in files below ROOT, the native name of a
-directory, sorted by name."
-  (let ((files (loop for file being the hash-values of (or (registry) (make-hash-table))
-                     for path = (ignore-errors (sb-ext:native-namestring (truename file)))
-                     when (and path (eql 0 (search root path))) collect path)))
-    (dolist (file files)
-      (read-system (pathname-name (sb-ext:parse-native-namestring file))))
-    (loop for name in (sort (copy-list (asdf-call "REGISTERED-SYSTEMS")) #'string<)
-          for system = (asdf-call "REGISTERED-SYSTEM" name)
-          for file = (ignore-errors
-                      (sb-ext:native-namestring (truename (asdf-call "SYSTEM-SOURCE-FILE" system))))
-          when (member file files :test #'equal) collect system)))
-
-(defun unloaded-users (systems root)
-  "Return a list of the names of the systems below ROOT that depend on one of SYSTEMS, a list of
-names, and are not loaded."
-  (loop with *unread* = '()
-        for user in (systems-below root)
-        when (and (not (asdf-call "COMPONENT-LOADED-P" user))
-                  (intersection systems
-                                (mapcar #'needed-name (asdf-call "SYSTEM-DEPENDS-ON" user))
-                                :test #'string-equal))
-          collect (component-name user)))
-
-(defun systems-to-test (root)
-  "Return a list of the systems defined below ROOT that can be tested. Leave out those that ASDF
-already tests when it tests another of them."
-  (let* ((below (or (systems-below root)
-                    ;; The .asd files may have been made after ASDF has searched its registry.
-                    (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
-                           (setf *unread* '())
-                           (systems-below root))))
-         (systems (remove-if-not #'tests-something-p below))
-         (inner (loop for system in systems append (remove system (tested-with system)))))
-    (set-difference systems inner)))
-
-(defun loads-before (system known)
-  "Return a list of (SYSTEM FORCE) lists for the loads to do before SYSTEM is tested, in order.
-FORCE is true if ASDF would not notice a change. Loading the systems that SYSTEM needs is left to
-ASDF, except those with such a change. KNOWN is as in PLAN-DATA."
-  (let* ((needed (loop for other in (needed-systems system)
-                       when (unnoticed-p other :known t) collect (list other t)))
-         (force (unnoticed-p system))
-         (loads (and (or (not known) (asdf-call "COMPONENT-LOADED-P" system))
-                     (or force (to-load-p system)))))
-    (keep-texts system)
-    (append needed (and loads (list (list system force))))))
-
-(defun plan-data (systems known)
-  "Return a JSON object with the plan for testing SYSTEMS: their names, *UNREAD*, and the systems to
-load before the tests. Each of the latter has a flag that is true if ASDF would not notice a change,
-so that the load must be forced. If KNOWN is true, leave out systems that were never loaded."
-  (let ((loads (loop for system in (remove-duplicates (mapcan #'tested-with systems) :from-end t)
-                     append (loads-before system known))))
-    (object "systems" (mapcar #'component-name systems)
-            "unread" (reverse *unread*)
-            ;; A system that is tested can be needed by the tests of another one too.
-            "loads" (loop for (system force) in (remove-duplicates loads :key #'first :from-end t)
-                          collect (object "name" (component-name system) "force" force)))))
-
-(define-shape system-to-load ()
-  "A system that is to be loaded."
-  (name string)
-  (force boolean :optional
-   "True when the system must be loaded although ASDF would see no change."))
-
-(define-shape test-plan (perhaps-missing)
-  "Which systems to test, and which to load before."
-  (systems (list string) :optional) (loads (list system-to-load) :optional)
-  (unread (list missing-system) :optional
-   "Systems of the workspace whose definitions cannot be read, because they need missing systems."))
-
-(define-shape test-plan-data (remarks)
-  "How tests are to be run."
-  (value test-plan :optional))
-
-(define-operation ("test-plan" :members t :gives test-plan-data)
-    ((system string :optional "The name of the system to test.")
-     (root string :optional "The native name of a folder: the systems below it are tested.")
-     (known boolean :optional "True to leave out systems that were never loaded."))
-  "Return how to test a system, or the systems below ROOT, and which to load before."
-  (call-as-job-part
-   nil
-   (lambda ()
-     (sb-thread:with-mutex (**load-lock**)
-       (load-asdf)
-       (asdf-call "ENSURE-SOURCE-REGISTRY")
-       (call-finding-all
-        (lambda (&aux (*unread* '()))
-          (multiple-value-bind (found needed) (and system (found-system system))
-            (list "value"
-                  (cond (found (plan-data (list found) known))
-                        (needed (missing-data (first needed) (string-left-trim "#:" system)
-                                              (second needed)))
-                        (system (missing-data (string-downcase system) (string-downcase system)))
-                        (t (plan-data (reverse (systems-to-test root)) known)))))))))))
