@@ -29,7 +29,80 @@ hold the mutex **GUARDING**.")
 (sb-ext:defglobal **reclaimed** 0
   "The smallest number of octets in use since all garbage was last collected for lack of room.")
 
+(defun guard-heap ()
+  "Charge the growth of the heap to jobs and threads, and end those that grew too much. This
+function runs after every garbage collection, in the thread that collected."
+  (unless (sb-thread:holding-mutex-p **guarding**)
+    ;; Another thread that has collected waits here. Otherwise it could fill the heap before this
+    ;; thread goes on.
+    (let ((ends (with-isolation (sb-thread:with-mutex (**guarding**) (judge-fairly)))))
+      (when ends (end-growers ends)))))
+
+(defun judge-fairly ()
+  "Return a list of the jobs and threads to end. Garbage must not count as their growth, so collect
+as much garbage as there is room for before deciding. If little was added since garbage was last
+collected in this way, return NIL: all of it can be garbage, and is too little for another
+collection."
+  (let ((ends (judge-growers)))
+    (setf **reclaimed** (min **usage** **reclaimed**))
+    (unless (or (null ends) (<= **usage** (+ **reclaimed** (little))))
+      (let ((all (collect-what-fits)))
+        (prog1 (judge-growers)
+          (when all (setf **reclaimed** **usage**)))))))
+
+(defun judge-growers ()
+  "Charge the growth of the heap since the last collection to jobs or threads, and set when the next
+collection begins. Return a list of the jobs and threads to end."
+  (let ((usage (heap-use)))
+    (bound-nursery usage)
+    (charge-growth usage)
+    (growers-to-end usage)))
+
 ;;; Charging growth to jobs and threads
+
+(defun charge-growth (usage)
+  "USAGE is the number of octets of the heap that are in use now. Charge the growth since the
+previous collection to the jobs and threads whose allocation can have caused this collection. Forget
+those that have ended."
+  (let ((growth (- usage (shiftf **usage** usage))))
+    (dolist (key (growing-now))
+      (let ((grower (or (gethash key **growers**)
+                        (setf (gethash key **growers**) (make-grower key (- usage growth))))))
+        (incf (grower-growth grower) growth))))
+  (loop for key being the hash-keys of **growers** using (hash-value grower)
+        do (setf (grower-least grower) (min usage (grower-least grower))
+                 (grower-growth grower)
+                 (max 0 (min (grower-growth grower) (- usage (grower-least grower)))))
+           (unless (grower-lives-p key) (remhash key **growers**))))
+
+(defun growing-now ()
+  "Return a list of the jobs and threads to which a collection in this thread charges the growth of
+the heap. In a thread of a program that somebody else runs it is charged to nobody."
+  (case (thread-role)
+    (:agent (possible-growers))
+    (:theirs '())
+    (:job (list (or *job* (gethash sb-thread:*current-thread* **starters**))))
+    (:thread (list sb-thread:*current-thread*))))
+
+(defun thread-role ()
+  "Return a keyword for what the current thread runs: :JOB for the code of a job, :AGENT for code of
+the agent, also in the thread of a job before and after the code of the job runs, and :THREAD for
+other code. In an image that somebody else runs, that other code is :THEIRS."
+  (let* ((thread sb-thread:*current-thread*)
+         (starter (gethash thread **starters**))
+         (main (eq thread (sb-thread:main-thread))))
+    (cond (*job* (if (job-interruptible *job*) :job :agent))
+          ((and **attached** main) :theirs)
+          ((or *reading* (eq :agent starter) (system-thread-p thread) main) :agent)
+          ((and starter (running-job-p starter)) :job)
+          (**attached** :theirs)
+          (t :thread))))
+
+(defun possible-growers ()
+  "Return a list of the jobs and threads that can have made the heap grow: the jobs that run code,
+and the keys of **GROWERS**."
+  (union (remove-if-not #'job-interruptible (jobs-now))
+         (loop for key being the hash-keys of **growers** collect key)))
 
 (defun jobs-now ()
   "Return a list of the running jobs. Read the table **JOBS** without its lock: a thread that holds
@@ -40,56 +113,27 @@ the lock can be waiting for the end of this collection."
   "True while JOB is among the running jobs."
   (eq job (gethash (job-id job) **jobs**)))
 
-(defun own-thread-p (thread)
-  "True when THREAD, which is the current thread, belongs to the agent or to SBCL."
-  (or *reading*
-      (eq :agent (gethash thread **starters**))
-      (system-thread-p thread)
-      (eq thread (sb-thread:main-thread))))
-
-(defun growing-here ()
-  "Return the job or thread to which a collection in this thread charges the growth of the heap.
-This is a job, or the thread itself. Return NIL for a thread of the agent, and for the thread of a
-job before and after the code of the job runs. In an image that somebody else runs, return :THEIRS
-for a thread of that person's program."
-  (let* ((thread sb-thread:*current-thread*)
-         (job (gethash thread **starters**)))
-    (cond (*job* (and (job-interruptible *job*) *job*))
-          ((and **attached** (eq thread (sb-thread:main-thread))) :theirs)
-          ((own-thread-p thread) nil)
-          ((and job (running-job-p job)) job)
-          (**attached** :theirs)
-          (t thread))))
-
 (defun grower-lives-p (key)
   "True while KEY, a job or a thread, still runs."
   (if (job-p key) (running-job-p key) (sb-thread:thread-alive-p key)))
 
-(defun possible-growers ()
-  "Return a list of the jobs and threads that can have made the heap grow: the jobs that run code,
-and the keys of **GROWERS**."
-  (union (remove-if-not #'job-interruptible (jobs-now))
-         (loop for key being the hash-keys of **growers** collect key)))
+;;; Choosing and ending the jobs and threads that grow too much
 
-(defun charge-growth (usage)
-  "USAGE is the number of octets of the heap that are in use now. Charge the growth since the
-previous collection to the job or thread whose allocation caused this collection. If this was the
-agent, charge each job that runs code, and each job and thread in **GROWERS**. If it was a thread of
-somebody else's program, charge nobody."
-  (let ((delta (- usage (shiftf **usage** usage)))
-        (here (growing-here)))
-    (dolist (key (case here
-                   ((nil) (possible-growers))
-                   (:theirs '())
-                   (t (list here))))
-      (let ((grower (or (gethash key **growers**)
-                        (setf (gethash key **growers**) (make-grower key (- usage delta))))))
-        (incf (grower-growth grower) delta)))
-    (loop for key being the hash-keys of **growers** using (hash-value grower)
-          do (setf (grower-least grower) (min usage (grower-least grower))
-                   (grower-growth grower)
-                   (max 0 (min (grower-growth grower) (- usage (grower-least grower)))))
-             (unless (grower-lives-p key) (remhash key **growers**)))))
+(defun growers-to-end (usage)
+  "Return a list of the jobs or threads to end when USAGE octets of the heap are in use. If a job
+has filled most of the heap, take the jobs that have filled most, as many as it takes until the heap
+is no longer FULL-P. If a thread without a job has filled most, take all such threads that have
+filled much, because nobody waits for them."
+  (let* ((growers (remove-if-not (lambda (grower) (too-large-p (grower-growth grower) usage))
+                                 (living-growers)))
+         (keys (mapcar #'grower-key growers)))
+    (if (job-p (first keys))
+        (loop with left = usage
+              for grower in growers
+              while (full-p left)
+              when (job-p (grower-key grower))
+                collect (grower-key grower) and do (decf left (grower-growth grower)))
+        (remove-if #'job-p keys))))
 
 (defun living-growers ()
   "Return a list of the GROWER structures of all jobs and threads, the one with the most octets in
@@ -97,17 +141,19 @@ the heap first."
   (sort (loop for grower being the hash-values of **growers** collect grower) #'>
         :key #'grower-growth))
 
-;;; Ending the jobs and threads that grow too much
+(defun full-p (usage)
+  "True when USAGE octets in use leave too little of the heap."
+  ;; A tenth of the heap must be left: a twentieth is allocated before a collection begins, and
+  ;; another one until all threads have stopped for the collection.
+  (> usage (* 9 (floor **heap-size** 10))))
 
-(defun end-growing-thread (thread)
-  "End THREAD. No answer of a job will report that it was ended, so print a message to the
-background output."
-  (flet ((end-here ()
-           (format (background-stream)
-                   "~&The thread ~A was ended because it was about to exhaust the heap.~%"
-                   (current-thread-name))
-           (sb-thread:abort-thread)))
-    (ignore-errors (sb-thread:interrupt-thread thread #'end-here))))
+(defun too-large-p (growth usage)
+  "USAGE octets of the heap are in use, and a job or thread has filled GROWTH of them. Return true
+if the heap is nearly full, and GROWTH is so much that the job or thread must end."
+  ;; GROWTH must exceed an eighth of the room that is left. A job that made less did not fill the
+  ;; heap, and ending it would free next to nothing. The room that jobs may take shrinks with the
+  ;; room that is left, so the heap never gets full.
+  (and (full-p usage) (> growth (max 0 (floor (- **heap-size** usage) 8)))))
 
 (defun end-growers (keys)
   "End the jobs and threads in KEYS, which fill the heap, and the threads that these jobs started.
@@ -126,6 +172,16 @@ If the current thread is among them, end it last, because that leaves this funct
     (when own (interrupt-job own "heap"))
     (when (member here threads) (end-growing-thread here))))
 
+(defun end-growing-thread (thread)
+  "End THREAD. No answer of a job will report that it was ended, so print a message to the
+background output."
+  (flet ((end-here ()
+           (format (background-stream)
+                   "~&The thread ~A was ended because it was about to exhaust the heap.~%"
+                   (current-thread-name))
+           (sb-thread:abort-thread)))
+    (ignore-errors (sb-thread:interrupt-thread thread #'end-here))))
+
 (defun make-room ()
   "Wait until the jobs and threads that END-GROWERS has ended are gone, at most a second for each,
 and collect their garbage. If it were collected before they are gone, it would move to an older
@@ -136,64 +192,7 @@ generation, which is seldom collected."
     (clear-stack)
     (collect-much)))
 
-(defun full-p (usage)
-  "True when USAGE octets in use leave too little of the heap."
-  ;; A tenth of the heap must be left: a twentieth is allocated before a collection begins, and
-  ;; another one until all threads have stopped for the collection.
-  (> usage (* 9 (floor **heap-size** 10))))
-
-(defun too-large-p (growth usage)
-  "USAGE octets of the heap are in use, and a job or thread has filled GROWTH of them. Return true
-if the heap is nearly full, and GROWTH is so much that the job or thread must end."
-  ;; GROWTH must exceed an eighth of the room that is left. A job that made less did not fill the
-  ;; heap, and ending it would free next to nothing. The room that jobs may take shrinks with the
-  ;; room that is left, so the heap never gets full.
-  (and (full-p usage) (> growth (max 0 (floor (- **heap-size** usage) 8)))))
-
-(defun growers-to-end (usage)
-  "Return a list of the jobs or threads to end when USAGE octets of the heap are in use. If a job
-has filled most of the heap, take the jobs that have filled most, as many as it takes until the heap
-is no longer FULL-P. If a thread without a job has filled most, take all such threads that have
-filled much, because nobody waits for them."
-  (let* ((growers (remove-if-not (lambda (grower) (too-large-p (grower-growth grower) usage))
-                                 (living-growers)))
-         (keys (mapcar #'grower-key growers)))
-    (if (job-p (first keys))
-        (loop with left = usage
-              for grower in growers
-              while (full-p left)
-              when (job-p (grower-key grower))
-                collect (grower-key grower) and do (decf left (grower-growth grower)))
-        (remove-if #'job-p keys))))
-
-(defun judge-growers ()
-  "Charge the growth of the heap since the last collection to jobs or threads, and set when the next
-collection begins. Return a list of the jobs and threads to end."
-  (let ((usage (heap-use)))
-    (bound-nursery usage)
-    (charge-growth usage)
-    (growers-to-end usage)))
-
-(defun judge-fairly ()
-  "Return a list of the jobs and threads to end. Garbage must not count as their growth, so collect
-as much garbage as there is room for before deciding. If little was added since garbage was last
-collected in this way, return NIL: all of it can be garbage, and is too little for another
-collection."
-  (let ((ends (judge-growers)))
-    (setf **reclaimed** (min **usage** **reclaimed**))
-    (unless (or (null ends) (<= **usage** (+ **reclaimed** (little))))
-      (let ((all (collect-what-fits)))
-        (prog1 (judge-growers)
-          (when all (setf **reclaimed** **usage**)))))))
-
-(defun guard-heap ()
-  "Charge the growth of the heap to jobs and threads, and end those that grew too much. This
-function runs after every garbage collection, in the thread that collected."
-  (unless (sb-thread:holding-mutex-p **guarding**)
-    ;; Another thread that has collected waits here. Otherwise it could fill the heap before this
-    ;; thread goes on.
-    (let ((ends (with-isolation (sb-thread:with-mutex (**guarding**) (judge-fairly)))))
-      (when ends (end-growers ends)))))
+;;; When the heap is guarded
 
 (defmacro hooks-run-here-p ()
   "Expand into T if this SBCL calls *AFTER-GC-HOOKS* in the collecting thread, else into NIL. Newer

@@ -19,7 +19,7 @@ the compiler's policy and *WENT-ON-BY* before the form was evaluated.
 BUILDS, DAMAGES, RESTYLES: true if they are true in the EFFECTS of a part.
 NAMES: the defined names as texts. Names that a part such as a DEFUN defines are left out, since the
 text of the part shows them.
-WITHOUT: the paths, lists of indexes, of parts that a rebuilt image does not need.
+WITHOUT: the paths of parts that a rebuilt image does not need.
 OPENED: NIL, or the number in the message that the form has changed the image and still runs."
   text
   (package *package*) (home (package-name *package*))
@@ -27,37 +27,54 @@ OPENED: NIL, or the number in the message that the form has changed the image an
   (policy compiler-policy) (restarts *went-on-by*)
   (builds nil) (damages nil) (restyles nil) (names '()) (without '()) (opened nil))
 
-;;; Messages to the server
-
-(defun beginning-of (text)
-  "Return the first 200 characters of TEXT, on one line, to name a form in a report."
-  (on-one-line (shortened 200 text)))
-
-(defun report-built (function)
-  "Send the server a message \"built\", which reports what a form changed. FUNCTION returns its
-members as a property list. Send nothing when FUNCTION returns NIL or signals an error."
-  (let ((members (let ((*print-pretty* nil)) (ignore-errors (funcall function)))))
-    (when members
-      (send (object "built" (make-json-object members) "job" (job-id *job*))))))
-
 (sb-ext:defglobal **opened** (list 0)
   "A list of one number, for atomic increments: the number of forms that REPORT-OPEN has reported.")
 
-(defun report-open (account)
-  "Report to the server, unless that was done before, that the form of ACCOUNT has changed the image
-and still runs. The report of the end of the form refers to this message by CLOSING-MEMBERS."
-  (unless (account-opened account)
-    (let ((number (1+ (sb-ext:atomic-incf (car **opened**)))))
-      (report-built (lambda ()
-                      (list "opens" number
-                            "unfinished" (beginning-of (funcall (account-text account))))))
-      (setf (account-opened account) number))))
+(defun evaluate-reporting (form text show)
+  "Evaluate FORM, call SHOW with the list of its values, and return the values of SHOW. Report to
+the server how FORM changed the image, or that FORM was left before its end. If FORM can have
+changed how values are printed, report this only after SHOW has printed the values. TEXT is a
+function that returns the source text of FORM."
+  (let ((account (make-account text)) (reported nil)
+        ;; Settings that changed before FORM are not effects of FORM.
+        (*seen* (ignore-errors (thread-settings))))
+    (flet ((report (members)
+             (unless (shiftf reported t)
+               (report-built (lambda () (append (funcall members form account)
+                                                (closing-members account))))))
+           ;; A member of *PROGRESS-FUNCTIONS*: it is called when an error in FORM is held for
+           ;; debugging, because FORM may never go on. It adds no members to the answer.
+           (report-if-changed ()
+             (when (or (account-builds account) (and *effects* (effects-builds *effects*)))
+               (report-open account))
+             '()))
+      (unwind-protect
+           (let* ((*progress-functions* (cons #'report-if-changed *progress-functions*))
+                  (values (evaluate-parts form '() account)))
+             (unless (account-restyles account) (report #'built-members))
+             (multiple-value-prog1 (funcall show values)
+               (report #'built-members)))
+        (report #'unfinished-members)))))
 
-(defun closing-members (account)
-  "Return a property list with the number of the message from REPORT-OPEN for ACCOUNT, or NIL."
-  (and (account-opened account) (list "closes" (account-opened account))))
+;;; The parts of a form. A part is named by its path: a list of indexes, outermost first, that leads
+;;; from the whole form to the part.
 
-;;; The parts of a form
+(defun evaluate-parts (form path account)
+  "Evaluate FORM, the part at PATH, as EVAL does. If it has PARTS-OF, such as a PROGN, evaluate
+these one by one. Return a list of its values, and add the effects of each part to ACCOUNT."
+  (multiple-value-bind (parts first declarations) (parts-of form)
+    (if (null parts)
+        (evaluate-part form form path account)
+        (loop with values = '()
+              for part in parts
+              for index from first
+              for part-path = (append path (list index))
+              do (when (account-builds account) (report-open account))
+                 (setf values (if declarations
+                                  (evaluate-part `(locally ,@declarations ,part)
+                                                 part part-path account)
+                                  (evaluate-parts part part-path account)))
+              finally (return values)))))
 
 (defun parts-of (form)
   "If FORM is a PROGN, a LOCALLY or an EVAL-WHEN with :EXECUTE, return three values: a list of the
@@ -73,45 +90,26 @@ a list of the declarations in a LOCALLY, which hold for all of these. For anothe
                                   (cdr form))))
          (values body (- (length form) (length body)) (ldiff (cdr form) body)))))))
 
-(defun add-effects (form path account effects)
-  "Add EFFECTS, the effects of FORM, to ACCOUNT. PATH is a list of indexes, innermost first, that
-leads from the outermost form to FORM."
+(defun evaluate-part (form part path account)
+  "Evaluate FORM, which is PART or a LOCALLY with PART in it. Return a list of its values, and add
+its effects to ACCOUNT as effects of PART, the part at PATH."
+  (let ((effects (make-effects)))
+    (unwind-protect (evaluate-noting form effects)
+      (add-effects part path account effects))))
+
+(defun add-effects (part path account effects)
+  "Add EFFECTS, the effects of PART, the part at PATH, to ACCOUNT."
   (when (effects-damages effects) (setf (account-damages account) t))
   (when (effects-restyles effects) (setf (account-restyles account) t))
   (cond ((and (effects-builds effects) (not (effects-damages effects)))
          (setf (account-builds account) t)
-         (unless (and (consp form) (definer-p (car form)))
+         (unless (and (consp part) (definer-p (car part)))
            (setf (account-names account)
                  (union (effects-names effects) (account-names account) :test #'string=))))
-        ((consp form) (push (reverse path) (account-without account)))))
-
-(defun evaluate-part (form path account &optional (whole form))
-  "Evaluate WHOLE, which is FORM or a LOCALLY with FORM in it. Return a list of its values, and add
-its effects to ACCOUNT as effects of FORM. PATH is a list of indexes, innermost first, that leads
-from the outermost form to FORM."
-  (let ((effects (make-effects)))
-    (unwind-protect (evaluate-noting whole effects)
-      (add-effects form path account effects))))
-
-(defun evaluate-parts (form path account)
-  "Evaluate FORM as EVAL does. If it has PARTS-OF, such as a PROGN, evaluate these one by one.
-Return a list of its values, and add the effects of each part to ACCOUNT. PATH is a list of indexes,
-innermost first, that leads from the outermost form to FORM."
-  (multiple-value-bind (parts first declarations) (parts-of form)
-    (if (null parts)
-        (evaluate-part form path account)
-        (loop with values = '()
-              for part in parts
-              for index from first
-              for place = (cons index path)
-              do (when (account-builds account) (report-open account))
-                 (setf values (if declarations
-                                  (evaluate-part part place account `(locally ,@declarations ,part))
-                                  (evaluate-parts part place account)))
-              finally (return values)))))
+        ((consp part) (push path (account-without account)))))
 
 (defun part-at (form path)
-  "Return the part of FORM at PATH, a list of indexes, outermost first."
+  "Return the part of FORM at PATH."
   (reduce (lambda (part index) (nth index part)) path :initial-value form))
 
 (defun without-parts (form paths)
@@ -125,7 +123,28 @@ innermost first, that leads from the outermost form to FORM."
                           (inner (without-parts part inner))
                           (t part)))))
 
-;;; Reports of the end of a form
+;;; Messages to the server
+
+(defun report-built (function)
+  "Send the server a message \"built\", which reports what a form changed. FUNCTION returns its
+members as a property list. Send nothing when FUNCTION returns NIL or signals an error."
+  (let ((members (let ((*print-pretty* nil)) (ignore-errors (funcall function)))))
+    (when members
+      (send (object "built" (make-json-object members) "job" (job-id *job*))))))
+
+(defun report-open (account)
+  "Report to the server, unless that was done before, that the form of ACCOUNT has changed the image
+and still runs. The report of the end of the form refers to this message by CLOSING-MEMBERS."
+  (unless (account-opened account)
+    (let ((number (1+ (sb-ext:atomic-incf (car **opened**)))))
+      (report-built (lambda ()
+                      (list "opens" number
+                            "unfinished" (beginning-of (funcall (account-text account))))))
+      (setf (account-opened account) number))))
+
+(defun closing-members (account)
+  "Return a property list with the number of the message from REPORT-OPEN for ACCOUNT, or NIL."
+  (and (account-opened account) (list "closes" (account-opened account))))
 
 (defun built-members (form account)
   "FORM has ended normally. Return a property list of JSON members that report how it changed the
@@ -154,28 +173,6 @@ rebuild a lost image, or damaged SBCL or the agent."
             (list "unfinished" (beginning-of (funcall (account-text account)))))
           (set-members form)))
 
-(defun evaluate-reporting (form text show)
-  "Evaluate FORM, call SHOW with the list of its values, and return the values of SHOW. Report to
-the server how FORM changed the image, or that FORM was left before its end. If FORM can have
-changed how values are printed, report this only after SHOW has printed the values. TEXT is a
-function that returns the source text of FORM."
-  (let ((account (make-account text)) (reported nil)
-        ;; Settings that changed before FORM are not effects of FORM.
-        (*seen* (ignore-errors (thread-settings))))
-    (flet ((report (members)
-             (unless (shiftf reported t)
-               (report-built (lambda () (append (funcall members form account)
-                                                (closing-members account))))))
-           ;; A member of *PROGRESS-FUNCTIONS*: it is called when an error in FORM is held for
-           ;; debugging, because FORM may never go on. It adds no members to the answer.
-           (report-if-changed ()
-             (when (or (account-builds account) (and *effects* (effects-builds *effects*)))
-               (report-open account))
-             '()))
-      (unwind-protect
-           (let* ((*progress-functions* (cons #'report-if-changed *progress-functions*))
-                  (values (evaluate-parts form '() account)))
-             (unless (account-restyles account) (report #'built-members))
-             (multiple-value-prog1 (funcall show values)
-               (report #'built-members)))
-        (report #'unfinished-members)))))
+(defun beginning-of (text)
+  "Return the first 200 characters of TEXT, on one line, to name a form in a report."
+  (on-one-line (shortened 200 text)))
