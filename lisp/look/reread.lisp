@@ -1,72 +1,21 @@
 ;;;; Finds which names the top-level forms of loaded files use. SBCL discards the code of these
 ;;;; forms after they have run. So the agent reads the files again, at the first question after a
-;;;; load. FILE-LOAD, its MARK and **SOURCES** are defined in top-forms.lisp, *SCRATCH* and PARTS-OF-FORM
-;;;; in walk.lisp. DOUBTFUL, from jobs/spans.lisp, marks a form that the file may have read otherwise.
+;;;; load: READ-NEW-TEXTS is the entry. FILE-LOAD, its MARK and **SOURCES** are defined in
+;;;; top-forms.lisp, *SCRATCH* and PARTS-OF-FORM in walk.lisp. DOUBTFUL, from jobs/spans.lisp, marks
+;;;; a form that the file may have read otherwise.
 
 (in-package "LIVE-LISP.LOOK")
 
-(defun read-unknown (stream character number)
-  "A reader macro function for # and a CHARACTER that has no meaning in this image: read the object
-after it. The file may have defined this syntax only at compile time."
-  (declare (ignore character number))
-  (doubtful (list 'progn (read stream t nil t))))
-
-(defun without-effect-p (form)
-  "Return true if evaluating FORM once more has no effect: FORM calls only functions of Common Lisp
-without side effects, and passes them no functions that they could call."
-  (cond ((symbolp form) (boundp form))
-        ((atom form) t)
-        ((eq (first form) 'quote) (consp (second form)))
-        (t (let ((info (and (symbolp (first form))
-                            (eq (symbol-package (first form)) (find-package "COMMON-LISP"))
-                            (known :function :info (first form)))))
-             (and info
-                  (intersection '("FLUSHABLE" "FOLDABLE")
-                                (attribute-names (function-attributes info)) :test #'string=)
-                  (every #'without-effect-p (rest form)))))))
-
-(defun readtable-without-evaluation (readtable)
-  "Return a copy of READTABLE in which #. evaluates only forms without side effects, and reads
-another form as a quoted object. The reader binds *PACKAGE* to the KEYWORD package after #+ and #-.
-There, #. evaluates any form, since its value decides what the reader skips."
-  (let ((copy (copy-readtable readtable)))
-    (ignore-errors
-     (set-dispatch-macro-character #\# #\. (lambda (stream character number)
-                                             (declare (ignore character number))
-                                             (let ((form (read stream t nil t)))
-                                               (cond ((without-effect-p form) (eval form))
-                                                     ((eq *package* (find-package "KEYWORD"))
-                                                      (ignore-errors (eval form)))
-                                                     (t (doubtful (list 'quote form))))))
-                                   copy)
-     (loop for code from 33 below 127
-           for character = (code-char code)
-           do (unless (or (digit-char-p character)
-                          (find character "<)")
-                          (get-dispatch-macro-character #\# character copy))
-                (set-dispatch-macro-character #\# character #'read-unknown copy))))
-    copy))
-
-(defun scratch-package (package)
-  "Return a new package with all symbols and local nicknames of PACKAGE. The symbols that reading a
-file again creates are interned in the new package, since in PACKAGE another thread could find and
-keep them."
-  (let ((scratch (make-package (format nil "LIVE-LISP TEXT ~36R" (random (expt 36 8))) :use '())))
-    (do-symbols (symbol package) (import (list symbol) scratch))
-    (loop for (nickname . other) in (sb-ext:package-local-nicknames package)
-          do (sb-ext:add-package-local-nickname nickname other scratch))
-    scratch))
+(define-shape unread-file ()
+  "A file that the agent could not read completely, so that it does not know all top-level forms,
+  and the reason."
+  (file string) (why string))
 
 (defvar *entered* nil
   "The current package of the file that is being read again. *SCRATCH* stands in for this package.")
 
-(defun enter (package)
-  "Set *PACKAGE* to a new SCRATCH-PACKAGE for PACKAGE, and delete the previous scratch package."
-  (let ((old *scratch*))
-    (setf *entered* package
-          *scratch* (scratch-package package)
-          *package* *scratch*)
-    (when old (delete-package old))))
+(defparameter *read-limit* (* 16 1024 1024)
+  "The maximum size, in octets, of a file that the agent reads again.")
 
 (defparameter *reader-settings*
   '((set-macro-character . 3) (set-dispatch-macro-character . 3) (make-dispatch-macro-character . 2)
@@ -74,107 +23,21 @@ keep them."
   "A list of (FUNCTION . COUNT) pairs for functions that set the syntax of a character. A call with
 more than COUNT arguments sets it in another readtable than the current one.")
 
-(defun sets-reader-p (form)
-  "Return true if FORM sets the syntax of a character in the current readtable and has no other
-effect."
-  (let ((most (and (consp form) (cdr (assoc (first form) *reader-settings*)))))
-    (and most
-         (<= (length (rest form)) most)
-         (every (lambda (argument)
-                  ;; A LAMBDA expression is a macro form that expands into a FUNCTION form.
-                  (let ((form (macroexpand argument)))
-                    (or (typep form '(cons (eql function))) (without-effect-p form))))
-                (rest form)))))
+;;; Which files are read again
 
-(defun take-settings (parts)
-  "Set *PACKAGE* or *READTABLE* for the next forms of a file as PARTS do. PARTS is the list of forms
-that PARTS-OF-FORM returned for the form just read. *READTABLE* must be a copy."
-  (dolist (part parts)
-    (cond ((sets-reader-p part) (ignore-errors (eval part)))
-          ((typep part '(cons (eql setq) (cons symbol (cons t null))))
-           (destructuring-bind (variable form) (rest part)
-             (case variable
-               (*package* (enter (eval form)))
-               (*readtable* (setf *readtable* (readtable-without-evaluation (eval form))))))))))
+(defun read-new-texts ()
+  "Find the names used by the top-level forms that were evaluated or loaded since the last
+question."
+  (dolist (place (unread-definers)) (read-definer place))
+  (mapc #'read-again (unread-loads)))
 
-(defparameter *read-limit* (* 16 1024 1024)
-  "The maximum size, in octets, of a file that the agent reads again.")
-
-(defun regular-file (file)
-  "Return the truename of FILE, a native name. Signal an error unless it is a regular file of at
-most *READ-LIMIT* octets. To read a FIFO, the agent would wait for a writer."
-  (let ((true (truename (sb-ext:parse-native-namestring file))))
-    (unless (eq :file (file-kind (sb-ext:native-namestring true)))
-      (error "it is not a regular file"))
-    (with-open-file (in true :element-type '(unsigned-byte 8))
-      (when (> (file-length in) *read-limit*) (error "it is larger than 16 MB")))
-    true))
-
-(defun read-forms (visit file &rest version)
-  "Call VISIT for each top-level form of FILE, a native name, with two arguments: the number of the
-form, from 0, and the list of forms that SBCL compiles separately for it. Return NIL, or text with
-the reason if reading ended early. VERSION are keyword arguments for CALL-READING-AGAIN."
-  (let ((*package* *package*) (*entered* nil) (*scratch* nil)
-        (*readtable* (readtable-without-evaluation *readtable*))
-        (*read-suppress* nil))
-    (unwind-protect
-         (handler-case
-             (progn
-               (apply
-                #'call-reading-again
-                (lambda (in take)
-                  (enter (find-package "COMMON-LISP-USER"))
-                  (loop for number from 0
-                        for offset = (file-position in)
-                        for form = (read-preserving-whitespace in nil in)
-                        until (eq form in)
-                        ;; This records where the parts of the form are in the file.
-                        do (funcall take form number offset *entered*)
-                           (let ((parts (and (consp form) (parts-of-form form))))
-                             (funcall visit number parts)
-                             (take-settings parts))))
-                (regular-file file) version)
-               nil)
-           (error (condition)
-             (let ((text (report-text 200 condition)))
-               (string-right-trim (list #\. #\Space #\Newline)
-                                  (subseq text 0
-                                          (or (search "Stream:" text)
-                                              (position #\Newline text)))))))
-      (when *scratch* (delete-package *scratch*)))))
-
-(setf **reads-spans** (lambda (file &rest version)
-                        (without-traces (apply #'read-forms (constantly nil) file version))))
-
-(defun note-load (name mark created)
-  "Return the FILE-LOAD structure for a load of the file NAME. MARK is an object unique to the load.
-If the last structure for the file has the same MARK, return this one. Else make a new structure,
-with the date that the function CREATED returns."
-  (let ((known (gethash name **sources**)))
-    (if (and known (eq mark (file-load-mark known)))
-        known
-        (setf (gethash name **sources**) (make-file-load name mark (funcall created))))))
-
-(defun note-source (source)
-  "Return the FILE-LOAD structure for the load of the file of SOURCE, a debug source. If there is
-none for this load, make it. Return NIL for code from no file and for SBCL's own files."
-  (let ((name (and source (source-name source))))
-    (when (and (stringp name) (not (eql 0 (search "SYS:" name))))
-      (note-load name source (lambda () (source-date source))))))
-
-(defun read-version (visit file created)
-  "Call VISIT for each top-level form of FILE, a native name, as READ-FORMS does. If FILE has
-changed since the date CREATED and its text of that date is known, read this text. Else read FILE as
-it is now. Return the value of READ-FORMS, and the date of the version that was read."
-  (let ((now (date-of file))
-        (text (and (changed-p file created)
-                   **text-as-loaded**
-                   (funcall **text-as-loaded** file created))))
-    (if text
-        (values (call-with-copy (lambda (copy) (read-forms visit copy :path file :date created))
-                                text)
-                created)
-        (values (read-forms visit file) now))))
+(defun unread-loads ()
+  "Return a list of the FILE-LOAD structures whose files were not read again yet."
+  (let ((unread '()))
+    (sb-ext:with-locked-hash-table (**sources**)
+      (loop for load being the hash-values of **sources**
+            when (eq :unread (file-load-state load)) do (push load unread)))
+    (nreverse unread)))
 
 (defun read-again (load)
   "Read the file of LOAD, a FILE-LOAD structure, again, and record which names its forms use. If
@@ -195,24 +58,19 @@ reading ends early, record the reason. The file is not read again for the same L
                     (t t)))))
     (mapc #'note-place places)))
 
-(defun unread-loads ()
-  "Return a list of the FILE-LOAD structures whose files were not read again yet."
-  (let ((unread '()))
-    (sb-ext:with-locked-hash-table (**sources**)
-      (loop for load being the hash-values of **sources**
-            when (eq :unread (file-load-state load)) do (push load unread)))
-    (nreverse unread)))
-
-(defun read-new-texts ()
-  "Find the names used by the top-level forms that were evaluated or loaded since the last
-question."
-  (dolist (place (unread-definers)) (read-definer place))
-  (mapc #'read-again (unread-loads)))
-
-(define-shape unread-file ()
-  "A file that the agent could not read completely, so that it does not know all top-level forms,
-  and the reason."
-  (file string) (why string))
+(defun read-version (visit file created)
+  "Call VISIT for each top-level form of FILE, a native name, as READ-FORMS does. If FILE has
+changed since the date CREATED and its text of that date is known, read this text. Else read FILE as
+it is now. Return the value of READ-FORMS, and the date of the version that was read."
+  (let ((now (date-of file))
+        (text (and (changed-p file created)
+                   **text-as-loaded**
+                   (funcall **text-as-loaded** file created))))
+    (if text
+        (values (call-with-copy (lambda (copy) (read-forms visit copy :path file :date created))
+                                text)
+                created)
+        (values (read-forms visit file) now))))
 
 (defun unread-data ()
   "Return a list of JSON objects for the files that could not be read again to their ends, each with
@@ -224,3 +82,156 @@ the file's name and the reason."
             when (stringp state)
               do (push (object "file" (translated (file-load-name load)) "why" state) unread)))
     (nreverse unread)))
+
+(defun note-source (source)
+  "Return the FILE-LOAD structure for the load of the file of SOURCE, a debug source. If there is
+none for this load, make it. Return NIL for code from no file and for SBCL's own files."
+  (let ((name (and source (source-name source))))
+    (when (and (stringp name) (not (eql 0 (search "SYS:" name))))
+      (note-load name source (lambda () (source-date source))))))
+
+(defun note-load (name mark created)
+  "Return the FILE-LOAD structure for a load of the file NAME. MARK is an object unique to the load.
+If the last structure for the file has the same MARK, return this one. Else make a new structure,
+with the date that the function CREATED returns."
+  (let ((known (gethash name **sources**)))
+    (if (and known (eq mark (file-load-mark known)))
+        known
+        (setf (gethash name **sources**) (make-file-load name mark (funcall created))))))
+
+;;; Reading a file
+
+(defun read-forms (visit file &rest version)
+  "Call VISIT for each top-level form of FILE, a native name, with two arguments: the number of the
+form, from 0, and the list of forms that SBCL compiles separately for it. Return NIL, or text with
+the reason if reading ended early. VERSION are keyword arguments for CALL-READING-AGAIN."
+  (let ((*package* *package*) (*entered* nil) (*scratch* nil)
+        (*readtable* (readtable-without-evaluation *readtable*))
+        (*read-suppress* nil))
+    (flet ((read-all (in take)
+             (enter (find-package "COMMON-LISP-USER"))
+             (loop for number from 0
+                   for offset = (file-position in)
+                   for form = (read-preserving-whitespace in nil in)
+                   until (eq form in)
+                   ;; This records where the parts of the form are in the file.
+                   do (funcall take form number offset *entered*)
+                      (let ((parts (and (consp form) (parts-of-form form))))
+                        (funcall visit number parts)
+                        (take-settings parts)))))
+      (unwind-protect
+           (handler-case
+               (progn (apply #'call-reading-again #'read-all (regular-file file) version)
+                      nil)
+             (error (condition) (reading-problem condition)))
+        (when *scratch* (delete-package *scratch*))))))
+
+(defun reading-problem (condition)
+  "Return the first line of text that describes CONDITION, a reader error, without its stream and
+the final period."
+  (let ((text (report-text 200 condition)))
+    (string-right-trim (list #\. #\Space #\Newline)
+                       (subseq text 0 (or (search "Stream:" text)
+                                          (position #\Newline text))))))
+
+(defun regular-file (file)
+  "Return the truename of FILE, a native name. Signal an error unless it is a regular file of at
+most *READ-LIMIT* octets. To read a FIFO, the agent would wait for a writer."
+  (let ((true (truename (sb-ext:parse-native-namestring file))))
+    (unless (eq :file (file-kind (sb-ext:native-namestring true)))
+      (error "it is not a regular file"))
+    (with-open-file (in true :element-type '(unsigned-byte 8))
+      (when (> (file-length in) *read-limit*) (error "it is larger than 16 MB")))
+    true))
+
+(setf **reads-spans** (lambda (file &rest version)
+                        (without-traces (apply #'read-forms (constantly nil) file version))))
+
+;;; What the file itself sets for its next forms: the current package and the readtable
+
+(defun take-settings (parts)
+  "Set *PACKAGE* or *READTABLE* for the next forms of a file as PARTS do. PARTS is the list of forms
+that PARTS-OF-FORM returned for the form just read. *READTABLE* must be a copy."
+  (dolist (part parts)
+    (cond ((sets-reader-p part) (ignore-errors (eval part)))
+          ((typep part '(cons (eql setq) (cons symbol (cons t null))))
+           (destructuring-bind (variable form) (rest part)
+             (case variable
+               (*package* (enter (eval form)))
+               (*readtable* (setf *readtable* (readtable-without-evaluation (eval form))))))))))
+
+(defun sets-reader-p (form)
+  "Return true if FORM sets the syntax of a character in the current readtable and has no other
+effect."
+  (let ((most (and (consp form) (cdr (assoc (first form) *reader-settings*)))))
+    (and most
+         (<= (length (rest form)) most)
+         (every (lambda (argument)
+                  ;; A LAMBDA expression is a macro form that expands into a FUNCTION form.
+                  (let ((form (macroexpand argument)))
+                    (or (typep form '(cons (eql function))) (without-effect-p form))))
+                (rest form)))))
+
+(defun enter (package)
+  "Set *PACKAGE* to a new SCRATCH-PACKAGE for PACKAGE, and delete the previous scratch package."
+  (let ((old *scratch*))
+    (setf *entered* package
+          *scratch* (scratch-package package)
+          *package* *scratch*)
+    (when old (delete-package old))))
+
+(defun scratch-package (package)
+  "Return a new package with all symbols and local nicknames of PACKAGE. The symbols that reading a
+file again creates are interned in the new package, since in PACKAGE another thread could find and
+keep them."
+  (let ((scratch (make-package (format nil "LIVE-LISP TEXT ~36R" (random (expt 36 8))) :use '())))
+    (do-symbols (symbol package) (import (list symbol) scratch))
+    (loop for (nickname . other) in (sb-ext:package-local-nicknames package)
+          do (sb-ext:add-package-local-nickname nickname other scratch))
+    scratch))
+
+;;; Reading without evaluation
+
+(defun readtable-without-evaluation (readtable)
+  "Return a copy of READTABLE in which #. evaluates only forms without side effects, and characters
+without a meaning after # are READ-UNKNOWN."
+  (let ((copy (copy-readtable readtable)))
+    (ignore-errors
+     (set-dispatch-macro-character #\# #\. #'read-evaluated copy)
+     (loop for code from 33 below 127
+           for character = (code-char code)
+           do (unless (or (digit-char-p character)
+                          (find character "<)")
+                          (get-dispatch-macro-character #\# character copy))
+                (set-dispatch-macro-character #\# character #'read-unknown copy))))
+    copy))
+
+(defun read-evaluated (stream character number)
+  "A reader macro function for #. that evaluates only a form without side effects, and reads another
+form as a quoted object. But after #+ and #-, where the reader binds *PACKAGE* to the KEYWORD
+package, evaluate any form, since its value decides what the reader skips."
+  (declare (ignore character number))
+  (let ((form (read stream t nil t)))
+    (cond ((without-effect-p form) (eval form))
+          ((eq *package* (find-package "KEYWORD")) (ignore-errors (eval form)))
+          (t (doubtful (list 'quote form))))))
+
+(defun read-unknown (stream character number)
+  "A reader macro function for # and a CHARACTER that has no meaning in this image: read the object
+after it. The file may have defined this syntax only at compile time."
+  (declare (ignore character number))
+  (doubtful (list 'progn (read stream t nil t))))
+
+(defun without-effect-p (form)
+  "Return true if evaluating FORM once more has no effect: FORM calls only functions of Common Lisp
+without side effects, and passes them no functions that they could call."
+  (cond ((symbolp form) (boundp form))
+        ((atom form) t)
+        ((eq (first form) 'quote) (consp (second form)))
+        (t (let ((info (and (symbolp (first form))
+                            (eq (symbol-package (first form)) (find-package "COMMON-LISP"))
+                            (known :function :info (first form)))))
+             (and info
+                  (intersection '("FLUSHABLE" "FOLDABLE")
+                                (attribute-names (function-attributes info)) :test #'string=)
+                  (every #'without-effect-p (rest form)))))))

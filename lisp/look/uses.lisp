@@ -1,6 +1,6 @@
 ;;;; The index: a table from each name to its users, the functions whose code uses the name. The
 ;;;; agent builds it at the first question, and adds new code at later questions. Before an answer
-;;;; shows a user, the agent checks that the user still exists.
+;;;; shows a user, the agent checks that the user still exists. NOTE-USER adds the uses by a user.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -39,6 +39,7 @@ a name, as while a definition is being made."
   (serial 0) (unreached '()))
 
 (sb-ext:defglobal **index** nil "The USE-INDEX, or NIL if the next question must build it.")
+
 (sb-ext:defglobal **index-lock** (sb-thread:make-mutex :name "live-lisp index")
   "A lock that a thread holds while it uses **INDEX**.")
 
@@ -57,44 +58,83 @@ a name, as while a definition is being made."
   (declare (type (unsigned-byte 32) use))
   (logand use 7))
 
-(defun covered-p (use known)
-  "USE and KNOWN are integers for uses of one name. Return true if the index need not have USE when
-it has KNOWN: both are by the same user, and have the same kind, or USE is a :MENTION, or USE is a
-:CONSTANT and KNOWN is a :CALLS."
-  (declare (type (unsigned-byte 32) use known) (optimize speed))
-  (and (= (use-user use) (use-user known))
-       (or (= use known)
-           (= (use-kind use) (kind-position :mention))
-           (and (= (use-kind use) (kind-position :constant))
-                (= (use-kind known) (kind-position :calls))))))
-
-(defun note-use (index name user kind)
-  "Add a use of NAME to INDEX. USER is the number of the user, and KIND is a position in
-*USE-KINDS*. The uses of a name must be added in the order of the users' numbers."
-  (declare (type (unsigned-byte 29) user) (type (unsigned-byte 3) kind) (optimize speed))
-  (let* ((use (logior (ash user 3) kind))
-         (table (use-index-uses index))
-         (uses (gethash name table)))
-    (typecase uses
-      (null (setf (gethash name table) use))
-      (fixnum (unless (covered-p use uses)
-                (setf (gethash name table) (make-array 3 :element-type '(unsigned-byte 32)
-                                                       :initial-contents (list 2 uses use)))))
-      (uses
-       (let ((fill (aref uses 0)))
-         (unless (loop for i from fill downto 1
-                       for known = (aref uses i)
-                       while (= (use-user known) user)
-                         thereis (covered-p use known))
-           (when (= (1+ fill) (length uses))
-             (let ((larger (make-array (+ fill (ceiling fill 2) 2)
-                                       :element-type '(unsigned-byte 32))))
-               (replace larger uses)
-               (setf uses larger (gethash name table) larger)))
-           (setf (aref uses (1+ fill)) use
-                 (aref uses 0) (1+ fill))))))))
-
 ;;; Finding the names that a user uses
+
+(defun note-user (index number user)
+  "Add to INDEX the uses by USER, a USER structure with position NUMBER in INDEX: those in its cross
+references, and the names in the constants of its code object."
+  (let ((code (user-code user)))
+    (when code
+      (multiple-value-bind (called mentioned) (names-in-constants code)
+        (note-xrefs index number user called mentioned)
+        (note-constants index number user called mentioned)))))
+
+(defun names-in-constants (code)
+  "Return two lists of the names in the constants of CODE: of the functions that CODE refers to, and
+of the symbols in its data."
+  (let ((called (called-names code)) (mentioned '()))
+    (map-constants (lambda (constant)
+                     (when (and (data-p constant) (not (lambda-list-p constant code)))
+                       (map-symbols (lambda (symbol handled)
+                                      (if handled (push symbol called) (push symbol mentioned)))
+                                    constant)))
+                   code)
+    (values called mentioned)))
+
+(defun note-constants (index number user called mentioned)
+  "Add to INDEX the uses of the names CALLED and MENTIONED, which are in the constants of the code
+object of USER, a USER structure with position NUMBER in INDEX. All functions in a code object share
+its constants, so each of these functions counts as a user of them. If the code object also has a
+top-level form, a constant may be used by this form alone. Then the functions have it as a :MENTION
+only, unless the form just adds a method."
+  (let* ((code (user-code user))
+         (roots (roots-in code))
+         (shared (rest roots))
+         (with-form (and shared (member :top-level roots)))
+         (in-xrefs (and shared (names-in-xrefs code)))
+         (certain (or (not with-form)
+                      (null (user-name user))
+                      (eq :top-level (root-of (simple-function-name (user-function user))))
+                      (method-alone-p code))))
+    (flet ((note (names kind)
+             (dolist (name names)
+               (unless (or (equal name (user-name user))
+                           (member name in-xrefs :test #'equal)
+                           (and with-form (not (showable-name-p name))))
+                 (note-use index name number (if certain kind (kind-position :mention)))))))
+      (note called (kind-position :constant))
+      (note mentioned (kind-position :mention)))))
+
+(defun note-xrefs (index number user called mentioned)
+  "Add to INDEX the uses in the cross references of USER, a USER structure with position NUMBER in
+INDEX. CALLED and MENTIONED are NAMES-IN-CONSTANTS of its code."
+  (flet ((note (kind name form)
+           (declare (ignore form))
+           (let ((position (position kind *use-kinds*)))
+             (when (and position (not (eq name t)))
+               (note-use index name number
+                         (if (and (eq kind :calls) (removed-call-p name called mentioned))
+                             (kind-position :mention)
+                             position))))))
+    (dolist (function (functions-of user))
+      (let ((xrefs (packed-xrefs function)))
+        (when xrefs (map-xrefs #'note xrefs))))))
+
+(defun functions-of (user)
+  "Return a list of the functions in the code of USER, a USER structure, that belong to USER: its
+function and the functions nested in that. If USER has no name, return the functions without a
+name."
+  (let* ((own (user-function user)) (code (user-code user)))
+    (cond ((null code) '())
+          ((null (user-name user)) (nameless-functions code))
+          ((= 1 (code-functions code)) (list own))
+          (t (let ((root (root-of (simple-function-name own))))
+               (loop for index below (code-functions code)
+                     for function = (code-function code index)
+                     when (or (eq function own)
+                              (and (not (form-name-p (simple-function-name function)))
+                                   (equal root (root-in code function))))
+                       collect function))))))
 
 (defun removed-call-p (name called mentioned)
   "The cross references of some code have a call of NAME. Return true if the compiler has removed
@@ -115,66 +155,53 @@ then does its work without its name."
        (not (member name called :test #'eq))
        (not (member name mentioned :test #'eq))))
 
-(defun functions-of (user)
-  "Return a list of the functions in the code of USER, a USER structure, that belong to USER: its
-function and the functions nested in that. If USER has no name, return the functions without a
-name."
-  (let* ((own (user-function user)) (code (user-code user)))
-    (cond ((null code) '())
-          ((null (user-name user)) (nameless-functions code))
-          ((= 1 (code-functions code)) (list own))
-          (t (let ((root (root-of (simple-function-name own))))
-               (loop for index below (code-functions code)
-                     for function = (code-function code index)
-                     when (or (eq function own)
-                              (and (not (form-name-p (simple-function-name function)))
-                                   (equal root (root-in code function))))
-                       collect function))))))
+;;; Adding a use
 
-(defun note-xrefs (index number user called mentioned)
-  "Add to INDEX the uses in the cross references of USER, a USER structure with position NUMBER in
-INDEX. CALLED lists the functions that the code of USER names, and MENTIONED the symbols in its
-data."
-  (dolist (function (functions-of user))
-    (let ((xrefs (packed-xrefs function)))
-      (when xrefs
-        (map-xrefs (lambda (kind name form)
-                     (declare (ignore form))
-                     (let ((position (position kind *use-kinds*)))
-                       (when (and position (not (eq name t)))
-                         (note-use index name number
-                                   (if (and (eq kind :calls) (removed-call-p name called mentioned))
-                                       (kind-position :mention)
-                                       position)))))
-                   xrefs)))))
+(defun note-use (index name user kind)
+  "Add a use of NAME to INDEX. USER is the number of the user, and KIND is a position in
+*USE-KINDS*. The uses of a name must be added in the order of the users' numbers."
+  (declare (type (unsigned-byte 29) user) (type (unsigned-byte 3) kind) (optimize speed))
+  (let* ((use (logior (ash user 3) kind))
+         (table (use-index-uses index))
+         (uses (gethash name table)))
+    (typecase uses
+      (null (setf (gethash name table) use))
+      (fixnum
+       (unless (covered-p use uses)
+         (setf (gethash name table) (make-array 3 :element-type '(unsigned-byte 32)
+                                                  :initial-contents (list 2 uses use)))))
+      (uses
+       (unless (covered-by-last-p use uses)
+         (let* ((number (1+ (aref uses 0)))
+                (larger (with-room-for number uses)))
+           (unless (eq larger uses) (setf (gethash name table) larger))
+           (setf (aref larger number) use
+                 (aref larger 0) number)))))))
 
-(defun note-user (index number user)
-  "Add to INDEX the uses by USER, a USER structure with position NUMBER in INDEX: those in its cross
-references, and the names in the constants of its code object. All functions in a code object share
-its constants, so each of these functions counts as a user of them. If the code object also has a
-top-level form, a constant may be used by this form alone. Then the functions have it as a :MENTION
-only, unless the form just adds a method."
-  (let* ((code (user-code user)) (roots (and code (roots-in code)))
-         (mixed (and (rest roots) (member :top-level roots)))
-         (known (and (rest roots) (names-in-xrefs code))) (called (and code (called-names code)))
-         (mentioned '())
-         (certain (or (not mixed)
-                      (null (user-name user))
-                      (eq :top-level (root-of (simple-function-name (user-function user))))
-                      (method-alone-p code))))
-    (when code
-      (map-constants (lambda (constant)
-                       (when (and (data-p constant) (not (lambda-list-p constant code)))
-                         (map-symbols (lambda (symbol handled)
-                                        (if handled (push symbol called) (push symbol mentioned)))
-                                      constant)))
-                     code)
-      (note-xrefs index number user called mentioned)
-      (flet ((note (names kind)
-               (dolist (name names)
-                 (unless (or (equal name (user-name user))
-                             (member name known :test #'equal)
-                             (and mixed (not (showable-name-p name))))
-                   (note-use index name number (if certain kind (kind-position :mention)))))))
-        (note called (kind-position :constant))
-        (note mentioned (kind-position :mention))))))
+(defun covered-by-last-p (use uses)
+  "Return true if the vector USES has a use by the user of USE, so among its last, by which USE is
+COVERED-P."
+  (declare (type (unsigned-byte 32) use) (type uses uses) (optimize speed))
+  (loop for i from (aref uses 0) downto 1
+        for known = (aref uses i)
+        while (= (use-user known) (use-user use))
+          thereis (covered-p use known)))
+
+(defun with-room-for (number uses)
+  "Return USES, or a larger copy of it if it has no element NUMBER."
+  (declare (type fixnum number) (type uses uses) (optimize speed))
+  (if (< number (length uses))
+      uses
+      (replace (make-array (+ number (ceiling number 2) 1) :element-type '(unsigned-byte 32))
+               uses)))
+
+(defun covered-p (use known)
+  "USE and KNOWN are integers for uses of one name. Return true if the index need not have USE when
+it has KNOWN: both are by the same user, and have the same kind, or USE is a :MENTION, or USE is a
+:CONSTANT and KNOWN is a :CALLS."
+  (declare (type (unsigned-byte 32) use known) (optimize speed))
+  (and (= (use-user use) (use-user known))
+       (or (= use known)
+           (= (use-kind use) (kind-position :mention))
+           (and (= (use-kind use) (kind-position :constant))
+                (= (use-kind known) (kind-position :calls))))))

@@ -1,6 +1,6 @@
 ;;;; Profiles a program by sampling its stacks, with the profiler that comes with SBCL. CALL-SAMPLED
-;;;; takes the samples, MAP-STACKS cuts each down to the functions of the program, and SPOT
-;;;; structures count in how many samples a function is.
+;;;; takes the samples. PROFILE-MEMBERS describes them: MAP-STACKS cuts each down to the functions
+;;;; of the program, and SPOT structures count in how many samples a function is.
 
 (in-package "LIVE-LISP.OBSERVE")
 
@@ -32,8 +32,12 @@
   (spots (list spot) :optional)
   (found integer "Number of functions that were the innermost frame of a sample."))
 
+;;; Taking samples
+
 (defparameter *sample-seconds* 0.01 "The number of seconds between two samples.")
+
 (defparameter *sample-limit* 5000 "The maximum number of samples in modes other than :ALLOC.")
+
 (defparameter *allocation-samples* 20000
   "The maximum number of samples in mode :ALLOC. It is higher, since SBCL takes one sample for each
 allocated page of memory.")
@@ -44,20 +48,6 @@ allocated page of memory.")
 
 (sb-ext:defglobal **profiling** (sb-thread:make-mutex :name "live-lisp profiling")
   "A lock that a thread holds while samples are taken.")
-
-(defun profiler (name)
-  "Return the function with the string NAME in SBCL's profiler. If this SBCL has no profiler, end
-the operation with an error answer."
-  (or (contrib-function "SB-SPROF" name)
-      (progn (ignore-errors (require "SB-SPROF"))
-             (contrib-function "SB-SPROF" name))
-      (fail-lookup "noProfiler" t)))
-
-(defun profiler-value (name)
-  "Return the value of the variable with the string NAME in SBCL's profiler. Return NIL if there is
-none."
-  (let ((symbol (contrib-symbol "SB-SPROF" name)))
-    (and symbol (boundp symbol) (symbol-value symbol))))
 
 (defun call-sampled (mode function)
   "Call FUNCTION and return its values. While it runs, sample the stacks of all threads in MODE:
@@ -74,86 +64,26 @@ none."
    function
    (lambda () (funcall (profiler "STOP-PROFILING")))))
 
-;;; The functions on sampled stacks
+(defun profiler (name)
+  "Return the function with the string NAME in SBCL's profiler. If this SBCL has no profiler, end
+the operation with an error answer."
+  (or (contrib-function "SB-SPROF" name)
+      (progn (ignore-errors (require "SB-SPROF"))
+             (contrib-function "SB-SPROF" name))
+      (fail-lookup "noProfiler" t)))
 
-(defun name-packages (name)
-  "Return a list of the home packages of the symbols in NAME, a debug name, except KEYWORD."
-  (cond ((consp name) (append (name-packages (car name)) (name-packages (cdr name))))
-        ((keywordp name) '())
-        ((and name (symbolp name) (symbol-package name)) (list (symbol-package name)))))
+(defun profiler-value (name)
+  "Return the value of the variable with the string NAME in SBCL's profiler. Return NIL if there is
+none."
+  (let ((symbol (contrib-symbol "SB-SPROF" name)))
+    (and symbol (boundp symbol) (symbol-value symbol))))
 
-(defun program-name-p (name)
-  "Return true if the debug name NAME belongs to the program, not to SBCL or the agent."
-  (and (not (stringp name))
-       (let ((packages (name-packages name)))
-         (and (notany #'own-package-p packages)
-              (notany (lambda (package) (string= "SB-SPROF" (package-name package))) packages)
-              (or (notevery #'sb-ext:package-locked-p packages)
-                  ;; This is the name of an evaluated form, or of a form in a file.
-                  (and (consp name) (eq 'lambda (first name)) (null (rest packages))))))))
+;;; Describing samples in answers
 
-(defun program-part (names mode)
-  "NAMES are the debug names of the functions on a stack, outermost first. Return the part of the
-list that belongs to the program, and the index of its start in NAMES. Return NIL if there is no
-such part. The part ends before functions of the agent, which may run after a collection. In MODE
-:ALLOC, it ends where SBCL allocates."
-  (let* ((called (position :user-code names :key #'frame-role :from-end t))
-         (start (if called
-                    (position-if-not #'agent-name-p names :start (1+ called))
-                    (position-if #'program-name-p names))))
-    ;; Drop samples of the agent's function SPENT, which reads /proc to measure waiting.
-    (when (and start (not (find 'spent names :end start)))
-      (let ((end (or (position-if #'agent-name-p names :start start) (length names))))
-        (when (eq mode :alloc)
-          (setf end (1+ (position-if-not #'stringp names :end end :from-end t))))
-        (values (subseq names start end) start)))))
-
-(defun dispatch-name-p (name)
-  "Return true if NAME is the debug name of code that SBCL has made to find the methods of a generic
-function. It is a LAMBDA whose lambda list has symbols of SB-PCL."
-  (and (consp name)
-       (eq 'lambda (first name))
-       (consp (rest name))
-       (some (lambda (package) (string= "SB-PCL" (package-name package)))
-             (name-packages (second name)))))
-
-(defun info-name (info)
-  "INFO is SBCL's debug information about a frame in a sample. Return the debug name of the function
-of the frame. If there is none, return text that describes the function."
-  (cond ((stringp info) info)
-        ((null info) "foreign code")
-        ((symbolp info) (string-downcase info))
-        (t (let ((name (ignore-errors (debug-name info))))
-             (cond ((null name) "code without a name")
-                   ;; SBCL keeps only both ends of a deep stack. It marks the gap between them with
-                   ;; a function that is never called.
-                   ((eq name (contrib-symbol "SB-SPROF" "UNAVAILABLE-FRAMES"))
-                    "frames that SBCL left out")
-                   ((dispatch-name-p name) "dispatch of a generic function")
-                   (t name))))))
-
-(defun map-stacks (visit mode)
-  "Call VISIT for each sample in MODE during which the program ran, with two lists: the names of the
-program's functions on the stack, outermost first, and SBCL's debug information about them. Return
-the number of all samples."
-  (funcall (profiler "REPORT") :type nil :stream (make-broadcast-stream))
-  (let ((frames (contrib-function "SB-SPROF" "MAP-TRACE-PC-LOCS")) (all 0))
-    (funcall (profiler "MAP-TRACES")
-             (lambda (thread trace)
-               (declare (ignore thread))
-               (incf all)
-               (let ((infos '()))
-                 (funcall frames (lambda (info place)
-                                   (declare (ignore place))
-                                   (push info infos))
-                          trace)
-                 (setf infos (reverse infos))
-                 (multiple-value-bind (part start) (program-part (mapcar #'info-name infos) mode)
-                   (when part (funcall visit part (nthcdr start infos))))))
-             (profiler-value "*SAMPLES*"))
-    all))
-
-;;; Counting samples by function
+(defstruct (sampled-frame (:constructor make-sampled-frame (name info)))
+  "A function on a sampled stack. NAME is its debug name, or a text if it has none. INFO is SBCL's
+debug information about its frame."
+  name info)
 
 (defstruct (spot (:constructor make-spot (name info)))
   "A function that occurs in samples. NAME is its debug name or a text, and INFO is SBCL's debug
@@ -161,90 +91,6 @@ information about its frame. SELF is the number of samples in which it was the i
 TOTAL is the number of samples in which it was on the stack. CALLERS is an alist from the names of
 its callers to numbers of samples."
   name info (self 0) (total 0) (callers '()))
-
-(defun count-stack (names infos spots)
-  "NAMES lists the functions on the stack in a sample, outermost first, and INFOS the debug
-information about them. Count the sample in SPOTS, a hash table from names to SPOT structures. A
-function that is on the stack several times counts once in TOTAL."
-  (loop with told = '()
-        for (name . inner) on names
-        for info in infos
-        for above = nil then below
-        for below = name
-        for spot = (or (gethash name spots) (setf (gethash name spots) (make-spot name info)))
-        do (unless (member name told :test #'equal)
-             (push name told)
-             (incf (spot-total spot))
-             (let ((pair (assoc above (spot-callers spot) :test #'equal)))
-               (cond (pair (incf (cdr pair)))
-                     (above (push (cons above 1) (spot-callers spot))))))
-           (unless inner (incf (spot-self spot)))))
-
-(defun counted-samples (mode)
-  "Return three values: a list of SPOT structures for all samples in MODE, the number of samples in
-which the program ran, and the number of all samples."
-  (let* ((spots (make-hash-table :test 'equal)) (samples 0)
-         (all (map-stacks (lambda (names infos)
-                            (incf samples)
-                            (count-stack names infos spots))
-                          mode)))
-    (values (loop for spot being the hash-values of spots collect spot) samples all)))
-
-;;; Describing functions in answers
-
-(defun foreign-name (name)
-  "Return the text NAME without SBCL's prefix for foreign functions."
-  (let ((prefix "foreign function "))
-    (if (eql 0 (search prefix name)) (subseq name (length prefix)) name)))
-
-(defun spot-text (name)
-  "NAME is the NAME of a SPOT structure, a debug name or a text. Return text for it in answers."
-  (cond ((stringp name) (foreign-name name))
-        ((form-name-p name) "the form")
-        ((method-name-p name) (shortened 80 (function-text (list* :method (rest name)))))
-        (t (shortened 80 (function-text name)))))
-
-(defun spot-place (spot)
-  "Return a JSON object with the source location of the function of SPOT. Return NIL if it is
-unknown or in one of SBCL's own files."
-  (ignore-errors
-   (let* ((function (function-of-frame (spot-info spot)))
-          (file (code-file (code-of function))))
-     (unless (or (null file) (eql 0 (search "SYS:" file)))
-       (place-data (introspect "FIND-DEFINITION-SOURCE" function))))))
-
-(defun spot-row (spot samples)
-  "Return a JSON object for SPOT, with its counts as percentages of SAMPLES, the number of samples
-in which the program ran."
-  (let ((caller (first (stable-sort (copy-list (spot-callers spot)) #'> :key #'cdr))))
-    (flet ((part (count) (/ (round (* 1000 count) samples) 10d0)))
-      (object "name" (spot-text (spot-name spot))
-              "self" (part (spot-self spot))
-              "total" (part (spot-total spot))
-              "place" (spot-place spot)
-              "caller" (and caller (spot-text (car caller)))
-              "callerPart" (and caller
-                                (< (cdr caller) (spot-total spot))
-                                (round (* 100 (cdr caller)) (spot-total spot)))))))
-
-(defun chosen-spots (spots top samples)
-  "Return a list of TOP elements of SPOTS: three fourths of them are those with the highest SELF,
-the others those with the highest TOTAL. Leave out functions that are in fewer than one of 2000
-samples. SAMPLES is the number of samples in which the program ran."
-  (let* ((spots (remove-if (lambda (spot) (< (* 2000 (spot-total spot)) samples)) spots))
-         (by-self (sort (remove 0 spots :key #'spot-self) #'> :key #'spot-self))
-         (running (page by-self 0 (- top (floor top 4))))
-         (others (sort (remove-if (lambda (spot)
-                                    (or (stringp (spot-name spot)) (member spot running)))
-                                  spots)
-                       #'> :key #'spot-total)))
-    (append running (page others 0 (- top (length running))))))
-
-(defun large-objects-p (octets samples)
-  "OCTETS is the number of octets allocated while SAMPLES samples were taken. Return true if the
-samples cannot account for most of them. SBCL takes a sample for each page of small objects, but
-only one for a large object, even if it has several pages."
-  (> octets (* 2 samples page-octets)))
 
 (defun profile-members (mode top octets)
   "Return a plist for a JSON object about the samples in MODE: their number, whether the maximum
@@ -261,3 +107,172 @@ samples were taken, or NIL if it is unknown."
                        (loop for spot in (chosen-spots spots top samples)
                              collect (spot-row spot samples)))
           "found" (count-if #'plusp spots :key #'spot-self))))
+
+(defun large-objects-p (octets samples)
+  "OCTETS is the number of octets allocated while SAMPLES samples were taken. Return true if the
+samples cannot account for most of them. SBCL takes a sample for each page of small objects, but
+only one for a large object, even if it has several pages."
+  (> octets (* 2 samples page-octets)))
+
+(defun chosen-spots (spots top samples)
+  "Return a list of TOP elements of SPOTS: three fourths of them are those with the highest SELF,
+the others those with the highest TOTAL. Leave out functions that are in fewer than one of 2000
+samples. SAMPLES is the number of samples in which the program ran."
+  (let* ((spots (remove-if (lambda (spot) (< (* 2000 (spot-total spot)) samples)) spots))
+         (by-self (sort (remove 0 spots :key #'spot-self) #'> :key #'spot-self))
+         (running (page by-self 0 (- top (floor top 4))))
+         (others (sort (remove-if (lambda (spot)
+                                    (or (stringp (spot-name spot)) (member spot running)))
+                                  spots)
+                       #'> :key #'spot-total)))
+    (append running (page others 0 (- top (length running))))))
+
+(defun spot-row (spot samples)
+  "Return a JSON object for SPOT, with its counts as percentages of SAMPLES, the number of samples
+in which the program ran."
+  (let ((caller (first (stable-sort (copy-list (spot-callers spot)) #'> :key #'cdr))))
+    (flet ((part (count) (/ (round (* 1000 count) samples) 10d0)))
+      (object "name" (spot-text (spot-name spot))
+              "self" (part (spot-self spot))
+              "total" (part (spot-total spot))
+              "place" (spot-place spot)
+              "caller" (and caller (spot-text (car caller)))
+              "callerPart" (and caller
+                                (< (cdr caller) (spot-total spot))
+                                (round (* 100 (cdr caller)) (spot-total spot)))))))
+
+(defun spot-text (name)
+  "NAME is the NAME of a SPOT structure, a debug name or a text. Return text for it in answers."
+  (cond ((stringp name) (foreign-name name))
+        ((form-name-p name) "the form")
+        ((method-name-p name) (shortened 80 (function-text (list* :method (rest name)))))
+        (t (shortened 80 (function-text name)))))
+
+(defun foreign-name (name)
+  "Return the text NAME without SBCL's prefix for foreign functions."
+  (let ((prefix "foreign function "))
+    (if (eql 0 (search prefix name)) (subseq name (length prefix)) name)))
+
+(defun spot-place (spot)
+  "Return a JSON object with the source location of the function of SPOT. Return NIL if it is
+unknown or in one of SBCL's own files."
+  (ignore-errors
+   (let* ((function (function-of-frame (spot-info spot)))
+          (file (code-file (code-of function))))
+     (unless (or (null file) (eql 0 (search "SYS:" file)))
+       (place-data (introspect "FIND-DEFINITION-SOURCE" function))))))
+
+;;; Counting samples by function
+
+(defun counted-samples (mode)
+  "Return three values: a list of SPOT structures for all samples in MODE, the number of samples in
+which the program ran, and the number of all samples."
+  (let* ((spots (make-hash-table :test 'equal)) (samples 0)
+         (all (map-stacks (lambda (stack) (incf samples) (count-stack stack spots)) mode)))
+    (values (loop for spot being the hash-values of spots collect spot) samples all)))
+
+(defun count-stack (stack spots)
+  "Count the sample with STACK, a list of SAMPLED-FRAME structures, in SPOTS, a hash table from
+names to SPOT structures. A function that is on the stack several times counts once in TOTAL."
+  (loop with counted = '()
+        for (frame . inner) on stack
+        for caller = nil then name
+        for name = (sampled-frame-name frame)
+        for spot = (or (gethash name spots)
+                       (setf (gethash name spots) (make-spot name (sampled-frame-info frame))))
+        do (unless (member name counted :test #'equal)
+             (push name counted)
+             (incf (spot-total spot))
+             (when caller (count-caller caller spot)))
+           (unless inner (incf (spot-self spot)))))
+
+(defun count-caller (name spot)
+  "Count a sample in which NAME is the caller of the function of SPOT."
+  (let ((pair (assoc name (spot-callers spot) :test #'equal)))
+    (if pair
+        (incf (cdr pair))
+        (push (cons name 1) (spot-callers spot)))))
+
+;;; The functions on sampled stacks
+
+(defun map-stacks (visit mode)
+  "Call VISIT for each sample in MODE during which the program ran, with a list of SAMPLED-FRAME
+structures: the program's functions on the stack, outermost first. Return the number of all
+samples."
+  (funcall (profiler "REPORT") :type nil :stream (make-broadcast-stream))
+  (let ((samples 0))
+    (funcall (profiler "MAP-TRACES")
+             (lambda (thread trace)
+               (declare (ignore thread))
+               (incf samples)
+               (let ((part (program-part (stack-of trace) mode)))
+                 (when part (funcall visit part))))
+             (profiler-value "*SAMPLES*"))
+    samples))
+
+(defun stack-of (trace)
+  "Return a list of SAMPLED-FRAME structures for TRACE, a sample of SBCL's profiler, outermost
+first."
+  (let ((stack '()))
+    (funcall (contrib-function "SB-SPROF" "MAP-TRACE-PC-LOCS")
+             (lambda (info place)
+               (declare (ignore place))
+               (push (make-sampled-frame (info-name info) info) stack))
+             trace)
+    (reverse stack)))
+
+(defun info-name (info)
+  "INFO is SBCL's debug information about a frame in a sample. Return the debug name of the function
+of the frame. If there is none, return text that describes the function."
+  (cond ((stringp info) info)
+        ((null info) "foreign code")
+        ((symbolp info) (string-downcase info))
+        (t (let ((name (ignore-errors (debug-name info))))
+             (cond ((null name) "code without a name")
+                   ;; SBCL keeps only both ends of a deep stack. It marks the gap between them with
+                   ;; a function that is never called.
+                   ((eq name (contrib-symbol "SB-SPROF" "UNAVAILABLE-FRAMES"))
+                    "frames that SBCL left out")
+                   ((dispatch-name-p name) "dispatch of a generic function")
+                   (t name))))))
+
+(defun dispatch-name-p (name)
+  "Return true if NAME is the debug name of code that SBCL has made to find the methods of a generic
+function. It is a LAMBDA whose lambda list has symbols of SB-PCL."
+  (and (consp name)
+       (eq 'lambda (first name))
+       (consp (rest name))
+       (some (lambda (package) (string= "SB-PCL" (package-name package)))
+             (name-packages (second name)))))
+
+(defun program-part (stack mode)
+  "STACK is a list of SAMPLED-FRAME structures, outermost first. Return the part of it that belongs
+to the program, or NIL if there is none. The part ends before functions of the agent, which may run
+after a collection. In MODE :ALLOC, it ends where SBCL allocates."
+  (let* ((names (mapcar #'sampled-frame-name stack))
+         (caller (position :user-code names :key #'frame-role :from-end t))
+         (start (if caller
+                    (position-if-not #'agent-name-p names :start (1+ caller))
+                    (position-if #'program-name-p names))))
+    ;; Drop samples of the agent's function SPENT, which reads /proc to measure waiting.
+    (when (and start (not (find 'spent names :end start)))
+      (let ((end (or (position-if #'agent-name-p names :start start) (length names))))
+        (when (eq mode :alloc)
+          (setf end (1+ (position-if-not #'stringp names :end end :from-end t))))
+        (subseq stack start end)))))
+
+(defun program-name-p (name)
+  "Return true if the debug name NAME belongs to the program, not to SBCL or the agent."
+  (and (not (stringp name))
+       (let ((packages (name-packages name)))
+         (and (notany #'own-package-p packages)
+              (notany (lambda (package) (string= "SB-SPROF" (package-name package))) packages)
+              (or (notevery #'sb-ext:package-locked-p packages)
+                  ;; This is the name of an evaluated form, or of a form in a file.
+                  (and (consp name) (eq 'lambda (first name)) (null (rest packages))))))))
+
+(defun name-packages (name)
+  "Return a list of the home packages of the symbols in NAME, a debug name, except KEYWORD."
+  (cond ((consp name) (append (name-packages (car name)) (name-packages (cdr name))))
+        ((keywordp name) '())
+        ((and name (symbolp name) (symbol-package name)) (list (symbol-package name)))))

@@ -1,73 +1,43 @@
 ;;;; Finds what still needs a definition, so that removing it would break or lose something: other
-;;;; definitions, code that was loaded or evaluated, and living data. DEFINITION and its IDENTITY are
-;;;; defined in items.lisp; the room look/ finds the users of a name.
+;;;; definitions, code that was loaded or evaluated, and living data. NEEDS comes first, then what
+;;;; it does for each kind of definition. DEFINITION and its IDENTITY are defined in items.lisp; the
+;;;; room look/ finds the users of a name.
 
 (in-package "LIVE-LISP.SOURCES")
-
-(defun going-p (name identity going)
-  "Return true if the list GOING has a definition of NAME with IDENTITY, such as a function or a
-method, or with any identity if that is NIL."
-  (find-if (lambda (definition)
-             (and (equal (definition-name definition) name)
-                  (or (null identity) (eq (definition-identity definition) identity))))
-           going))
 
 (defvar *planning* nil
   "True while it is only asked what a removal would leave. Instances that a variable holds, and
 symbols of a package, can go before the removal comes to their class and package, so they do not
 count.")
 
-;;; Code
-
-(defun need-text (name function)
-  "Return text for FUNCTION, a simple function that is a definition of NAME, such as \"method F
-(K)\"."
-  (format nil "~A ~A"
-          (case (kind-reached name function) (:macro "macro") (:method "method") (t "function"))
-          (user-text name function)))
-
-(defun stays-p (name function going)
-  "Return true if FUNCTION, a simple function, is a definition of NAME that is not in the list
-GOING."
-  (and (in-force-p name function)
-       (not (going-p name (method-of function name) going))))
-
-(defun code-texts (users going)
-  "USERS is a list from USERS-OF-NAMES. Return two lists: texts that name the definitions in USERS,
-and, for its other top-level forms, JSON objects with the file and the form's number in it. Leave
-out the definitions in the list GOING."
-  (let ((texts '()) (forms '()))
-    (loop for (name function file number) in users
-          do (cond (file (push (list (file-path file) number) forms))
-                   ((null name) (push "an anonymous function" texts))
-                   ((null function)
-                    (push (format nil "the evaluated definition of ~A" (name-text name)) texts))
-                   ((stays-p name function going) (push (need-text name function) texts))))
-    (values (remove-duplicates (nreverse texts) :test #'string=)
-            (loop for (file number) in (stable-sort (sort forms #'< :key #'second)
-                                                    #'string< :key #'first)
-                  collect (object "file" file "form" number)))))
-
-(defun needed-by-code (names going)
-  "Return the CODE-TEXTS of the code that uses one of NAMES, or has it in its data. Leave out the
-definitions in the list GOING."
-  (multiple-value-bind (users mentions) (users-of-names names)
-    (code-texts (append users mentions) going)))
-
-(defun needed-by-constants (symbol wanted going)
-  "Return a list of texts for the definitions whose code has a constant of which the predicate
-WANTED is true, as code that uses the class SYMBOL has. Leave out the definitions in the list
-GOING."
-  (remove-duplicates (loop for (nil name function) in (users-of-constants symbol wanted '())
-                           unless (going-p name (method-of function name) going)
-                             collect (need-text name function))
-                     :test #'string=))
+(defun needs (definition going)
+  "Return two lists about what needs DEFINITION, whose removal would break it or lose data: texts
+for definitions and data, and JSON objects with the file and the number of top-level forms. Leave
+out the definitions in the list GOING, which are to be removed, too."
+  (case (definition-kind definition)
+    (:class (class-needs definition going))
+    (:variable (variable-needs definition going))
+    (:method-combination (combination-needs definition going))
+    (:package (unless *planning* (package-needs definition going)))))
 
 ;;; Classes
 
-(defun method-on-p (method class)
-  "Return true if CLASS is one of the specializers of METHOD."
-  (member class (sb-mop:method-specializers method) :test #'eq))
+(defun class-needs (definition going)
+  "Return a list of texts for what needs the class of DEFINITION, apart from definitions in the list
+GOING: subclasses, methods, code that tests for the class, and instances."
+  (let* ((name (definition-name definition)) (class (find-class name nil)))
+    (when class
+      (let* ((cell (class-cell name)) (classoid (and cell (cell-classoid cell)))
+             (layout (and classoid (classoid-layout classoid))))
+        (or (append (needed-by-definitions class going)
+                    (needed-by-constants name
+                                         (lambda (constant)
+                                           (and constant
+                                                (or (eq constant cell) (eq constant layout)
+                                                    (eq constant class))))
+                                         going))
+            (unless (and *planning* (find :variable going :key #'definition-kind))
+              (needed-by-instances class)))))))
 
 (defun needed-by-definitions (class going)
   "Return a list of texts for the subclasses and methods that need CLASS. Leave out those in the
@@ -91,6 +61,19 @@ list GOING."
                           (not (find method going :key #'definition-identity :test #'eq)))
                   collect (format nil "method ~A" (method-name-text name method)))))
 
+(defun method-on-p (method class)
+  "Return true if CLASS is one of the specializers of METHOD."
+  (member class (sb-mop:method-specializers method) :test #'eq))
+
+(defun needed-by-constants (symbol wanted going)
+  "Return a list of texts for the definitions whose code has a constant of which the predicate
+WANTED is true, as code that uses the class SYMBOL has. Leave out the definitions in the list
+GOING."
+  (remove-duplicates (loop for (nil name function) in (users-of-constants symbol wanted '())
+                           unless (going-p name (method-of function name) going)
+                             collect (need-text name function))
+                     :test #'string=))
+
 (defun needed-by-instances (class)
   "Return a list of one text about the instances of CLASS in the heap, or NIL if there are none. If
 the heap is too large to be searched, there may be some."
@@ -98,22 +81,21 @@ the heap is too large to be searched, there may be some."
     (cond ((null count) (list "instances that may be in the heap, which is too large to search"))
           ((plusp count) (list (format nil "~D instance~:P" count))))))
 
-(defun class-needs (definition going)
-  "Return a list of texts for what needs the class of DEFINITION, apart from definitions in the list
-GOING: subclasses, methods, code that tests for the class, and instances."
-  (let* ((name (definition-name definition)) (class (find-class name nil)))
-    (when class
-      (let* ((cell (class-cell name)) (classoid (and cell (cell-classoid cell)))
-             (layout (and classoid (classoid-layout classoid))))
-        (or (append (needed-by-definitions class going)
-                    (needed-by-constants name
-                                         (lambda (constant)
-                                           (and constant
-                                                (or (eq constant cell) (eq constant layout)
-                                                    (eq constant class))))
-                                         going))
-            (unless (and *planning* (find :variable going :key #'definition-kind))
-              (needed-by-instances class)))))))
+;;; Variables
+
+(defun variable-needs (definition going)
+  "Return two lists about what needs the variable of DEFINITION, as NEEDS does."
+  (let* ((symbol (definition-name definition)) (evaluation (evaluation-needing symbol)))
+    (multiple-value-bind (texts forms) (needed-by-code (list symbol) going)
+      (values (if evaluation (cons evaluation texts) texts) forms))))
+
+(defun evaluation-needing (symbol)
+  "Return a text for the last evaluated form that declared the variable SYMBOL special or set it.
+Return NIL if there is none, or if it only set SYMBOL, which is unbound now."
+  (destructuring-bind (&optional by . what) (gethash symbol **variables-evaluated**)
+    (and by
+         (or (eq what :special) (boundp symbol))
+         (evaluation-text by))))
 
 ;;; Method combinations
 
@@ -131,74 +113,22 @@ out those in the list GOING."
            (push (format nil "generic function ~A" (function-name-text name)) texts)))))
     (sort texts #'string<)))
 
-;;; Variables and property lists whose values contain a symbol
-
-(defparameter *most-parts* 500000
-  "The maximum number of objects that are examined in a search through the values of variables.")
-
-(defun user-instance-p (object)
-  "Return true if OBJECT is an instance of a class of the program."
-  (and (instance-p object)
-       (let ((name (class-name (class-of object)))) (and (symbolp name) (mentioned-p name)))))
-
-(defun map-parts (visit object)
-  "Call VISIT with the objects to which OBJECT refers directly, if OBJECT is data or code of the
-program: not for classes, packages, streams and other instances of SBCL's classes."
-  (typecase object
-    (symbol)
-    (code (map-constants visit object))
-    (cell (funcall visit (name-symbol (cell-name object))))
-    ((or number string character))
-    (t (when (or (hash-table-p object) (not (instance-p object)) (user-instance-p object))
-         (introspect "MAP-ROOT" visit object)))))
-
-(defun reaches-p (wanted object seen)
-  "Return true if OBJECT or an object in it, at any depth, is a symbol of which the predicate WANTED
-is true. SEEN is an EQ hash table with the objects that were examined before, to which this adds.
-Throw to TOO-MANY-PARTS if SEEN has *MOST-PARTS* objects."
-  (let ((left (list object)))
-    (flet ((look (part)
-             (cond ((symbolp part) (when (funcall wanted part) (return-from reaches-p t)))
-                   ((typep part '(or number character string)))
-                   ((gethash part seen))
-                   ((>= (hash-table-count seen) *most-parts*) (throw 'too-many-parts nil))
-                   (t (setf (gethash part seen) t)
-                      (push part left)))))
-      (when (symbolp object) (look object))
-      (loop while left do (map-parts #'look (pop left)))
-      nil)))
-
-(defun values-with (wanted)
-  "Return a list of texts for variables of the program whose values contain a symbol of which the
-predicate WANTED is true, and for symbols with such property lists."
-  (let ((seen (make-hash-table :test 'eq)) (texts '()))
-    (flet ((look (symbol object format)
-             (when (reaches-p wanted object seen)
-               (pushnew (format nil format (symbol-text symbol)) texts :test #'string=))))
-      (map-packages
-       (lambda (package)
-         (unless (own-package-p package)
-           (do-symbols (symbol package)
-             (when (and (eq (symbol-package symbol) package) (mentioned-p symbol))
-               (when (boundp symbol) (look symbol (symbol-value symbol) "the value of ~A"))
-               (when (symbol-plist symbol)
-                 (look symbol (symbol-plist symbol) "the property list of ~A")))))))
-      (sort texts #'string<))))
-
-(defun needed-by-values (wanted)
-  "Return the list of texts that VALUES-WITH returns for the predicate WANTED. If the values of the
-program's variables are too large to be searched, return instead a list of one text that says so."
-  (catch 'too-many-parts
-    (return-from needed-by-values (values-with wanted)))
-  (list "values of variables, which are too large to search"))
-
 ;;; Packages
 
-(defun home-symbols (package)
-  "Return a list of the symbols that are at home in PACKAGE."
-  (let ((symbols '()))
-    (do-symbols (symbol package (remove-duplicates symbols :test #'eq))
-      (when (eq (symbol-package symbol) package) (push symbol symbols)))))
+(defun package-needs (definition going)
+  "Return two lists about what needs the package of DEFINITION, as NEEDS does. Search the code, and
+then the values of variables, only if nothing else needs the package: these searches take longer."
+  (let* ((package (definition-identity definition))
+         (texts (append (needed-by-packages package) (needed-by-own package)))
+         (symbols (and (null texts) (home-symbols package))))
+    (if (null symbols)
+        texts
+        (multiple-value-bind (texts forms)
+            (needed-by-code (append symbols (loop for symbol in symbols collect `(setf ,symbol)))
+                            going)
+          (if (or texts forms)
+              (values texts forms)
+              (needed-by-values (lambda (symbol) (eq (symbol-package symbol) package))))))))
 
 (defun needed-by-packages (package)
   "Return a list of texts for the packages that use PACKAGE, have a local nickname for it, or have
@@ -234,45 +164,116 @@ methods specialize on."
                                                 (sb-mop:generic-function-name function) method))))
         0 3))
 
-(defun package-needs (definition going)
-  "Return two lists about what needs the package of DEFINITION, as NEEDS does."
-  (let ((package (definition-identity definition)))
-    (or (append (needed-by-packages package) (needed-by-own package))
-        (let ((symbols (home-symbols package)))
-          (and symbols
-               (multiple-value-bind (texts forms)
-                   (needed-by-code (append symbols
-                                           (loop for symbol in symbols collect `(setf ,symbol)))
-                                   going)
-                 (if (or texts forms)
-                     (return-from package-needs (values texts forms))
-                     (needed-by-values (lambda (symbol)
-                                         (eq (symbol-package symbol) package))))))))))
+(defun home-symbols (package)
+  "Return a list of the symbols that are at home in PACKAGE."
+  (let ((symbols '()))
+    (do-symbols (symbol package (remove-duplicates symbols :test #'eq))
+      (when (eq (symbol-package symbol) package) (push symbol symbols)))))
 
-;;; Variables
+;;; Code
 
-(defun evaluation-needing (symbol)
-  "Return a text for the last evaluated form that declared the variable SYMBOL special or set it.
-Return NIL if there is none, or if it only set SYMBOL, which is unbound now."
-  (destructuring-bind (&optional by . what) (gethash symbol **variables-evaluated**)
-    (and by
-         (or (eq what :special) (boundp symbol))
-         (evaluation-text by))))
+(defun needed-by-code (names going)
+  "Return the CODE-TEXTS of the code that uses one of NAMES, or has it in its data. Leave out the
+definitions in the list GOING."
+  (multiple-value-bind (users mentions) (users-of-names names)
+    (code-texts (append users mentions) going)))
 
-(defun variable-needs (definition going)
-  "Return two lists about what needs the variable of DEFINITION, as NEEDS does."
-  (let* ((symbol (definition-name definition)) (evaluation (evaluation-needing symbol)))
-    (multiple-value-bind (texts forms) (needed-by-code (list symbol) going)
-      (values (if evaluation (cons evaluation texts) texts) forms))))
+(defun code-texts (users going)
+  "USERS is a list from USERS-OF-NAMES. Return two lists: texts that name the definitions in USERS,
+and, for its other top-level forms, JSON objects with the file and the form's number in it. Leave
+out the definitions in the list GOING."
+  (let ((texts '()) (forms '()))
+    (loop for (name function file number) in users
+          do (cond (file (push (list (file-path file) number) forms))
+                   ((null name) (push "an anonymous function" texts))
+                   ((null function)
+                    (push (format nil "the evaluated definition of ~A" (name-text name)) texts))
+                   ((stays-p name function going) (push (need-text name function) texts))))
+    (flet ((before-p (one other)
+             (or (string< (first one) (first other))
+                 (and (string= (first one) (first other)) (< (second one) (second other))))))
+      (values (remove-duplicates (nreverse texts) :test #'string=)
+              (loop for (file number) in (sort forms #'before-p)
+                    collect (object "file" file "form" number))))))
 
-;;; All kinds
+(defun stays-p (name function going)
+  "Return true if FUNCTION, a simple function, is a definition of NAME that is not in the list
+GOING."
+  (and (in-force-p name function)
+       (not (going-p name (method-of function name) going))))
 
-(defun needs (definition going)
-  "Return two lists about what needs DEFINITION, whose removal would break it or lose data: texts
-for definitions and data, and JSON objects with the file and the number of top-level forms. Leave
-out the definitions in the list GOING, which are to be removed, too."
-  (case (definition-kind definition)
-    (:class (class-needs definition going))
-    (:variable (variable-needs definition going))
-    (:method-combination (combination-needs definition going))
-    (:package (unless *planning* (package-needs definition going)))))
+(defun going-p (name identity going)
+  "Return true if the list GOING has a definition of NAME with IDENTITY, such as a function or a
+method, or with any identity if that is NIL."
+  (find-if (lambda (definition)
+             (and (equal (definition-name definition) name)
+                  (or (null identity) (eq (definition-identity definition) identity))))
+           going))
+
+(defun need-text (name function)
+  "Return text for FUNCTION, a simple function that is a definition of NAME, such as \"method F
+(K)\"."
+  (format nil "~A ~A"
+          (case (kind-reached name function) (:macro "macro") (:method "method") (t "function"))
+          (user-text name function)))
+
+;;; Variables and property lists whose values contain a symbol
+
+(defparameter *most-parts* 500000
+  "The maximum number of objects that are examined in a search through the values of variables.")
+
+(defun needed-by-values (wanted)
+  "Return the list of texts that VALUES-WITH returns for the predicate WANTED. If the values of the
+program's variables are too large to be searched, return instead a list of one text that says so."
+  (catch 'too-many-parts
+    (return-from needed-by-values (values-with wanted)))
+  (list "values of variables, which are too large to search"))
+
+(defun values-with (wanted)
+  "Return a list of texts for variables of the program whose values contain a symbol of which the
+predicate WANTED is true, and for symbols with such property lists."
+  (let ((seen (make-hash-table :test 'eq)) (texts '()))
+    (flet ((look (symbol object format)
+             (when (reaches-p wanted object seen)
+               (pushnew (format nil format (symbol-text symbol)) texts :test #'string=))))
+      (map-packages
+       (lambda (package)
+         (unless (own-package-p package)
+           (do-symbols (symbol package)
+             (when (and (eq (symbol-package symbol) package) (mentioned-p symbol))
+               (when (boundp symbol) (look symbol (symbol-value symbol) "the value of ~A"))
+               (when (symbol-plist symbol)
+                 (look symbol (symbol-plist symbol) "the property list of ~A")))))))
+      (sort texts #'string<))))
+
+(defun reaches-p (wanted object seen)
+  "Return true if OBJECT or an object in it, at any depth, is a symbol of which the predicate WANTED
+is true. SEEN is an EQ hash table with the objects that were examined before, to which this adds.
+Throw to TOO-MANY-PARTS if SEEN has *MOST-PARTS* objects."
+  (let ((left (list object)))
+    (flet ((look (part)
+             (cond ((symbolp part) (when (funcall wanted part) (return-from reaches-p t)))
+                   ((typep part '(or number character string)))
+                   ((gethash part seen))
+                   ((>= (hash-table-count seen) *most-parts*) (throw 'too-many-parts nil))
+                   (t (setf (gethash part seen) t)
+                      (push part left)))))
+      (when (symbolp object) (look object))
+      (loop while left do (map-parts #'look (pop left)))
+      nil)))
+
+(defun map-parts (visit object)
+  "Call VISIT with the objects to which OBJECT refers directly, if OBJECT is data or code of the
+program: not for classes, packages, streams and other instances of SBCL's classes."
+  (typecase object
+    (symbol)
+    (code (map-constants visit object))
+    (cell (funcall visit (name-symbol (cell-name object))))
+    ((or number string character))
+    (t (when (or (hash-table-p object) (not (instance-p object)) (user-instance-p object))
+         (introspect "MAP-ROOT" visit object)))))
+
+(defun user-instance-p (object)
+  "Return true if OBJECT is an instance of a class of the program."
+  (and (instance-p object)
+       (let ((name (class-name (class-of object)))) (and (symbolp name) (mentioned-p name)))))

@@ -142,7 +142,7 @@ warnings. Return the truename of FASL, or NIL if a form has an error."
 
 (defun load-measured (fasl path)
   "Load FASL, which was compiled from a copy of the file PATH with only its definitions. Add a
-list (FILE PARTS CODES) for PATH to COVERING-RECORDS."
+FILE-RECORD structure for PATH to COVERING-RECORDS."
   (let ((names (loop for name being the hash-keys of (first coverage-info) collect name))
         (codes (rest coverage-info))
         (*passing* t))
@@ -150,7 +150,7 @@ list (FILE PARTS CODES) for PATH to COVERING-RECORDS."
       (load-compiled fasl (sb-ext:parse-native-namestring path)))
     (loop for name being the hash-keys of (first coverage-info) using (hash-value parts)
           unless (member name names :test #'equal)
-            do (push (list path (file-parts parts) (ldiff (rest coverage-info) codes))
+            do (push (make-file-record path (file-parts parts) (ldiff (rest coverage-info) codes))
                      (covering-records **covering**))
                (remhash name (first coverage-info)))))
 
@@ -254,19 +254,18 @@ record of its own."
 
 (defun parts-never-run (record forms)
   "Return a hash table from the numbers of top-level forms to lists of the paths of their parts that
-never ran. A path is a list of element numbers. RECORD is a list (FILE PARTS CODES) from
-COVERING-RECORDS. FORMS is the hash table COVERING-FORMS."
-  (destructuring-bind (path parts codes) record
-    (let ((marked (marked-parts codes)) (table (make-hash-table)))
-      (loop for (part . state) in parts
-            do (unless (or (eq state t) (gethash part marked))
-                 (let* ((number (first (last part)))
-                        (within (if (symbolp (first part))
-                                    (constant-branch part
-                                                     (first (gethash (list path number) forms)))
-                                    (rest (reverse part)))))
-                   (when within (push within (gethash number table))))))
-      table)))
+never ran. A path is a list of element numbers. RECORD is a FILE-RECORD structure, and FORMS the
+hash table COVERING-FORMS."
+  (let ((marked (marked-parts (file-record-codes record))) (table (make-hash-table)))
+    (loop for (part . state) in (file-record-parts record)
+          unless (or (eq state t) (gethash part marked))
+            do (let* ((number (first (last part)))
+                      (key (list (file-record-file record) number))
+                      (within (if (symbolp (first part))
+                                  (constant-branch part (first (gethash key forms)))
+                                  (rest (reverse part)))))
+                 (when within (push within (gethash number table)))))
+    table))
 
 (defun part-place (part form spans numbers)
   "Return the position in its file of a part of FORM, a top-level form, or NIL if it is unknown.
@@ -304,7 +303,7 @@ positions of lists in FORM, or NIL."
 (defun coverage-data (covering)
   "Return the coverage measured with COVERING, a COVERING structure, as a JSON object."
   (let ((tables (loop for record in (covering-records covering)
-                      collect (cons (first record)
+                      collect (cons (file-record-file record)
                                     (parts-never-run record (covering-forms covering))))))
     (flet ((never (definition)
              (let ((table (cdr (assoc (measured-file definition) tables :test #'equal))))

@@ -16,41 +16,56 @@ outside in. The path is empty for the whole form. SPAN is a list of its start an
 or NIL if they are unknown. REACHED is true if the definition was called."
   name file form part span (reached nil))
 
+(defstruct (copied-method (:constructor make-copied-method (generic copy original)))
+  "A marking copy of a method. GENERIC is its generic function. ORIGINAL is the method that COPY
+replaced, or NIL if there was none."
+  generic copy original)
+
+(defstruct (file-record (:constructor make-file-record (file parts codes)))
+  "How the parts of FILE are marked when they run. PARTS are SB-COVER's records of the parts of
+forms in FILE that can be marked. CODES are the elements of COVERAGE-INFO in which they are
+marked."
+  file parts codes)
+
 (defstruct (covering (:constructor make-covering ()))
   "The coverage of a run of tests.
 DEFINITIONS: a vector of MEASURED structures.
 MISSED: the number of definitions that cannot be measured.
-PUT: a list of the names of functions whose calls go to marking copies.
-METHODS: a list of lists (GENERIC-FUNCTION NEW OLD). NEW is the marking copy of a method, and OLD
-the original method, which NEW replaced, or NIL.
-OPEN: while a method is being added, a list of its generic function and the older methods, else
-NIL.
-RECORDS: a list of lists (FILE PARTS CODES). PARTS are SB-COVER's records of the parts of forms in
-FILE that can be marked. CODES are the elements of COVERAGE-INFO in which they are marked when they
-run.
+COPIED-FUNCTIONS: a list of the names of functions whose calls go to marking copies.
+COPIED-METHODS: a list of COPIED-METHOD structures.
+GENERIC, METHODS-BEFORE: while a method is being added, its generic function and the list of the
+older methods of that, else NIL.
+RECORDS: a list of FILE-RECORD structures.
 FORMS: a hash table from lists (FILE NUMBER) to conses of a top-level form and the positions of its
 lists."
-  (definitions (make-array 0 :adjustable t :fill-pointer t)) (missed 0) (put '()) (methods '())
-  (open '()) (records '())
+  (definitions (make-array 0 :adjustable t :fill-pointer t)) (missed 0)
+  (copied-functions '()) (copied-methods '()) (generic nil) (methods-before '()) (records '())
   (forms (make-hash-table :test 'equal)))
 
 (sb-ext:defglobal **covering** nil "The COVERING structure with the coverage of the tests that run
 now, or NIL while none run.")
 
+;;; The file that is being compiled
+
 (defvar *measured-file* nil
   "The native truename of the file that is being compiled to measure its definitions.")
+
 (defvar *spans-loaded* nil
   "The FILE-SPANS structure, the places of the lists, of *MEASURED-FILE* in the version that was
 loaded. NIL if they are unknown.")
+
 (defvar *as-loaded* t
   "False while a form is processed that the compiler now reads differently than when the file was
 loaded. The reason is a form that sets a reader macro: the copy of the file lacks such forms.")
+
 (defvar *left-names* '()
   "A list of the names of tests. A function with such a name that is defined by a macro of a test
 framework is a test, so its coverage is not measured.")
+
 (defvar *frameworks-homes* '()
   "A list of the packages of the loaded test frameworks. Macros of a framework are recognized by
 these packages.")
+
 (defvar *framework-made* nil
   "True while the expansion of a macro of a test framework is processed.")
 
@@ -58,113 +73,39 @@ these packages.")
   "A list of the names of inline functions. They are declared NOTINLINE in measured copies, since
 inlined code would not be marked.")
 
-(defun measured-at (index)
-  "Return the MEASURED structure with INDEX, a result of NOTE-MEASURED."
-  (aref (covering-definitions **covering**) index))
+(defparameter *stand-ins* '((progn . prog1) (eval-when . when))
+  "An alist from special operators to the macros that replace them in the compiled text, because the
+compiler calls *MACROEXPAND-HOOK* only for macros.")
 
-(defun own-path (form)
-  "Return the compiler's source path of FORM, or NIL if FORM is not in the text but made by a macro.
-The second element of the path is the number of FORM within the top-level form being compiled."
-  (let* ((paths source-paths) (path (and (hash-table-p paths) (gethash form paths))))
-    (and (consp path) path)))
+;;; The forms that are compiled to measure definitions
+
+(defun measuring-hook (hook)
+  "Return a function for *MACROEXPAND-HOOK* that replaces each top-level form by forms that install
+marking copies of its definitions. It calls HOOK for other forms."
+  (lambda (expander form environment)
+    (let ((number (top-level-number form)))
+      (cond ((null number) (expand-marking hook expander form environment))
+            (t (setf (gethash (list *measured-file* number) (covering-forms **covering**))
+                     (cons form (form-spans *spans-read* number)))
+               `(progn ,@(let ((*macroexpand-hook* hook)
+                               (*as-loaded* (read-alike-p *spans-loaded* *spans-read* number)))
+                           (measured-forms form environment number))))))))
+
+(defun top-level-number (form)
+  "If FORM is the whole top-level form being compiled, return the number of this form. Else return
+NIL."
+  (let ((path (path-of form))) (and path (null (rest path)) (first path))))
 
 (defun path-of (form)
   "Return the path of FORM: the number of the top-level form being compiled, and then element
 numbers in it, from the outside in. Return NIL if FORM is not in the text but made by a macro."
   (reverse (cddr (own-path form))))
 
-(defun note-measured (name form number)
-  "Record that the coverage of FORM is measured. FORM defines NAME, and is in top-level form number
-NUMBER. Return the index of the new MEASURED structure in COVERING-DEFINITIONS."
-  (let ((path (own-path form)) (spans (form-spans *spans-read* number)))
-    (vector-push-extend (make-measured name *measured-file* number (rest (path-of form))
-                                       (and path spans (list-span spans (second path))))
-                        (covering-definitions **covering**))))
-
-(defun note-missed ()
-  "Count a definition whose coverage cannot be measured. Return NIL, an empty list of forms to
-compile."
-  (incf (covering-missed **covering**))
-  '())
-
-;;; The forms that are compiled to measure definitions
-
-(defun of-file-p (function)
-  "Return true if FUNCTION was defined by *MEASURED-FILE*."
-  (let ((name (identity-file function)))
-    (and name (equal *measured-file* (file-path name)))))
-
-(defun replaceable-p (name)
-  "Return true if NAME names an ordinary function, defined by *MEASURED-FILE*, without wrappers."
-  (and *as-loaded*
-       (typep name '(or symbol (cons (eql setf) (cons symbol null))))
-       (fboundp name)
-       (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))
-       (let ((function (plain-definition name)))
-         (and (not (typep function 'generic-function))
-              (of-file-p function)
-              (eq function (global-function name))))))
-
-(defun body-parts (body)
-  "Split BODY, the body of a function. Return two values: a list of its declarations, and a list of
-the forms after these, without the docstring."
-  (loop for tail on body
-        for form = (first tail)
-        if (and (consp form) (eq (first form) 'declare)) collect form into declarations
-          else unless (and (stringp form) (rest tail)) return (values declarations tail)
-        finally (return (values declarations '()))))
-
-(defun marking-body (body index &optional block)
-  "Return BODY, the body of a function, with code that marks which parts run. INDEX is the index of
-the function's MEASURED structure. If BLOCK is a list of a name, put the forms into a block of this
-name."
-  (multiple-value-bind (declarations forms) (body-parts body)
-    `(,@declarations
-      (declare (optimize (,+coverage-quality+ 3)) (notinline ,@*inline-names*))
-      (setf (measured-reached (load-time-value (measured-at ,index))) t)
-      ,@(if block `((block ,(first block) ,@forms)) forms))))
-
-(defun measured-function (form number)
-  "FORM is a DEFUN in top-level form number NUMBER. Return a list of forms to compile in its place.
-They make calls of the function go to a copy that marks which of its parts run. If the function
-cannot be measured, count it as missed and return no forms. Also return none if FORM defines a
-test."
-  (destructuring-bind (name lambda-list &rest body) (rest form)
-    (cond ((and *framework-made* (member name *left-names* :test #'equal)) '())
-          ((replaceable-p name)
-           (let ((index (note-measured name form number)))
-             `((put-function ',name
-                             (,+named-lambda+ ,name ,lambda-list
-                              ,@(marking-body body index
-                                              (list (if (consp name) (second name) name))))))))
-          (t (note-missed)))))
-
-(defun measured-method (name rest form number)
-  "REST is the rest of a method definition after NAME, the name of the generic function. FORM is the
-definition, a DEFMETHOD or a :METHOD option of a DEFGENERIC, in top-level form number NUMBER. Return
-a list of forms that replace the method by a copy that marks which of its parts run."
-  (let* ((tail (member-if #'listp rest)) (qualifiers (ldiff rest tail)))
-    (if (and *as-loaded* (fboundp name) (typep (plain-definition name) 'generic-function))
-        `((note-methods ',name)
-          (defmethod ,name ,@qualifiers
-            ,(first tail)
-            ,@(marking-body (rest tail) (note-measured name form number)))
-          (put-method))
-        (note-missed))))
-
-(defun of-system-p (symbol)
-  "Return true if SYMBOL is at home in a locked package, such as SBCL's own. Its definition then
-does not change."
-  (let ((package (symbol-package symbol))) (and package (sb-ext:package-locked-p package))))
-
-(defparameter *stand-ins* '((progn . prog1) (eval-when . when))
-  "An alist from special operators to the macros that replace them in the compiled text, because the
-compiler calls *MACROEXPAND-HOOK* only for macros.")
-
-(defun measured-parts (parts environment number)
-  "Return a list of the forms to compile in place of all PARTS, as MEASURED-FORMS returns them.
-PARTS are forms in the macro environment ENVIRONMENT and in top-level form number NUMBER."
-  (loop for part in parts append (measured-forms part environment number)))
+(defun own-path (form)
+  "Return the compiler's source path of FORM, or NIL if FORM is not in the text but made by a macro.
+The second element of the path is the number of FORM within the top-level form being compiled."
+  (let* ((paths source-paths) (path (and (hash-table-p paths) (gethash form paths))))
+    (and (consp path) path)))
 
 (defun measured-forms (form environment number)
   "FORM is in the macro environment ENVIRONMENT and in top-level form number NUMBER. Return a list
@@ -189,10 +130,96 @@ their parts run."
                                           (member (symbol-package operator) *frameworks-homes*))))
                 (measured-forms (macroexpand-1 form environment) environment number)))))))
 
-(defun top-level-number (form)
-  "If FORM is the whole top-level form being compiled, return the number of this form. Else return
-NIL."
-  (let ((path (path-of form))) (and path (null (rest path)) (first path))))
+(defun measured-parts (parts environment number)
+  "Return a list of the forms to compile in place of all PARTS, as MEASURED-FORMS returns them.
+PARTS are forms in the macro environment ENVIRONMENT and in top-level form number NUMBER."
+  (loop for part in parts append (measured-forms part environment number)))
+
+(defun of-system-p (symbol)
+  "Return true if SYMBOL is at home in a locked package, such as SBCL's own. Its definition then
+does not change."
+  (let ((package (symbol-package symbol))) (and package (sb-ext:package-locked-p package))))
+
+(defun measured-function (form number)
+  "FORM is a DEFUN in top-level form number NUMBER. Return a list of forms to compile in its place.
+They make calls of the function go to a copy that marks which of its parts run. If the function
+cannot be measured, count it as missed and return no forms. Also return none if FORM defines a
+test."
+  (destructuring-bind (name lambda-list &rest body) (rest form)
+    (cond ((and *framework-made* (member name *left-names* :test #'equal)) '())
+          ((replaceable-p name)
+           (let ((index (note-measured name form number)))
+             `((put-function ',name
+                             (,+named-lambda+ ,name ,lambda-list
+                              ,@(marking-body body index
+                                              (list (if (consp name) (second name) name))))))))
+          (t (note-missed)))))
+
+(defun replaceable-p (name)
+  "Return true if NAME names an ordinary function, defined by *MEASURED-FILE*, without wrappers."
+  (and *as-loaded*
+       (typep name '(or symbol (cons (eql setf) (cons symbol null))))
+       (fboundp name)
+       (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))
+       (let ((function (plain-definition name)))
+         (and (not (typep function 'generic-function))
+              (of-file-p function)
+              (eq function (global-function name))))))
+
+(defun of-file-p (function)
+  "Return true if FUNCTION was defined by *MEASURED-FILE*."
+  (let ((name (identity-file function)))
+    (and name (equal *measured-file* (file-path name)))))
+
+(defun measured-method (name rest form number)
+  "REST is the rest of a method definition after NAME, the name of the generic function. FORM is the
+definition, a DEFMETHOD or a :METHOD option of a DEFGENERIC, in top-level form number NUMBER. Return
+a list of forms that replace the method by a copy that marks which of its parts run."
+  (let* ((tail (member-if #'listp rest)) (qualifiers (ldiff rest tail)))
+    (if (and *as-loaded* (fboundp name) (typep (plain-definition name) 'generic-function))
+        `((note-methods ',name)
+          (defmethod ,name ,@qualifiers
+            ,(first tail)
+            ,@(marking-body (rest tail) (note-measured name form number)))
+          (put-method))
+        (note-missed))))
+
+(defun marking-body (body index &optional block)
+  "Return BODY, the body of a function, with code that marks which parts run. INDEX is the index of
+the function's MEASURED structure. If BLOCK is a list of a name, put the forms into a block of this
+name."
+  (multiple-value-bind (declarations forms) (body-parts body)
+    `(,@declarations
+      (declare (optimize (,+coverage-quality+ 3)) (notinline ,@*inline-names*))
+      (setf (measured-reached (load-time-value (measured-at ,index))) t)
+      ,@(if block `((block ,(first block) ,@forms)) forms))))
+
+(defun body-parts (body)
+  "Split BODY, the body of a function. Return two values: a list of its declarations, and a list of
+the forms after these, without the docstring."
+  (loop for tail on body
+        for form = (first tail)
+        if (and (consp form) (eq (first form) 'declare)) collect form into declarations
+          else unless (and (stringp form) (rest tail)) return (values declarations tail)
+        finally (return (values declarations '()))))
+
+(defun note-measured (name form number)
+  "Record that the coverage of FORM is measured. FORM defines NAME, and is in top-level form number
+NUMBER. Return the index of the new MEASURED structure in COVERING-DEFINITIONS."
+  (let ((path (own-path form)) (spans (form-spans *spans-read* number)))
+    (vector-push-extend (make-measured name *measured-file* number (rest (path-of form))
+                                       (and path spans (list-span spans (second path))))
+                        (covering-definitions **covering**))))
+
+(defun measured-at (index)
+  "Return the MEASURED structure with INDEX, a result of NOTE-MEASURED."
+  (aref (covering-definitions **covering**) index))
+
+(defun note-missed ()
+  "Count a definition whose coverage cannot be measured. Return NIL, an empty list of forms to
+compile."
+  (incf (covering-missed **covering**))
+  '())
 
 ;;; Atoms. SBCL marks only forms that are lists. So an atom that a macro evaluates conditionally is
 ;;; replaced by a PROGN with the atom.
@@ -202,42 +229,6 @@ NIL."
     "SUMMING" "MAXIMIZE" "MAXIMIZING" "MINIMIZE" "MINIMIZING" "RETURN")
   "LOOP keywords that are followed by a form. After IF or WHEN, this form is evaluated
 conditionally.")
-
-(defun marked-atom (atom list element)
-  "Return (PROGN ATOM) as a replacement for ATOM, element number ELEMENT of LIST. Give the PROGN the
-source path of this element."
-  (let* ((paths source-paths)
-         (form (list 'progn atom))
-         (path (and (hash-table-p paths) (gethash list paths))))
-    (when path
-      (setf (gethash form paths) (list* (first path) (second path) element (cddr path))))
-    form))
-
-(defun result-of-loop-p (part before)
-  "PART is an element of a LOOP form, and BEFORE the element before it. Return true if BEFORE is one
-of *LOOP-RESULTS* and PART is the form for it."
-  (and (symbolp before)
-       (member before *loop-results* :test #'string=)
-       (not (and (symbolp part) (string= part "IT")))))
-
-(defun with-marked-atoms (form)
-  "FORM is a form in the text. If its operator is AND, OR, WHEN, UNLESS or LOOP, return a copy with
-a PROGN around each atom that is evaluated conditionally. Else return FORM itself."
-  (flet ((marked (markable)
-           (loop for part in form
-                 for before = nil then last
-                 for last = part
-                 for element from 0
-                 collect (if (and (atom part) (funcall markable element before part))
-                             (marked-atom part form element)
-                             part))))
-    (case (first form)
-      ((and or when unless)
-       (marked (lambda (element before part) (declare (ignore before part)) (> element 1))))
-      (loop (marked (lambda (element before part)
-                      (declare (ignore element))
-                      (result-of-loop-p part before))))
-      (t form))))
 
 (defun expand-marking (hook expander form environment)
   "Expand FORM by HOOK, a function for *MACROEXPAND-HOOK*, with EXPANDER and ENVIRONMENT. If FORM is
@@ -250,24 +241,46 @@ in the text, first put a PROGN around each atom in it that is evaluated conditio
         (handler-case (funcall hook expander marked environment)
           (error () (funcall hook expander form environment))))))
 
-(defun measuring-hook (hook)
-  "Return a function for *MACROEXPAND-HOOK* that replaces each top-level form by forms that install
-marking copies of its definitions. It calls HOOK for other forms."
-  (lambda (expander form environment)
-    (let ((number (top-level-number form)))
-      (cond ((null number) (expand-marking hook expander form environment))
-            (t (setf (gethash (list *measured-file* number) (covering-forms **covering**))
-                     (cons form (form-spans *spans-read* number)))
-               `(progn ,@(let ((*macroexpand-hook* hook)
-                               (*as-loaded* (read-alike-p *spans-loaded* *spans-read* number)))
-                           (measured-forms form environment number))))))))
+(defun with-marked-atoms (form)
+  "FORM is a form in the text. If its operator is AND, OR, WHEN, UNLESS or LOOP, return a copy with
+a PROGN around each atom that is evaluated conditionally. Else return FORM itself."
+  (flet ((conditional-p (part before element)
+           (case (first form)
+             ((and or when unless) (> element 1))
+             (loop (result-of-loop-p part before)))))
+    (if (member (first form) '(and or when unless loop))
+        (loop for part in form
+              for before = nil then last
+              for last = part
+              for element from 0
+              collect (if (and (atom part) (conditional-p part before element))
+                          (marked-atom part form element)
+                          part))
+        form)))
+
+(defun result-of-loop-p (part before)
+  "PART is an element of a LOOP form, and BEFORE the element before it. Return true if BEFORE is one
+of *LOOP-RESULTS* and PART is the form for it."
+  (and (symbolp before)
+       (member before *loop-results* :test #'string=)
+       (not (and (symbolp part) (string= part "IT")))))
+
+(defun marked-atom (atom list element)
+  "Return (PROGN ATOM) as a replacement for ATOM, element number ELEMENT of LIST. Give the PROGN the
+source path of this element."
+  (let* ((paths source-paths)
+         (form (list 'progn atom))
+         (path (and (hash-table-p paths) (gethash list paths))))
+    (when path
+      (setf (gethash form paths) (list* (first path) (second path) element (cddr path))))
+    form))
 
 ;;; Installing the compiled copies, and removing them
 
 (defun put-function (name function)
   "Make calls of the function NAME call FUNCTION, a marking copy of its definition. If the program
 redefines NAME meanwhile, calls go to the new definition."
-  (push name (covering-put **covering**))
+  (push name (covering-copied-functions **covering**))
   (let ((copied (plain-definition name)))
     (wrap name 'live-lisp-coverage
           (lambda (original &rest arguments)
@@ -275,45 +288,47 @@ redefines NAME meanwhile, calls go to the new definition."
 
 (defun note-methods (name)
   "Before a method is added to the generic function NAME, keep the list of its methods."
-  (let ((function (plain-definition name)))
-    (setf (covering-open **covering**)
-          (cons function (copy-list (sb-mop:generic-function-methods function))))))
-
-(defun close-methods (covering)
-  "If a method was added to the generic function since the call of NOTE-METHODS, push a
-list (GENERIC-FUNCTION NEW OLD) onto COVERING-METHODS of COVERING, and return this list. NEW is the
-added method, and OLD the method that it replaced, or NIL. If no method was added, return NIL."
-  (destructuring-bind (&optional function &rest before) (shiftf (covering-open covering) '())
-    (let* ((now (and function (sb-mop:generic-function-methods function)))
-           (new (first (set-difference now before)))
-           (old (first (set-difference before now))))
-      (when new
-        (first (push (list function new old) (covering-methods covering)))))))
-
-(defun take-method (put)
-  "PUT is a list (GENERIC-FUNCTION NEW OLD) from CLOSE-METHODS. Undo the change: add the method OLD
-again, which replaces NEW. If OLD is NIL, remove NEW."
-  (destructuring-bind (function new old) put
-    (if old
-        (add-method function old)
-        (remove-method function new))))
+  (let ((generic (plain-definition name)))
+    (setf (covering-generic **covering**) generic
+          (covering-methods-before **covering**)
+          (copy-list (sb-mop:generic-function-methods generic)))))
 
 (defun put-method ()
   "Record the method that was added since the call of NOTE-METHODS. But if it did not replace a
 method that *MEASURED-FILE* defines, remove it again, and count a definition that cannot be
 measured."
-  (let* ((put (close-methods **covering**)) (old (third put)))
-    (unless (and old (of-file-p (or (method-function old) (sb-mop:method-function old))))
-      (when put
-        (pop (covering-methods **covering**))
-        (take-method put))
-      (note-missed))))
+  (let* ((added (added-method **covering**))
+         (original (and added (copied-method-original added))))
+    (cond ((and original
+                (of-file-p (or (method-function original) (sb-mop:method-function original))))
+           (push added (covering-copied-methods **covering**)))
+          (t (when added (take-method added))
+             (note-missed)))))
+
+(defun added-method (covering)
+  "Return a COPIED-METHOD structure for the method that was added since the call of NOTE-METHODS, or
+NIL if none was. From now on none is being added."
+  (let* ((generic (shiftf (covering-generic covering) nil))
+         (before (shiftf (covering-methods-before covering) '()))
+         (now (and generic (sb-mop:generic-function-methods generic)))
+         (copy (first (set-difference now before))))
+    (and copy
+         (make-copied-method generic copy (first (set-difference before now))))))
+
+(defun take-method (method)
+  "Undo what added METHOD, a COPIED-METHOD structure: add the original method again, which replaces
+the copy, or remove the copy if there was no original."
+  (let ((generic (copied-method-generic method)) (original (copied-method-original method)))
+    (if original
+        (add-method generic original)
+        (remove-method generic (copied-method-copy method)))))
 
 (defun take-all (covering)
   "Remove all marking copies that COVERING, a COVERING structure, has recorded."
   (sb-sys:without-interrupts
-    (close-methods covering)
-    (dolist (name (shiftf (covering-put covering) '()))
+    (let ((added (added-method covering)))
+      (when added (push added (covering-copied-methods covering))))
+    (dolist (name (shiftf (covering-copied-functions covering) '()))
       (unwrap name 'live-lisp-coverage))
-    (dolist (put (shiftf (covering-methods covering) '()))
-      (ignore-errors (take-method put)))))
+    (dolist (method (shiftf (covering-copied-methods covering) '()))
+      (ignore-errors (take-method method)))))
