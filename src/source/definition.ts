@@ -84,19 +84,32 @@ function classParts(slots: Form | undefined): Partial<ParsedDefinition> {
   const accessors: string[] = [];
   const initargs: string[] = [];
   for (const slot of elementsOf(slots)) {
-    const parts = partsOf(slot);
-    names.push(bareName(parts[0]));
-    for (let i = 1; i < parts.length; i += 2) {
-      const value = parts[i + 1];
-      const writer = elementsOf(value)[1];
-      if (bareName(parts[i]) === 'WRITER')
-        accessors.push(writer ? `(SETF ${bareName(writer)})` : bareName(value));
-      if (['ACCESSOR', 'READER'].includes(bareName(parts[i]))) accessors.push(bareName(value));
-      if (bareName(parts[i]) === 'ACCESSOR') accessors.push(`(SETF ${bareName(value)})`);
-      if (bareName(parts[i]) === 'INITARG') initargs.push(bareName(value));
+    const [name, ...options] = partsOf(slot);
+    names.push(bareName(name));
+    for (let index = 0; index < options.length; index += 2) {
+      const value = options[index + 1];
+      switch (bareName(options[index])) {
+        case 'READER':
+          accessors.push(bareName(value));
+          break;
+        case 'WRITER':
+          accessors.push(functionName(value));
+          break;
+        case 'ACCESSOR':
+          accessors.push(bareName(value), `(SETF ${bareName(value)})`);
+          break;
+        case 'INITARG':
+          initargs.push(bareName(value));
+      }
     }
   }
   return { slots: names, accessors, initargs, constructors: new Map() };
+}
+
+/** Returns the function name FORM, a symbol or (SETF NAME), without packages. */
+function functionName(form: Form | undefined): string {
+  const [, place] = elementsOf(form);
+  return place ? `(SETF ${bareName(place)})` : bareName(form);
 }
 
 function defaultInitargs(options: readonly Form[]): string[] {
@@ -107,41 +120,52 @@ function defaultInitargs(options: readonly Form[]): string[] {
 
 function structureParts(
   name: string,
-  options: readonly Form[],
+  optionForms: readonly Form[],
   body: readonly Form[],
 ): Partial<ParsedDefinition> {
-  const described = body.map(partsOf).filter(([slot]) => bareName(slot) !== '');
-  const slots = described.map(([slot]) => bareName(slot));
-  const given = options.map(partsOf);
-  const option = (wanted: string) => given.find(([key]) => bareName(key) === wanted);
-  const named = (wanted: string, usual: string) => nameOr(option(wanted), usual);
+  const options = optionForms.map(partsOf);
+  const option = (wanted: string) => options.find(([key]) => bareName(key) === wanted);
+  const slots = body.map(partsOf).filter(([slot]) => bareName(slot) !== '');
+  const slotNames = slots.map(([slot]) => bareName(slot));
   // :CONC-NAME without a value means no prefix.
-  const conc = option('CONC-NAME');
-  const prefix = conc ? nameOr(conc, '') : `${name}-`;
-  const readers = described.map(([slot, , ...more]) => {
-    const fixed = more.findIndex((each) => bareName(each) === 'READ-ONLY');
+  const concName = option('CONC-NAME');
+  const prefix = concName ? nameOr(concName, '') : `${name}-`;
+  const accessors = slots.flatMap(([slot, , ...slotOptions]) => {
     const reader = prefix + bareName(slot);
-    return fixed !== -1 && bareName(more[fixed + 1]) !== 'NIL' ? [reader] : [reader, `(SETF ${reader})`];
+    return isReadOnly(slotOptions) ? [reader] : [reader, `(SETF ${reader})`];
   });
-  // The slots of an included structure are not known here, so other keywords may be valid too.
-  const plain: LambdaList = {
+  const include = nameOr(option('INCLUDE'), '');
+  const keywordList: LambdaList = {
     required: 0,
     optional: 0,
     rest: false,
-    keys: slots,
+    keys: slotNames,
+    // The slots of an included structure are not known here, so other keywords may be valid too.
     otherKeys: option('INCLUDE') !== undefined,
   };
-  const constructors = given.filter(([key]) => bareName(key) === 'CONSTRUCTOR');
-  const made: (readonly (Form | undefined)[])[] = constructors.length === 0 ? [[]] : constructors;
-  const include = nameOr(option('INCLUDE'), '');
+  const constructors = options.filter(([key]) => bareName(key) === 'CONSTRUCTOR');
+  const usualConstructor = [undefined];
   return {
-    slots,
+    slots: slotNames,
     ...(include !== '' && { include }),
-    accessors: [...readers.flat(), named('COPIER', `COPY-${name}`), named('PREDICATE', `${name}-P`)],
+    accessors: [
+      ...accessors,
+      nameOr(option('COPIER'), `COPY-${name}`),
+      nameOr(option('PREDICATE'), `${name}-P`),
+    ],
     constructors: new Map(
-      made.map((each) => [nameOr(each, `MAKE-${name}`), each[2] ? lambdaListOf(each[2]) : plain]),
+      (constructors.length > 0 ? constructors : [usualConstructor]).map((each) => {
+        const [, , list] = each;
+        return [nameOr(each, `MAKE-${name}`), list ? lambdaListOf(list) : keywordList];
+      }),
     ),
   };
+}
+
+/** True when OPTIONS, those of a slot of a structure, have :READ-ONLY with another value than NIL. */
+function isReadOnly(options: readonly Form[]): boolean {
+  const index = options.findIndex((each) => bareName(each) === 'READ-ONLY');
+  return index !== -1 && bareName(options[index + 1]) !== 'NIL';
 }
 
 /** Returns the name in a structure's OPTION: USUAL when it is absent or empty, '' when it is NIL. */

@@ -6,39 +6,6 @@ import { PACKAGE_MARKER } from './lexer.ts';
 import type { Extent, TopLevelForms } from './top-level.ts';
 import type { Span } from './tree.ts';
 
-/** How deep definitions are searched for in nameless forms, as in (eval-when (...) (defun ...)). */
-const DEPTH = 3;
-
-/** Yields FORM, with its DEPTH, when it is a list with an operator and a name after the operator. When a
- *  list stands in place of the name, as in (let (...) (defun name ...)), also yields such forms inside FORM.
- *  This is a generator because a form that is a table of data can look like very many definitions. */
-function* namedForms(form: Form, depth = 0): Generator<{ form: Form; depth: number }, void> {
-  const [operator, name, ...rest] = form.token === '(' ? elementsOf(form) : [];
-  if (
-    operator?.kind !== 'atom' ||
-    !operator.name ||
-    operator.name.startsWith(PACKAGE_MARKER) ||
-    name === undefined
-  )
-    return;
-  const found = namedFormsOf(isName(name) || depth === DEPTH ? [] : [name, ...rest], depth + 1);
-  const first = found.next();
-  // An inner form that has no name and contains no named form is most likely a clause or a binding.
-  if (depth > 0 && first.done && !isName(name) && !operator.name.startsWith('DEF')) return;
-  yield { form, depth };
-  if (first.value !== undefined) yield first.value;
-  yield* found;
-}
-
-/** True when PART, the element after an operator, can be a name: it is no list, or it is (setf NAME). */
-function isName(part: Form): boolean {
-  return part.mark !== '(' || namedBy(part).setf;
-}
-
-function* namedFormsOf(forms: readonly Form[], depth: number): ReturnType<typeof namedForms> {
-  for (const form of forms) yield* namedForms(form, depth);
-}
-
 /** A form that defines a name, as listed in the outline of a file. */
 export interface Defined {
   /** UTF-16 indices where the form begins and ends. */
@@ -92,21 +59,6 @@ function documentationIn(rest: Form[]): string | undefined {
   const said = option ? elementsOf(option)[1] : rest.length > 1 ? strings[0] : undefined;
   const line = said?.text.slice(1, -1).trim().split('\n')[0];
   return line || undefined;
-}
-
-/** Returns the span of the only list that defines SYMBOL in the top-level form at START of FORMS; the span of
- *  the whole form when no list or several do; undefined when no form begins at START. */
-export function innermostDefining(forms: TopLevelForms, start: number, symbol: string): Span | undefined {
-  const whole = forms.formFrom(start);
-  if (whole === undefined || headOf(whole)?.name === symbol) return whole;
-  const inner: Form[] = [];
-  const visit = (form: Form, depth: number) => {
-    if (headOf(form)?.name === symbol) inner.push(form);
-    else if (depth < 6) for (const each of elementsOf(form)) if (each.kind === 'cons') visit(each, depth + 1);
-  };
-  visit(whole, 0);
-  const [only = whole, ...more] = inner;
-  return more.length > 0 ? whole : only;
 }
 
 /** A definition to find. NAME is `NAME` or `SETF NAME`. METHODS are the acceptable qualifiers and
@@ -205,4 +157,52 @@ function targetOf(form: Form, wanted: SoughtDefinition, place: Extent, home: str
     home,
     head: `(${shown.join(' ')})`,
   };
+}
+
+/** Returns the span of the only list that defines SYMBOL in the top-level form at START of FORMS; the span of
+ *  the whole form when no list or several do; undefined when no form begins at START. */
+export function innermostDefining(forms: TopLevelForms, start: number, symbol: string): Span | undefined {
+  const whole = forms.formFrom(start);
+  if (whole === undefined || headOf(whole)?.name === symbol) return whole;
+  const inner: Form[] = [];
+  const visit = (form: Form, depth: number) => {
+    if (headOf(form)?.name === symbol) inner.push(form);
+    else if (depth < 6) for (const each of elementsOf(form)) if (each.kind === 'cons') visit(each, depth + 1);
+  };
+  visit(whole, 0);
+  const [only = whole, ...more] = inner;
+  return more.length > 0 ? whole : only;
+}
+
+/** How deep definitions are searched for in nameless forms, as in (eval-when (...) (defun ...)). */
+const DEPTH = 3;
+
+/** Yields FORM, with its DEPTH, when it is a list with an operator and a name after the operator. When a
+ *  list stands in place of the name, as in (let (...) (defun name ...)), also yields such forms inside FORM.
+ *  This is a generator because a form that is a table of data can look like very many definitions. */
+function* namedForms(form: Form, depth = 0): Generator<{ form: Form; depth: number }, void> {
+  const [operator, name, ...rest] = form.token === '(' ? elementsOf(form) : [];
+  if (
+    operator?.kind !== 'atom' ||
+    !operator.name ||
+    operator.name.startsWith(PACKAGE_MARKER) ||
+    name === undefined
+  )
+    return;
+  const found = namedFormsOf(isName(name) || depth === DEPTH ? [] : [name, ...rest], depth + 1);
+  const first = found.next();
+  // An inner form that has no name and contains no named form is most likely a clause or a binding.
+  if (depth > 0 && first.done && !isName(name) && !operator.name.startsWith('DEF')) return;
+  yield { form, depth };
+  if (first.value !== undefined) yield first.value;
+  yield* found;
+}
+
+/** True when PART, the element after an operator, can be a name: it is no list, or it is (setf NAME). */
+function isName(part: Form): boolean {
+  return part.mark !== '(' || namedBy(part).setf;
+}
+
+function* namedFormsOf(forms: readonly Form[], depth: number): ReturnType<typeof namedForms> {
+  for (const form of forms) yield* namedForms(form, depth);
 }

@@ -49,34 +49,9 @@ export interface Scan {
   cut?: number;
 }
 
-/** Words that LOOP recognizes by name, in any package. */
-const LOOP_WORDS = new Set(
-  (
-    'ABOVE ACROSS ALWAYS AND APPEND APPENDING AS BEING BELOW BY COLLECT COLLECTING COUNT COUNTING DO DOING DOWNFROM ' +
-    'DOWNTO EACH ELSE END EXTERNAL-SYMBOL EXTERNAL-SYMBOLS FINALLY FOR FROM HASH-KEY HASH-KEYS HASH-VALUE HASH-VALUES ' +
-    'IF IN INITIALLY INTO IT MAXIMIZE MAXIMIZING MINIMIZE MINIMIZING NAMED NCONC NCONCING NEVER OF OF-TYPE ON ' +
-    'PRESENT-SYMBOL PRESENT-SYMBOLS REPEAT RETURN SUM SUMMING SYMBOL SYMBOLS THE THEN THEREIS TO UNLESS UNTIL UPFROM ' +
-    'UPTO USING WHEN WHILE WITH'
-  ).split(' '),
-);
-
 /** Returns the edits that TASK makes in TEXT, sorted by start, and the places that keep an old name. */
 export function scanFor(text: string, task: Task): Scan {
-  const tree = treeOf(text);
-  const scan: Scan = { edits: [], kept: [], ...(tree.cut !== undefined && { cut: tree.cut }) };
-  const byName = new Map(task.renamings.map((renaming) => [renaming.from, renaming]));
-  for (const top of formsMentioning(text, [...byName.keys()])) {
-    const may = { definePackage: mayDefinePackage(top.text), takeKeys: /&key/i.test(top.text) };
-    for (const part of atomsIn(top)) {
-      const current = () => task.packageAt(part.start);
-      if (part.isString) inString(part, task, scan, current());
-      const renaming = byName.get(part.designated ?? '');
-      if (renaming !== undefined) atName(part, renaming, task, scan, current(), may);
-    }
-  }
-  for (const { start, end } of tree.gaps()) inProse(text, start, end, task, scan);
-  scan.edits.sort((one, other) => one.start - other.start);
-  return scan;
+  return new Scanner(text, task).scan();
 }
 
 /** What the text of a top-level form may contain, decided once per form, since per part it is slow. */
@@ -85,88 +60,125 @@ interface May {
   takeKeys: boolean;
 }
 
-/** Adds to SCAN the edit of PART, or the reason why PART keeps its name. PART is a symbol or string with
- *  the old name of RENAMING. CURRENT is the current package there. */
-function atName(part: Form, renaming: Renaming, task: Task, scan: Scan, current: string, may: May): void {
-  const { start, end } = part;
-  const token = part.text;
-  const named = may.definePackage ? task.packages.inDefinition(part, renaming) : undefined;
-  const edit = (how: RenameEdit['how']) =>
-    scan.edits.push({ start, end, text: renamed(token, renaming), from: renaming.from, how });
-  if (typeof named === 'boolean') {
-    if (named) edit('name');
-    return;
+/** A place in code: the current package there, and what the top-level form around it may contain. */
+interface Context {
+  current: string;
+  may: May;
+}
+
+class Scanner {
+  readonly #text: string;
+  readonly #task: Task;
+  readonly #edits: RenameEdit[] = [];
+  readonly #kept: KeptName[] = [];
+
+  constructor(text: string, task: Task) {
+    this.#text = text;
+    this.#task = task;
   }
-  const { prefix } = part.isString ? { prefix: '#' } : writtenSymbol(token);
-  if (prefix === '' || prefix === '#') {
-    const takers = task.takers.get(renaming.from);
-    if (namedBeside(part, renaming, task.packages)) edit('name');
-    else if (named === 'deeper') scan.kept.push({ start, why: 'package definition' });
-    else if (prefix === '' && takers !== undefined && takesKeyword(part, takers)) edit('keyword');
-    else scan.kept.push({ start, why: part.isString ? 'string' : 'keyword' });
-    return;
+
+  scan(): Scan {
+    const tree = treeOf(this.#text);
+    const byName = new Map(this.#task.renamings.map((renaming) => [renaming.from, renaming]));
+    for (const top of formsMentioning(this.#text, [...byName.keys()])) {
+      const may = { definePackage: mayDefinePackage(top.text), takeKeys: /&key/i.test(top.text) };
+      for (const part of atomsIn(top)) {
+        const renaming = byName.get(part.designated ?? '');
+        if (renaming === undefined && !part.isString) continue;
+        const current = this.#task.packageAt(part.start);
+        if (part.isString) this.#string(part, current);
+        if (renaming !== undefined) this.#name(part, renaming, { current, may });
+      }
+    }
+    for (const { start, end } of tree.gaps()) this.#prose(start, end, 'comment');
+    const edits = this.#edits.sort((one, other) => one.start - other.start);
+    return { edits, kept: this.#kept, ...(tree.cut !== undefined && { cut: tree.cut }) };
   }
-  const known = task.packages.has(renaming, prefix ?? current, current);
-  if (known === undefined) scan.kept.push({ start, why: 'unknown package' });
-  if (known !== true) return;
-  if (isLoopWord(part)) scan.kept.push({ start, why: 'word of LOOP' });
-  else scan.edits.push(symbolEdit(part, renaming, task.keywords || !may.takeKeys));
-}
 
-/** Words of LOOP that are always followed by a variable, a type or a form, never by another word. */
-const BEFORE_FORMS = new Set(
-  (
-    'ABOVE ACROSS ALWAYS APPEND APPENDING AS BELOW BY COLLECT COLLECTING COUNT COUNTING DOWNFROM DOWNTO FOR FROM IF IN INTO ' +
-    'MAXIMIZE MAXIMIZING MINIMIZE MINIMIZING NAMED NCONC NCONCING NEVER OF OF-TYPE ON REPEAT RETURN SUM SUMMING THEN THEREIS TO ' +
-    'UNLESS UNTIL UPFROM UPTO WHEN WHILE WITH'
-  ).split(' '),
-);
-
-/** What a later AND joins, by word of LOOP: variables, as in (for x in a and y in b), or clauses. */
-const JOINED = new Map(
-  ['FOR', 'AS', 'WITH', 'IF', 'WHEN', 'UNLESS'].map((word, index) => [
-    word,
-    index < 3 ? 'variables' : 'clauses',
-  ]),
-);
-
-const loopWords = new WeakMap<Form, ReadonlySet<Form>>();
-
-/** True when PART is a word of LOOP, such as FOR, not a form or variable that has the same name. */
-function isLoopWord(part: Form): boolean {
-  const { parent, bare } = part;
-  if (!LOOP_WORDS.has(bare) || parent?.first?.bare !== 'LOOP') return false;
-  const words = loopWords.get(parent) ?? wordsOfLoop(parent);
-  loopWords.set(parent, words);
-  return words.has(part);
-}
-
-/** Returns the elements that are words of LOOP, not forms or variables that have the name of a word. */
-function wordsOfLoop({ elements }: Form): ReadonlySet<Form> {
-  const words = new Set<Form>();
-  let joined: string | undefined;
-  for (const [index, part] of elements.entries()) {
-    const before = elements[index - 1];
-    if (before === undefined || !LOOP_WORDS.has(part.bare)) continue;
-    const behindAnd = joined === 'variables' && before.bare === 'AND';
-    const isForm = before.bare === '=' || (words.has(before) && (behindAnd || BEFORE_FORMS.has(before.bare)));
-    // IT is always a word: it means the value of the last test.
-    if (isForm && part.bare !== 'IT') continue;
-    words.add(part);
-    joined = JOINED.get(part.bare) ?? joined;
+  /** Handles PART, a symbol or string with the old name of RENAMING. */
+  #name(part: Form, renaming: Renaming, context: Context): void {
+    const { packages } = this.#task;
+    const inPackageDefinition = context.may.definePackage ? packages.inDefinition(part, renaming) : undefined;
+    if (inPackageDefinition === true) this.#replace(part, renaming, 'name');
+    if (typeof inPackageDefinition === 'boolean') return;
+    const { prefix } = part.isString ? { prefix: '#' } : writtenSymbol(part.text);
+    if (prefix !== '' && prefix !== '#') this.#symbol(part, renaming, prefix, context);
+    else if (namedBeside(part, renaming, packages)) this.#replace(part, renaming, 'name');
+    else if (inPackageDefinition === 'deeper') this.#keep(part, 'package definition');
+    else if (prefix === '' && this.#isTaken(part, renaming)) this.#replace(part, renaming, 'keyword');
+    else this.#keep(part, part.isString ? 'string' : 'keyword');
   }
-  return words;
+
+  /** True when the keyword PART is given to a function, class or structure that takes it. */
+  #isTaken(part: Form, { from }: Renaming): boolean {
+    const takers = this.#task.takers.get(from);
+    return takers !== undefined && takesKeyword(part, takers);
+  }
+
+  /** Handles PART, a symbol with the old name of RENAMING. PREFIX is its package as written, if any. */
+  #symbol(part: Form, renaming: Renaming, prefix: string | undefined, { current, may }: Context): void {
+    const isRenamed = this.#task.packages.has(renaming, prefix ?? current, current);
+    if (isRenamed === undefined) this.#keep(part, 'unknown package');
+    else if (isRenamed && isLoopWord(part)) this.#keep(part, 'word of LOOP');
+    else if (isRenamed) this.#edits.push(symbolEdit(part, renaming, may.takeKeys && !this.#task.keywords));
+  }
+
+  #replace({ start, end, text }: Form, renaming: Renaming, how: RenameEdit['how']): void {
+    this.#edits.push({ start, end, text: renamed(text, renaming), from: renaming.from, how });
+  }
+
+  #keep({ start }: Pick<Form, 'start'>, why: KeptName['why']): void {
+    this.#kept.push({ start, why });
+  }
+
+  /** Handles the string PART. It can be a symbol with package prefix, contain a FORMAT directive ~/NAME/, or
+   *  mention a symbol in its text. */
+  #string(part: Form, current: string): void {
+    const inside = part.text.slice(1, -1);
+    for (const renaming of this.#task.renamings) {
+      if (!upperCase(inside).includes(renaming.from)) continue;
+      const whole = /^[^\s:]+::?[^\s:]+$/.test(inside) ? [{ at: 0, written: inside, home: '' }] : [];
+      for (const { at, written, home } of [...whole, ...formatCalls(inside)]) {
+        const found = symbolIn(written);
+        if (found?.name !== renaming.from) continue;
+        if (this.#task.packages.has(renaming, found.prefix ?? home, current) !== true) continue;
+        const start = part.start + 1 + at;
+        // A string that begins with ~/NAME/ can be a path in the user's home directory.
+        const isPath = found.prefix === undefined && inside.startsWith('~/') && at === 2;
+        if (isPath && !FORMATTING.has(part.parent?.first?.bare ?? '')) this.#keep({ start }, 'string');
+        else {
+          const text = renamed(written, renaming);
+          this.#edits.push({ start, end: start + written.length, text, from: renaming.from, how: 'name' });
+        }
+      }
+    }
+    this.#prose(part.start + 1, part.end - 1, 'string');
+  }
+
+  /** Handles the mentions of the symbols from START to END of the text: in a comment, or in the contents of a
+   *  string. Leaves out mentions that an edit covers. */
+  #prose(start: number, end: number, kind: 'comment' | 'string'): void {
+    for (const renaming of this.#task.renamings) {
+      const outside = this.#edits.findLastIndex((edit) => edit.end <= start || edit.start >= end);
+      const there = this.#edits.slice(outside + 1).sort((one, other) => one.start - other.start);
+      let next = 0;
+      for (const spoken of spokenOf(this.#text, renaming.from, start, end)) {
+        // A string that is just the name is a designator, not prose.
+        if (kind === 'string' && spoken.start === start && spoken.end === end) continue;
+        while ((there[next]?.end ?? Number.POSITIVE_INFINITY) <= spoken.start) next++;
+        if ((there[next]?.start ?? Number.POSITIVE_INFINITY) < spoken.end) continue;
+        if (this.#task.prose) {
+          const text = spokenAs(renaming.to, this.#text.slice(spoken.start, spoken.end));
+          this.#edits.push({ ...spoken, text, from: renaming.from, how: 'prose' });
+        } else this.#keep(spoken, 'prose');
+      }
+    }
+  }
 }
 
-/** Returns TOKEN, a symbol or string, with its name replaced, and its package prefix and case kept. */
-function renamed(token: string, { to }: Renaming): string {
-  if (token.startsWith('"')) return `"${to.replace(/["\\]/g, '\\$&')}"`;
-  const { base } = writtenSymbol(token);
-  return token.slice(0, base) + spelled(to, token.slice(base));
-}
-
-/** Returns the edit that renames PART, a symbol. PLAIN is true when no parameter keyword must be kept. */
-function symbolEdit(part: Form, renaming: Renaming, plain: boolean): RenameEdit {
+/** Returns the edit that renames PART, a symbol. If PART is a keyword
+ *  parameter and KEEPS_KEYWORD is true, callers still give the old keyword. */
+function symbolEdit(part: Form, renaming: Renaming, keepsKeyword: boolean): RenameEdit {
   const { start, end, text: token } = part;
   const edit: RenameEdit = {
     start,
@@ -176,9 +188,16 @@ function symbolEdit(part: Form, renaming: Renaming, plain: boolean): RenameEdit 
     how: 'symbol',
   };
   // In (&key old), OLD names keyword and variable. To keep the keyword for callers, write ((:old new)).
-  if (plain || !namesKeyword(part)) return edit;
+  if (!keepsKeyword || !namesKeyword(part)) return edit;
   const named = `(:${spelled(renaming.from, token)} ${edit.text})`;
   return { ...edit, text: part.parent?.first === part && isParameter(part.parent) ? named : `(${named})` };
+}
+
+/** Returns TOKEN, a symbol or string, with its name replaced, and its package prefix and case kept. */
+function renamed(token: string, { to }: Renaming): string {
+  if (token.startsWith('"')) return `"${to.replace(/["\\]/g, '\\$&')}"`;
+  const { base } = writtenSymbol(token);
+  return token.slice(0, base) + spelled(to, token.slice(base));
 }
 
 /** True when PART, a keyword or a string, names the symbol of RENAMING, as in (intern "NAME" :package). Then
@@ -224,50 +243,60 @@ const FORMATTING = new Set(
   ).split(' '),
 );
 
-/** Adds to SCAN the edits and kept places within the string PART. The string can be a symbol with package
- *  prefix, contain a FORMAT directive ~/NAME/, or mention a symbol in its text. */
-function inString(part: Form, task: Task, scan: Scan, current: string): void {
-  const { start } = part;
-  const inside = part.text.slice(1, -1);
-  for (const renaming of task.renamings) {
-    if (!upperCase(inside).includes(renaming.from)) continue;
-    const whole = /^[^\s:]+::?[^\s:]+$/.test(inside) ? [{ at: 0, written: inside, home: '' }] : [];
-    for (const { at, written, home } of [...whole, ...formatCalls(inside)]) {
-      const found = symbolIn(written);
-      if (found?.name !== renaming.from) continue;
-      if (task.packages.has(renaming, found.prefix ?? home, current) !== true) continue;
-      const from = start + 1 + at;
-      // A string that begins with ~/NAME/ can be a path in the user's home directory.
-      const isPath = found.prefix === undefined && inside.startsWith('~/') && at === 2;
-      if (isPath && !FORMATTING.has(part.parent?.first?.bare ?? '')) {
-        scan.kept.push({ start: from, why: 'string' });
-        continue;
-      }
-      const edit = { start: from, end: from + written.length, text: renamed(written, renaming) };
-      scan.edits.push({ ...edit, from: renaming.from, how: 'name' });
-    }
-  }
-  inProse(part.tree.text, start + 1, part.end - 1, task, scan, true);
+/** Words that LOOP recognizes by name, in any package. */
+const LOOP_WORDS = new Set(
+  (
+    'ABOVE ACROSS ALWAYS AND APPEND APPENDING AS BEING BELOW BY COLLECT COLLECTING COUNT COUNTING DO DOING DOWNFROM ' +
+    'DOWNTO EACH ELSE END EXTERNAL-SYMBOL EXTERNAL-SYMBOLS FINALLY FOR FROM HASH-KEY HASH-KEYS HASH-VALUE HASH-VALUES ' +
+    'IF IN INITIALLY INTO IT MAXIMIZE MAXIMIZING MINIMIZE MINIMIZING NAMED NCONC NCONCING NEVER OF OF-TYPE ON ' +
+    'PRESENT-SYMBOL PRESENT-SYMBOLS REPEAT RETURN SUM SUMMING SYMBOL SYMBOLS THE THEN THEREIS TO UNLESS UNTIL UPFROM ' +
+    'UPTO USING WHEN WHILE WITH'
+  ).split(' '),
+);
+
+/** Words of LOOP that are always followed by a variable, a type or a form, never by another word. */
+const BEFORE_FORMS = new Set(
+  (
+    'ABOVE ACROSS ALWAYS APPEND APPENDING AS BELOW BY COLLECT COLLECTING COUNT COUNTING DOWNFROM DOWNTO FOR FROM IF IN INTO ' +
+    'MAXIMIZE MAXIMIZING MINIMIZE MINIMIZING NAMED NCONC NCONCING NEVER OF OF-TYPE ON REPEAT RETURN SUM SUMMING THEN THEREIS TO ' +
+    'UNLESS UNTIL UPFROM UPTO WHEN WHILE WITH'
+  ).split(' '),
+);
+
+/** What a later AND joins, by word of LOOP: variables, as in (for x in a and y in b), or clauses. */
+const JOINED = new Map(
+  ['FOR', 'AS', 'WITH', 'IF', 'WHEN', 'UNLESS'].map((word, index) => [
+    word,
+    index < 3 ? 'variables' : 'clauses',
+  ]),
+);
+
+const loopWords = new WeakMap<Form, ReadonlySet<Form>>();
+
+/** True when PART is a word of LOOP, such as FOR, not a form or variable that has the same name. */
+function isLoopWord(part: Form): boolean {
+  const { parent, bare } = part;
+  if (!LOOP_WORDS.has(bare) || parent?.first?.bare !== 'LOOP') return false;
+  const words = loopWords.get(parent) ?? wordsOfLoop(parent);
+  loopWords.set(parent, words);
+  return words.has(part);
 }
 
-/** Adds to SCAN the mentions of TASK's symbols from START to END of TEXT. This range is the contents of a
- *  string when STRING is true, else a comment. Leaves out mentions that an edit in SCAN covers. */
-function inProse(text: string, start: number, end: number, task: Task, scan: Scan, string = false): void {
-  for (const renaming of task.renamings) {
-    const outside = scan.edits.findLastIndex((edit) => edit.end <= start || edit.start >= end);
-    const there = scan.edits.slice(outside + 1).sort((one, other) => one.start - other.start);
-    let next = 0;
-    for (const spoken of spokenOf(text, renaming.from, start, end)) {
-      // A string that is just the name is a designator, not prose.
-      if (string && spoken.start === start && spoken.end === end) continue;
-      while ((there[next]?.end ?? Number.POSITIVE_INFINITY) <= spoken.start) next++;
-      if ((there[next]?.start ?? Number.POSITIVE_INFINITY) < spoken.end) continue;
-      const word = text.slice(spoken.start, spoken.end);
-      const said = { ...spoken, text: spokenAs(renaming.to, word), from: renaming.from };
-      if (task.prose) scan.edits.push({ ...said, how: 'prose' });
-      else scan.kept.push({ start: spoken.start, why: 'prose' });
-    }
+/** Returns the elements that are words of LOOP, not forms or variables that have the name of a word. */
+function wordsOfLoop({ elements }: Form): ReadonlySet<Form> {
+  const words = new Set<Form>();
+  let joined: string | undefined;
+  for (const [index, part] of elements.entries()) {
+    const before = elements[index - 1];
+    if (before === undefined || !LOOP_WORDS.has(part.bare)) continue;
+    const behindAnd = joined === 'variables' && before.bare === 'AND';
+    const isForm = before.bare === '=' || (words.has(before) && (behindAnd || BEFORE_FORMS.has(before.bare)));
+    // IT is always a word: it means the value of the last test.
+    if (isForm && part.bare !== 'IT') continue;
+    words.add(part);
+    joined = JOINED.get(part.bare) ?? joined;
   }
+  return words;
 }
 
 /** Adds to TASK's takers the definitions in TEXT that have the symbol of RENAMING as a keyword parameter, or
