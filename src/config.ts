@@ -237,23 +237,45 @@ function readImageCommand(
   flags: ReadonlyMap<string, string>,
   all: ReadonlyMap<string, string[]> = new Map(),
 ): { name: string; words: readonly string[]; maps: { here: string; there: string }[] } | undefined {
-  const [, name = '', line = ''] = /^(.*?)=(.*)$/s.exec(flags.get('image') ?? '') ?? [];
-  const images = all.get('image') ?? [];
+  const image = flags.get('image') ?? '';
+  checkOneImage(all.get('image') ?? []);
+  if (!image.includes('=') || readSwank(image) !== undefined) {
+    if (all.has('map'))
+      throw new UsageError('--map is for an image elsewhere: give --image NAME=COMMAND, too.');
+    return undefined;
+  }
+  const [, name = '', line = ''] = /^(.*?)=(.*)$/s.exec(image) ?? [];
+  checkImageName(name);
+  const words = readCommandLine(name, line);
+  const maps = readMaps(name, all.get('map') ?? []);
+  const useless = FLAGS_OF_OWN_SBCL.find((flag) => flags.has(flag));
+  if (useless !== undefined) {
+    throw new UsageError(
+      `--${useless} is for an SBCL of this machine, so it does not go with --image ${name}=COMMAND; leave it out, or give SBCL options in the command.`,
+    );
+  }
+  return { name, words, maps };
+}
+
+function checkOneImage(images: readonly string[]): void {
   if (images.length > 1 && images.some((each) => each.includes('='))) {
     throw new UsageError(
       `--image is given ${images.length} times, and a server works in one image: give one, and start another server for the other.`,
     );
   }
-  if (!flags.get('image')?.includes('=') || readSwank(flags.get('image')) !== undefined) {
-    if (all.has('map'))
-      throw new UsageError('--map is for an image elsewhere: give --image NAME=COMMAND, too.');
-    return undefined;
-  }
+}
+
+function checkImageName(name: string): void {
   if (!/^[A-Za-z0-9][\w.+-]{0,99}$/.test(name) || name === 'auto' || name === 'own') {
     throw new UsageError(
       `--image NAME=COMMAND needs a name of letters and digits that is not auto or own, such as build, not ${name || 'an empty one'}.`,
     );
   }
+}
+
+/** Returns the words of LINE, the command that starts the image NAME. Throws a UsageError when it is malformed or
+ *  empty. */
+function readCommandLine(name: string, line: string): readonly string[] {
   const words = shellWords(line);
   if (words === undefined) {
     throw new UsageError(
@@ -265,14 +287,7 @@ function readImageCommand(
       `--image ${name}= needs a command that starts SBCL, such as ${name}='ssh -T ${name} sbcl'.`,
     );
   }
-  const maps = readMaps(name, all.get('map') ?? []);
-  const useless = FLAGS_OF_OWN_SBCL.find((flag) => flags.has(flag));
-  if (useless !== undefined) {
-    throw new UsageError(
-      `--${useless} is for an SBCL of this machine, so it does not go with --image ${name}=COMMAND; leave it out, or give SBCL options in the command.`,
-    );
-  }
-  return { name, words, maps };
+  return words;
 }
 
 /** Parses TEXTS, the values of `--map` for the image NAME, into pairs of a folder here and its path there. Throws a

@@ -109,27 +109,27 @@ export class Executor {
       const level = tool.isReadOnly?.(call.args) ? 'safe' : tool.safetyLevel;
       const decision = decide(level, this.#options.ask ?? 'dangerous');
       // A human's verdict on the call applies even if the tool no longer needs an approval.
-      const runsUnasked = decision === 'run' && how.verdict === undefined;
-      return runsUnasked ? await this.#perform(call, 'level') : await this.#performApproved(call);
+      if (how.verdict !== undefined) return await this.#performDecided(call, how.verdict);
+      return decision === 'run' ? await this.#perform(call, 'level') : await this.#performOrAsk(call);
     } catch (error) {
       return failureOf(error);
     }
   }
 
-  /** Runs CALL if it is approved. The human may have changed its arguments (S2.12). */
-  async #performApproved(call: Call): Promise<BareOutcome> {
-    const { tool, verdict } = call;
-    const { standing } = this.#options;
-    if (verdict !== undefined && verdict.kind !== 'approved' && verdict.kind !== 'modified') {
-      return this.#notApproved(call, verdict);
-    }
+  /** Runs CALL, about which no human has decided yet, if it needs no decision. Else returns a question. */
+  async #performOrAsk(call: Call): Promise<BareOutcome> {
     const preview = await previewOf(call);
-    if (verdict === undefined) {
-      if (preview.free) return this.#perform(withFingerprint(call, preview), 'nothing at stake');
-      return this.#isStandingApproved(call, preview)
-        ? this.#perform(withFingerprint(call, preview), 'standing')
-        : this.#questionOutcome(call, renderPreview(preview));
-    }
+    if (preview.free) return this.#perform(withFingerprint(call, preview), 'nothing at stake');
+    return this.#isStandingApproved(call, preview)
+      ? this.#perform(withFingerprint(call, preview), 'standing')
+      : this.#questionOutcome(call, renderPreview(preview));
+  }
+
+  /** Runs CALL if VERDICT approves it. The human may have changed its arguments (S2.12). */
+  async #performDecided(call: Call, verdict: Verdict): Promise<BareOutcome> {
+    if (verdict.kind !== 'approved' && verdict.kind !== 'modified') return this.#notApproved(call, verdict);
+    const { tool } = call;
+    const preview = await previewOf(call);
     if (verdict.fingerprint !== undefined && verdict.fingerprint !== preview.fingerprint) {
       const text = `What ${tool.name} would do is no longer what was approved, so nothing was done. Call it again to ask anew.`;
       return this.#refuse(call, 'human', text);
@@ -137,7 +137,7 @@ export class Executor {
     if (verdict.kind === 'modified') return this.#performChanged(call, verdict.args);
     if (verdict.session && call.caller === 'client' && this.#canHoldForSession(renderPreview(preview))) {
       for (const required of this.#requiredTools(call))
-        standing?.allowForSession(approvedAs(required), ...placesOf(preview));
+        this.#options.standing?.allowForSession(approvedAs(required), ...placesOf(preview));
     }
     const authority = verdict.where === undefined ? 'human' : 'human, in an editor';
     return this.#perform(withFingerprint(call, preview), authority);

@@ -302,22 +302,12 @@ class Planning {
   /** Throws a CallError for a definition whose name a macro makes, or whose file cannot be written. */
   async #checkDefinitions(): Promise<void> {
     const { name } = this.#facts;
+    const { places } = this.#dependencies;
     for (const { file, form } of formsNow(this.#facts, this.#dependencies)) {
-      const named = await realPathOf(file);
-      const change = this.#plan.changes.find(({ real }) => real === named);
-      const at = `${this.#dependencies.places.fileName(file)}:${this.#dependencies.places.sourceText(file)?.positionAt(form.start).line}`;
-      const bom = this.#dependencies.places.sourceText(file)?.text.startsWith('\ufeff') ? 1 : 0;
-      const defined = change?.edits.some(
-        ({ start, from, how }) =>
-          from === unqualifiedName(name) &&
-          how !== 'prose' &&
-          start + bom >= form.start &&
-          start + bom < form.end,
-      );
-      if (defined) continue;
-      if (
-        this.#plan.outside.some((place) => place.startsWith(`${this.#dependencies.places.fileName(file)}:`))
-      )
+      if (await this.#renamesIn(file, form)) continue;
+      const fileName = places.fileName(file);
+      const at = `${fileName}:${places.sourceText(file)?.positionAt(form.start).line}`;
+      if (this.#plan.outside.some((place) => place.startsWith(`${fileName}:`)))
         throw new CallError(
           `${name} is defined at ${at}, which is not in the workspace, so it cannot be renamed. The user can add a root with --root DIR.`,
         );
@@ -329,6 +319,17 @@ class Planning {
       throw new CallError(
         `${name} stands in no file that can be written, so there is nothing to rename. Define it under the new name with eval_form.`,
       );
+  }
+
+  /** True when the plan renames the symbol itself, not only a mention of it in prose, in FORM of FILE. */
+  async #renamesIn(file: string, form: Extent): Promise<boolean> {
+    const real = await realPathOf(file);
+    const change = this.#plan.changes.find((each) => each.real === real);
+    // The edits are in a text without a byte order mark.
+    const bom = this.#dependencies.places.sourceText(file)?.text.startsWith('\ufeff') ? 1 : 0;
+    const symbol = unqualifiedName(this.#facts.name);
+    const inForm = change?.edits.filter(({ start }) => start + bom >= form.start && start + bom < form.end);
+    return inForm?.some(({ from, how }) => from === symbol && how !== 'prose') === true;
   }
 }
 
