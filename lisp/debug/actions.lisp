@@ -9,22 +9,6 @@
 
 (in-package "LIVE-LISP.DEBUG")
 
-(defun claim-held (held)
-  "If the thread of HELD, a HELD structure, is waiting for a command, reserve HELD for the caller
-and return true. Else return NIL. A thread that has just answered needs a moment until it waits
-again, so wait for it at most about half a second."
-  (loop repeat 500
-        while (or (eq (held-command held) :starting)
-                  (and (held-command held) (held-user held) (job-answered (held-user held))))
-        do (sleep 0.001))
-  (null (sb-ext:compare-and-swap (held-command held) nil :claimed)))
-
-(defun command-held (held command)
-  "Make the thread of the held error HELD call COMMAND, a function of no arguments. CLAIM-HELD must
-have reserved HELD for the caller."
-  (setf (held-command held) command)
-  (sb-thread:signal-semaphore (held-gate held)))
-
 (define-shape debug-value ()
   "What is known of a held error and its frames, or the reason why a request about them failed."
   (gone boolean :optional "True when the error is not held, or no longer.")
@@ -51,57 +35,6 @@ have reserved HELD for the caller."
   (goes-on boolean :optional
    "True when the thread that had the error, a thread of the program, now continues."))
 
-(defun why-not-there (number)
-  "Return a JSON object that says that another request is using the held error NUMBER, that another
-server holds it, or why no error with this number is held."
-  (let* ((held (held-numbered number))
-         (foreign (and (null held) (find number **held** :key #'held-number))))
-    (object (if held "busy" "gone") t
-            "heldBy" (and foreign (holder-text foreign))
-            "why" (and (null held) (null foreign) (why-ended number))
-            "held" (newest-numbers))))
-
-(defun begin-for-held (id name arguments begin)
-  "Begin request ID of the operation NAME. ARGUMENTS, a hash table, has the number of a held error,
-at which a thread is stopped. Reserve this error, and call the function BEGIN with its HELD
-structure. If the error is not held, or if another request is using it, answer the request with
-that."
-  (let* ((number (gethash "error" arguments)) (held (held-numbered number)))
-    (if (and held (claim-held held))
-        (funcall begin held)
-        (start-job id name (lambda () (list "value" (why-not-there number)))))))
-
-;;; Continuing from a held error, at which a thread is stopped for debugging
-
-(defun take-over-job (held id)
-  "Give the job that the held error HELD has stopped to request ID, so that this request gets the
-job's next answer. The job's own request was answered already. Return the job."
-  (let ((job (held-job held)))
-    (captured (job-output job) :reset t)
-    (setf (capture-successor (job-output job)) nil
-          (job-throws job) 0
-          (job-frames job) nil
-          (job-unheld job) nil
-          (job-notes job) '()
-          (job-answered job) nil)
-    (renumber-job job id)
-    job))
-
-(defun left-by (held)
-  "Return a function for the slot LEAVING of a job that runs a form in the thread stopped at the
-held error HELD. The function takes this job. It is called when the form has ended the stop by a
-non-local exit, for example by invoking a restart. It gives the request of this job the next answer
-of the job that HELD had stopped. If HELD is in a thread of the program, there is no such job: then
-it answers that the thread continues."
-  (lambda (guest)
-    (setf (held-end held) "a form evaluated in its thread left it by a non-local exit")
-    (if (null (held-job held))
-        (answer guest (list "value" (object "goesOn" t)))
-        (let ((id (job-id guest)))
-          (setf (job-answered guest) t
-                (capture-successor (job-output guest)) (session-background (job-session guest))
-                (job-notes (take-over-job held id)) (list "left" t))))))
-
 (defun look-in-thread (id name function arguments)
   "Begin request ID of the operation NAME: call FUNCTION in the thread that is stopped at a held
 error. ARGUMENTS, a hash table, has the number of the error. FUNCTION returns a plist for the
@@ -118,21 +51,22 @@ answer."
                                            (call-without-handlers (lambda ()
                                                                     (run-job job function)))))))))
 
-(defun make-follower (held id name)
-  "Return a job for request ID of the operation NAME that runs nothing. It only reports how the
-thread of the held error HELD, a thread of the program, continues."
-  (let ((job (make-job id name)))
-    (setf (job-thread job) (held-thread held)
-          (job-follows job) t
-          (gethash id **jobs**) job
-          (held-guest held) job)
-    job))
+(defun left-by (held)
+  "Return a function for the slot LEAVING of a job that runs a form in the thread stopped at the
+held error HELD. The function takes this job. It is called when the form has ended the stop by a
+non-local exit, for example by invoking a restart. It gives the request of this job the next answer
+of the job that HELD had stopped. If HELD is in a thread of the program, there is no such job: then
+it answers that the thread continues."
+  (lambda (guest)
+    (setf (held-end held) "a form evaluated in its thread left it by a non-local exit")
+    (if (null (held-job held))
+        (answer guest (list "value" (object "goesOn" t)))
+        (let ((id (job-id guest)))
+          (setf (job-answered guest) t
+                (capture-successor (job-output guest)) (session-background (job-session guest))
+                (job-notes (take-over-job held id)) (list "left" t))))))
 
-(defun refuse (held job &rest members)
-  "Answer the request of JOB with a JSON object of the plist MEMBERS, which says why the thread of
-the held error HELD does not continue as requested. The error stays held."
-  (answer job (list "value" (make-json-object members)))
-  (if (job-follows job) (end-job job) (park held job)))
+;;; Continuing from a held error, at which a thread is stopped for debugging
 
 (defun go-on-in-thread (id name function arguments)
   "Begin request ID of the operation NAME: make a thread continue that is stopped at a held error.
@@ -147,12 +81,43 @@ FUNCTION, the body of the operation, does nothing and is not called."
                       (setf (held-user held) job)
                       (command-held held (lambda () (go-on held job arguments)))))))
 
-(defun follow-no-more (job)
-  "If JOB only reports how a thread of the program continues, answer its request: the thread has
-continued."
-  (when (job-follows job)
-    (answer job (list "value" (object "goesOn" t)))
-    (end-job job)))
+(defun take-over-job (held id)
+  "Give the job that the held error HELD has stopped to request ID, so that this request gets the
+job's next answer. The job's own request was answered already. Return the job."
+  (let ((job (held-job held)))
+    (captured (job-output job) :reset t)
+    (setf (capture-successor (job-output job)) nil
+          (job-throws job) 0
+          (job-frames job) nil
+          (job-unheld job) nil
+          (job-notes job) '()
+          (job-answered job) nil)
+    (renumber-job job id)
+    job))
+
+(defun make-follower (held id name)
+  "Return a job for request ID of the operation NAME that runs nothing. It only reports how the
+thread of the held error HELD, a thread of the program, continues."
+  (let ((job (make-job id name)))
+    (setf (job-thread job) (held-thread held)
+          (job-follows job) t
+          (gethash id **jobs**) job
+          (held-guest held) job)
+    job))
+
+(defun go-on (held job arguments)
+  "Make the thread of the held error HELD continue in the way that ARGUMENTS, a hash table from a
+request, describes. JOB is the job of the request. This function returns only if that fails. Then
+JOB was answered with the reason."
+  (let ((*hold-seconds* (held-seconds held)) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
+        (*held* nil)
+        (*break-on-signals* *program-breaks*)
+        (number (gethash "frame" arguments)))
+    (cond ((gethash "end" arguments) (end-held held job))
+          ((gethash "restart" arguments)
+           (invoke-held-restart held job (gethash "restart" arguments)))
+          ((gethash "retry" arguments) (retry-held held job number))
+          (t (return-from-held held job number)))))
 
 (defun end-held (held job)
   "Stop holding the held error HELD, as JOB requests, and abort the call that it has stopped. But if
@@ -163,33 +128,20 @@ it is in a thread of the program, or if handlers of the program have not run yet
          (throw held nil))
         (t (throw job (list "aborted" t)))))
 
-;;; The end of the session
+(defun follow-no-more (job)
+  "If JOB only reports how a thread of the program continues, answer its request: the thread has
+continued."
+  (when (job-follows job)
+    (answer job (list "value" (object "goesOn" t)))
+    (end-job job)))
 
-(defun release-held ()
-  "Have the threads of the program go on that this session holds. Its calls are ended otherwise."
-  (dolist (held (own-held))
-    (unless (held-job held)
-      ;; If a request still uses the error, its thread goes on after that.
-      (setf (held-seconds held) 0)
-      (when (claim-held held)
-        (command-held held (lambda ()
-                             (setf (held-end held) "its server has gone")
-                             (throw held nil)))))))
-
-(pushnew 'release-held **at-session-end**)
+(defun refuse (held job &rest members)
+  "Answer the request of JOB with a JSON object of the plist MEMBERS, which says why the thread of
+the held error HELD does not continue as requested. The error stays held."
+  (answer job (list "value" (make-json-object members)))
+  (if (job-follows job) (end-job job) (park held job)))
 
 ;;; Continuing by a restart
-
-(defun named-restart (held name)
-  "Return a list of a restart of the held error HELD and its name, or NIL. The text NAME is the
-number of a restart that an answer has shown, or the name of any restart."
-  (let ((number (ignore-errors (parse-integer name))))
-    (if number
-        (and (<= 0 number) (nth number (held-restarts held)))
-        (or (find name (held-restarts held) :key #'second :test #'string-equal)
-            (loop for restart in (held-offered held)
-                  when (string-equal name (restart-name restart))
-                    return (list restart (string (restart-name restart))))))))
 
 (defun invoke-held-restart (held job name)
   "Continue from the held error HELD, as JOB requests, by invoking the restart that the text NAME
@@ -212,47 +164,18 @@ means. Its arguments are the values that were evaluated for this, if any."
              (setf (held-end held) nil)
              (unless (job-follows job) (refuse held job "returned" found)))))))
 
+(defun named-restart (held name)
+  "Return a list of a restart of the held error HELD and its name, or NIL. The text NAME is the
+number of a restart that an answer has shown, or the name of any restart."
+  (let ((number (ignore-errors (parse-integer name))))
+    (if number
+        (and (<= 0 number) (nth number (held-restarts held)))
+        (or (find name (held-restarts held) :key #'second :test #'string-equal)
+            (loop for restart in (held-offered held)
+                  when (string-equal name (restart-name restart))
+                    return (list restart (string (restart-name restart))))))))
+
 ;;; Continuing from a frame
-
-(defun frame-numbered (held number)
-  "Return the frame of the held error HELD that answers show with NUMBER, or NIL."
-  (and (integerp number) (<= 0 number) (nth number (held-frames held))))
-
-(defun default-frame (held)
-  "Return the newest frame of the held error HELD that belongs to the program. If there is none,
-return the newest frame."
-  (or (find-if-not #'system-frame-p (held-frames held)) (first (held-frames held))))
-
-(defun nearest-frame (held number)
-  "Return the number of the first frame of the held error HELD, from frame NUMBER on, whose call can
-be made again. Return NIL if there is none."
-  (loop for frame in (nthcdr number (held-frames held))
-        for index from number
-        when (frame-call-again frame) return index))
-
-(defun following (job function)
-  "Return FUNCTION. But if JOB only reports how a thread of the program continues, return a function
-that calls FUNCTION and also answers the request of JOB with its values."
-  (if (job-follows job)
-      (lambda ()
-        (let ((values '()) (*follower* job))
-          (unwind-protect (progn (setf values (multiple-value-list (funcall function)))
-                                 (let ((*value-budget* 10000))
-                                   (answer job (list "values" (list (printed-values values))))))
-            (follow-no-more job))
-          (values-list values)))
-      function))
-
-(defun leave-held-frame (held job number function how)
-  "As JOB requests, unwind the stack to frame NUMBER of the held error HELD, and make this frame
-return the values of FUNCTION. The text HOW completes the sentence \"its frame NUMBER ...\" for
-later answers."
-  (setf (held-end held) (format nil "its frame ~D ~A" number how))
-  (leave-frame (frame-numbered held number) (following job function)))
-
-(defun form-again-p (job)
-  "Return true if JOB is evaluating forms, so that the current form can be evaluated again."
-  (and (string= (job-operation job) "evaluate") (not (job-follows job))))
 
 (defun retry-held (held job number)
   "As JOB requests, make the call of frame NUMBER of the held error HELD again. If NUMBER is NIL,
@@ -283,16 +206,95 @@ for this. If NUMBER is NIL, use the newest frame that belongs to the program."
                    (position-if-not #'why-not-left (held-frames held) :start (1+ number))))
           (t (leave-held-frame held job number (lambda () (values-list values)) "returned")))))
 
-(defun go-on (held job arguments)
-  "Make the thread of the held error HELD continue in the way that ARGUMENTS, a hash table from a
-request, describes. JOB is the job of the request. This function returns only if that fails. Then
-JOB was answered with the reason."
-  (let ((*hold-seconds* (held-seconds held)) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
-        (*held* nil)
-        (*break-on-signals* *program-breaks*)
-        (number (gethash "frame" arguments)))
-    (cond ((gethash "end" arguments) (end-held held job))
-          ((gethash "restart" arguments)
-           (invoke-held-restart held job (gethash "restart" arguments)))
-          ((gethash "retry" arguments) (retry-held held job number))
-          (t (return-from-held held job number)))))
+(defun leave-held-frame (held job number function how)
+  "As JOB requests, unwind the stack to frame NUMBER of the held error HELD, and make this frame
+return the values of FUNCTION. The text HOW completes the sentence \"its frame NUMBER ...\" for
+later answers."
+  (setf (held-end held) (format nil "its frame ~D ~A" number how))
+  (leave-frame (frame-numbered held number) (following job function)))
+
+(defun following (job function)
+  "Return FUNCTION. But if JOB only reports how a thread of the program continues, return a function
+that calls FUNCTION and also answers the request of JOB with its values."
+  (if (job-follows job)
+      (lambda ()
+        (let ((values '()) (*follower* job))
+          (unwind-protect (progn (setf values (multiple-value-list (funcall function)))
+                                 (let ((*value-budget* 10000))
+                                   (answer job (list "values" (list (printed-values values))))))
+            (follow-no-more job))
+          (values-list values)))
+      function))
+
+(defun form-again-p (job)
+  "Return true if JOB is evaluating forms, so that the current form can be evaluated again."
+  (and (string= (job-operation job) "evaluate") (not (job-follows job))))
+
+(defun frame-numbered (held number)
+  "Return the frame of the held error HELD that answers show with NUMBER, or NIL."
+  (and (integerp number) (<= 0 number) (nth number (held-frames held))))
+
+(defun default-frame (held)
+  "Return the newest frame of the held error HELD that belongs to the program. If there is none,
+return the newest frame."
+  (or (find-if-not #'system-frame-p (held-frames held)) (first (held-frames held))))
+
+(defun nearest-frame (held number)
+  "Return the number of the first frame of the held error HELD, from frame NUMBER on, whose call can
+be made again. Return NIL if there is none."
+  (loop for frame in (nthcdr number (held-frames held))
+        for index from number
+        when (frame-call-again frame) return index))
+
+;;; Reserving a held error, and giving its thread a command
+
+(defun begin-for-held (id name arguments begin)
+  "Begin request ID of the operation NAME. ARGUMENTS, a hash table, has the number of a held error,
+at which a thread is stopped. Reserve this error, and call the function BEGIN with its HELD
+structure. If the error is not held, or if another request is using it, answer the request with
+that."
+  (let* ((number (gethash "error" arguments)) (held (held-numbered number)))
+    (if (and held (claim-held held))
+        (funcall begin held)
+        (start-job id name (lambda () (list "value" (why-not-there number)))))))
+
+(defun claim-held (held)
+  "If the thread of HELD, a HELD structure, is waiting for a command, reserve HELD for the caller
+and return true. Else return NIL. A thread that has just answered needs a moment until it waits
+again, so wait for it at most about half a second."
+  (loop repeat 500
+        while (or (eq (held-command held) :starting)
+                  (and (held-command held) (held-user held) (job-answered (held-user held))))
+        do (sleep 0.001))
+  (null (sb-ext:compare-and-swap (held-command held) nil :claimed)))
+
+(defun command-held (held command)
+  "Make the thread of the held error HELD call COMMAND, a function of no arguments. CLAIM-HELD must
+have reserved HELD for the caller."
+  (setf (held-command held) command)
+  (sb-thread:signal-semaphore (held-gate held)))
+
+(defun why-not-there (number)
+  "Return a JSON object that says that another request is using the held error NUMBER, that another
+server holds it, or why no error with this number is held."
+  (let* ((held (held-numbered number))
+         (foreign (and (null held) (find number **held** :key #'held-number))))
+    (object (if held "busy" "gone") t
+            "heldBy" (and foreign (holder-text foreign))
+            "why" (and (null held) (null foreign) (why-ended number))
+            "held" (newest-numbers))))
+
+;;; The end of the session
+
+(defun release-held ()
+  "Have the threads of the program go on that this session holds. Its calls are ended otherwise."
+  (dolist (held (own-held))
+    (unless (held-job held)
+      ;; If a request still uses the error, its thread goes on after that.
+      (setf (held-seconds held) 0)
+      (when (claim-held held)
+        (command-held held (lambda ()
+                             (setf (held-end held) "its server has gone")
+                             (throw held nil)))))))
+
+(pushnew 'release-held **at-session-end**)

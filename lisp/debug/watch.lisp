@@ -14,282 +14,28 @@ HOLD: the number of seconds for which to hold each error, or NIL to hold none.
 IN-EFFECT: true until the watch ends.
 SESSION, CHANNEL: the session that requested the watch, and the connection to its server.
 RECORDED: the recorded errors as JSON objects, newest first.
-LAST: NIL or a list of two elements: the thread that recorded the newest error, and a weak pointer
-to this error.
+LAST-THREAD, LAST-ERROR: the thread that recorded the newest error, and a weak pointer to this
+error; NIL while none is recorded.
 COUNT: the number of all errors that the watch has selected.
-SECOND: a pair (TIME . NUMBER): NUMBER errors were counted in the second TIME, a universal time."
+SECOND, COUNT-IN-SECOND: the time, a universal time, of the newest of these errors, and how many
+were counted in that second."
   where type hold
   (in-effect t) (session *session*) (channel *channel*)
-  (recorded '()) (last '()) (count 0) (second '(0 . 0)))
+  (recorded '()) (last-thread nil) (last-error nil)
+  (count 0) (second 0) (count-in-second 0))
 
 (defparameter *watched-limit* 50 "The maximum number of recorded errors that are kept.")
+
 (defparameter *watched-at-once* 20
   "The maximum number of errors recorded within one second. Others are only counted.")
 
 (sb-ext:defglobal **watches** '() "The list of the last watch of each session.")
+
 (sb-ext:defglobal **watch-lock** (sb-thread:make-mutex :name "live-lisp watch")
   "A lock that a thread holds while it changes **WATCHES**, or what a watch has recorded.")
+
 (sb-ext:defglobal **watch-hooks-lock** (sb-thread:make-mutex :name "live-lisp watch hooks")
   "A lock that a thread holds while it installs or uninstalls the hooks of watches.")
-
-(defun own-watch ()
-  "Return the last watch of this session, or NIL."
-  (find *session* **watches** :key #'watch-session))
-
-(defun watches-in-effect ()
-  "Return the list of the watches that record errors."
-  (remove-if-not #'watch-in-effect **watches**))
-
-(defun room-this-second-p (watch)
-  "Count one error of WATCH. Return true if at most *WATCHED-AT-ONCE* errors were counted in this
-second, so that it can be recorded."
-  (sb-thread:with-mutex (**watch-lock**)
-    (incf (watch-count watch))
-    (destructuring-bind (second . count) (watch-second watch)
-      (let* ((now (get-universal-time)) (count (if (= now second) (1+ count) 1)))
-        (setf (watch-second watch) (cons now count))
-        (<= count *watched-at-once*)))))
-
-(defun watched-p (watch condition frames)
-  "Return true if WATCH selects CONDITION, which this thread is signalling. FRAMES is the list of
-frames on its stack, from SHOWN-FRAMES."
-  (let ((where (watch-where watch)))
-    (and (typep condition (watch-type watch))
-         (or (string-equal where "all")
-             (search where (short-thread-name sb-thread:*current-thread*) :test #'char-equal)
-             (loop for frame in frames
-                   for root = (and (not (folded-p frame)) (root-name (frame-name frame)))
-                     thereis (and root
-                                  (symbol-package root)
-                                  (eq (symbol-package root)
-                                      (find-package (string-upcase where)))))))))
-
-(defun local-report (condition)
-  "Return the report of CONDITION if its class is the system's, so that no code of the program runs.
-Else return CONDITION printed with its slots."
-  (if (system-class-p condition)
-      (report-text 1000 condition)
-      (local-text condition)))
-
-(defun follows-cause-p (condition last)
-  "Return true if CONDITION is the error of a form that could not be compiled, and its report
-repeats the report of the error that prevented the compilation. LAST is the slot LAST of a WATCH:
-only the last recorded error counts, and only if this thread signalled it. The compiler has printed
-the report of that error already, so no other code of the program runs here."
-  (let* ((pointer (second last))
-         (cause (and pointer
-                     (eq (first last) sb-thread:*current-thread*)
-                     (typep condition 'compiled-program-error)
-                     (sb-ext:weak-pointer-value pointer))))
-    (and cause
-         (search (on-one-line (report-text 1000 cause)) (on-one-line (report-text 4000 condition)))
-         t)))
-
-(defun record-watched (watch condition frames more)
-  "Record CONDITION for WATCH, as its newest error. But if FOLLOWS-CAUSE-P, the cause stays the
-newest. FRAMES and MORE are the two values of SHOWN-FRAMES when it was signalled."
-  (let* ((calls (frame-calls frames))
-         (cause (follows-cause-p condition (watch-last watch)))
-         (record (object "time" (get-universal-time)
-                         "thread" (current-thread-name)
-                         "type" (class-text (class-of condition))
-                         "text" (local-report condition)
-                         "frames" (mapcar #'call-data calls)
-                         "moreFrames" more)))
-    (sb-thread:with-mutex (**watch-lock**)
-      (if cause
-          (push record (rest (watch-recorded watch)))
-          (push record (watch-recorded watch)))
-      (setf (watch-recorded watch) (page (watch-recorded watch) 0 *watched-limit*)
-            (watch-last watch) (list sb-thread:*current-thread*
-                                     (sb-ext:make-weak-pointer condition))))))
-
-(defun recorded-p (condition watch)
-  "If WATCH selects CONDITION, which is about to be signalled by code of the program, record it and
-return true."
-  (let ((*noting* t))
-    (unless-broken
-     nil
-     (lambda ()
-       (when (and (typep condition (watch-type watch))
-                  (not (typep condition 'storage-condition))
-                  (room-on-stack-p))
-         (multiple-value-bind (frames more) (shown-frames)
-           (when (and (if *job* (program-running-p) frames)
-                      (watched-p watch condition frames)
-                      (room-this-second-p watch))
-             (record-watched watch condition frames more)
-             t)))))))
-
-(defun hold-for-watch (condition watch)
-  "Hold CONDITION, which this thread is signalling, for the session of WATCH. But leave alone a call
-of another session."
-  (cond ((null *job*)
-         (let ((*session* (watch-session watch)) (*channel* (watch-channel watch)))
-           (hold-condition condition (watch-hold watch) nil t)))
-        ((eq (job-session *job*) (watch-session watch))
-         (hold-condition condition (watch-hold watch) *job* t))))
-
-(defun note-signalled (condition)
-  "For each watch that selects CONDITION, which is about to be signalled, record it. Hold it too if
-the watch requires this."
-  (unless (or *noting* (and *job* (job-looking *job*)))
-    (dolist (watch (watches-in-effect))
-      (when (and (recorded-p condition watch) (watch-hold watch) (null *held*))
-        (hold-for-watch condition watch)))))
-
-;;; Before SBCL looks for handlers of a condition, it breaks if *BREAK-ON-SIGNALS* says so. A watch
-;;; sets this variable while it is in effect: globally, for threads of the program, and in the
-;;; session.
-
-(defun signalled-condition (condition)
-  "If CONDITION is the one that SBCL signals for *BREAK-ON-SIGNALS*, return the condition for which
-it breaks. Else return NIL."
-  (when (typep condition 'simple-condition)
-    (let ((control (simple-condition-format-control condition))
-          (arguments (simple-condition-format-arguments condition)))
-      (and (stringp control)
-           (search "*BREAK-ON-SIGNALS*" control)
-           (consp arguments)
-           (typep (first arguments) 'condition)
-           (first arguments)))))
-
-(defun note-break (condition)
-  "If CONDITION is SBCL's break for *BREAK-ON-SIGNALS*, and a watch selects the condition for which
-it breaks, record that condition and continue."
-  (let ((signalled (signalled-condition condition)))
-    (when (and signalled
-               (some (lambda (watch) (typep signalled (watch-type watch))) (watches-in-effect)))
-      (note-signalled signalled)
-      (continue condition))))
-
-(defun break-at (type)
-  "Make SBCL break when a condition of TYPE is signalled, in threads of the program and in calls
-that begin from now on."
-  (setf (sb-ext:symbol-global-value '*break-on-signals*) type)
-  (set-session-variable '*break-on-signals* type)
-  ;; STYLE-MEMBERS records that *BREAK-ON-SIGNALS* was reported. Without this, the next answer would
-  ;; report the change as if the program had made it.
-  (style-members))
-
-;;; In an image that somebody else runs, *BREAK-ON-SIGNALS* would open that person's debugger for
-;;; each error that the program handles. There, the functions that signal conditions are hooked.
-
-(defvar *signalling* nil "The condition that a hook of this thread is signalling, or NIL.")
-
-(defun condition-for (datum arguments simple)
-  "Return the condition that the arguments DATUM and ARGUMENTS of a function such as ERROR stand
-for. A format control makes a condition of the type SIMPLE. Return NIL if they stand for none."
-  (typecase datum
-    (condition datum)
-    ((or string function)
-     (make-condition simple :format-control datum :format-arguments arguments))
-    (symbol (and (find-class datum nil)
-                 (subtypep datum 'condition)
-                 (apply #'make-condition datum arguments)))))
-
-(defun call-noting-condition (condition function)
-  "Call FUNCTION, which signals CONDITION. Before that, record CONDITION if the watch selects it and
-this thread is not signalling it already."
-  (unless (eq condition *signalling*)
-    (note-signalled condition))
-  (let ((*signalling* condition)) (funcall function)))
-
-(defun call-noted (simple function arguments)
-  "Call FUNCTION, which signals the condition for which ARGUMENTS stand, with that condition, and
-record it. SIMPLE is the type of a condition for a format control."
-  (let ((condition (and arguments
-                        (with-isolation
-                       (ignore-errors (condition-for (first arguments) (rest arguments) simple))))))
-    (if condition
-        (call-noting-condition condition (lambda () (funcall function condition)))
-        (apply function arguments))))
-
-(defun error-noted (function &rest arguments)
-  "Hook: record the error that ARGUMENTS denote if a watch selects it. Then call FUNCTION,
-the original ERROR, with it."
-  (call-noted 'simple-error function arguments))
-
-(defun signal-noted (function &rest arguments)
-  "Hook: record the condition that ARGUMENTS denote if a watch selects it. Then call
-FUNCTION, the original SIGNAL, with it."
-  (call-noted 'simple-condition function arguments))
-
-(defun warn-noted (function &rest arguments)
-  "Hook: record the warning that ARGUMENTS denote if a watch selects it. Then call FUNCTION, the
-original WARN, with this warning. If ARGUMENTS denote none, call FUNCTION with ARGUMENTS."
-  (call-noted 'simple-warning function arguments))
-
-(defun cerror-noted (function &rest arguments)
-  "Hook: record the error that ARGUMENTS but the first denote if a watch selects it. Then
-call FUNCTION, the original CERROR, with it and with the arguments, which its restart needs."
-  (call-noted 'simple-error
-              (lambda (datum &rest more)
-                (declare (ignore more))
-                (apply function (first arguments) datum (cddr arguments)))
-              (rest arguments)))
-
-(define-hook error error-noted)
-(define-hook signal signal-noted)
-(define-hook warn warn-noted)
-(define-hook cerror cerror-noted)
-
-(defparameter *signal-hooks* '(error-noted signal-noted warn-noted cerror-noted)
-  "The hooks by which a watch sees conditions in an image that somebody else runs.")
-
-(defun install-watch-hooks ()
-  "Install the hooks in *SIGNAL-HOOKS* if a watch is in effect. Else uninstall them."
-  (call-unrecorded (lambda ()
-                     (sb-thread:with-mutex (**watch-hooks-lock**)
-                       (if (watches-in-effect)
-                           (apply #'install-hooks *signal-hooks*)
-                           (uninstall-hooks *signal-hooks*))))))
-
-(defun put-own-watch (watch)
-  "Put WATCH in place of the last watch of this session. Only remove that watch if WATCH is NIL or
-the session has ended."
-  (sb-thread:with-mutex (**watch-lock**)
-    (let ((others (remove (own-watch) **watches**)))
-      (setf **watches** (if (and watch (not (session-ended *session*)))
-                            (cons watch others)
-                            others)))))
-
-(defun watch-errors (watch)
-  "Begin to record the errors that WATCH selects, in place of the previous watch of this session."
-  (put-own-watch watch)
-  (cond (**attached** (install-watch-hooks))
-        (t (setf **on-break** #'note-break)
-           ;; *BREAK-ON-SIGNALS* would stop the program in SBCL's debugger.
-           (pushnew 'watch-no-more **at-stop**)
-           (break-at (watch-type watch)))))
-
-(defun watch-no-more ()
-  "Stop recording errors for this session. Errors that are held stay held."
-  (let ((watch (own-watch)))
-    (when watch (setf (watch-in-effect watch) nil)))
-  (cond (**attached** (install-watch-hooks))
-        (t (setf **on-break** nil)
-           (break-at nil))))
-
-(defun forget-watch ()
-  "Remove the watch of this session, which ends."
-  (put-own-watch nil)
-  (install-watch-hooks))
-
-(pushnew 'forget-watch **at-session-end**)
-
-(defun place-to-watch-p (where)
-  "Return true if the text WHERE is \"all\", or selects a thread or package that exists now."
-  (or (string-equal where "all")
-      (find-package (string-upcase where))
-      (some (lambda (thread) (search where (short-thread-name thread) :test #'char-equal))
-            (sb-thread:list-all-threads))))
-
-(defun watch-type-named (name)
-  "Return the condition type that the text NAME names, or NIL if there is none."
-  (let ((type (ignore-errors (with-standard-io-syntax (let ((*read-eval* nil))
-                                                        (read-from-string name))))))
-    (and type (symbolp type) (find-class type nil) (subtypep type 'condition) type)))
 
 (define-shape watch-data ()
   "Which errors are recorded from now on."
@@ -313,6 +59,19 @@ the session has ended."
              (object "where" where
                      "type" (and type (symbol-text named))
                      "unknown" (not (place-to-watch-p where)))))))
+
+(defun watch-type-named (name)
+  "Return the condition type that the text NAME names, or NIL if there is none."
+  (let ((type (ignore-errors (with-standard-io-syntax (let ((*read-eval* nil))
+                                                        (read-from-string name))))))
+    (and type (symbolp type) (find-class type nil) (subtypep type 'condition) type)))
+
+(defun place-to-watch-p (where)
+  "Return true if the text WHERE is \"all\", or selects a thread or package that exists now."
+  (or (string-equal where "all")
+      (find-package (string-upcase where))
+      (some (lambda (thread) (search where (short-thread-name thread) :test #'char-equal))
+            (sb-thread:list-all-threads))))
 
 (define-shape watched-error ()
   "An error that was recorded when it was signalled. Times are in seconds."
@@ -340,3 +99,258 @@ the session has ended."
                            collect (object "time" (json-member "time" record)
                                            "thread" (json-member "thread" record)
                                            "type" (json-member "type" record))))))
+
+;;; Beginning and ending a watch
+
+(defun watch-errors (watch)
+  "Begin to record the errors that WATCH selects, in place of the previous watch of this session."
+  (put-own-watch watch)
+  (cond (**attached** (install-watch-hooks))
+        (t (setf **on-break** #'note-break)
+           ;; *BREAK-ON-SIGNALS* would stop the program in SBCL's debugger.
+           (pushnew 'watch-no-more **at-stop**)
+           (break-at (watch-type watch)))))
+
+(defun watch-no-more ()
+  "Stop recording errors for this session. Errors that are held stay held."
+  (let ((watch (own-watch)))
+    (when watch (setf (watch-in-effect watch) nil)))
+  (cond (**attached** (install-watch-hooks))
+        (t (setf **on-break** nil)
+           (break-at nil))))
+
+(defun put-own-watch (watch)
+  "Put WATCH in place of the last watch of this session. Only remove that watch if WATCH is NIL or
+the session has ended."
+  (sb-thread:with-mutex (**watch-lock**)
+    (let ((others (remove (own-watch) **watches**)))
+      (setf **watches** (if (and watch (not (session-ended *session*)))
+                            (cons watch others)
+                            others)))))
+
+(defun own-watch ()
+  "Return the last watch of this session, or NIL."
+  (find *session* **watches** :key #'watch-session))
+
+(defun watches-in-effect ()
+  "Return the list of the watches that record errors."
+  (remove-if-not #'watch-in-effect **watches**))
+
+(defun forget-watch ()
+  "Remove the watch of this session, which ends."
+  (put-own-watch nil)
+  (install-watch-hooks))
+
+(pushnew 'forget-watch **at-session-end**)
+
+;;; Recording a condition
+
+(defun note-signalled (condition)
+  "For each watch that selects CONDITION, which is about to be signalled, record it. Hold it too if
+the watch requires this."
+  (unless (or *noting* (and *job* (job-looking *job*)))
+    (dolist (watch (watches-in-effect))
+      (when (and (recorded-p condition watch) (watch-hold watch) (null *held*))
+        (hold-for-watch condition watch)))))
+
+(defun recorded-p (condition watch)
+  "If WATCH selects CONDITION, which is about to be signalled by code of the program, record it and
+return true."
+  (let ((*noting* t))
+    (unless-broken
+     nil
+     (lambda ()
+       (when (and (typep condition (watch-type watch))
+                  (not (typep condition 'storage-condition))
+                  (room-on-stack-p))
+         (multiple-value-bind (frames more) (shown-frames)
+           (when (and (if *job* (program-running-p) frames)
+                      (watched-p watch condition frames)
+                      (room-this-second-p watch))
+             (record-watched watch condition frames more)
+             t)))))))
+
+(defun watched-p (watch condition frames)
+  "Return true if WATCH selects CONDITION, which this thread is signalling. FRAMES is the list of
+frames on its stack, from SHOWN-FRAMES."
+  (let ((where (watch-where watch)))
+    (and (typep condition (watch-type watch))
+         (or (string-equal where "all")
+             (search where (short-thread-name sb-thread:*current-thread*) :test #'char-equal)
+             (loop for frame in frames
+                   for root = (and (not (folded-p frame)) (root-name (frame-name frame)))
+                     thereis (and root
+                                  (symbol-package root)
+                                  (eq (symbol-package root)
+                                      (find-package (string-upcase where)))))))))
+
+(defun room-this-second-p (watch)
+  "Count one error of WATCH. Return true if at most *WATCHED-AT-ONCE* errors were counted in this
+second, so that it can be recorded."
+  (sb-thread:with-mutex (**watch-lock**)
+    (let ((now (get-universal-time)))
+      (unless (= now (watch-second watch))
+        (setf (watch-second watch) now
+              (watch-count-in-second watch) 0))
+      (incf (watch-count watch))
+      (<= (incf (watch-count-in-second watch)) *watched-at-once*))))
+
+(defun record-watched (watch condition frames more)
+  "Record CONDITION for WATCH, as its newest error. But if FOLLOWS-CAUSE-P, the cause stays the
+newest. FRAMES and MORE are the two values of SHOWN-FRAMES when it was signalled."
+  (let* ((calls (frame-calls frames))
+         (cause (follows-cause-p condition watch))
+         (record (object "time" (get-universal-time)
+                         "thread" (current-thread-name)
+                         "type" (class-text (class-of condition))
+                         "text" (local-report condition)
+                         "frames" (mapcar #'call-data calls)
+                         "moreFrames" more)))
+    (sb-thread:with-mutex (**watch-lock**)
+      (if cause
+          (push record (rest (watch-recorded watch)))
+          (push record (watch-recorded watch)))
+      (setf (watch-recorded watch) (page (watch-recorded watch) 0 *watched-limit*)
+            (watch-last-thread watch) sb-thread:*current-thread*
+            (watch-last-error watch) (sb-ext:make-weak-pointer condition)))))
+
+(defun follows-cause-p (condition watch)
+  "Return true if CONDITION is the error of a form that could not be compiled, and its report
+repeats the report of the error that prevented the compilation. Only the last error that WATCH has
+recorded can be that error, and only if this thread signalled it. The compiler has printed the
+report of that error already, so no other code of the program runs here."
+  (let* ((pointer (watch-last-error watch))
+         (cause (and pointer
+                     (eq (watch-last-thread watch) sb-thread:*current-thread*)
+                     (typep condition 'compiled-program-error)
+                     (sb-ext:weak-pointer-value pointer))))
+    (and cause
+         (search (on-one-line (report-text 1000 cause)) (on-one-line (report-text 4000 condition)))
+         t)))
+
+(defun local-report (condition)
+  "Return the report of CONDITION if its class is the system's, so that no code of the program runs.
+Else return CONDITION printed with its slots."
+  (if (system-class-p condition)
+      (report-text 1000 condition)
+      (local-text condition)))
+
+(defun hold-for-watch (condition watch)
+  "Hold CONDITION, which this thread is signalling, for the session of WATCH. But leave alone a call
+of another session."
+  (cond ((null *job*)
+         (let ((*session* (watch-session watch)) (*channel* (watch-channel watch)))
+           (hold-condition condition (watch-hold watch) nil t)))
+        ((eq (job-session *job*) (watch-session watch))
+         (hold-condition condition (watch-hold watch) *job* t))))
+
+;;; Before SBCL looks for handlers of a condition, it breaks if *BREAK-ON-SIGNALS* says so. A watch
+;;; sets this variable while it is in effect: globally, for threads of the program, and in the
+;;; session.
+
+(defun break-at (type)
+  "Make SBCL break when a condition of TYPE is signalled, in threads of the program and in calls
+that begin from now on."
+  (setf (sb-ext:symbol-global-value '*break-on-signals*) type)
+  (set-session-variable '*break-on-signals* type)
+  ;; STYLE-MEMBERS records that *BREAK-ON-SIGNALS* was reported. Without this, the next answer would
+  ;; report the change as if the program had made it.
+  (style-members))
+
+(defun note-break (condition)
+  "If CONDITION is SBCL's break for *BREAK-ON-SIGNALS*, and a watch selects the condition for which
+it breaks, record that condition and continue."
+  (let ((signalled (signalled-condition condition)))
+    (when (and signalled
+               (some (lambda (watch) (typep signalled (watch-type watch))) (watches-in-effect)))
+      (note-signalled signalled)
+      (continue condition))))
+
+(defun signalled-condition (condition)
+  "If CONDITION is the one that SBCL signals for *BREAK-ON-SIGNALS*, return the condition for which
+it breaks. Else return NIL."
+  (when (typep condition 'simple-condition)
+    (let ((control (simple-condition-format-control condition))
+          (arguments (simple-condition-format-arguments condition)))
+      (and (stringp control)
+           (search "*BREAK-ON-SIGNALS*" control)
+           (consp arguments)
+           (typep (first arguments) 'condition)
+           (first arguments)))))
+
+;;; In an image that somebody else runs, *BREAK-ON-SIGNALS* would open that person's debugger for
+;;; each error that the program handles. There, the functions that signal conditions are hooked.
+
+(defvar *signalling* nil "The condition that a hook of this thread is signalling, or NIL.")
+
+(defun error-noted (function &rest arguments)
+  "Hook: record the error that ARGUMENTS denote if a watch selects it. Then call FUNCTION,
+the original ERROR, with it."
+  (call-noted 'simple-error function arguments))
+
+(defun signal-noted (function &rest arguments)
+  "Hook: record the condition that ARGUMENTS denote if a watch selects it. Then call
+FUNCTION, the original SIGNAL, with it."
+  (call-noted 'simple-condition function arguments))
+
+(defun warn-noted (function &rest arguments)
+  "Hook: record the warning that ARGUMENTS denote if a watch selects it. Then call FUNCTION, the
+original WARN, with this warning. If ARGUMENTS denote none, call FUNCTION with ARGUMENTS."
+  (call-noted 'simple-warning function arguments))
+
+(defun cerror-noted (function &rest arguments)
+  "Hook: record the error that ARGUMENTS but the first denote if a watch selects it. Then
+call FUNCTION, the original CERROR, with it and with the arguments, which its restart needs."
+  (call-noted 'simple-error
+              (lambda (datum &rest more)
+                (declare (ignore more))
+                (apply function (first arguments) datum (cddr arguments)))
+              (rest arguments)))
+
+(defun call-noted (simple function arguments)
+  "Call FUNCTION, which signals the condition for which ARGUMENTS stand, with that condition, and
+record it. SIMPLE is the type of a condition for a format control."
+  (let ((condition (and arguments
+                        (with-isolation
+                          (ignore-errors
+                           (condition-for (first arguments) (rest arguments) simple))))))
+    (if condition
+        (call-noting-condition condition (lambda () (funcall function condition)))
+        (apply function arguments))))
+
+(defun call-noting-condition (condition function)
+  "Call FUNCTION, which signals CONDITION. Before that, record CONDITION if the watch selects it and
+this thread is not signalling it already."
+  (unless (eq condition *signalling*)
+    (note-signalled condition))
+  (let ((*signalling* condition)) (funcall function)))
+
+(defun condition-for (datum arguments simple)
+  "Return the condition that the arguments DATUM and ARGUMENTS of a function such as ERROR stand
+for. A format control makes a condition of the type SIMPLE. Return NIL if they stand for none."
+  (typecase datum
+    (condition datum)
+    ((or string function)
+     (make-condition simple :format-control datum :format-arguments arguments))
+    (symbol (and (find-class datum nil)
+                 (subtypep datum 'condition)
+                 (apply #'make-condition datum arguments)))))
+
+(define-hook error error-noted)
+
+(define-hook signal signal-noted)
+
+(define-hook warn warn-noted)
+
+(define-hook cerror cerror-noted)
+
+(defparameter *signal-hooks* '(error-noted signal-noted warn-noted cerror-noted)
+  "The hooks by which a watch sees conditions in an image that somebody else runs.")
+
+(defun install-watch-hooks ()
+  "Install the hooks in *SIGNAL-HOOKS* if a watch is in effect. Else uninstall them."
+  (call-unrecorded (lambda ()
+                     (sb-thread:with-mutex (**watch-hooks-lock**)
+                       (if (watches-in-effect)
+                           (apply #'install-hooks *signal-hooks*)
+                           (uninstall-hooks *signal-hooks*))))))

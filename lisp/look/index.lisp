@@ -1,29 +1,133 @@
 ;;;; Builds the index of uses at the first question. A later question adds the code and names that
-;;;; the hooks in loads.lisp have recorded in **NEWS** since then; **NEWS** is T when they recorded too
-;;;; much to keep. USE-INDEX and NOTE-USER are defined in uses.lisp; USER, with its kinds such as
-;;;; :LOOSE, and MAP-REACHED and ROOT-OF in users.lisp.
+;;;; the hooks in loads.lisp have recorded in **NEWS** since then; **NEWS** is T when they recorded
+;;;; too much to keep. CURRENT-INDEX does both. USE-INDEX and NOTE-USER are defined in uses.lisp;
+;;;; USER, with its kinds such as :LOOSE, and MAP-REACHED and ROOT-OF in users.lisp.
 
 (in-package "LIVE-LISP.LOOK")
 
+(declaim (notinline updated-index))
+
+(defmacro with-index-changing ((index) &body body)
+  "Evaluate BODY, which changes INDEX, without interrupts. **INDEX** is NIL meanwhile, and stays NIL
+if BODY fails, since INDEX may then be incomplete. The next question builds a new index."
+  `(sb-sys:without-interrupts
+     (setf **index** nil)
+     ,@body
+     (setf **index** ,index)))
+
+(defun current-index ()
+  "Return UPDATED-INDEX. Then clear the unused stack, since the garbage collector would mistake
+words left there for references to code."
+  (prog1 (updated-index) (scrub-stack)))
+
+(defun updated-index ()
+  "Bring the index of uses in **INDEX** up to date, and return it. The caller must hold
+**INDEX-LOCK**."
+  (let ((index **index**))
+    (cond ((stale-p index)
+           (setf **index** nil
+                 **index** (new-index)))
+          ((consp **news**) (with-index-changing (index) (add-news index))))
+    **index**))
+
+(defun stale-p (index)
+  "Return true if INDEX is NIL or must be built again. This is so if the hooks have missed code or
+recorded too much, if a package was renamed, or if most users were added after INDEX was built."
+  (or (null index)
+      (and (eq t **news**)
+           (or (all-recorded-p) (null next-serial) (/= next-serial (use-index-serial index))))
+      (> (length (use-index-users index)) (* 2 (use-index-sorted index)))
+      (loop for (package . name) in (use-index-packages index)
+              thereis (not (eq name (package-name package))))))
+
+(defun all-recorded-p ()
+  "Return true if this SBCL has hooks that record all new code and names in **NEWS**."
+  (and **listening** +name-check+))
+
+;;; Building the index
+
+(defun new-index ()
+  "Return a new index of the whole image. Code and names that other threads define meanwhile are
+added to **NEWS** by the hooks."
+  (setf **news-count** 0
+        **news** (if (all-recorded-p) '() t))
+  (let ((index (make-use-index)))
+    (setf (use-index-serial index) next-serial)
+    (add-users index (sort (all-users index) #'user-before-p))
+    (note-packages index)
+    (trim-uses index)
+    index))
+
+(defun all-users (index)
+  "Return a list of new USER structures for all functions in the image. INDEX is empty."
+  (let ((users '()))
+    (map-global-names (lambda (name) (setf users (nconc (users-by-name index name) users))))
+    (map-code (lambda (code) (setf users (nconc (loose-users code) users))))
+    users))
+
+(defun note-packages (index)
+  "Record in INDEX that all its users are sorted, and record the current names of their packages.
+When one of these packages is renamed, the order is no longer right."
+  (let ((known (make-hash-table :test 'eq)))
+    (loop for user across (use-index-users index)
+          for package = (and (user-name user) (symbol-package (name-symbol (user-name user))))
+          when package do (setf (gethash package known) (package-name package)))
+    (setf (use-index-sorted index) (length (use-index-users index))
+          (use-index-packages index)
+          (loop for package being the hash-keys of known using (hash-value name)
+                collect (cons package name)))))
+
+(defun trim-uses (index)
+  "Replace the vectors of uses in INDEX by vectors without unused elements, to save memory."
+  (let ((table (use-index-uses index)))
+    (loop for name being the hash-keys of table using (hash-value uses)
+          when (and (typep uses 'uses) (/= (length uses) (1+ (aref uses 0))))
+            do (setf (gethash name table) (subseq uses 0 (1+ (aref uses 0)))))))
+
+;;; Adding new code to it
+
+(defun add-news (index)
+  "Add the functions in **NEWS** to INDEX. Also look at the code in USE-INDEX-UNREACHED again, since
+it may be the definition of a name by now."
+  (let* ((news (still-there (taken-news)))
+         (all (append (still-there (use-index-unreached index)) news)))
+    (add-users index (nconc (mapcan #'loose-users news) (users-among index all)))
+    (setf (use-index-unreached index)
+          (loop for each in all
+                when (and (typep each 'code) (names-in each) (not (noted-p index each)))
+                  collect (sb-ext:make-weak-pointer each)))))
+
+(defun taken-news ()
+  "Return the list **NEWS** and set **NEWS** to NIL. If **NEWS** is T, return NIL and leave it as
+T."
+  (setf **news-count** 0)
+  (loop for news = **news**
+        when (or (eq t news) (eq news (sb-ext:compare-and-swap (symbol-value '**news**) news '())))
+          return (and (consp news) news)))
+
+(defun still-there (news)
+  "Return the list NEWS with the code object in place of each weak pointer. Leave out code that was
+garbage collected."
+  (loop for each in news
+        for there = (if (typep each 'sb-ext:weak-pointer) (sb-ext:weak-pointer-value each) each)
+        when there collect there))
+
+(defun users-among (index news)
+  "NEWS is a list of names and code objects. Look at the definitions of these names, and of the
+names of the functions in these code objects. Return a list of new USER structures for those that
+INDEX does not have yet."
+  (let ((names (make-hash-table :test 'equal)))
+    (dolist (each news)
+      (dolist (name (if (typep each 'code) (names-in each) (list each)))
+        (setf (gethash name names) t)))
+    (loop for name being the hash-keys of names nconc (users-by-name index name))))
+
+(defun names-in (code)
+  "Return a list of the names whose definitions may be in the code object CODE, from its debug
+names."
+  (remove nil (mapcar #'name-in-root (roots-in code))))
+
 ;;; Finding functions that are not in the index yet
-
-(defun noted-p (index code)
-  "Return true if INDEX already has the uses by CODE, a code object."
-  (let ((serial (code-serial code)) (noted (use-index-noted index)))
-    (and serial (< serial (length noted)) (= 1 (bit noted serial)))))
-
-(defun other-name-p (name function)
-  "FUNCTION is a simple function that is the definition of NAME. Return true if its debug name
-contains another name, as after (SETF (FDEFINITION NAME) #'OTHER)."
-  (let ((own (simple-function-name function)))
-    (not (or (eq own name) (equal name (name-in-root (root-of own)))))))
-
-(defun loose-p (code)
-  "Return true if the code object CODE is from no file and has a function without a name. Such a
-function is perhaps the definition of no name, and only data refers to it."
-  (and (plusp (code-functions code))
-       (null (code-file code))
-       (member :top-level (roots-in code))))
 
 (defun users-by-name (index name)
   "Return a list of new USER structures for the functions that are definitions of NAME and that
@@ -38,6 +142,17 @@ INDEX does not have yet."
                  name)
     users))
 
+(defun other-name-p (name function)
+  "FUNCTION is a simple function that is the definition of NAME. Return true if its debug name
+contains another name, as after (SETF (FDEFINITION NAME) #'OTHER)."
+  (let ((own (simple-function-name function)))
+    (not (or (eq own name) (equal name (name-in-root (root-of own)))))))
+
+(defun noted-p (index code)
+  "Return true if INDEX already has the uses by CODE, a code object."
+  (let ((serial (code-serial code)) (noted (use-index-noted index)))
+    (and serial (< serial (length noted)) (= 1 (bit noted serial)))))
+
 (defun loose-users (code)
   "If the code object CODE is LOOSE-P, return a list of one new USER structure of kind :LOOSE. Else
 return NIL."
@@ -45,29 +160,23 @@ return NIL."
        (loose-p code)
        (list (make-user nil :loose (sb-ext:make-weak-pointer code)))))
 
-(defun all-users (index)
-  "Return a list of new USER structures for all functions in the image. INDEX is empty."
-  (let ((users '()))
-    (map-global-names (lambda (name) (setf users (nconc (users-by-name index name) users))))
-    (map-code (lambda (code) (setf users (nconc (loose-users code) users))))
-    users))
-
-(defun names-in (code)
-  "Return a list of the names whose definitions may be in the code object CODE, from its debug
-names."
-  (remove nil (mapcar #'name-in-root (roots-in code))))
-
-(defun users-among (index news)
-  "NEWS is a list of names and code objects. Look at the definitions of these names, and of the
-names of the functions in these code objects. Return a list of new USER structures for those that
-INDEX does not have yet."
-  (let ((names (make-hash-table :test 'equal)))
-    (dolist (each news)
-      (dolist (name (if (typep each 'code) (names-in each) (list each)))
-        (setf (gethash name names) t)))
-    (loop for name being the hash-keys of names nconc (users-by-name index name))))
+(defun loose-p (code)
+  "Return true if the code object CODE is from no file and has a function without a name. Such a
+function is perhaps the definition of no name, and only data refers to it."
+  (and (plusp (code-functions code))
+       (null (code-file code))
+       (member :top-level (roots-in code))))
 
 ;;; Adding users to the index
+
+(defun add-users (index users)
+  "Add USERS, a list of new USER structures, and their uses of names to INDEX."
+  (dolist (user users)
+    (let ((code (user-code user)))
+      (when code
+        (note-user index (vector-push-extend user (use-index-users index)) user)
+        (note-file index code)
+        (note-known index user code)))))
 
 (defun note-file (index code)
   "Add the source file of the code object CODE to the files of INDEX, unless it is a file of SBCL or
@@ -95,108 +204,3 @@ under the name of USER too."
       (setf (bit (use-index-noted index) serial) 1)
       (when (and (eq :function (user-kind user)) (other-name-p name (user-function user)))
         (setf (gethash name (use-index-others index)) (user-function user))))))
-
-(defun add-users (index users)
-  "Add USERS, a list of new USER structures, and their uses of names to INDEX."
-  (dolist (user users)
-    (let ((code (user-code user)))
-      (when code
-        (note-user index (vector-push-extend user (use-index-users index)) user)
-        (note-file index code)
-        (note-known index user code)))))
-
-(defun note-packages (index)
-  "Record in INDEX that all its users are sorted, and record the current names of their packages.
-When one of these packages is renamed, the order is no longer right."
-  (let ((known (make-hash-table :test 'eq)))
-    (loop for user across (use-index-users index)
-          for package = (and (user-name user) (symbol-package (name-symbol (user-name user))))
-          when package do (setf (gethash package known) (package-name package)))
-    (setf (use-index-sorted index) (length (use-index-users index))
-          (use-index-packages index)
-          (loop for package being the hash-keys of known using (hash-value name)
-                collect (cons package name)))))
-
-(defun trim-uses (index)
-  "Replace the vectors of uses in INDEX by vectors without unused elements, to save memory."
-  (let ((table (use-index-uses index)))
-    (loop for name being the hash-keys of table using (hash-value uses)
-          when (and (typep uses 'uses) (/= (length uses) (1+ (aref uses 0))))
-            do (setf (gethash name table) (subseq uses 0 (1+ (aref uses 0)))))))
-
-(defun all-recorded-p ()
-  "Return true if this SBCL has hooks that record all new code and names in **NEWS**."
-  (and **listening** +name-check+))
-
-(defun stale-p (index)
-  "Return true if INDEX is NIL or must be built again. This is so if the hooks have missed code or
-recorded too much, if a package was renamed, or if most users were added after INDEX was built."
-  (or (null index)
-      (and (eq t **news**)
-           (or (all-recorded-p) (null next-serial) (/= next-serial (use-index-serial index))))
-      (> (length (use-index-users index)) (* 2 (use-index-sorted index)))
-      (loop for (package . name) in (use-index-packages index)
-              thereis (not (eq name (package-name package))))))
-
-(defun new-index ()
-  "Return a new index of the whole image. Code and names that other threads define meanwhile are
-added to **NEWS** by the hooks."
-  (setf **news-count** 0
-        **news** (if (all-recorded-p) '() t))
-  (let ((index (make-use-index)))
-    (setf (use-index-serial index) next-serial)
-    (add-users index (sort (all-users index) #'user-before-p))
-    (note-packages index)
-    (trim-uses index)
-    index))
-
-(defmacro with-index-changing ((index) &body body)
-  "Evaluate BODY, which changes INDEX, without interrupts. **INDEX** is NIL meanwhile, and stays NIL
-if BODY fails, since INDEX may then be incomplete. The next question builds a new index."
-  `(sb-sys:without-interrupts
-     (setf **index** nil)
-     ,@body
-     (setf **index** ,index)))
-
-(defun taken-news ()
-  "Return the list **NEWS** and set **NEWS** to NIL. If **NEWS** is T, return NIL and leave it as
-T."
-  (setf **news-count** 0)
-  (loop for news = **news**
-        when (or (eq t news) (eq news (sb-ext:compare-and-swap (symbol-value '**news**) news '())))
-          return (and (consp news) news)))
-
-(defun still-there (news)
-  "Return the list NEWS with the code object in place of each weak pointer. Leave out code that was
-garbage collected."
-  (loop for each in news
-        for there = (if (typep each 'sb-ext:weak-pointer) (sb-ext:weak-pointer-value each) each)
-        when there collect there))
-
-(defun add-news (index)
-  "Add the functions in **NEWS** to INDEX. Also look at the code in USE-INDEX-UNREACHED again, since
-it may be the definition of a name by now."
-  (let* ((news (still-there (taken-news)))
-         (all (append (still-there (use-index-unreached index)) news)))
-    (add-users index (nconc (mapcan #'loose-users news) (users-among index all)))
-    (setf (use-index-unreached index)
-          (loop for each in all
-                when (and (typep each 'code) (names-in each) (not (noted-p index each)))
-                  collect (sb-ext:make-weak-pointer each)))))
-
-(defun updated-index ()
-  "Bring the index of uses in **INDEX** up to date, and return it. The caller must hold
-**INDEX-LOCK**."
-  (let ((index **index**))
-    (cond ((stale-p index)
-           (setf **index** nil
-                 **index** (new-index)))
-          ((consp **news**) (with-index-changing (index) (add-news index))))
-    **index**))
-
-(declaim (notinline updated-index))
-
-(defun current-index ()
-  "Return UPDATED-INDEX. Then clear the unused stack, since the garbage collector would mistake
-words left there for references to code."
-  (prog1 (updated-index) (scrub-stack)))

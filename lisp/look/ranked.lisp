@@ -4,13 +4,163 @@
 
 (in-package "LIVE-LISP.LOOK")
 
+(defstruct (match (:constructor make-match (symbol fit package-rank distance)))
+  "A symbol whose name the pattern fits. FIT and DISTANCE are the two values of a FIT-FUNCTION, and
+PACKAGE-RANK is the rank of the symbol's home package. Lower numbers rank first."
+  symbol fit package-rank distance)
+
+(define-operation ("ranked-apropos" :gives (or apropos-data lookup-failure))
+    (pattern
+     (package string :optional "The package to search; all by default.")
+     type inherited
+     (roots (list string) "Folders of the user's files, as native names.")
+     offset limit)
+  "Search for PATTERN in the names of symbols: best first, and with packages of the user before
+others."
+  (let ((found (multiple-value-bind (home rest)
+                   (if package
+                       (values (named-package package) pattern)
+                       (split-pattern-prefix pattern))
+                 (ranked-symbols rest home type inherited (users-packages roots)))))
+    (call-user-code
+     (lambda ()
+       (object "total" (length found)
+               "inherited" 0
+               "rows" (loop for symbol in (page found offset limit)
+                            for label = (or type (label symbol))
+                            collect (list (package-text symbol) (symbol-name symbol) label
+                                          (or (label-documentation symbol label) ""))))))))
+
+(defun split-pattern-prefix (pattern)
+  "If PATTERN begins with a package name and a colon, return the package and the rest of PATTERN.
+Else return NIL and PATTERN."
+  (multiple-value-bind (prefix rest) (split-prefix pattern)
+    (let ((package (and prefix
+                        (let ((*package* (session-package)))
+                          (find-package (string-upcase prefix))))))
+      (if package (values package rest) (values nil pattern)))))
+
+(defun label-documentation (symbol label)
+  "Return the first line of the documentation of SYMBOL, or NIL. LABEL is a string such as
+\"VARIABLE\" for the kind of definition whose documentation is wanted."
+  (let ((type (cond ((string= label "VARIABLE") 'variable)
+                    ((string= label "CLASS") 'type)
+                    ((string/= label "SYMBOL") 'function))))
+    (first-line (if type
+                    (doc-text symbol type)
+                    (or (doc-text symbol 'type) (doc-text (list 'setf symbol) 'function))))))
+
+(defun first-line (text)
+  "Return at most 120 characters of the first line of TEXT that is not blank. Return NIL if TEXT is
+NIL or blank."
+  (when text
+    (let* ((text (string-left-trim '(#\Space #\Tab #\Newline) text))
+           (line (string-right-trim " " (subseq text 0 (position #\Newline text)))))
+      (cond ((string= line "") nil)
+            ((> (length line) 120) (concatenate 'string (subseq line 0 117) "..."))
+            (t line)))))
+
+;;; The search
+
+(defun ranked-symbols (pattern package type inherited users)
+  "Return a list of the symbols whose names PATTERN fits, best first. Search PACKAGE, or all
+packages if it is NIL. If INHERITED is true, also search the symbols that PACKAGE inherits. If TYPE
+is a string such as \"MACRO\", include only symbols with such a definition. USERS is a hash table
+with the packages of the user as keys."
+  (let ((fit-of-symbol (fit-function pattern)) (matches '()) (seen (make-hash-table :test 'eq)))
+    (flet ((visit (symbol)
+             (multiple-value-bind (fit distance) (funcall fit-of-symbol symbol)
+               (when (and fit
+                          (or (null type) (of-type-p symbol type))
+                          (not (shiftf (gethash symbol seen) t)))
+                 (push (make-match symbol fit (package-rank (symbol-package symbol) users)
+                                   distance)
+                       matches)))))
+      (map-candidates #'visit package inherited users))
+    (mapcar #'match-symbol (sort matches #'match-before-p))))
+
+(defun map-candidates (visit package inherited users)
+  "Call VISIT with each symbol to search, with some of them perhaps more than once. If PACKAGE is
+given, these are its present symbols and, if INHERITED is true, its inherited symbols. Else they are
+the external symbols of all packages except KEYWORD, and those internal symbols of the packages in
+the hash table USERS that have a definition."
+  (if package
+      (multiple-value-bind (present inheritable) (matching-symbols "" package)
+        (mapc visit present)
+        (when inherited (mapc visit inheritable)))
+      (progn
+        (loop for symbol across (name-index-symbols (name-index))
+              unless (keywordp symbol) do (funcall visit symbol))
+        (loop for each being the hash-keys of users
+              do (with-package-iterator (next each :internal)
+                   (loop (multiple-value-bind (more symbol) (next)
+                           (unless more (return))
+                           (when (names-something-p symbol) (funcall visit symbol)))))))))
+
+(defun match-before-p (one other)
+  "Return true if the MATCH structure ONE ranks before OTHER: by fit, package, rank within the fit,
+length of the name, then name."
+  (flet ((ranks (match)
+           (list (match-fit match) (match-package-rank match) (match-distance match)
+                 (length (symbol-name (match-symbol match))))))
+    (loop for a in (ranks one)
+          for b in (ranks other)
+          unless (= a b)
+            do (return (< a b))
+          finally (return (symbol-before-p (match-symbol one) (match-symbol other))))))
+
+(defun package-rank (package users)
+  "Return 0 if PACKAGE is a key of the hash table USERS, the packages of the user. Return 2 if it is
+an SBCL package other than COMMON-LISP, else 1."
+  (cond ((gethash package users) 0)
+        ((and package
+              (sb-ext:package-locked-p package)
+              (not (eq package (find-package "COMMON-LISP"))))
+         2)
+        (t 1)))
+
 ;;; Measuring how well a pattern fits a name. Both are in upper case.
 
-(defun word-start-p (name i)
-  "Return true if index I of NAME is the first character of a word, a run of letters and digits."
-  (declare (type (simple-array character (*)) name) (type fixnum i))
-  (and (alphanumericp (schar name i))
-       (or (zerop i) (not (alphanumericp (schar name (1- i)))))))
+(defun fit-function (pattern)
+  "Return a function that takes a symbol and returns two numbers, lower ones for a better fit, or
+NIL for no match. The first says how well PATTERN fits the name of the symbol in any letter case: 0
+to 4 as from FIT-OF, or 5 for a name that differs from PATTERN by typos. The second ranks symbols
+for which the first is the same."
+  (let* ((pattern (map '(simple-array character (*)) #'char-upcase pattern))
+         (bare (remove-if-not #'alphanumericp pattern))
+         (most (nearness pattern))
+         (slips (and most (slip-counter pattern most)))
+         (buffer (make-string 200)))
+    (lambda (symbol)
+      (let* ((name (symbol-name symbol)) (length (length name)))
+        (when (> length (length buffer)) (setf buffer (make-string (* 2 length))))
+        (put-upper-case name buffer)
+        (multiple-value-bind (fit words) (fit-of pattern bare buffer length)
+          (if fit
+              (values fit (or words 0))
+              (let ((far (and slips (funcall slips name)))) (and far (values 5 far)))))))))
+
+(defun fit-of (pattern bare name length)
+  "Return a number that says how well PATTERN fits the first LENGTH characters of NAME. BARE has
+only the letters and digits of PATTERN.
+0: they are equal.
+1: NAME begins with PATTERN.
+2: PATTERN is whole words of NAME.
+3: PATTERN is elsewhere in NAME.
+4: FUZZY-WORDS matches BARE. The second value is the number of words in NAME: fewer are better.
+Return NIL if PATTERN does not fit."
+  (declare (type (simple-array character (*)) pattern bare name) (type fixnum length))
+  (let ((found (search pattern name :end2 length)))
+    (cond ((null found)
+           (let ((words (and (< 1 (length bare)) (fuzzy-words bare name length))))
+             (and words (values 4 words))))
+          ((= length (length pattern)) 0)
+          ((zerop found) 1)
+          ((loop for start = found then (search pattern name :start2 (1+ start) :end2 length)
+                 while start
+                 thereis (whole-word-p (subseq name 0 length) start (+ start (length pattern))))
+           2)
+          (t 3))))
 
 (defun whole-word-p (name start end)
   "Return true if there is no letter or digit in NAME directly before index START or at index END."
@@ -46,55 +196,35 @@ LENGTH characters of NAME are examined, and at most 60."
                (setf ends places))
           finally (return (and (plusp (length pattern)) (logcount starts))))))
 
-(defun fit-of (pattern bare name length)
-  "Return a number that says how well PATTERN fits the first LENGTH characters of NAME. BARE has
-only the letters and digits of PATTERN.
-0: they are equal.
-1: NAME begins with PATTERN.
-2: PATTERN is whole words of NAME.
-3: PATTERN is elsewhere in NAME.
-4: FUZZY-WORDS matches BARE. The second value is the number of words in NAME: fewer are better.
-Return NIL if PATTERN does not fit."
-  (declare (type (simple-array character (*)) pattern bare name) (type fixnum length))
-  (let ((found (search pattern name :end2 length)))
-    (cond ((null found)
-           (let ((words (and (< 1 (length bare)) (fuzzy-words bare name length))))
-             (and words (values 4 words))))
-          ((= length (length pattern)) 0)
-          ((zerop found) 1)
-          ((loop for start = found then (search pattern name :start2 (1+ start) :end2 length)
-                 while start
-                 thereis (whole-word-p (subseq name 0 length) start (+ start (length pattern))))
-           2)
-          (t 3))))
-
-(defun fit-function (pattern)
-  "Return a function that takes a symbol and returns two numbers, lower ones for a better fit, or
-NIL for no match. The first says how well PATTERN fits the name of the symbol in any letter case: 0
-to 4 as from FIT-OF, or 5 for a name that differs from PATTERN by typos. The second ranks symbols
-for which the first is the same."
-  (let* ((pattern (map '(simple-array character (*)) #'char-upcase pattern))
-         (bare (remove-if-not #'alphanumericp pattern))
-         (most (nearness pattern))
-         (slips (and most (slip-counter pattern most)))
-         (buffer (make-string 200)))
-    (lambda (symbol)
-      (let* ((name (symbol-name symbol)) (length (length name)))
-        (when (> length (length buffer)) (setf buffer (make-string (* 2 length))))
-        (put-upper-case name buffer)
-        (multiple-value-bind (fit words) (fit-of pattern bare buffer length)
-          (if fit
-              (values fit (or words 0))
-              (let ((far (and slips (funcall slips name)))) (and far (values 5 far)))))))))
+(defun word-start-p (name i)
+  "Return true if index I of NAME is the first character of a word, a run of letters and digits."
+  (declare (type (simple-array character (*)) name) (type fixnum i))
+  (and (alphanumericp (schar name i))
+       (or (zerop i) (not (alphanumericp (schar name (1- i)))))))
 
 ;;; Finding the packages of the user
 
-(defun within-p (file roots)
-  "Return true if FILE, a native name, is below one of the directories ROOTS, a list of strings."
-  (some (lambda (root)
-          (let ((root (concatenate 'string (string-right-trim "/" root) "/")))
-            (eql 0 (search root file))))
-        roots))
+(defun users-packages (roots)
+  "Return a hash table with the packages of the user as keys. ROOTS lists the directories of the
+user's files."
+  (let ((table (make-hash-table :test 'eq)))
+    (map-packages (lambda (package)
+                    (when (users-package-p package roots) (setf (gethash package table) t))))
+    table))
+
+(defun users-package-p (package roots)
+  "Return true if PACKAGE belongs to the user: it is no package of the agent, and was defined by an
+evaluated form or by a file below one of the directories ROOTS."
+  (let ((file (and (not (own-package-p package)) (package-file package))))
+    (or (eq file :typed) (and (stringp file) (within-p file roots)))))
+
+(defun package-file (package)
+  "Return the file that defines PACKAGE, or else a file that defines a function of PACKAGE. Return
+:TYPED if an evaluated form defined PACKAGE or its functions, and NIL if the origin is unknown."
+  (let* ((location (package-location package)) (name (and location (location-name location))))
+    (cond (name (translated name))
+          ((functions-file package))
+          (location :typed))))
 
 (defun functions-file (package)
   "Examine at most 100 functions named by symbols at home in PACKAGE. Return the source file of one
@@ -110,128 +240,9 @@ of them, :TYPED if none is from a file, and NIL if there are no functions."
           (setf typed :typed)
           (when (>= (incf seen) 100) (return typed)))))))
 
-(defun package-file (package)
-  "Return the file that defines PACKAGE, or else a file that defines a function of PACKAGE. Return
-:TYPED if an evaluated form defined PACKAGE or its functions, and NIL if the origin is unknown."
-  (let* ((location (package-location package)) (name (and location (location-name location))))
-    (cond (name (translated name))
-          ((functions-file package))
-          (location :typed))))
-
-(defun users-package-p (package roots)
-  "Return true if PACKAGE belongs to the user: it is no package of the agent, and was defined by an
-evaluated form or by a file below one of the directories ROOTS."
-  (let ((file (and (not (own-package-p package)) (package-file package))))
-    (or (eq file :typed) (and (stringp file) (within-p file roots)))))
-
-(defun users-packages (roots)
-  "Return a hash table with the packages of the user as keys. ROOTS lists the directories of the
-user's files."
-  (let ((table (make-hash-table :test 'eq)))
-    (map-packages (lambda (package)
-                    (when (users-package-p package roots) (setf (gethash package table) t))))
-    table))
-
-;;; The search
-
-(defun map-candidates (visit package inherited users)
-  "Call VISIT with each symbol to search, with some of them perhaps more than once. If PACKAGE is
-given, these are its present symbols and, if INHERITED is true, its inherited symbols. Else they are
-the external symbols of all packages except KEYWORD, and those internal symbols of the packages in
-the hash table USERS that have a definition."
-  (if package
-      (multiple-value-bind (present inheritable) (matching-symbols "" package)
-        (mapc visit present)
-        (when inherited (mapc visit inheritable)))
-      (progn
-        (loop for symbol across (name-index-symbols (name-index))
-              unless (keywordp symbol) do (funcall visit symbol))
-        (loop for each being the hash-keys of users
-              do (with-package-iterator (next each :internal)
-                   (loop (multiple-value-bind (more symbol) (next)
-                           (unless more (return))
-                           (when (names-something-p symbol) (funcall visit symbol)))))))))
-
-(defun found-before-p (one other)
-  "Return true if the search result ONE ranks before OTHER. Both are lists of four numbers and a
-symbol: the fit, the rank of the package, the rank within the fit, the length of the name, and the
-symbol. Lower numbers rank first."
-  (loop for a in one for b in other
-        do (cond ((not (integerp a)) (return (symbol-before-p a b)))
-                 ((/= a b) (return (< a b))))))
-
-(defun package-rank (package users)
-  "Return 0 if PACKAGE is a key of the hash table USERS, the packages of the user. Return 2 if it is
-an SBCL package other than COMMON-LISP, else 1."
-  (cond ((gethash package users) 0)
-        ((and package
-              (sb-ext:package-locked-p package)
-              (not (eq package (find-package "COMMON-LISP"))))
-         2)
-        (t 1)))
-
-(defun ranked-symbols (pattern package type inherited users)
-  "Return a list of the symbols whose names PATTERN fits, best first. Search PACKAGE, or all
-packages if it is NIL. If INHERITED is true, also search the symbols that PACKAGE inherits. If TYPE
-is a string such as \"MACRO\", include only symbols with such a definition. USERS is a hash table
-with the packages of the user as keys."
-  (let ((fit (fit-function pattern)) (found '()) (seen (make-hash-table :test 'eq)))
-    (map-candidates (lambda (symbol)
-                      (multiple-value-bind (fits far) (funcall fit symbol)
-                        (when (and fits
-                                   (or (null type) (of-type-p symbol type))
-                                   (not (shiftf (gethash symbol seen) t)))
-                          (push (list fits (package-rank (symbol-package symbol) users) far
-                                      (length (symbol-name symbol)) symbol)
-                                found))))
-                    package inherited users)
-    (mapcar #'fifth (sort found #'found-before-p))))
-
-(defun first-line (text)
-  "Return at most 120 characters of the first line of TEXT that is not blank. Return NIL if TEXT is
-NIL or blank."
-  (when text
-    (let* ((text (string-left-trim '(#\Space #\Tab #\Newline) text))
-           (line (string-right-trim " " (subseq text 0 (position #\Newline text)))))
-      (cond ((string= line "") nil)
-            ((> (length line) 120) (concatenate 'string (subseq line 0 117) "..."))
-            (t line)))))
-
-(defun label-documentation (symbol label)
-  "Return the first line of the documentation of SYMBOL, or NIL. LABEL is a string such as
-\"VARIABLE\" for the kind of definition whose documentation is wanted."
-  (let ((type (cond ((string= label "VARIABLE") 'variable)
-                    ((string= label "CLASS") 'type)
-                    ((string/= label "SYMBOL") 'function))))
-    (first-line (if type
-                    (doc-text symbol type)
-                    (or (doc-text symbol 'type) (doc-text (list 'setf symbol) 'function))))))
-
-(defun split-pattern-prefix (pattern)
-  "If PATTERN begins with a package name and a colon, return the package and the rest of PATTERN.
-Else return NIL and PATTERN."
-  (multiple-value-bind (prefix rest) (split-prefix pattern)
-    (let ((package (and prefix
-                        (let ((*package* (session-package)))
-                          (find-package (string-upcase prefix))))))
-      (if package (values package rest) (values nil pattern)))))
-
-(define-operation ("ranked-apropos" :gives (or apropos-data lookup-failure))
-    (pattern
-     (package string :optional "The package to search; all by default.")
-     type inherited
-     (roots (list string) "Folders of the user's files, as native names.")
-     offset limit)
-  "Search for PATTERN in the names of symbols: best first, and with packages of the user before
-others."
-  (let ((found (multiple-value-bind (home rest)
-                   (if package (values (named-package package) pattern) (split-pattern-prefix pattern))
-                 (ranked-symbols rest home type inherited (users-packages roots)))))
-    (call-user-code
-     (lambda ()
-       (object "total" (length found)
-               "inherited" 0
-               "rows" (loop for symbol in (page found offset limit)
-                            for label = (or type (label symbol))
-                            collect (list (package-text symbol) (symbol-name symbol) label
-                                          (or (label-documentation symbol label) ""))))))))
+(defun within-p (file roots)
+  "Return true if FILE, a native name, is below one of the directories ROOTS, a list of strings."
+  (some (lambda (root)
+          (let ((root (concatenate 'string (string-right-trim "/" root) "/")))
+            (eql 0 (search root file))))
+        roots))

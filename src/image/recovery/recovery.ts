@@ -20,6 +20,16 @@ const SUSPICIOUS = 2;
 /** A report lists at most this many losses, which are the latest. */
 const MAX_REPORTED_LOSSES = 5;
 
+/** What is known of one image, from its start to its loss. */
+interface ImageLife {
+  /** When its rebuild ended (performance.now); undefined when it was not rebuilt. */
+  rebuiltAt?: number;
+  /** True when a call has used it. */
+  used: boolean;
+  /** True when a call has ended in it without its loss. */
+  survivedCall: boolean;
+}
+
 export class Recovery {
   readonly journal: Journal;
   readonly recorder: Recorder;
@@ -28,17 +38,12 @@ export class Recovery {
   /** What the lost images held, for the next report. */
   #lostContents = emptyContents();
   #rebuild: Rebuild | undefined;
+  /** How many times the lost image was rebuilt, or was to be, since the last report. */
   #attempts = 0;
-  /** True when the current image was rebuilt. */
-  #built = false;
-  /** True when a call has used the current image. */
-  #used = false;
+  /** The current image. */
+  #life: ImageLife = { used: false, survivedCall: false };
   /** How many rebuilt images in a row were lost before a call used them. */
   #lostUnusedInARow = 0;
-  /** When the last rebuild ended (performance.now). */
-  #builtAt = 0;
-  /** True when a call has ended in the current image without its loss. */
-  #worked = false;
   /** How many images in a row were rebuilt and lost soon after. */
   #lostSoonInARow = 0;
   /** Number of lines in the previous server's journal that could not be read. */
@@ -78,12 +83,12 @@ export class Recovery {
 
   /** Records that a call is about to use the image. */
   noteUse(): void {
-    this.#used = true;
+    this.#life.used = true;
   }
 
   /** Records that a call has ended and the image still lives. */
   noteSurvivedCall(): void {
-    this.#worked = true;
+    this.#life.survivedCall = true;
   }
 
   /** Records that the image was lost for the reason HOW, which is part of a sentence. Returns true when it
@@ -91,19 +96,16 @@ export class Recovery {
   noteLoss(how: string): boolean {
     this.#losses = [...this.#losses, how].slice(-MAX_REPORTED_LOSSES);
     addContents(this.#lostContents, this.recorder.takeContents());
-    const wasUsed = this.#used;
-    this.#used = false;
-    if (wasUsed) this.#lostUnusedInARow = 0;
-    else if (this.#built) this.#lostUnusedInARow++;
-    if (this.#built) this.#lostSoonInARow = this.#lostSoon(wasUsed) ? this.#lostSoonInARow + 1 : 0;
-    this.#built = false;
-    this.#worked = false;
-    return wasUsed && this.isRebuildWanted;
-  }
-
-  /** True when the rebuild can be the reason why a rebuilt image was lost. */
-  #lostSoon(wasUsed: boolean): boolean {
-    return performance.now() - this.#builtAt < this.#times.soon || (wasUsed && !this.#worked);
+    const { rebuiltAt, used, survivedCall } = this.#life;
+    this.#life = { used: false, survivedCall: false };
+    if (used) this.#lostUnusedInARow = 0;
+    if (rebuiltAt !== undefined) {
+      if (!used) this.#lostUnusedInARow++;
+      // Then the rebuild can be the reason of the loss.
+      const isLostSoon = performance.now() - rebuiltAt < this.#times.soon || (used && !survivedCall);
+      this.#lostSoonInARow = isLostSoon ? this.#lostSoonInARow + 1 : 0;
+    }
+    return used && this.isRebuildWanted;
   }
 
   /** Selects what the next image is built from, as in RebuildFrom. Throws a CallError for 'previous' when
@@ -111,8 +113,8 @@ export class Recovery {
   chooseRebuild(rebuild: 'session' | 'none' | 'previous'): void {
     // The current image is ended on request, which says nothing about its rebuild.
     this.#lostSoonInARow = 0;
-    this.#builtAt = Number.NEGATIVE_INFINITY;
-    this.#worked = true;
+    if (this.#life.rebuiltAt !== undefined) this.#life.rebuiltAt = Number.NEGATIVE_INFINITY;
+    this.#life.survivedCall = true;
     if (rebuild === 'session') return;
     if (!this.journal.isEnabled) {
       if (rebuild === 'none') return;
@@ -148,10 +150,11 @@ export class Recovery {
       this.#lostSoonInARow = 0;
       return false;
     }
-    this.#built = await this.#rebuild.run(peer);
-    if (this.#built) await peer.request('nothing-listed', {}).answer;
-    this.#builtAt = performance.now();
-    return !this.#built;
+    const isRebuilt = await this.#rebuild.run(peer);
+    if (!isRebuilt) return true;
+    await peer.request('nothing-listed', {}).answer;
+    this.#life.rebuiltAt = performance.now();
+    return false;
   }
 
   /** Records that the server ends, and the image with it. */
