@@ -138,15 +138,19 @@ the list GONE, and the symbols of NEW, another NAME-INDEX."
 keeps them in another way."
   (second (package-cells package)))
 
+(defstruct (exports (:constructor make-exports (package cells copy symbols)))
+  "A snapshot of what PACKAGE exports. CELLS is the vector from EXTERNAL-CELLS, or NIL, and COPY is a
+copy of this vector. SYMBOLS is a list of the external symbols."
+  package cells copy symbols)
+
 (defun exports-of (package)
-  "Return a snapshot of the exports of PACKAGE: a list (PACKAGE CELLS COPY SYMBOLS). CELLS is the
-vector from EXTERNAL-CELLS, or NIL, and COPY is a copy of this vector. SYMBOLS is a list of the
-external symbols. It is empty if another thread has deleted PACKAGE."
+  "Return an EXPORTS structure for PACKAGE. Its SYMBOLS are empty if another thread has deleted
+PACKAGE."
   (let* ((cells (external-cells package)) (copy (and cells (copy-seq cells))) (symbols '()))
     (when (package-name package)
       (handler-case (do-external-symbols (symbol package) (push symbol symbols))
         (package-error () (setf symbols '()))))
-    (list package cells copy symbols)))
+    (make-exports package cells copy symbols)))
 
 (defun same-cells-p (one other)
   "Return true if the simple vectors ONE and OTHER have the same length and EQ elements."
@@ -156,21 +160,20 @@ external symbols. It is empty if another thread has deleted PACKAGE."
              always (eq (svref one i) (svref other i)))))
 
 (defun exports-true-p (exports)
-  "EXPORTS is a snapshot from EXPORTS-OF. Return true if its package still exports the same symbols.
+  "Return true if the package of EXPORTS, an EXPORTS structure, still exports the same symbols.
 Comparing only their number would not be enough, since one export can replace another."
-  (destructuring-bind (package cells copy symbols) exports
-    (declare (ignore symbols))
+  (let ((cells (exports-cells exports)) (copy (exports-copy exports)))
     (and copy
-         (eq cells (external-cells package))
+         (eq cells (external-cells (exports-package exports)))
          (same-cells-p cells copy))))
 
 (defun all-exports-true-p (all packages)
-  "Return true if the list ALL has one snapshot from EXPORTS-OF for each of PACKAGES, in the same
-order, and all these snapshots are current."
+  "Return true if the list ALL has one EXPORTS structure for each of PACKAGES, in the same order, and
+all these snapshots are current."
   (and (= (length packages) (length all))
        (loop for exports in all
              for package in packages
-             always (and (eq package (first exports)) (exports-true-p exports)))))
+             always (and (eq package (exports-package exports)) (exports-true-p exports)))))
 
 (defun list-differences (one other)
   "Return two lists: the elements of ONE that are not in OTHER, and those of OTHER that are not in
@@ -181,30 +184,33 @@ ONE. Both arguments are lists."
             (loop for element being the hash-keys of table collect element))))
 
 (defun changed-exports (all packages)
-  "ALL is a list of older snapshots of packages, from EXPORTS-OF. Return three lists: current
-snapshots of PACKAGES, the symbols that were exported since, and the symbols that are no longer
-exported. A symbol occurs once for each package that exports it now or did so before."
+  "ALL is a list of older EXPORTS structures. Return three lists: current EXPORTS structures for
+PACKAGES, the symbols that were exported since, and the symbols that are no longer exported. A
+symbol occurs once for each package that exports it now or did so before."
   (let ((known (make-hash-table :test 'eq)) (new '()) (gone '()))
-    (dolist (exports all) (setf (gethash (first exports) known) exports))
-    (let ((now (loop for package in packages
-                     collect (let ((exports (gethash package known)))
-                               (remhash package known)
-                               (if (and exports (exports-true-p exports))
-                                   exports
-                                   (let ((changed (exports-of package)))
-                                     (multiple-value-bind (more less)
-                                         (list-differences (fourth changed) (fourth exports))
-                                       (setf new (append more new) gone (append less gone)))
-                                     changed))))))
-      (loop for exports being the hash-values of known
-            do (setf gone (append (fourth exports) gone)))
-      (values now new gone))))
+    (dolist (exports all) (setf (gethash (exports-package exports) known) exports))
+    (flet ((current (package)
+             (let ((old (gethash package known)))
+               (remhash package known)
+               (if (and old (exports-true-p old))
+                   old
+                   (let ((changed (exports-of package)))
+                     (multiple-value-bind (more less)
+                         (list-differences (exports-symbols changed)
+                                           (and old (exports-symbols old)))
+                       (setf new (append more new) gone (append less gone)))
+                     changed)))))
+      (let ((now (mapcar #'current packages)))
+        ;; What is left in KNOWN are packages that were deleted.
+        (loop for exports being the hash-values of known
+              do (setf gone (append (exports-symbols exports) gone)))
+        (values now new gone)))))
 
 (sb-ext:define-load-time-global **exports**
     (list (make-name-index #() (make-array 0 :element-type '(unsigned-byte 32))
                            (make-array 0 :element-type '(unsigned-byte 8))))
   "A cons (INDEX . SNAPSHOTS). INDEX is the last NAME-INDEX of external symbols. SNAPSHOTS is the
-list of snapshots of all packages, from EXPORTS-OF, from which it was made.")
+list of EXPORTS structures for all packages from which it was made.")
 
 (defun name-index ()
   "Return a current NAME-INDEX of the external symbols of all packages. Make a new one only if

@@ -63,9 +63,18 @@ running."
 (defstruct (rows (:constructor make-rows ()))
   "The users of a name, sorted for an answer. Each user is a USER or TOP-FORM structure, and a group
 is a list of users with the same name. FUNCTIONS lists groups of functions. PLACES lists groups of
-top-level forms and of code without a name. OTHERS lists (NAME WORD GROUP) lists for other users,
-with the name to show and a string such as \"setf expander\"."
+top-level forms and of code without a name. OTHERS lists OTHER-ROW structures."
   (functions '()) (others '()) (places '()))
+
+(defstruct (other-row (:constructor make-other-row (name word group)))
+  "Users of a name that are no functions. NAME is the name to show, WORD a string such as
+\"setf expander\", and GROUP the list of users."
+  name word group)
+
+(defstruct (row-block (:constructor make-row-block (row items)))
+  "A part of the rows of an answer. ROW is a function that takes one of ITEMS and a boolean, true to
+include source locations, and returns the row for the item."
+  row items)
 
 (defun form-before-p (one other)
   "Return true if ONE precedes OTHER, by file, then by form number. Both are TOP-FORM or USER
@@ -121,30 +130,31 @@ constructor made by DEFSTRUCT is among them, add its structure to the OTHERS."
         (case sort
           (:function (push user functions))
           ((:place :loose) (push user places))
-          (t (push (list (user-name user) sort (list user)) (rows-others rows))))))
+          (t (push (make-other-row (user-name user) sort (list user)) (rows-others rows))))))
     (setf (rows-functions rows) (grouped (nreverse functions))
           (rows-places rows)
           (different-places (nreverse places)
-                            (append (rows-functions rows) (mapcar #'third (rows-others rows)))
+                            (append (rows-functions rows)
+                                    (mapcar #'other-row-group (rows-others rows)))
                             name))
     (loop for group in (rows-functions rows)
           for structure = (constructed-structure (user-name (first group)))
-          when structure do (push (list structure "structure slot" group) (rows-others rows)))
+          when structure
+            do (push (make-other-row structure "structure slot" group) (rows-others rows)))
     rows))
 
 (defun macro-uses (users)
-  "Return a list of (NAME \"macro use\" GROUP) lists for the named functions among USERS, which use
-a macro. GROUP is a list of users called NAME."
+  "Return a list of OTHER-ROW structures for the named functions among USERS, which use a macro."
   (loop for group in (grouped (remove-if-not #'name-of users))
-        collect (list (user-name (first group)) "macro use" group)))
+        collect (make-other-row (user-name (first group)) "macro use" group)))
 
 (defun sorted-others (others)
-  "Return the list OTHERS sorted by name, then by word. Its elements are (NAME WORD GROUP) lists, as
-in a ROWS structure."
-  (stable-sort (copy-list others) (lambda (one other)
-                                    (if (equal (first one) (first other))
-                                        (string< (second one) (second other))
-                                        (name-before-p (first one) (first other))))))
+  "Return OTHERS, a list of OTHER-ROW structures, sorted by name, then by word."
+  (flet ((before-p (one other)
+           (if (equal (other-row-name one) (other-row-name other))
+               (string< (other-row-word one) (other-row-word other))
+               (name-before-p (other-row-name one) (other-row-name other)))))
+    (stable-sort (copy-list others) #'before-p)))
 
 (defun without-users (groups others)
   "GROUPS and OTHERS are lists of groups. A group is a list of users with the same name. Return
@@ -157,23 +167,21 @@ GROUPS without those whose names OTHERS has too."
                    groups))))
 
 (defun row-blocks (name rows kinds more possible)
-  "Return a list of two blocks of answer rows about uses of NAME. A block is a cons (FUNCTION .
-ITEMS). FUNCTION takes an item and a boolean, true to include source locations, and returns the row
-for the item. In the first block, the items are the FUNCTIONS of ROWS, a ROWS structure. In the
-second, they are the OTHERS of ROWS, and MORE, a list of such (NAME WORD GROUP) lists. KINDS lists
-the kinds of the uses, such as :CALLS. POSSIBLE is true if the users only have NAME in their data."
+  "Return a list of two ROW-BLOCK structures about uses of NAME: one for the FUNCTIONS of ROWS, a
+ROWS structure, and one for its OTHERS and MORE, a list of OTHER-ROW structures. KINDS lists the
+kinds of the uses, such as :CALLS. POSSIBLE is true if the users only have NAME in their data."
   (flet ((row (group sites &optional kind text)
            (user-data group name kinds :kind kind :text text :sites (and sites (not possible))
                       :possible possible)))
-    (list (cons #'row (rows-functions rows))
-          (cons (lambda (other sites)
-                  (destructuring-bind (shown kind group) other
-                    (row group sites kind (name-text shown))))
-                (sorted-others (append (rows-others rows) more))))))
+    (list (make-row-block #'row (rows-functions rows))
+          (make-row-block (lambda (other sites)
+                            (row (other-row-group other) sites (other-row-word other)
+                                 (name-text (other-row-name other))))
+                          (sorted-others (append (rows-others rows) more))))))
 
 (defun rows-count (blocks)
-  "Return the number of items in BLOCKS, a list of blocks from ROW-BLOCKS."
-  (loop for (nil . items) in blocks sum (length items)))
+  "Return the number of items in BLOCKS, a list of ROW-BLOCK structures."
+  (loop for block in blocks sum (length (row-block-items block))))
 
 (defparameter *most-places* 100
   "The maximum number of top-level forms that an answer lists.")
@@ -200,15 +208,17 @@ that asks this question, and its code will be gone when it has run."
                         name)))
     (setf (rows-functions rows) (without-users (rows-functions rows) (rows-functions calls))
           (rows-others rows)
-          (remove-if (lambda (shown) (or (find shown (rows-others calls) :test #'equal :key #'first)
-                                         (find shown (rows-functions calls) :test #'equal
-                                               :key (lambda (group) (name-of (first group))))))
-                     (rows-others rows) :key #'first)
+          (let ((called (append (mapcar #'other-row-name (rows-others calls))
+                                (loop for (user) in (rows-functions calls)
+                                      collect (name-of user)))))
+            (remove-if (lambda (name) (member name called :test #'equal)) (rows-others rows)
+                       :key #'other-row-name))
           (rows-places rows)
           (without-users
            ;; A form that defines a user in CALLS has NAME in its data for this reason.
            (different-places (mapcar #'first (rows-places rows))
-                             (append (rows-functions calls) (mapcar #'third (rows-others calls)))
+                             (append (rows-functions calls)
+                                     (mapcar #'other-row-group (rows-others calls)))
                              name)
            (rows-places calls)))
     rows))
@@ -245,26 +255,27 @@ these functions, since they are definitions of no name."
     users))
 
 (defun sbcl-rows-block (index name)
-  "Return a block of answer rows, a cons (FUNCTION . ITEMS) as in ROW-BLOCKS, for the functions of
-SBCL without a name that call NAME. INDEX is the index of uses."
-  (cons (lambda (user sites) (user-data (list user) name '(:calls) :sites sites))
-        (sbcl-users index name)))
+  "Return a ROW-BLOCK structure for the functions of SBCL without a name that call NAME. INDEX is
+the index of uses."
+  (make-row-block (lambda (user sites) (user-data (list user) name '(:calls) :sites sites))
+                  (sbcl-users index name)))
 
 (defun function-block (name kind word users)
-  "Return a block of answer rows, a cons (FUNCTION . ITEMS) as in ROW-BLOCKS, for the functions
-among USERS. They use the variable NAME as KIND, such as :SETS. Answers show the string WORD for
-this kind."
-  (cons (lambda (group sites) (user-data group name (list kind) :kind word :sites sites))
-        (rows-functions (rows-for users name))))
+  "Return a ROW-BLOCK structure for the functions among USERS. They use the variable NAME as KIND,
+such as :SETS. Answers show the string WORD for this kind."
+  (make-row-block (lambda (group sites)
+                    (user-data group name (list kind) :kind word :sites sites))
+                  (rows-functions (rows-for users name))))
 
 (defun rows-data (blocks offset limit sites)
   "Return a list of JSON objects: the answer rows for LIMIT of the items in BLOCKS, from OFFSET on.
-BLOCKS is a list of blocks from ROW-BLOCKS. If SITES is true, the rows have the source locations of
+BLOCKS is a list of ROW-BLOCK structures. If SITES is true, the rows have the source locations of
 the uses."
   (loop with offset = (or offset 0)
-        for (row . items) in blocks
+        for block in blocks
+        for items = (row-block-items block)
         for shown = (page items offset limit)
-        append (mapcar (lambda (item) (funcall row item sites)) shown)
+        append (loop for item in shown collect (funcall (row-block-row block) item sites))
         do (setf offset (max 0 (- offset (length items)))
                  limit (- limit (length shown)))))
 
@@ -317,7 +328,8 @@ expansions."
 
 (defun unseen-callers (index symbol)
   "Return a plist for a JSON object about functions that look up symbols by name and so may call
-SYMBOL, a function of the program: three of their names, and their number. INDEX is the index of uses."
+SYMBOL, a function of the program: three of their names, and their number. INDEX is the index of
+uses."
   (when (mentioned-p symbol)
     (let ((users (functions-finding-names index (packages-with symbol))))
       (list "finding" (mapcar #'shown-name (page users 0 3))
@@ -432,7 +444,8 @@ definitions that use the name, and last those that only have it in their data."
         ;; Other definitions and top-level forms stand in one list, whether they use the variable or
         ;; only have it in their data. Functions that only have it stand last, in POSSIBLE.
         (setf (rows-others outside)
-              (append (remove "structure slot" (rows-others uses) :key #'second :test #'equal)
+              (append (remove "structure slot" (rows-others uses)
+                              :key #'other-row-word :test #'equal)
                       (rows-others mentions))
               (rows-places outside) (append (rows-places uses) (rows-places mentions))
               (rows-places mentions) '()
