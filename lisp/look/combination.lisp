@@ -257,8 +257,8 @@ not determine the order, return METHODS."
 
 (defun order-members (function arguments offset limit)
   "Return a plist for a JSON object: the methods that a call of the generic function FUNCTION with
-ARGUMENTS enters, LIMIT of them from OFFSET on. ARGUMENTS are lists as PARSED-ARGUMENT returns.
-Methods that are applicable only to some objects of the classes in ARGUMENTS are listed apart, as
+ARGUMENTS enters, LIMIT of them from OFFSET on. ARGUMENTS are CALL-ARGUMENT structures. Methods
+that are applicable only to some objects of the classes in ARGUMENTS are listed apart, as
 \"perhaps\"."
   (multiple-value-bind (methods perhaps) (applicable-methods function arguments)
     (multiple-value-bind (form problem)
@@ -284,8 +284,8 @@ Methods that are applicable only to some objects of the classes in ARGUMENTS are
                                               "condition" (condition-text method positions))))))))
 
 (defun undefined-class (arguments)
-  "ARGUMENTS are lists as PARSED-ARGUMENT returns. Return the name of a class that is not defined,
-among the classes of ARGUMENTS and their superclasses, or NIL if all are defined."
+  "ARGUMENTS are CALL-ARGUMENT structures. Return the name of a class that is not defined, among the
+classes of ARGUMENTS and their superclasses, or NIL if all are defined."
   (loop for argument in arguments
         for class = (argument-class argument)
         unless (precedence class)
@@ -293,8 +293,8 @@ among the classes of ARGUMENTS and their superclasses, or NIL if all are defined
 
 (defun dispatch-members (function arguments offset limit)
   "Return a plist for a JSON object about a call of the generic function FUNCTION with ARGUMENTS:
-the methods entered, or the reason why they are unknown. ARGUMENTS are lists as PARSED-ARGUMENT
-returns, or NIL for an argument whose text denotes nothing."
+the methods entered, or the reason why they are unknown. ARGUMENTS are CALL-ARGUMENT structures, or
+NIL for an argument whose text denotes nothing."
   (let ((methods (sb-mop:generic-function-methods function))
         (required (required-parameters function)))
     (flet ((refuse (problem &optional detail) (list "problem" problem "detail" detail)))

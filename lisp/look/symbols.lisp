@@ -139,8 +139,8 @@ keeps them in another way."
   (second (package-cells package)))
 
 (defstruct (exports (:constructor make-exports (package cells copy symbols)))
-  "A snapshot of what PACKAGE exports. CELLS is the vector from EXTERNAL-CELLS, or NIL, and COPY is a
-copy of this vector. SYMBOLS is a list of the external symbols."
+  "A snapshot of what PACKAGE exports. CELLS is the vector from EXTERNAL-CELLS, or NIL, and COPY is
+a copy of this vector. SYMBOLS is a list of the external symbols."
   package cells copy symbols)
 
 (defun exports-of (package)
@@ -168,8 +168,8 @@ Comparing only their number would not be enough, since one export can replace an
          (same-cells-p cells copy))))
 
 (defun all-exports-true-p (all packages)
-  "Return true if the list ALL has one EXPORTS structure for each of PACKAGES, in the same order, and
-all these snapshots are current."
+  "Return true if the list ALL has one EXPORTS structure for each of PACKAGES, in the same order,
+and all these snapshots are current."
   (and (= (length packages) (length all))
        (loop for exports in all
              for package in packages

@@ -54,39 +54,39 @@ export function oldLines(
   places: Places,
   { forgetting, told }: { forgetting?: string | undefined; told?: Told | undefined } = {},
 ): string[] {
-  const files = new Map<string, OldItem[]>();
-  for (const item of old) {
-    if (item.file !== undefined) files.set(item.file, [...(files.get(item.file) ?? []), item]);
-  }
-  const lines = [...files].map(([file, items]) => {
-    const name = places.fileName(file);
-    const which = itemsText(items);
+  const inFiles = old.filter(({ file }) => file !== undefined);
+  const groups = [...groupBy(inFiles, ({ file = '' }) => file)].map(([file, items]) => {
+    const isRepeated = told?.repeats(`old ${file}`, itemsText(items)) === true;
     // The next load with forget: true can remove these definitions, so this answer names all of them.
-    if (!told?.repeats(`old ${file}`, which) || file === forgetting)
-      return `In the image but no longer in ${name}: ${which}.`;
-    files.delete(file);
-    return `Still in the image, not in ${name}: ${itemsText(items.slice(0, AGAIN), items.length)}.`;
+    return { file, items, isShort: isRepeated && file !== forgetting };
   });
-  const more = (total ?? old.length) - old.length;
-  if (more > 0) lines.push(`More such definitions: ${more}.`);
   if (forgetting !== undefined) told?.forget(`old ${forgetting}`);
-  if (forgetting !== undefined && files.has(forgetting)) {
-    const nothing = `Nothing of ${places.fileName(forgetting)} was removed`;
-    lines.push(
-      more > 0
-        ? `${nothing}, because not all these definitions are listed yet. load_file with forget: true again lists more.`
-        : `${nothing}, because not all these definitions had been listed. load_file with forget: true again removes them.`,
-      ...stayingLines(files.get(forgetting) ?? [], places),
-    );
-    files.delete(forgetting);
-  }
-  const others = [...files.values()].flat();
-  if (others.length > 0)
-    lines.push(
-      'load_file with forget: true removes what its file no longer has.',
-      ...stayingLines(others, places),
-    );
-  return lines;
+  const more = (total ?? old.length) - old.length;
+  const named = groups.filter(({ isShort }) => !isShort);
+  const notRemoved = named.find(({ file }) => file === forgetting);
+  const others = named.filter((group) => group !== notRemoved).flatMap(({ items }) => items);
+  return [
+    ...groups.map(({ file, items, isShort }) => {
+      const name = places.fileName(file);
+      return isShort
+        ? `Still in the image, not in ${name}: ${itemsText(items.slice(0, AGAIN), items.length)}.`
+        : `In the image but no longer in ${name}: ${itemsText(items)}.`;
+    }),
+    ...(more > 0 ? [`More such definitions: ${more}.`] : []),
+    ...(notRemoved ? [notRemovedText(notRemoved.file, more, places)] : []),
+    ...stayingLines(notRemoved?.items ?? [], places),
+    ...(others.length > 0 ? ['load_file with forget: true removes what its file no longer has.'] : []),
+    ...stayingLines(others, places),
+  ];
+}
+
+/** Returns a line on a load of FILE with forget: true that removed nothing. MORE is the number of definitions
+ *  that are not listed yet. */
+function notRemovedText(file: string, more: number, places: Places): string {
+  const nothing = `Nothing of ${places.fileName(file)} was removed`;
+  return more > 0
+    ? `${nothing}, because not all these definitions are listed yet. load_file with forget: true again lists more.`
+    : `${nothing}, because not all these definitions had been listed. load_file with forget: true again removes them.`;
 }
 
 /** Kinds of definitions of which SBCL does not record who uses them. */
